@@ -1,0 +1,25 @@
+"""The errors that reach a user. The command line turns them into one line and an exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class TrignerError(Exception):
+    """Something failed while working on good input (exit code 1)."""
+
+
+class InputError(TrignerError):
+    """Input that cannot be trusted or an option that makes no sense (exit code 2).
+
+    The message starts with `path:line:` as far as they are known (lines count from 1).
+    """
+
+    def __init__(
+        self, message: str, *, path: str | Path | None = None, line: int | None = None
+    ) -> None:
+        self.message = message
+        self.path = None if path is None else Path(path)
+        self.line = line
+        where = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
+        super().__init__(where + message)
