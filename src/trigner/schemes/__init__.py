@@ -1,0 +1,23 @@
+"""Tagging schemes: mentions <-> tags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from trigner.errors import InputError
+from trigner.schemes.scheme import Decoding, Encoding, Scheme, TagSpace
+from trigner.schemes.w2ner import W2ner
+
+__all__ = ["SCHEMES", "Decoding", "Encoding", "Scheme", "TagSpace", "W2ner", "scheme"]
+
+SCHEMES: dict[str, Callable[[tuple[str, ...]], Scheme]] = {
+    "w2ner": W2ner,
+}
+"""One line a scheme: its name and what makes it from the entity types."""
+
+
+def scheme(name: str, labels: Sequence[str]) -> Scheme:
+    """The scheme called `name` over the entity types `labels`. Raises InputError if unknown."""
+    if name not in SCHEMES:
+        raise InputError(f"unknown scheme {name!r}; known are: {', '.join(SCHEMES)}")
+    return SCHEMES[name](tuple(labels))

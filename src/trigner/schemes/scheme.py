@@ -1,0 +1,82 @@
+"""What every tagging scheme offers: mentions become tags, scores become mentions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trigner.mentions import Mention, ScoredMention
+
+Tags = NDArray[np.int64]
+Scores = NDArray[np.floating[Any]]
+
+
+class TagSpace(Enum):
+    """The shape of a scheme's tags; it chooses head and task loss."""
+
+    EXCLUSIVE_GRID = "exclusive grid"
+    """One class per cell: tags `[L, L]`, scores `[L, L, C]`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """Tags of one sentence and the mentions that the tags cannot express."""
+
+    tags: Tags
+    lost: tuple[Mention, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """Mentions of one sentence, best first.
+
+    `complete` is False when the bound on the number of mentions was hit: then `mentions` holds the
+    best ones and others were left out.
+    """
+
+    mentions: tuple[ScoredMention, ...]
+    complete: bool = True
+
+
+class Scheme(Protocol):
+    """Mentions <-> tags. `L` is the number of words of a sentence, `C` of classes."""
+
+    @property
+    def name(self) -> str:
+        """The scheme's name in commands and model files."""
+        ...
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Entity types, in the order of their classes."""
+        ...
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Names of the classes, in order; its length is `C`."""
+        ...
+
+    @property
+    def tag_space(self) -> TagSpace:
+        """The shape of tags and scores."""
+        ...
+
+    def encode(self, mentions: Sequence[Mention], length: int) -> Encoding:
+        """Tags of a sentence of `length` words.
+
+        Raises ValueError for a label that the scheme does not know or a word outside the sentence.
+        """
+        ...
+
+    def decode(self, scores: Scores) -> Decoding:
+        """Mentions that the (unnormalised) scores of one sentence, without padding, stand for."""
+        ...
+
+    def decode_tags(self, tags: Tags) -> Decoding:
+        """Mentions that certain tags stand for, each with score 1."""
+        ...
