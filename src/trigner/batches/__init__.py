@@ -1,0 +1,21 @@
+"""Sentences -> padded arrays. Numpy only."""
+
+from trigner.batches.batching import by_cost, shuffled, shuffled_by_cost
+from trigner.batches.collation import IGNORED, Batch, collate, pad_grids
+from trigner.batches.pieces import SPECIAL_WORDS, SentencePieces, WordPieces
+from trigner.batches.windows import Window, windows
+
+__all__ = [
+    "IGNORED",
+    "SPECIAL_WORDS",
+    "Batch",
+    "SentencePieces",
+    "Window",
+    "WordPieces",
+    "by_cost",
+    "collate",
+    "pad_grids",
+    "shuffled",
+    "shuffled_by_cost",
+    "windows",
+]

@@ -1,0 +1,42 @@
+"""Where a cell lies in the word-pair grid: log-bucketed distances and regions (W2NER, section 3)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+
+DISTANCES, REGIONS = 20, 3
+"""Sizes of the two embedding tables; id 0 is padding in both."""
+
+ON_DIAGONAL = 19
+PADDING_REGION, UPPER_REGION, LOWER_REGION = 0, 1, 2
+
+
+def distances(length: int) -> Integers:
+    """Distance ids `[L, L]` of the signed offset row minus column.
+
+    |d| = 1 -> 1, 2-3 -> 2, 4-7 -> 3 ... from 256 on 9; 9 more where the column lies behind the
+    row; 19 on the diagonal. There is no longest sentence.
+    """
+    offset = np.arange(length)[:, None] - np.arange(length)[None, :]
+    with np.errstate(divide="ignore"):
+        bucket = np.minimum(np.floor(np.log2(np.abs(offset))) + 1, 9)
+    ids = np.where(offset > 0, bucket, bucket + 9)
+    ids[offset == 0] = ON_DIAGONAL
+    return ids.astype(np.int64)
+
+
+def regions(length: int) -> Integers:
+    """Region ids `[L, L]`: 1 above the diagonal, 2 on and below it. (Padding would be 0.)"""
+    above = np.triu(np.ones((length, length), dtype=bool), 1)
+    return np.where(above, UPPER_REGION, LOWER_REGION)
+
+
+def region_of_distance() -> Integers:
+    """Region id of each distance id `[20]`: a cell's distance settles its region."""
+    table = np.full(DISTANCES, LOWER_REGION, dtype=np.int64)
+    table[0] = PADDING_REGION
+    table[10:ON_DIAGONAL] = UPPER_REGION
+    return table

@@ -1,0 +1,53 @@
+"""Sentences that an encoder cannot hold are read through overlapping windows of words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from trigner.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Words `[start, stop)` of a sentence; it answers for mentions that begin in `[first, last)`."""
+
+    start: int
+    stop: int
+    first: int
+    last: int
+
+
+def windows(piece_counts: Sequence[int], limit: int, overlap: float = 0.25) -> list[Window]:
+    """Windows of at most `limit` pieces over words with these numbers of pieces.
+
+    Neighbours share about `overlap` of a window. Each word's mentions belong to exactly one
+    window: the border runs through the middle of what two windows share, so a mention has at
+    least half an overlap of context behind its first word. Raises InputError when one word alone
+    has more than `limit` pieces.
+    """
+    ends = np.concatenate([[0], np.cumsum(piece_counts)])
+    length = len(ends) - 1
+    if ends[-1] <= limit:
+        return [Window(0, length, 0, length)]
+    longest = int(np.argmax(piece_counts))
+    if piece_counts[longest] > limit:
+        raise InputError(
+            f"word {longest} has {piece_counts[longest]} pieces; the encoder holds {limit}"
+        )
+    spans = []
+    start = 0
+    while True:
+        stop = int(np.searchsorted(ends, ends[start] + limit, side="right")) - 1
+        spans.append((start, stop))
+        if stop == length:
+            break
+        wanted = int(np.searchsorted(ends, ends[stop] - overlap * limit, side="left"))
+        start = min(max(start + 1, wanted), stop)
+    borders = [(a[1] + b[0]) // 2 for a, b in zip(spans, spans[1:], strict=False)]
+    return [
+        Window(*span, first, last)
+        for span, first, last in zip(spans, [0, *borders], [*borders, length], strict=True)
+    ]
