@@ -1,0 +1,21 @@
+"""Raw text to sentences and words with character offsets, and entities to mentions on them."""
+
+from trigner.text.segmentation import (
+    Segmentation,
+    Unreachable,
+    entity_of,
+    segment,
+    sentence_at,
+    sentence_starts,
+)
+from trigner.text.splitting import split
+
+__all__ = [
+    "Segmentation",
+    "Unreachable",
+    "entity_of",
+    "segment",
+    "sentence_at",
+    "sentence_starts",
+    "split",
+]

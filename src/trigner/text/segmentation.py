@@ -1,0 +1,166 @@
+"""Documents as sentences: entities on characters become mentions on words, and back."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from trigner.mentions import Document, Entity, Fragment, Mention, Sentence
+from trigner.text.splitting import split
+
+Reason = Literal["crosses a sentence boundary", "not aligned to words", "empty"]
+
+
+@dataclass(frozen=True, slots=True)
+class Unreachable:
+    """An entity that no mention on the words of one sentence can stand for, and why."""
+
+    entity: Entity
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Segmentation:
+    """A document's sentences with their mentions, and the entities that have none.
+
+    A mention stands once in its sentence however often its document repeats it; mentions are in
+    the order of the document's entities.
+    """
+
+    sentences: tuple[Sentence, ...]
+    unreachable: tuple[Unreachable, ...]
+
+
+def segment(document: Document) -> Segmentation:
+    """Sentences of a document, with the mentions that its entities are.
+
+    A document with given words is one sentence; one without any word has none. An entity is
+    reachable when the words inside its merged fragments, and nothing else, make up exactly those
+    fragments, all in one sentence.
+    """
+    layout = _Layout(document)
+    mentions: list[dict[Mention, None]] = [{} for _ in layout.sentences]
+    unreachable = []
+    for entity in document.entities:
+        found = layout.place(entity)
+        if isinstance(found, str):
+            unreachable.append(Unreachable(entity, found))
+        else:
+            index, mention = found
+            mentions[index][mention] = None
+    sentences = tuple(
+        Sentence(
+            document=document.id,
+            index=index,
+            words=tuple(document.text[start:end] for start, end in words),
+            offsets=words,
+            mentions=tuple(mentions[index]),
+        )
+        for index, words in enumerate(layout.sentences)
+    )
+    return Segmentation(sentences, tuple(unreachable))
+
+
+def entity_of(
+    document: Document, sentence: Sentence, mention: Mention, score: float | None = None
+) -> Entity:
+    """The entity that `mention` in `sentence` is: characters of the document's text.
+
+    Words that follow one another are one fragment. Raises IndexError when the mention has words
+    that the sentence has not.
+    """
+    fragments = _runs(mention.words, sentence.offsets)
+    if document.words is None:
+        fragments = document.merged(fragments)
+    return Entity(mention.label, fragments, document.surface(fragments), score)
+
+
+def sentence_starts(document: Document) -> tuple[int, ...]:
+    """Where each sentence of the document starts: the first character of its first word."""
+    return tuple(words[0][0] for words in _sentence_words(document))
+
+
+def sentence_at(starts: Sequence[int], character: int) -> int:
+    """Index of the sentence that a character belongs to, given `sentence_starts`.
+
+    Characters between sentences belong to the one before them, characters before the first
+    sentence to the first (also when there is none at all).
+    """
+    return max(bisect_right(starts, character) - 1, 0)
+
+
+class _Layout:
+    """The words of a document as flat sorted arrays, to find those of an entity by bisection."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.sentences = _sentence_words(document)
+        self.sentence_starts = [words[0][0] for words in self.sentences]
+        self.first_words = [0]
+        for words in self.sentences:
+            self.first_words.append(self.first_words[-1] + len(words))
+        flat = [word for words in self.sentences for word in words]
+        self.words = flat
+        self.starts = [start for start, _ in flat]
+
+    def place(self, entity: Entity) -> tuple[int, Mention] | Reason:
+        """Sentence index and mention of an entity, or why it has none."""
+        merged = self.document.merged(entity.fragments)
+        chosen = self._words_inside(merged)
+        if self.document.words is not None:
+            chosen = sorted({*chosen, *self._blank_words(entity.fragments)})
+        if not merged and not chosen:
+            return "empty"
+        if merged:
+            sentence = sentence_at(self.sentence_starts, merged[0][0])
+            if sentence_at(self.sentence_starts, merged[-1][1] - 1) != sentence:
+                return "crosses a sentence boundary"
+        else:
+            sentence = 0
+        if not chosen or self.document.merged(_runs(chosen, self.words)) != merged:
+            return "not aligned to words"
+        shift = self.first_words[sentence]
+        return sentence, Mention(tuple(word - shift for word in chosen), entity.label)
+
+    def _words_inside(self, fragments: Sequence[Fragment]) -> list[int]:
+        """Words whose visible part lies inside a fragment."""
+        inside = []
+        for start, end in fragments:
+            first = bisect_left(self.starts, start)
+            if self.document.words is not None and first > 0:
+                first -= 1  # a given word may start with blanks, which merged fragments leave out
+            last = bisect_left(self.starts, end)
+            for word in range(first, last):
+                visible = self.document.merged([self.words[word]])
+                if visible and start <= visible[0][0] and visible[0][1] <= end:
+                    inside.append(word)
+        return inside
+
+    def _blank_words(self, fragments: Sequence[Fragment]) -> list[int]:
+        """Given words of white space that lie inside the fragments as the source wrote them."""
+        blank = []
+        for start, end in fragments:
+            for word in range(bisect_left(self.starts, start), bisect_left(self.starts, end)):
+                first, last = self.words[word]
+                if last <= end and not self.document.text[first:last].strip():
+                    blank.append(word)
+        return blank
+
+
+def _sentence_words(document: Document) -> tuple[tuple[Fragment, ...], ...]:
+    if document.words is None:
+        return split(document.text)
+    return (document.words,) if document.words else ()
+
+
+def _runs(words: Sequence[int], offsets: Sequence[Fragment]) -> tuple[Fragment, ...]:
+    """Character ranges of the words, those of neighbouring words joined."""
+    runs: list[Fragment] = []
+    previous = -2
+    for word in words:
+        start, end = offsets[word]
+        runs[-1:] = [(runs[-1][0], end)] if word == previous + 1 else [*runs[-1:], (start, end)]
+        previous = word
+    return tuple(runs)
