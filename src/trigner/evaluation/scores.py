@@ -1,0 +1,235 @@
+"""Predicted entities against gold ones, in the slices that the literature reports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from trigner.errors import InputError
+from trigner.evaluation.counts import Score, count
+from trigner.mentions import Document, Fragment
+from trigner.text import Segmentation, segment, sentence_at
+
+Key = tuple[str, tuple[Fragment, ...]]
+"""What `Document.key` makes of an entity: label and merged fragments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """The same mentions looked at in five ways.
+
+    `discontinuous` and `continuous` filter gold by what gold is and predictions by what they
+    are, over all sentences. `sentences_with_discontinuous` takes all mentions of sentences with
+    at least one discontinuous gold mention, `sentences_without_discontinuous` those of sentences
+    that have gold, none of it discontinuous. Sentences without gold belong to neither: false
+    positives there count in `overall` and in the slice of their own kind.
+    """
+
+    overall: Score
+    discontinuous: Score
+    continuous: Score
+    sentences_with_discontinuous: Score
+    sentences_without_discontinuous: Score
+
+    def items(self) -> tuple[tuple[str, Score], ...]:
+        """Each slice's name and score, in the order of reports."""
+        return tuple((name, getattr(self, name)) for name in Slices.__slots__)
+
+    def as_json(self) -> dict[str, Any]:
+        """Slice name -> `Score.as_json()`."""
+        return {name: score.as_json() for name, score in self.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """All that a comparison of gold and predictions tells.
+
+    `slices` are over all labels, `per_type` over the mentions of one label each; whether a
+    sentence has discontinuous gold is a matter of all its gold, so the counts of the labels add
+    up to those over all labels. `unreachable_reasons` says why gold is beyond any system that
+    works within sentences on whole words (reason -> distinct gold mentions; they all count as
+    missed), `unreachable_by` what the caller gave in addition. `missing` are the gold documents
+    without a predicted document: all their gold counts as missed.
+    """
+
+    slices: Slices
+    per_type: Mapping[str, Slices]
+    unreachable_reasons: Mapping[str, int] = field(default_factory=dict)
+    unreachable_by: Mapping[str, int] | None = None
+    missing: tuple[str, ...] = ()
+    signature: str = ""
+
+    @property
+    def overall(self) -> Score:
+        """All mentions."""
+        return self.slices.overall
+
+    @property
+    def discontinuous(self) -> Score:
+        """Discontinuous mentions only."""
+        return self.slices.discontinuous
+
+    @property
+    def continuous(self) -> Score:
+        """Continuous mentions only."""
+        return self.slices.continuous
+
+    @property
+    def sentences_with_discontinuous(self) -> Score:
+        """All mentions of sentences with discontinuous gold."""
+        return self.slices.sentences_with_discontinuous
+
+    @property
+    def sentences_without_discontinuous(self) -> Score:
+        """All mentions of sentences with gold, none of it discontinuous."""
+        return self.slices.sentences_without_discontinuous
+
+    @property
+    def unreachable(self) -> int:
+        """Gold mentions that sentence splitting or word alignment puts out of reach."""
+        return sum(self.unreachable_reasons.values())
+
+    def as_json(self) -> dict[str, Any]:
+        """What `--json` prints; `unreachable_by` only when it was given."""
+        told: dict[str, Any] = {
+            **self.slices.as_json(),
+            "per_type": {label: slices.as_json() for label, slices in self.per_type.items()},
+            "unreachable": self.unreachable,
+        }
+        if self.unreachable_by is not None:
+            told["unreachable_by"] = dict(self.unreachable_by)
+        return {**told, "signature": self.signature}
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """Mentions of a whole comparison, as (document, sentence, key); gold and predicted."""
+
+    gold: set[tuple[int, int, Key]] = field(default_factory=set)
+    predicted: set[tuple[int, int, Key]] = field(default_factory=set)
+
+
+def score(
+    gold: Sequence[Document],
+    predicted: Sequence[Document],
+    *,
+    signature: str = "",
+    unreachable_by: Mapping[str, int] | None = None,
+) -> Scores:
+    """Exact match of label and merged fragments, duplicates counted once.
+
+    Documents are matched by id. A gold document without a predicted one has all its gold missed
+    and is named in `Scores.missing`. Sentences are those of the core splitter (a document with
+    given words is one sentence); a mention belongs to the sentence of its first character.
+    Raises InputError when an id occurs twice on one side, when a predicted document is not in
+    gold, and when its text is not the gold document's.
+    """
+    gold_by_id = _by_id(gold, "gold")
+    predicted_by_id = _by_id(predicted, "predicted")
+    for document in predicted:
+        _check_text(document, gold_by_id.get(document.id))
+    pairs = _Pairs()
+    reasons: Counter[str] = Counter()
+    for number, document in enumerate(gold):
+        segmentation = segment(document)
+        reasons.update(_unreachable(document, segmentation).values())
+        starts = [sentence.offsets[0][0] for sentence in segmentation.sentences]
+        answer = predicted_by_id.get(document.id)
+        # Keys of both sides are made by the gold document: the texts are equal, and where its
+        # words are given they decide which fragments touch.
+        for source, found in ((document, pairs.gold), (answer, pairs.predicted)):
+            for key in () if source is None else map(document.key, source.entities):
+                found.add((number, _sentence(key, starts), key))
+    labels = {key[0] for _, _, key in pairs.gold | pairs.predicted}
+    with_discontinuous, without = _sentence_kinds(pairs)
+    return Scores(
+        slices=_slices(pairs, with_discontinuous, without),
+        per_type={
+            label: _slices(_of_label(pairs, label), with_discontinuous, without)
+            for label in sorted(labels)
+        },
+        unreachable_reasons=dict(sorted(reasons.items())),
+        unreachable_by=unreachable_by,
+        missing=tuple(d.id for d in gold if d.id not in predicted_by_id),
+        signature=signature,
+    )
+
+
+def unknown_labels(documents: Iterable[Document], known: Collection[str]) -> dict[str, int]:
+    """Labels that `known` lacks and how many entities carry each, for a model's caller to tell."""
+    found = Counter(e.label for d in documents for e in d.entities if e.label not in known)
+    return dict(sorted(found.items()))
+
+
+def _by_id(documents: Sequence[Document], side: str) -> dict[str, Document]:
+    found: dict[str, Document] = {}
+    for document in documents:
+        if document.id in found:
+            raise InputError(f"two {side} documents are called {document.id!r}")
+        found[document.id] = document
+    return found
+
+
+def _check_text(predicted: Document, gold: Document | None) -> None:
+    if gold is None:
+        raise InputError(f"the predicted document {predicted.id!r} is not among the gold documents")
+    if gold.text == predicted.text:
+        return
+    pairs = zip(gold.text, predicted.text, strict=False)
+    shorter = min(len(gold.text), len(predicted.text))
+    place = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
+    raise InputError(
+        f"the predicted document {predicted.id!r} has another text than the gold document: "
+        f"they differ from character {place} on"
+    )
+
+
+def _unreachable(document: Document, segmentation: Segmentation) -> dict[Key, str]:
+    """Distinct gold mentions that are out of reach, with the reason."""
+    return {document.key(u.entity): u.reason for u in segmentation.unreachable}
+
+
+def _sentence(key: Key, starts: Sequence[int]) -> int:
+    """Index of the sentence of a mention's first character; 0 for one of white space alone."""
+    return sentence_at(starts, key[1][0][0] if key[1] else 0)
+
+
+def _is_discontinuous(key: Key) -> bool:
+    return len(key[1]) > 1
+
+
+def _sentence_kinds(pairs: _Pairs) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+    """(document, sentence) of sentences with discontinuous gold, and with other gold only."""
+    any_gold = {(document, sentence) for document, sentence, _ in pairs.gold}
+    with_discontinuous = {(d, s) for d, s, key in pairs.gold if _is_discontinuous(key)}
+    return with_discontinuous, any_gold - with_discontinuous
+
+
+def _of_label(pairs: _Pairs, label: str) -> _Pairs:
+    return _Pairs(
+        {m for m in pairs.gold if m[2][0] == label},
+        {m for m in pairs.predicted if m[2][0] == label},
+    )
+
+
+def _slices(
+    pairs: _Pairs, with_discontinuous: set[tuple[int, int]], without: set[tuple[int, int]]
+) -> Slices:
+    gold, predicted = pairs.gold, pairs.predicted
+    gold_split = {m for m in gold if _is_discontinuous(m[2])}
+    predicted_split = {m for m in predicted if _is_discontinuous(m[2])}
+
+    def within(sentences: set[tuple[int, int]]) -> Score:
+        return count(
+            {m for m in gold if m[:2] in sentences}, {m for m in predicted if m[:2] in sentences}
+        )
+
+    return Slices(
+        overall=count(gold, predicted),
+        discontinuous=count(gold_split, predicted_split),
+        continuous=count(gold - gold_split, predicted - predicted_split),
+        sentences_with_discontinuous=within(with_discontinuous),
+        sentences_without_discontinuous=within(without),
+    )

@@ -1,0 +1,86 @@
+"""Scores for people: a table that fits 80 columns, on a terminal and in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from trigner.evaluation.counts import Score
+from trigner.evaluation.scores import Scores
+
+_ROWS = {
+    "overall": "overall",
+    "discontinuous": "discontinuous",
+    "continuous": "continuous",
+    "sentences_with_discontinuous": "sentences with discontinuous",
+    "sentences_without_discontinuous": "sentences without",
+}
+
+_REASONS = {
+    # reason: (one, more)
+    "crosses a sentence boundary": ("crosses a sentence boundary", "cross a sentence boundary"),
+    "not aligned to words": ("not aligned to words", "not aligned to words"),
+    "empty": ("empty", "empty"),
+}
+
+
+def table(scores: Scores) -> Table:
+    """Slices, then labels when there are several, as rows; rates in percent.
+
+    A line below tells gold that is out of reach and gold documents without predictions.
+    """
+    shown = Table(
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        caption=Text("\n".join(_notes(scores)), style="none") if _notes(scores) else None,
+        caption_justify="left",
+    )
+    shown.add_column("entities", overflow="fold")
+    for name in ("P", "R", "F1", "correct", "predicted", "gold"):
+        shown.add_column(name, justify="right", no_wrap=True)
+    for name, score in scores.slices.items():
+        shown.add_row(_ROWS[name], *_numbers(score))
+    if len(scores.per_type) > 1:
+        shown.add_section()
+        for label, slices in scores.per_type.items():
+            shown.add_row(Text(label), *_numbers(slices.overall))
+    return shown
+
+
+def _numbers(score: Score) -> list[str]:
+    rates = [f"{100 * rate:.2f}" for rate in (score.precision, score.recall, score.f1)]
+    return rates + [f"{n:,}" for n in (score.correct, score.predicted, score.gold)]
+
+
+def _notes(scores: Scores) -> list[str]:
+    notes = []
+    if scores.unreachable:
+        gold = scores.overall.gold
+        notes.append(
+            f"{scores.unreachable:,} of {gold:,} gold {_entities(gold)} cannot be reached: "
+            f"{_listed(scores.unreachable_reasons)}"
+        )
+    if scores.unreachable_by:
+        notes.append(f"Also out of reach: {_listed(scores.unreachable_by)}")
+    if scores.missing:
+        ids = ", ".join(scores.missing[:3]) + (", ..." if len(scores.missing) > 3 else "")
+        one = len(scores.missing) == 1
+        notes.append(
+            f"{len(scores.missing):,} gold document{'' if one else 's'} without predictions: {ids}"
+        )
+    return notes
+
+
+def _entities(number: int) -> str:
+    return "entity" if number == 1 else "entities"
+
+
+def _listed(reasons: Mapping[str, int]) -> str:
+    return ", ".join(
+        f"{n:,} {_REASONS.get(reason, (reason, reason))[n != 1]}" for reason, n in reasons.items()
+    )

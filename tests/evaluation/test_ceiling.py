@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from trigner.evaluation.ceiling import SCHEME, ceiling
+from trigner.evaluation.counts import Score
+from trigner.mentions import Document, Entity
+from trigner.schemes import W2ner
+
+TEXT = "Pain and weakness in my arms and lower legs. I slept badly."
+
+
+def entity(label: str, *surfaces: str) -> Entity:
+    fragments, place = [], 0
+    for surface in surfaces:
+        first = TEXT.index(surface, place)
+        place = first + len(surface)
+        fragments.append((first, place))
+    return Entity(label, tuple(fragments), " ".join(surfaces))
+
+
+PAIN_LEGS = entity("ADR", "Pain", "in my", "lower legs")
+SLEPT = entity("ADR", "slept badly")
+
+
+def test_what_a_scheme_represents_comes_back() -> None:
+    found = ceiling([Document("a", TEXT, (PAIN_LEGS, SLEPT))], W2ner(("ADR",)))
+    assert found.overall == Score(2, 2, 2)
+    assert found.discontinuous == Score(1, 1, 1)
+    assert (found.lost, found.spurious, found.incomplete, found.lost_by) == (0, 0, 0, {})
+
+
+def test_every_way_to_get_lost_is_counted_once() -> None:
+    # Head and tail agree, so the grid's cell can hold only the later type.
+    documents = [
+        Document(
+            "a",
+            TEXT,
+            (
+                entity("Sign", "slept badly"),
+                SLEPT,
+                entity("ADR", "legs", "I"),
+                entity("ADR", "legs", "I"),
+                entity("ADR", "eakness"),
+                Entity("ADR", ((4, 5),), " "),
+            ),
+        ),
+        Document("b", TEXT, (PAIN_LEGS,)),
+    ]
+    found = ceiling(documents, W2ner(("ADR", "Sign")))
+    assert found.overall == Score(2, 2, 6)
+    assert found.discontinuous == Score(1, 1, 2)
+    assert found.lost_by == {
+        "crosses a sentence boundary": 1,
+        "empty": 1,
+        "not aligned to words": 1,
+        SCHEME: 1,
+    }
+    assert found.lost == 4
+    assert found.lost_by_scheme == 1
+
+
+def test_spurious_mentions_are_counted() -> None:
+    # Links of two mentions with equal ends mix: "Pain in legs" and "Pain arms legs" as well.
+    documents = [
+        Document(
+            "a",
+            TEXT,
+            (
+                entity("ADR", "Pain", "in", "arms", "legs"),
+                entity("ADR", "Pain", "my", "arms", "lower legs"),
+            ),
+        )
+    ]
+    found = ceiling(documents, W2ner(("ADR",)))
+    assert found.overall == Score(2, 4, 2)
+    assert (found.lost, found.spurious) == (0, 2)
+
+
+def test_a_bound_that_was_hit_is_counted() -> None:
+    found = ceiling([Document("a", TEXT, (PAIN_LEGS, entity("ADR", "arms")))], W2ner(("ADR",), 1))
+    assert found.incomplete == 1
+    assert found.lost_by == {SCHEME: 1}
+
+
+def test_ready_words_keep_their_words() -> None:
+    text = "aa bb cc. dd"
+    words = ((0, 2), (3, 5), (6, 9), (10, 12))
+    gold = Document("a", text, (Entity("ADR", ((3, 5), (10, 12)), "bb dd"),), words)
+    assert ceiling([gold], W2ner(("ADR",))).overall == Score(1, 1, 1)
+
+
+def test_json_has_exactly_the_published_form() -> None:
+    told = ceiling([Document("a", TEXT, (SLEPT,))], W2ner(("ADR",))).as_json()
+    one = Score(1, 1, 1).as_json()
+    assert told == {"overall": one, "discontinuous": Score(0, 0, 0).as_json(), "lost": 0}
+
+
+def test_a_label_that_the_scheme_lacks_is_refused() -> None:
+    with pytest.raises(ValueError, match="ADR"):
+        ceiling([Document("a", TEXT, (SLEPT,))], W2ner(("Sign",)))
+
+
+@pytest.mark.corpora
+def test_most_gold_of_drug_labels_comes_back() -> None:
+    corpora = pytest.importorskip("trigner.corpora")
+    folder = Path(__file__).parents[2].parent / "shared" / "data" / "spl-adr"
+    if not folder.is_dir():
+        pytest.skip("shared/data/spl-adr is not beside the checkout")
+    documents = corpora.read(folder, format="spl-adr", split="dev").documents
+    labels = tuple(sorted({e.label for d in documents for e in d.entities}))
+    found = ceiling(documents, W2ner(labels))
+    assert found.overall.recall > 0.95

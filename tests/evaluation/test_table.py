@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from trigner.evaluation.counts import Score
+from trigner.evaluation.scores import Scores, Slices
+from trigner.evaluation.table import table
+
+SLICES = Slices(
+    Score(1815, 2301, 2488),
+    Score(42, 79, 94),
+    Score(1773, 2222, 2394),
+    Score(0, 0, 7),
+    Score(1, 1, 1),
+)
+SCORES = Scores(
+    SLICES,
+    {"ADR": SLICES},
+    {"crosses a sentence boundary": 8, "empty": 1, "not aligned to words": 3},
+)
+
+
+def printed(scores: Scores, width: int = 80) -> list[str]:
+    out = io.StringIO()
+    Console(file=out, width=width).print(table(scores))
+    return [line.rstrip() for line in out.getvalue().splitlines()]
+
+
+def row(lines: list[str], name: str) -> list[str]:
+    (line,) = [line for line in lines if line.startswith(name + " ")]
+    return line.removeprefix(name).split()
+
+
+def test_rates_are_percent_with_two_decimals_beside_the_counts() -> None:
+    lines = printed(SCORES)
+    assert row(lines, "entities") == ["P", "R", "F1", "correct", "predicted", "gold"]
+    assert row(lines, "overall") == ["78.88", "72.95", "75.80", "1,815", "2,301", "2,488"]
+    assert row(lines, "discontinuous") == ["53.16", "44.68", "48.55", "42", "79", "94"]
+    assert row(lines, "sentences without")[:3] == ["100.00", "100.00", "100.00"]
+    assert row(lines, "sentences with discontinuous")[-3:] == ["0", "0", "7"]
+
+
+def test_one_label_has_no_row_of_its_own_and_several_do() -> None:
+    assert not any(line.startswith("ADR") for line in printed(SCORES))
+    two = replace(SCORES, per_type={"ADR": SLICES, "[red]Sign": SLICES})
+    lines = printed(two)
+    assert row(lines, "ADR") == row(lines, "overall")
+    assert row(lines, "[red]Sign") == row(lines, "overall")
+
+
+def test_unreachable_gold_is_told_below() -> None:
+    told = " ".join(printed(SCORES))
+    assert (
+        "12 of 2,488 gold entities cannot be reached: 8 cross a sentence boundary, 1 empty, "
+        "3 not aligned to words" in told
+    )
+    one = replace(SCORES, unreachable_reasons={"crosses a sentence boundary": 1})
+    assert "1 of 2,488 gold entities cannot be reached: 1 crosses a sentence" in " ".join(
+        printed(one)
+    )
+
+
+def test_nothing_to_tell_tells_nothing() -> None:
+    lines = printed(replace(SCORES, unreachable_reasons={}))
+    assert not any("reach" in line or "without predictions" in line for line in lines)
+
+
+def test_other_losses_are_told_below() -> None:
+    scores = replace(
+        SCORES, unreachable_by={"scheme": 2}, missing=("a", "[b]", "c", "d"), unreachable_reasons={}
+    )
+    told = " ".join(printed(scores))
+    assert "Also out of reach: 2 scheme" in told
+    assert "4 gold documents without predictions: a, [b], c, ..." in told
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_it_fits_and_stays_plain(width: int) -> None:
+    lines = printed(replace(SCORES, per_type={"ADR": SLICES, "x" * 50: SLICES}), width)
+    assert max(map(len, lines)) <= width
+    assert "\x1b" not in "".join(lines)
+    assert "…" not in "".join(lines)
