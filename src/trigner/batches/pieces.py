@@ -19,6 +19,10 @@ SPECIAL_WORDS = (POS, NEG)
 """The two words TriG-NER puts before each sentence (paper, section 3); their cells `(0, 0)` and
 `(1, 1)` stand in for a missing positive or negative."""
 
+MAX_PIECES_PER_WORD = 64
+"""A longer word (an encoded file, say) is represented by its first pieces, so that no single word
+exceeds an encoder's limit. The word itself and its characters stay."""
+
 
 @dataclass(frozen=True, slots=True)
 class SentencePieces:
@@ -26,11 +30,13 @@ class SentencePieces:
 
     `ids [P]` with the tokenizer's own start and end; `word_pieces [L, K]` the positions in `ids`
     of each word's pieces, -1 where a word has fewer than `K` (all -1: a word without pieces).
-    `L` counts special words too.
+    `L` counts special words too. `shortened` counts words of more than `MAX_PIECES_PER_WORD`
+    pieces, whose other pieces the encoder does not see.
     """
 
     ids: Integers
     word_pieces: Integers
+    shortened: int = 0
 
 
 class WordPieces:
@@ -58,21 +64,20 @@ class WordPieces:
         encodings = self._tokenizer.encode_batch(inputs, is_pretokenized=True)
         return [_aligned(e, len(words)) for e, words in zip(encodings, inputs, strict=True)]
 
-    def counts(self, words: Sequence[str]) -> Integers:
-        """Number of pieces of each word `[L]`, special words not included."""
-        (pieces,) = self([words])
-        counts: Integers = (pieces.word_pieces[len(self.special_words) :] >= 0).sum(axis=1)
-        return counts
-
 
 def _aligned(encoding: Encoding, length: int) -> SentencePieces:
+    ids = np.array(encoding.ids, dtype=np.int64)
     owners = np.array([-1 if w is None else w for w in encoding.word_ids], dtype=np.int64)
+    # A word's pieces stand side by side: a piece's place in its word is its distance from the
+    # first piece that has the same owner.
+    runs = np.flatnonzero(np.diff(owners, prepend=-2))
+    places = np.arange(len(ids)) - np.repeat(runs, np.diff(runs, append=len(ids)))
+    places[owners < 0] = 0
+    seen = places < MAX_PIECES_PER_WORD
+    shortened = len(np.unique(owners[~seen]))
+    ids, owners, places = ids[seen], owners[seen], places[seen]
     positions = np.flatnonzero(owners >= 0)
-    owners = owners[positions]
-    counts = np.bincount(owners, minlength=length)
-    # Pieces of one word stand side by side, so a piece's place in its word is its distance from
-    # the word's first piece.
-    firsts = np.searchsorted(owners, owners, side="left")
-    word_pieces = np.full((length, max(1, int(counts.max(initial=0)))), -1, dtype=np.int64)
-    word_pieces[owners, np.arange(len(owners)) - firsts] = positions
-    return SentencePieces(np.array(encoding.ids, dtype=np.int64), word_pieces)
+    width = int(places.max(initial=0)) + 1
+    word_pieces = np.full((length, width), -1, dtype=np.int64)
+    word_pieces[owners[positions], places[positions]] = positions
+    return SentencePieces(ids, word_pieces, shortened)

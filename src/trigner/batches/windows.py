@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trigner.errors import InputError
-
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -25,18 +23,15 @@ def windows(piece_counts: Sequence[int], limit: int, overlap: float = 0.25) -> l
 
     Neighbours share about `overlap` of a window. Each word's mentions belong to exactly one
     window: the border runs through the middle of what two windows share, so a mention has at
-    least half an overlap of context behind its first word. Raises InputError when one word alone
+    least half an overlap of words behind its first word. Raises ValueError when one word alone
     has more than `limit` pieces.
     """
     ends = np.concatenate([[0], np.cumsum(piece_counts)])
     length = len(ends) - 1
     if ends[-1] <= limit:
         return [Window(0, length, 0, length)]
-    longest = int(np.argmax(piece_counts))
-    if piece_counts[longest] > limit:
-        raise InputError(
-            f"word {longest} has {piece_counts[longest]} pieces; the encoder holds {limit}"
-        )
+    if max(piece_counts) > limit:
+        raise ValueError(f"a word has {max(piece_counts)} pieces; the limit is {limit}")
     spans = []
     start = 0
     while True:

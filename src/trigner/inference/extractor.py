@@ -1,0 +1,164 @@
+"""Text -> entities: the pipeline from documents to documents.
+
+Sentences are scored in batches of similar length, decoded one by one and never kept as scores. A
+sentence's entities depend on its own words alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trigner.batches import Batch, Example, WordPieces, by_cost, collate, cut
+from trigner.errors import InputError
+from trigner.mentions import Document, Mention, ScoredMention, Sentence
+from trigner.schemes import Scheme
+from trigner.text import entity_of, segment
+
+Scorer = Callable[[Batch], NDArray[np.floating[Any]]]
+"""A batch to logits `[B, L, L, C]`, special words included."""
+
+CELL_BUDGET = 60_000
+"""Word pairs scored at a time, padding included; larger sentences go alone."""
+
+DOCUMENTS_AT_A_TIME = 64
+
+
+@dataclass
+class Tally:
+    """What a run met beside entities. Counts grow while documents are drawn from the run.
+
+    `bounded`: sentences whose mentions hit the scheme's bound; `on_special_words`: decoded mentions
+    that touch [POS] or [NEG] and were left out; `windowed`: sentences over the encoder's limit, read
+    through windows; `shortened`: words represented by their first pieces only.
+    """
+
+    sentences: int = 0
+    bounded: int = 0
+    on_special_words: int = 0
+    windowed: int = 0
+    shortened: int = 0
+
+    def notices(self) -> list[str]:
+        """A sentence for each thing worth telling."""
+        told = [
+            (self.bounded, "with more mentions than the bound: the best were kept"),
+            (self.windowed, "over the encoder's limit: read through overlapping windows"),
+        ]
+        notices = [f"{n} of {self.sentences} sentences {what}" for n, what in told if n]
+        if self.on_special_words:
+            notices.append(f"{self.on_special_words} predictions on [POS] or [NEG] left out")
+        if self.shortened:
+            notices.append(f"{self.shortened} very long words represented by their first pieces")
+        return notices
+
+
+@dataclass(frozen=True)
+class Extractor:
+    """Finds entities in texts, documents or ready words.
+
+    `max_pieces` is the encoder's limit; `threshold` drops entities with a lower score.
+    """
+
+    scorer: Scorer
+    scheme: Scheme
+    word_pieces: WordPieces
+    padding_id: int
+    max_pieces: int
+    batch_size: int = 32
+    threshold: float = 0.0
+    tally: Tally = field(default_factory=Tally)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The entity types that this model can find."""
+        return self.scheme.labels
+
+    def __call__(self, text: str | None = None, *, words: Sequence[str] | None = None) -> Document:
+        """Entities of one text, or of one sentence of ready words.
+
+        With words, the document's text is the words joined by blanks and `Document.words` their
+        character ranges. Raises InputError unless exactly one of the two is given.
+        """
+        if (text is None) == (words is None):
+            raise InputError("give a text or words, one of the two")
+        document = of_words("text", words) if words is not None else Document("text", text or "")
+        (found,) = self.documents([document])
+        return found
+
+    def stream(self, texts: Iterable[str], *, batch_size: int | None = None) -> Iterator[Document]:
+        """Entities of each text, in order, in constant memory."""
+        chosen = self if batch_size is None else replace(self, batch_size=batch_size)
+        return chosen.documents(Document(str(n), text) for n, text in enumerate(texts))
+
+    def documents(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """The documents with what was found in place of their entities, in order."""
+        remaining = iter(documents)
+        while some := list(islice(remaining, DOCUMENTS_AT_A_TIME)):
+            yield from self._some(some)
+
+    def _some(self, documents: Sequence[Document]) -> Iterator[Document]:
+        bare = [replace(document, entities=(), extras=()) for document in documents]
+        owners: list[int] = []
+        sentences: list[Sentence] = []
+        for owner, document in enumerate(bare):
+            for sentence in segment(document).sentences:
+                owners.append(owner)
+                sentences.append(sentence)
+        entities: list[list[Any]] = [[] for _ in bare]
+        for owner, sentence, mentions in zip(owners, sentences, self.mentions(sentences), strict=True):
+            for scored in mentions:
+                if scored.score >= self.threshold:
+                    entity = entity_of(bare[owner], sentence, scored.mention, scored.score)
+                    entities[owner].append(entity)
+        for document, found in zip(bare, entities, strict=True):
+            ordered = sorted(found, key=lambda e: (e.fragments, e.label))
+            yield replace(document, entities=tuple(ordered))
+
+    def mentions(self, sentences: Sequence[Sentence]) -> list[list[ScoredMention]]:
+        """The mentions of each sentence, best first."""
+        examples = cut(sentences, self.word_pieces, self.max_pieces).examples
+        found: list[list[ScoredMention]] = [[] for _ in sentences]
+        lengths = [example.length + len(self.word_pieces.special_words) for example in examples]
+        for batch in by_cost(lengths, sentences=self.batch_size, cells=CELL_BUDGET):
+            chosen = [examples[i] for i in batch]
+            logits = self.scorer(collate([e.pieces for e in chosen], padding_id=self.padding_id))
+            for example, own in zip(chosen, logits, strict=True):
+                found[example.sentence] += self._decode(example, own)
+        self.tally.sentences += len(sentences)
+        self.tally.windowed += len({e.sentence for e in examples if e.window.first > 0})
+        for mentions in found:
+            mentions.sort(key=lambda scored: -scored.score)
+        return found
+
+    def _decode(self, example: Example, logits: NDArray[np.floating[Any]]) -> list[ScoredMention]:
+        specials = len(self.word_pieces.special_words)
+        end = specials + example.length
+        decoding = self.scheme.decode(logits[:end, :end])
+        self.tally.bounded += not decoding.complete
+        self.tally.shortened += example.pieces.shortened
+        found = []
+        for scored in decoding.mentions:
+            words, label = scored.mention.words, scored.mention.label
+            if words[0] < specials:
+                self.tally.on_special_words += 1
+                continue
+            own = Mention(tuple(word - specials for word in words), label)
+            mention = example.in_sentence(own)
+            if mention is not None:
+                found.append(ScoredMention(mention, scored.score))
+        return found
+
+
+def of_words(name: str, words: Sequence[str]) -> Document:
+    """A document of one sentence of ready words. Raises InputError for an empty word."""
+    if any(not word for word in words):
+        raise InputError(f"word {list(words).index('')} is empty")
+    ends = np.cumsum([len(word) + 1 for word in words]).tolist()
+    ranges = tuple((end - len(word) - 1, end - 1) for end, word in zip(ends, words, strict=True))
+    return Document(name, " ".join(words), words=ranges)

@@ -1,0 +1,16 @@
+"""Arrays -> scores. Needs torch and transformers (extra `train`)."""
+
+from trigner.networks.model import Model, create, load, read_description, save
+from trigner.networks.settings import NetworkSettings
+from trigner.networks.tagger import GridScores, GridTagger
+
+__all__ = [
+    "GridScores",
+    "GridTagger",
+    "Model",
+    "NetworkSettings",
+    "create",
+    "load",
+    "read_description",
+    "save",
+]

@@ -1,0 +1,92 @@
+"""Two branches, one score: word states through a pair map, pair features through an MLP."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from trigner.networks.pair_maps import PairMap, PairMapKind, pair_map, trilinear, with_one
+
+
+class GridBranch(nn.Module):
+    """`H^co`: pair features through one hidden layer to tag scores (W2NER, section 4, item 8)."""
+
+    def __init__(self, *, input_size: int, size: int, classes: int, dropout: float) -> None:
+        super().__init__()
+        self.hidden = nn.Conv2d(input_size, size, 1)
+        self.output = nn.Conv2d(size, classes, 1)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Scores `[B, C, L, L]` from pair features `[B, F, L, L]`."""
+        hidden = nn.functional.gelu(self.hidden(self.dropout(features)))
+        return cast(Tensor, self.output(self.dropout(hidden)))
+
+
+class TrignerCoPredictor(nn.Module):
+    """TriG-NER's: the pair map reads the BiLSTM states directly, without MLPs or dropout before it."""
+
+    def __init__(
+        self,
+        *,
+        word_size: int,
+        feature_size: int,
+        classes: int,
+        pair_map_kind: PairMapKind,
+        pair_size: int,
+        grid_size: int,
+        dropout: float,
+    ) -> None:
+        super().__init__()
+        self.pairs: PairMap = pair_map(
+            pair_map_kind, input_size=word_size, size=pair_size, classes=classes
+        )
+        self.grid = GridBranch(
+            input_size=feature_size, size=grid_size, classes=classes, dropout=dropout
+        )
+
+    def forward(self, states: Tensor, features: Tensor) -> Tensor:
+        """Logits `Y [B, C, L, L]` from `H [B, L, word_size]` and pair features `[B, F, L, L]`."""
+        return cast(Tensor, self.pairs(states) + self.grid(features))
+
+    def pair_states(
+        self, states: Tensor, sentences: Tensor, rows: Tensor, columns: Tensor
+    ) -> Tensor:
+        """`H^bi [N, pair_size]` at cells."""
+        return self.pairs.states_at(states, sentences, rows, columns)
+
+
+class W2nerCoPredictor(nn.Module):
+    """W2NER's own: an MLP for each side of a pair, then a biaffine straight to the classes."""
+
+    def __init__(
+        self,
+        *,
+        word_size: int,
+        feature_size: int,
+        classes: int,
+        biaffine_size: int,
+        grid_size: int,
+        dropout: float,
+    ) -> None:
+        super().__init__()
+        self.row = nn.Linear(word_size, biaffine_size)
+        self.column = nn.Linear(word_size, biaffine_size)
+        self.weight = nn.Parameter(torch.empty(classes, biaffine_size + 1, biaffine_size + 1))
+        self.dropout = nn.Dropout(dropout)
+        self.grid = GridBranch(
+            input_size=feature_size, size=grid_size, classes=classes, dropout=dropout
+        )
+        nn.init.xavier_normal_(self.weight)
+
+    def forward(self, states: Tensor, features: Tensor) -> Tensor:
+        """Logits `Y [B, C, L, L]` from `H [B, L, word_size]` and pair features `[B, F, L, L]`."""
+        rows = self._side(self.row, states)
+        columns = self._side(self.column, states)
+        return trilinear(rows, self.weight, columns) + cast(Tensor, self.grid(features))
+
+    def _side(self, layer: nn.Linear, states: Tensor) -> Tensor:
+        hidden = nn.functional.gelu(layer(self.dropout(states)))
+        return with_one(self.dropout(hidden))

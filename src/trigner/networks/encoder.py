@@ -1,0 +1,51 @@
+"""The pretrained encoder: any Hugging Face encoder by name or folder."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+
+class Encoder(nn.Module):
+    """A pretrained encoder whose last `layers` hidden states are averaged (W2NER: 4; 1: the last)."""
+
+    def __init__(self, model: PreTrainedModel, *, layers: int = 4) -> None:
+        super().__init__()
+        available = model.config.num_hidden_layers
+        self.model = model
+        self.layers = min(layers, available)
+
+    @property
+    def size(self) -> int:
+        """Features of a hidden state."""
+        return int(self.model.config.hidden_size)
+
+    @property
+    def max_pieces(self) -> int:
+        """Longest input in pieces, the tokenizer's own start and end included.
+
+        RoBERTa-like models count positions from behind their padding id; MPNet too.
+        """
+        config = self.model.config
+        embeddings = getattr(self.model, "embeddings", None)
+        offset = getattr(embeddings, "padding_idx", None)
+        shift = 0 if offset is None or not hasattr(embeddings, "create_position_ids_from_inputs_embeds") else offset + 1
+        return int(getattr(config, "max_position_embeddings", 512)) - shift
+
+    def forward(self, piece_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Piece states `[B, P, D]` from ids and mask `[B, P]`.
+
+        Only these two inputs are passed: segment ids default to zeros where a model has them, and
+        MPNet or RoBERTa have none.
+        """
+        output = self.model(
+            input_ids=piece_ids,
+            attention_mask=attention_mask,
+            output_hidden_states=self.layers > 1,
+        )
+        if self.layers == 1:
+            return cast(Tensor, output.last_hidden_state)
+        return torch.stack(output.hidden_states[-self.layers :]).mean(dim=0)

@@ -1,0 +1,164 @@
+"""A model folder: weights and everything that gives them meaning.
+
+    trigner.json         format version, scheme, labels, network, provenance
+    model.safetensors    all weights, the encoder's included
+    encoder/config.json  the encoder's architecture
+    tokenizer.json       the tokenizer, special words included
+
+Loading is strict and unpickles nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
+
+from trigner import __version__
+from trigner.batches import WordPieces
+from trigner.errors import InputError, TrignerError
+from trigner.networks.build import build_tagger, encoder_from_config, load_encoder
+from trigner.networks.settings import NetworkSettings
+from trigner.networks.tagger import GridTagger
+from trigner.schemes import Scheme, scheme
+
+FORMAT_VERSION = 1
+DESCRIPTION, WEIGHTS, ENCODER, TOKENIZER = (
+    "trigner.json",
+    "model.safetensors",
+    "encoder",
+    "tokenizer.json",
+)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A tagger with the scheme that reads its scores and the tokenizer that feeds it.
+
+    `provenance` is free: settings of the training, scores, versions; it travels in the folder.
+    """
+
+    tagger: GridTagger
+    scheme: Scheme
+    tokenizer: Tokenizer
+    padding_id: int
+    network: NetworkSettings
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def word_pieces(self) -> WordPieces:
+        return WordPieces(self.tokenizer, self.network.leading_words)
+
+    @property
+    def offset(self) -> int:
+        """Special words before each sentence: rows and columns of the grid that are no words."""
+        return len(self.network.leading_words)
+
+
+def create(encoder: str, scheme_name: str, labels: tuple[str, ...], network: NetworkSettings) -> Model:
+    """A fresh model around a pretrained encoder. Raises InputError when the encoder is not there."""
+    tags = scheme(scheme_name, labels)
+    pretrained, tokenizer, padding_id = load_encoder(encoder, network.leading_words)
+    tagger = build_tagger(pretrained, network, len(tags.tags))
+    return Model(tagger, tags, tokenizer, padding_id, network)
+
+
+def save(model: Model, folder: Path) -> None:
+    """Write the model folder: all of it or nothing.
+
+    Every file is first written beside its final name, so that a full disk is met while the old
+    files are still whole; then all are renamed. Raises TrignerError when it cannot be written.
+    """
+    description = {
+        "format": FORMAT_VERSION,
+        "trigner": __version__,
+        "scheme": model.scheme.name,
+        "labels": list(model.scheme.labels),
+        "padding_id": model.padding_id,
+        "network": model.network.model_dump(mode="json"),
+        "provenance": dict(model.provenance),
+    }
+    state = {name: tensor.contiguous() for name, tensor in model.tagger.state_dict().items()}
+    config = model.tagger.encoder.model.config.to_json_string()
+    writers: dict[Path, Callable[[Path], object]] = {
+        folder / ENCODER / "config.json": lambda path: path.write_text(config, encoding="utf-8"),
+        folder / TOKENIZER: lambda path: path.write_text(model.tokenizer.to_str(), encoding="utf-8"),
+        folder / WEIGHTS: lambda path: save_file(state, path),
+        folder / DESCRIPTION: lambda path: path.write_text(
+            json.dumps(description, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+        ),
+    }
+    partial = {path: path.with_name(path.name + ".partial") for path in writers}
+    try:
+        (folder / ENCODER).mkdir(parents=True, exist_ok=True)
+        for path, write in writers.items():
+            write(partial[path])
+        for path, written in partial.items():
+            os.replace(written, path)
+    except (OSError, SafetensorError) as error:
+        for written in partial.values():
+            written.unlink(missing_ok=True)
+        raise TrignerError(f"cannot save the model in {folder}: {error}") from error
+
+
+def load(folder: str | Path) -> Model:
+    """The model in a folder. Raises InputError naming the file that is missing or foreign."""
+    folder = Path(folder)
+    description = read_description(folder)
+    for needed in (WEIGHTS, f"{ENCODER}/config.json", TOKENIZER):
+        if not (folder / needed).is_file():
+            raise InputError(f"this model folder has no {needed}", path=folder)
+    try:
+        network = NetworkSettings.model_validate(description["network"])
+        tags = scheme(description["scheme"], description["labels"])
+        padding_id = int(description["padding_id"])
+        provenance = dict(description["provenance"])
+    except (KeyError, TypeError, ValueError, ValidationError) as error:
+        raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
+    try:
+        tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+    except Exception as error:  # the library raises bare Exception
+        raise InputError(f"is no tokenizer: {error}", path=folder / TOKENIZER) from error
+    try:
+        encoder = encoder_from_config(folder / ENCODER)
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(
+            f"is no encoder configuration: {error}", path=folder / ENCODER / "config.json"
+        ) from error
+    tagger = build_tagger(encoder, network, len(tags.tags))
+    try:
+        tagger.load_state_dict(load_file(folder / WEIGHTS), strict=True)
+    except (OSError, SafetensorError, RuntimeError) as error:
+        reason = str(error).strip().splitlines()
+        raise InputError(f"does not fit: {' '.join(reason[:3])}", path=folder / WEIGHTS) from error
+    tagger.eval()
+    return Model(tagger, tags, tokenizer, padding_id, network, provenance)
+
+
+def read_description(folder: Path) -> dict[str, Any]:
+    """What `trigner.json` says. Raises InputError for a folder that is none of ours."""
+    if not folder.is_dir():
+        raise InputError("no such model folder", path=folder)
+    path = folder / DESCRIPTION
+    if not path.is_file():
+        raise InputError(f"is no trigner model folder: it has no {DESCRIPTION}", path=folder)
+    try:
+        description = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InputError(f"is damaged: {error}", path=path) from error
+    if not isinstance(description, dict) or "format" not in description:
+        raise InputError("was not written by trigner", path=path)
+    if description["format"] != FORMAT_VERSION:
+        raise InputError(
+            f"has model format {description['format']!r}; this trigner reads {FORMAT_VERSION}",
+            path=path,
+        )
+    return description

@@ -1,0 +1,113 @@
+"""Word states -> features of word pairs: conditional layer norm, distance and region, convolved.
+
+W2NER section 4, items 5 to 7, computed folded. The first layer of the convolution block is linear
+over the channels [distance, region, conditional layer norm], so its weights are applied before the
+pair grid is built: distance and region become one small table, the conditional layer norm
+a bilinear form of the two words. The `[B, L, L, d_h + 40]` tensor of the straightforward
+formulation never exists; values, gradients and dropout masks are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from trigner.batches import geometry
+
+Normalised = Literal["row", "column"]
+
+
+class PairFeatures(nn.Module):
+    """`Q [B, n * channels, L, L]`: each pair of words seen with its neighbourhood.
+
+    `normalised` says which word of a pair is normalised; the other conditions scale and shift
+    (released code: row; article: column). `mask_between` zeroes padding inside the block too, without
+    which a sentence's borders depend on its batch. `chained` dilations read each other's output
+    (code), else all read the first layer's (article).
+    """
+
+    def __init__(
+        self,
+        *,
+        size: int,
+        distance_size: int = 20,
+        region_size: int = 20,
+        channels: int = 80,
+        dilations: Sequence[int] = (1, 2, 3),
+        dropout: float = 0.5,
+        normalised: Normalised = "row",
+        chained: bool = True,
+        mask_between: bool = True,
+    ) -> None:
+        super().__init__()
+        self.normalised = normalised
+        self.chained = chained
+        self.mask_between = mask_between
+        self.dropout = dropout
+        self.out_channels = channels * len(dilations)
+        self.distance = nn.Embedding(geometry.DISTANCES, distance_size)
+        self.region = nn.Embedding(geometry.REGIONS, region_size)
+        self.scale = nn.Linear(size, size)
+        self.shift = nn.Linear(size, size)
+        self.reduce = nn.Linear(distance_size + region_size + size, channels)
+        self.convolutions = nn.ModuleList(
+            nn.Conv2d(channels, channels, 3, padding=d, dilation=d, groups=channels)
+            for d in dilations
+        )
+        self.register_buffer(
+            "region_of_distance", torch.from_numpy(geometry.region_of_distance()), persistent=False
+        )
+        # At the start the conditional layer norm is a plain one (W2NER's initialisation).
+        nn.init.zeros_(self.scale.weight)
+        nn.init.zeros_(self.shift.weight)
+        nn.init.ones_(self.scale.bias)
+        nn.init.zeros_(self.shift.bias)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        """From word states `[B, L, size]` and the valid cells `[B, L, L]`; zero in padding."""
+        valid = mask[:, None].to(states.dtype)
+        reduced = self._reduced(states)
+        bias = self.reduce.bias[:, None, None]
+        grid = (reduced + bias) * valid if self.mask_between else reduced * valid + bias
+        grid = functional.gelu(grid)
+        outputs = []
+        first = grid
+        for convolution in self.convolutions:
+            grid = functional.gelu(convolution(grid if self.chained else first))
+            if self.mask_between:
+                grid = grid * valid
+            outputs.append(grid)
+        features = torch.cat(outputs, dim=1)
+        return features if self.mask_between else features * valid
+
+    def _reduced(self, states: Tensor) -> Tensor:
+        """First layer of the block without its bias, `[B, channels, L, L]`."""
+        batch, length, size = states.shape
+        # One mask a sentence and input channel: what dropout of whole channels does to the pair grid.
+        ones = states.new_ones(batch, self.reduce.in_features, 1, 1)
+        kept = functional.dropout2d(ones, self.dropout, self.training).flatten(1)
+        weight = self.reduce.weight * kept[:, None]
+        split = [self.distance.embedding_dim, self.region.embedding_dim, size]
+        on_distance, on_region, on_states = weight.split(split, dim=2)
+        table = on_distance @ self.distance.weight.T
+        table = table + on_region @ self.region.weight[self.region_of_distance].T
+        distances = torch.from_numpy(geometry.distances(length)).to(states.device)
+        placed = table.to(states.dtype)[:, :, distances.flatten()].unflatten(2, (length, length))
+        return placed + self._normalised_pairs(states, on_states)
+
+    def _normalised_pairs(self, states: Tensor, weight: Tensor) -> Tensor:
+        """Conditional layer norm of all pairs times `weight [B, C, size]`: `[B, C, L, L]`."""
+        batch, length, size = states.shape
+        channels = weight.shape[1]
+        centred = states - states.mean(dim=-1, keepdim=True)
+        variance = (centred**2).mean(dim=-1, keepdim=True)
+        normal = centred / torch.sqrt(variance + 1e-12)
+        scale, shift = self.scale(states), self.shift(states)
+        weighted = (weight[:, :, None] * normal[:, None]).view(batch, channels * length, size)
+        pairs = (weighted @ scale.transpose(1, 2)).view(batch, channels, length, length)
+        pairs = pairs + (weight @ shift.transpose(1, 2))[:, :, None]
+        return pairs if self.normalised == "row" else pairs.transpose(2, 3)

@@ -1,0 +1,35 @@
+"""Pieces -> words: element-wise maximum over each word's pieces (W2NER, section 4)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+EmptyWord = Literal["zeros", "batch_minimum"]
+
+
+class WordPooling(nn.Module):
+    """Maximum over a word's pieces.
+
+    A word without pieces becomes a vector of zeros, or with `empty_word="batch_minimum"` the
+    smallest value of the whole batch (W2NER's released code; depends on the batch).
+    """
+
+    def __init__(self, *, empty_word: EmptyWord = "zeros") -> None:
+        super().__init__()
+        self.empty_word = empty_word
+
+    def forward(self, piece_states: Tensor, word_pieces: Tensor) -> Tensor:
+        """Word states `[B, L, D]` from piece states `[B, P, D]` and positions `[B, L, K]` (-1: none)."""
+        batch, length, width = word_pieces.shape
+        present = word_pieces >= 0
+        sentence = torch.arange(batch, device=word_pieces.device)[:, None]
+        pooled = piece_states[sentence, word_pieces[:, :, 0].clamp(min=0)]
+        for k in range(1, width):
+            rows, words = present[:, :, k].nonzero(as_tuple=True)
+            others = piece_states[rows, word_pieces[rows, words, k]]
+            pooled = pooled.index_put((rows, words), torch.maximum(pooled[rows, words], others))
+        fill = piece_states.min() if self.empty_word == "batch_minimum" else 0.0
+        return torch.where(present[:, :, :1], pooled, fill)
