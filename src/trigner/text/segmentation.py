@@ -161,6 +161,9 @@ def _runs(words: Sequence[int], offsets: Sequence[Fragment]) -> tuple[Fragment, 
     previous = -2
     for word in words:
         start, end = offsets[word]
-        runs[-1:] = [(runs[-1][0], end)] if word == previous + 1 else [*runs[-1:], (start, end)]
+        if word == previous + 1:
+            runs[-1] = (runs[-1][0], end)
+        else:
+            runs.append((start, end))
         previous = word
     return tuple(runs)

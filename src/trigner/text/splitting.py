@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trigner.mentions import Fragment
-from trigner.text.sentences import sentence_ranges
+from trigner.text.sentences import sentence_spans
 from trigner.text.words import word_ranges
 
 
@@ -11,10 +11,8 @@ def split(text: str) -> tuple[tuple[Fragment, ...], ...]:
     """Character ranges of the words of `text`, sentence by sentence.
 
     Every character that is not white space belongs to exactly one word; ranges are strictly
-    increasing; there is no empty word and no empty sentence. A sentence's words depend on the
-    characters of that sentence only.
+    increasing; there is no empty word and no empty sentence. The same text always gives the same
+    words, and a sentence's words do not depend on other sentences.
     """
-    return tuple(
-        tuple((start + first, start + last) for first, last in word_ranges(text[start:end]))
-        for start, end in sentence_ranges(text)
-    )
+    words = tuple(word_ranges(text))
+    return tuple(words[first:last] for first, last in sentence_spans(text, words))
