@@ -24,7 +24,7 @@ LONGEST = 100
 
 _FILL = LONGEST // 2  # words: neighbouring parts of a divided sentence are joined up to this
 
-_BREAK = r"(?:\r\n|[\n\r\v\x85\u2028])"
+_BREAK = r"(?:\r\n|[\n\v\x85\u2028]|\r(?!\n))"
 _BLANK = r"[^\S\n\r\v\f\x85\u2028\u2029]"
 _BLOCK_END = re.compile(
     rf"[\f\u2029]|{_BREAK}{_BLANK}*{_BREAK}"
