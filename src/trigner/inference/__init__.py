@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trigner.inference.extractor import Extractor, Tally, of_words
+from trigner.inference.extraction import Extractor, Tally, of_words
 
 if TYPE_CHECKING:
     from trigner.inference.loading import choose_device, extractor, load

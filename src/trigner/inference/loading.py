@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trigner.batches import Batch
 from trigner.errors import InputError
-from trigner.inference.extractor import Extractor, Scorer
+from trigner.inference.extraction import Extractor, Scorer
 from trigner.networks import GridTagger, Model
 from trigner.networks import load as load_model
 

@@ -1,0 +1,5 @@
+"""`python -m trigner`."""
+
+from trigner.cli import main
+
+main()

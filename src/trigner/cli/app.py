@@ -1,0 +1,76 @@
+"""The application: its commands, and how errors become exit codes.
+
+0: done; 1: failed on good input; 2: bad usage or input. Results go to standard output, everything
+else to standard error.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from trigner import __version__
+from trigner.cli.adapt import adapt
+from trigner.cli.ceiling import ceiling
+from trigner.cli.convert import convert
+from trigner.cli.evaluate import evaluate
+from trigner.cli.extract import extract
+from trigner.cli.info import info
+from trigner.cli.output import errors
+from trigner.cli.score import score
+from trigner.cli.stats import stats
+from trigner.cli.train import train
+from trigner.errors import InputError, TrignerError
+
+COMMANDS = (extract, train, evaluate, score, convert, stats, ceiling, info, adapt)
+"""In the order in which help lists them."""
+
+app = typer.Typer(
+    name="trigner",
+    help="Discontinuous named entity recognition: entities whose words do not stand side by side.",
+    epilog="Start with:  trigner train --train FOLDER --out MODEL   then   trigner extract TEXT --model MODEL",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in COMMANDS:
+    app.command()(command)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"trigner {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    try:
+        app()
+    except InputError as error:
+        errors().print(f"error: {error}", markup=False, highlight=False, soft_wrap=True)
+        sys.exit(2)
+    except TrignerError as error:
+        errors().print(f"error: {error}", markup=False, highlight=False, soft_wrap=True)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        errors().print("interrupted")
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): nothing is left to say to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

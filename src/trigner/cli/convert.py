@@ -1,0 +1,45 @@
+"""`trigner convert`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trigner.cli.options import From, SkipBad, Split, Types, read_documents
+from trigner.cli.output import comma_list, errors, refuse_non_empty, tell
+from trigner.corpora import FORMATS, write
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="SRC", help="File or folder to read.")],
+    target: Annotated[Path, typer.Argument(metavar="DST", help="New file or folder.")],
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="FORMAT",
+            help=", ".join(name for name, known in FORMATS.items() if known.write) + ".",
+        ),
+    ],
+    from_: From = None,
+    split: Split = None,
+    types: Types = None,
+    skip_bad: SkipBad = False,
+) -> None:
+    """Turn annotated documents from one format into another.
+
+    What the target format cannot hold is counted and told.
+
+    Example:  trigner convert annotated/ corpus.json --to grid
+    """
+    refuse_non_empty(target)
+    documents = read_documents(
+        source, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
+    )
+    report = write(documents, target, format=to)
+    tell(report.notices())
+    errors().print(
+        f"{len(documents)} documents in {report.files} files: {target}", markup=False, highlight=False
+    )

@@ -1,0 +1,66 @@
+"""`trigner evaluate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trigner.cli.options import (
+    BatchSize,
+    Device,
+    From,
+    Json,
+    ModelFolder,
+    SkipBad,
+    Split,
+    Types,
+    read_documents,
+)
+from trigner.cli.output import comma_list, need_torch, print_json, progress, results, tell
+from trigner.evaluation import ceiling, score, sign, table, unknown_labels
+
+
+def evaluate(
+    model: ModelFolder,
+    data: Annotated[Path, typer.Option("--data", help="Annotated documents.")],
+    json: Json = False,
+    types: Types = None,
+    device: Device = "auto",
+    batch_size: BatchSize = 32,
+    from_: From = None,
+    split: Split = None,
+    skip_bad: SkipBad = False,
+) -> None:
+    """Score a model against annotated documents.
+
+    A prediction is right when type and characters are exactly those of the annotation. Everything
+    annotated counts, also what no model could find because of how sentences and words are split;
+    how much that is, is told.
+    """
+    need_torch()
+    from trigner.inference import load
+
+    documents = read_documents(
+        data, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
+    )
+    extract = load(model, device=device, batch_size=batch_size)
+    for label, number in unknown_labels(documents, extract.labels).items():
+        tell([f"{number} entities of type {label}, which the model does not know: they count as missed"])
+    found = list(
+        progress(extract.documents(documents), total=len(documents), what="evaluating")
+    )
+    tell(extract.tally.notices())
+    known = set(extract.labels)
+    beyond = ceiling(documents, extract.scheme, labels=known).lost_by_scheme
+    scores = score(
+        documents,
+        found,
+        signature=str(sign(documents)),
+        unreachable_by={extract.scheme.name: beyond},
+    )
+    if json:
+        print_json(scores.as_json())
+    else:
+        results().print(table(scores))

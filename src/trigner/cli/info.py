@@ -1,0 +1,28 @@
+"""`trigner info`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import yaml
+
+from trigner.cli.options import Json
+from trigner.cli.output import need_torch, print_json, results
+
+
+def info(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder.")],
+    json: Json = False,
+) -> None:
+    """Show what a model finds, what it was trained with and how it scored on dev."""
+    need_torch()
+    from trigner.networks import read_description
+
+    description = read_description(model)
+    if json:
+        print_json(description)
+    else:
+        text = yaml.safe_dump(description, sort_keys=False, allow_unicode=True)
+        results().print(text, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,81 @@
+"""Options that several commands share, and reading corpora as they ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trigner.cli.output import tell
+from trigner.corpora import FORMATS, read
+from trigner.errors import InputError
+from trigner.mentions import Document
+
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="FORMAT",
+        help=f"Format of the input, recognised if not given: {', '.join(FORMATS)}.",
+    ),
+]
+SkipBad = Annotated[
+    bool,
+    typer.Option(
+        "--skip-bad",
+        help="Leave out single annotations that cannot be trusted, and list them, instead of stopping.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+ModelFolder = Annotated[
+    Path, typer.Option("--model", metavar="MODEL", help="A model folder made by `trigner train`.")
+]
+Device = Annotated[
+    str, typer.Option("--device", help="auto, cpu, cuda, cuda:1, mps ...", show_default=True)
+]
+BatchSize = Annotated[
+    int, typer.Option("--batch-size", min=1, help="Sentences scored together, at most.")
+]
+Types = Annotated[
+    str | None,
+    typer.Option("--types", metavar="A,B", help="Entity types to use; the others are left out."),
+]
+Split = Annotated[
+    str | None,
+    typer.Option("--split", help="Part of a corpus that comes with lists: train, dev or test."),
+]
+
+
+def read_documents(
+    path: Path,
+    *,
+    format: str | None = None,
+    skip_bad: bool = False,
+    split: str | None = None,
+    types: Sequence[str] | None = None,
+) -> tuple[Document, ...]:
+    """The documents of a corpus; what its reader has to say goes to standard error."""
+    corpus = read(path, format=format, skip_bad=skip_bad, split=split)
+    tell(corpus.notices)
+    if not corpus.documents:
+        raise InputError("holds no document", path=path)
+    return corpus.documents if types is None else with_types(corpus.documents, types, path)
+
+
+def with_types(
+    documents: Sequence[Document], types: Sequence[str], path: Path
+) -> tuple[Document, ...]:
+    """The documents with entities of these types only. Raises InputError for a type that none has."""
+    present = {entity.label for document in documents for entity in document.entities}
+    absent = [label for label in types if label not in present]
+    if absent:
+        raise InputError(
+            f"has no entity of type {', '.join(absent)}; it has {', '.join(sorted(present)) or 'none'}",
+            path=path,
+        )
+    return tuple(
+        replace(d, entities=tuple(e for e in d.entities if e.label in types)) for d in documents
+    )

@@ -1,0 +1,40 @@
+"""`trigner stats`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trigner.cli.options import From, Json, SkipBad, Split, Types, read_documents
+from trigner.cli.output import comma_list, errors, print_json, results
+from trigner.evaluation import describe, plot_gaps, statistics_table
+
+
+def stats(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="Annotated documents.")],
+    json: Json = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Write the figure of gap lengths (.png, .svg, .pdf).")
+    ] = None,
+    types: Types = None,
+    from_: From = None,
+    split: Split = None,
+    skip_bad: SkipBad = False,
+) -> None:
+    """Describe annotated documents: how many entities, how many discontinuous, how wide their gaps.
+
+    The rows are those of the paper's table of data statistics; the plot is its figure of token gaps.
+    """
+    documents = read_documents(
+        path, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
+    )
+    statistics = describe(documents)
+    if json:
+        print_json(statistics.as_json())
+    else:
+        results().print(statistics_table(statistics))
+    if plot is not None:
+        plot_gaps(statistics, plot)
+        errors().print(f"figure: {plot}", markup=False, highlight=False)

@@ -1,0 +1,130 @@
+"""`trigner train`."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trigner.cli.options import Device, From, SkipBad, Types, read_documents
+from trigner.cli.output import comma_list, errors, need_torch, refuse_non_empty, results, tell
+from trigner.errors import InputError
+from trigner.evaluation import table, unknown_labels
+from trigner.mentions import Document
+
+HELD_OUT = 10  # percent of the documents that become dev when none is given
+
+
+def train(
+    train: Annotated[Path, typer.Option("--train", help="Annotated documents to learn from.")],
+    out: Annotated[Path, typer.Option("--out", help="New folder for the model.")],
+    dev: Annotated[
+        Path | None,
+        typer.Option("--dev", help="Documents that choose the epoch; else 10 % are held out."),
+    ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option("--encoder", help="Pretrained encoder: name on the Hub, folder, or minilm."),
+    ] = None,
+    scheme: Annotated[str | None, typer.Option("--scheme", help="Tagging scheme: w2ner.")] = None,
+    types: Types = None,
+    init_from: Annotated[
+        Path | None,
+        typer.Option("--init-from", metavar="MODEL", help="Start from this model's weights."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with an interrupted training in --out.")
+    ] = False,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of everything random.")] = None,
+    device: Device = "auto",
+    config: Annotated[
+        Path | None, typer.Option("--config", help="YAML file of settings, over the preset's.")
+    ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option("--preset", help="clean (default), w2ner, paper, paper-cadec ..."),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="One setting, for example optimisation.epochs=5 or triplets.window=10.",
+        ),
+    ] = None,
+    from_: From = None,
+    skip_bad: SkipBad = False,
+) -> None:
+    """Train a model on annotated documents.
+
+    The folder of a finished training is a model: give it to extract, evaluate or info. Settings
+    come from the defaults, then --preset, --config, --set and the named options, each over the one
+    before. `trigner info MODEL` shows what a model was trained with.
+
+    Example:  trigner train --train annotated/ --out model --set optimisation.epochs=5
+    """
+    need_torch()
+    from trigner.training import resolve, train as run
+
+    settings = resolve(
+        preset=preset,
+        file=config,
+        assignments=set_ or (),
+        options={"encoder": encoder, "scheme": scheme, "seed": seed},
+    )
+    if not resume:
+        refuse_non_empty(out)
+    chosen = comma_list(types)
+    documents: Sequence[Document] = read_documents(
+        train, format=from_, skip_bad=skip_bad, types=chosen
+    )
+    if dev is None:
+        documents, held_out = _hold_out(documents, settings.seed)
+    else:
+        held_out = read_documents(dev, format=from_, skip_bad=skip_bad)
+        if chosen is not None:
+            held_out = _only(held_out, chosen)
+    known = {entity.label for document in documents for entity in document.entities}
+    for label, number in unknown_labels(held_out, known).items():
+        tell([f"{number} dev entities of type {label}, which training never saw: they count as missed"])
+    trained = run(
+        settings,
+        documents,
+        held_out,
+        out,
+        device=device,
+        init_from=init_from,
+        resume=resume,
+        console=errors(),
+    )
+    tell(f"{n} training entities left out: {why}" for why, n in trained.data.unusable.items())
+    console = results()
+    console.print(f"best epoch on dev ({len(held_out)} documents):")
+    console.print(table(trained.scores))
+    console.print(f"model: {out}", markup=False, highlight=False)
+
+
+def _only(documents: Sequence[Document], types: Sequence[str]) -> tuple[Document, ...]:
+    from dataclasses import replace
+
+    return tuple(
+        replace(d, entities=tuple(e for e in d.entities if e.label in types)) for d in documents
+    )
+
+
+def _hold_out(
+    documents: Sequence[Document], seed: int
+) -> tuple[tuple[Document, ...], tuple[Document, ...]]:
+    """Training and dev documents: about a tenth, at least one, chosen by the seed and named."""
+    if len(documents) < 2:
+        raise InputError("one document alone cannot be split: give --dev")
+    chosen = set(
+        random.Random(seed).sample(range(len(documents)), max(1, len(documents) * HELD_OUT // 100))
+    )
+    names = ", ".join(documents[i].id for i in sorted(chosen))
+    tell([f"no --dev given: {len(chosen)} of {len(documents)} documents are held out: {names}"])
+    kept = tuple(d for i, d in enumerate(documents) if i not in chosen)
+    return kept, tuple(documents[i] for i in sorted(chosen))

@@ -1,0 +1,129 @@
+"""Documents -> training examples, epochs of batches, and padded batches with targets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils.data import Dataset
+
+from trigner.batches import Example, collate, cut, pad_grids, shuffled, shuffled_by_cost
+from trigner.errors import InputError
+from trigner.mentions import Document
+from trigner.networks import Model
+from trigner.text import segment
+from trigner.training.settings import OptimisationSettings
+from trigner.triplets import CandidateSettings, candidates
+from trigner.triplets import collate as collate_candidates
+
+
+@dataclass(frozen=True)
+class TrainingData(Dataset[Example]):
+    """Examples of a corpus, and the mentions that cannot be learnt from, counted by reason."""
+
+    examples: tuple[Example, ...]
+    sentences: int
+    mentions: int
+    unusable: dict[str, int]
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def __getitem__(self, index: int) -> Example:
+        return self.examples[index]
+
+
+def prepare(documents: Sequence[Document], model: Model) -> TrainingData:
+    """Sentences with at least one word, as examples that the encoder can hold.
+
+    Raises InputError when there is nothing to learn from.
+    """
+    unusable: Counter[str] = Counter()
+    sentences = []
+    for document in documents:
+        segmentation = segment(document)
+        sentences += segmentation.sentences
+        unusable.update(found.reason for found in segmentation.unreachable)
+    parts = cut(sentences, model.word_pieces, model.tagger.encoder.max_pieces)
+    unusable.update("longer than the encoder's window" for _ in parts.lost)
+    for sentence in sentences:
+        lost = model.scheme.encode(sentence.mentions, len(sentence.words)).lost
+        unusable.update(f"the scheme {model.scheme.name} cannot express it" for _ in lost)
+    mentions = sum(len(sentence.mentions) for sentence in sentences)
+    if not mentions:
+        raise InputError("the training documents have no entity that could be learnt")
+    return TrainingData(parts.examples, len(sentences), mentions, dict(sorted(unusable.items())))
+
+
+class EpochBatches:
+    """Batches of example indices; the callback that knows the epoch sets `epoch`.
+
+    Every epoch has the same number of batches, so that the schedule and a resumed training agree
+    about where they are: where the budget of cells needs fewer in one epoch than in another, its
+    batches with most sentences are halved.
+    """
+
+    def __init__(
+        self, lengths: Sequence[int], settings: OptimisationSettings, seed: int, epochs: int
+    ) -> None:
+        self.epoch = 0
+        self._epochs = [self._plan(lengths, settings, seed + n) for n in range(epochs)]
+        if not all(self._epochs):
+            raise InputError(
+                f"{len(lengths)} sentences are less than one batch of {settings.batch_size}:"
+                " set optimisation.batch_size or optimisation.cell_budget"
+            )
+        self._count = max(map(len, self._epochs))
+        for plan in self._epochs:
+            while len(plan) < self._count:
+                largest = max(range(len(plan)), key=lambda i: len(plan[i]))
+                batch = plan[largest]
+                if len(batch) == 1:
+                    break
+                plan[largest] = batch[: len(batch) // 2]
+                plan.append(batch[len(batch) // 2 :])
+
+    @staticmethod
+    def _plan(lengths: Sequence[int], settings: OptimisationSettings, seed: int) -> list[list[int]]:
+        if settings.cell_budget is None:
+            return shuffled(len(lengths), sentences=settings.batch_size, seed=seed)
+        return shuffled_by_cost(
+            lengths, sentences=settings.batch_size, cells=settings.cell_budget, seed=seed
+        )
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[list[int]]:
+        return iter(self._epochs[min(self.epoch, len(self._epochs) - 1)])
+
+
+def collator(
+    model: Model, triplet_candidates: CandidateSettings | None
+) -> Callable[[Sequence[Example]], dict[str, Any]]:
+    """What makes the trainer's inputs of examples: the tagger's arrays, `tags [B, L, L]` and, with
+    triplets, `candidates`."""
+
+    def together(examples: Sequence[Example]) -> dict[str, Any]:
+        batch = collate([e.pieces for e in examples], padding_id=model.padding_id)
+        tags = [model.scheme.encode(e.mentions, e.length).tags for e in examples]
+        inputs: dict[str, Any] = {
+            "piece_ids": torch.from_numpy(batch.piece_ids),
+            "attention_mask": torch.from_numpy(batch.attention_mask),
+            "word_pieces": torch.from_numpy(batch.word_pieces),
+            "lengths": torch.from_numpy(batch.lengths),
+            "tags": torch.from_numpy(pad_grids(tags, offset=model.offset)),
+        }
+        if triplet_candidates is not None:
+            inputs["candidates"] = collate_candidates(
+                [
+                    candidates([m.words for m in e.mentions], e.length, triplet_candidates)
+                    for e in examples
+                ]
+            )
+        return inputs
+
+    return together

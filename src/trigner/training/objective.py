@@ -1,0 +1,72 @@
+"""What training minimises: cross-entropy of every cell plus the triplet loss (paper, equation 4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from trigner.batches import IGNORED
+from trigner.networks import GridScores, GridTagger
+from trigner.training.settings import TripletSettings
+from trigner.triplets import CandidateBatch, TripletLoss
+
+
+class Objective(nn.Module):
+    """A tagger and its loss. `parts` holds the last batch's losses as numbers, for the log."""
+
+    def __init__(self, tagger: GridTagger, triplets: TripletSettings) -> None:
+        super().__init__()
+        self.tagger = tagger
+        self.triplets = triplets
+        self.triplet_loss = TripletLoss(
+            selection=triplets.selection,
+            margin=triplets.margin,
+            metric=triplets.metric,
+            reduction=triplets.reduction,
+        )
+        self.parts: dict[str, Tensor] = {}
+
+    def forward(
+        self, tags: Tensor, candidates: CandidateBatch | None = None, **inputs: Any
+    ) -> Tensor:
+        """The loss of a batch, a scalar. `tags [B, L, L]` hold `IGNORED` in padding.
+
+        Cross-entropy is the mean over all valid cells of the batch, special words' included.
+        """
+        scores = self.tagger(**inputs)
+        task = functional.cross_entropy(
+            scores.logits.float().flatten(0, 2), tags.flatten(), ignore_index=IGNORED
+        )
+        self.parts = {"loss_tags": task.detach()}
+        if candidates is None:
+            return task
+        candidates = candidates.to(scores.logits.device)
+        result = self.triplet_loss(self._states(scores, candidates), candidates)
+        self.parts["loss_triplets"] = result.loss.detach()
+        return task + self.triplets.weight * result.loss
+
+    def _states(self, scores: GridScores, candidates: CandidateBatch) -> Tensor:
+        cells = (candidates.sentences, candidates.rows, candidates.columns)
+        if self.triplets.source == "logits":
+            return scores.logits[cells]
+        return self.tagger.pair_states(scores.word_states, *cells)
+
+
+def parameter_groups(
+    objective: Objective, *, encoder_rate: float, learning_rate: float, weight_decay: float
+) -> list[dict[str, Any]]:
+    """Three groups: the encoder, its biases and layer norms (no decay), everything else."""
+    decayed, plain = [], []
+    for name, parameter in objective.tagger.encoder.named_parameters():
+        kept = name.endswith("bias") or "layernorm" in name.lower().replace("_", "")
+        (plain if kept else decayed).append(parameter)
+    encoder = {id(p) for p in (*decayed, *plain)}
+    others = [p for p in objective.parameters() if id(p) not in encoder]
+    return [
+        {"params": decayed, "lr": encoder_rate, "weight_decay": weight_decay},
+        {"params": plain, "lr": encoder_rate, "weight_decay": 0.0},
+        {"params": others, "lr": learning_rate, "weight_decay": weight_decay},
+    ]

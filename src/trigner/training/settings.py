@@ -1,0 +1,186 @@
+"""All settings of a training, their presets, and one order of precedence.
+
+defaults < preset < file < command line. What is not given on a level overrides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from trigner.errors import InputError
+from trigner.networks import NetworkSettings
+from trigner.training.presets import PRESETS
+
+Source = Literal["logits", "pair_states"]
+SOURCE_ALIASES = {"output": "logits", "Y": "logits", "grid": "pair_states", "H^bi": "pair_states"}
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TripletSettings(_Section):
+    """The triplet loss (paper, section 3.3). Items: `docs/decisions/triplet-presets.md`."""
+
+    weight: float = Field(1.0, ge=0, description="factor of the triplet loss; 0 switches it off")
+    source: Source = Field("logits", description="which cell vectors: Y (logits) or H^bi (pair_states)")
+    selection: str = Field("centroid", description="hn, sn, ce or nc, or their long names")
+    margin: float = Field(1.0, gt=0)
+    metric: Literal["euclidean", "cosine"] = "euclidean"
+    reduction: Literal["mean_violating", "mean_all", "sum"] = "mean_violating"
+    window: int | None = Field(25, ge=0, description="reach of positives and negatives; none: all")
+    window_metric: Literal["euclid_rounded", "chebyshev", "manhattan"] = "euclid_rounded"
+    window_from: Literal["word", "anchor"] = Field("word", description="where one-word anchors measure")
+    unique_pairs: bool = Field(True, description="use a pair of anchors in one order only")
+    unique_masks: Literal["positives", "both"] = Field("positives", description="what that applies to")
+    per_entity: bool = Field(True, description="other entities' cells are negatives")
+    full_grid: bool = Field(False, description="mirror cells and tag cells too")
+    negatives: Literal["all", "inter_first", "non_entity"] = "all"
+    one_word_anchor: Literal["row", "column", "diagonal"] = "row"
+    special_positive: Literal["cell", "row_or_column"] = Field(
+        "cell", description="how an anchor counts as used already"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _aliases(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("source") in SOURCE_ALIASES:
+            return {**data, "source": SOURCE_ALIASES[data["source"]]}
+        return data
+
+
+class OptimisationSettings(_Section):
+    """Rates, schedule, batches, and when to stop."""
+
+    epochs: int = Field(10, ge=1)
+    batch_size: int = Field(12, ge=1, description="sentences in a batch, at most")
+    cell_budget: int | None = Field(
+        40_000, ge=1, description="word pairs in a batch, at most; none: random batches, last dropped"
+    )
+    encoder_rate: float = Field(1e-4, ge=0, description="learning rate of the pretrained encoder")
+    learning_rate: float = Field(1e-3, gt=0, description="learning rate of everything else")
+    weight_decay: float = Field(0.0, ge=0)
+    warmup: float = Field(0.1, ge=0, lt=1, description="share of the updates")
+    epsilon: float = Field(1e-8, gt=0, description="AdamW's epsilon")
+    clip: float = Field(5.0, gt=0, description="largest norm of the gradient")
+    patience: int | None = Field(
+        None, ge=1, description="stop after more than this many epochs without improvement"
+    )
+    select_by: Literal["overall", "discontinuous"] = Field(
+        "overall", description="the dev F1 that chooses the epoch"
+    )
+    precision: Literal["float32", "bfloat16"] = "float32"
+
+
+class Settings(_Section):
+    """Everything that decides what a training makes of the same data."""
+
+    preset: str = "clean"
+    encoder: str = Field("minilm", description="name on the Hub, folder, or minilm")
+    scheme: str = "w2ner"
+    seed: int = Field(123, ge=0)
+    network: NetworkSettings = NetworkSettings()
+    triplets: TripletSettings = TripletSettings()
+    optimisation: OptimisationSettings = OptimisationSettings()
+
+    @model_validator(mode="after")
+    def _triplets_have_what_they_need(self) -> Settings:
+        if self.triplets.weight == 0:
+            return self
+        if not self.network.special_words:
+            raise ValueError("triplets need [POS] and [NEG]: network.special_words must be true")
+        if self.triplets.source == "pair_states" and self.network.co_predictor == "w2ner":
+            raise ValueError("W2NER's co-predictor has no H^bi: use triplets.source=logits")
+        return self
+
+
+def resolve(
+    *,
+    preset: str | None = None,
+    file: Path | None = None,
+    assignments: Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+) -> Settings:
+    """Settings from all levels.
+
+    `assignments` are `section.key=value` as on the command line, `options` its named options (None:
+    not given). Raises InputError naming what is unknown or out of range.
+    """
+    from_file = {} if file is None else _read(file)
+    named = {key: value for key, value in (options or {}).items() if value is not None}
+    name = preset or str(from_file.get("preset") or "clean")
+    if name not in PRESETS:
+        raise InputError(f"unknown preset {name!r}; known are: {', '.join(PRESETS)}")
+    levels = [PRESETS[name], from_file, *map(_assignment, assignments), named, {"preset": name}]
+    merged: dict[str, Any] = {}
+    for level in levels:
+        merged = _merge(merged, level)
+    try:
+        return Settings.model_validate(merged)
+    except ValidationError as error:
+        told = "; ".join(
+            f"{'.'.join(map(str, e['loc']))}: {e['msg']}" if e["loc"] else e["msg"]
+            for e in error.errors()
+        )
+        raise InputError(f"settings: {told}", path=file) from error
+
+
+def _merge(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(under)
+    for key, value in over.items():
+        both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
+        merged[key] = _merge(merged[key], value) if both else value
+    return merged
+
+
+def _assignment(text: str) -> dict[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise InputError(f"--set takes key=value, for example triplets.window=10; got {text!r}")
+    try:
+        nested: Any = _value(yaml.safe_load(value))
+    except yaml.YAMLError as error:
+        raise InputError(f"--set {text!r}: {error}") from error
+    for key in reversed(name.split(".")):
+        nested = {key: nested}
+    assert isinstance(nested, dict)
+    return nested
+
+
+def _value(value: Any) -> Any:
+    # YAML 1.1 reads 1e-4 as a string and "none" as one.
+    if isinstance(value, str):
+        if value.lower() == "none":
+            return None
+        try:
+            return float(value)
+        except ValueError:
+            return value
+    return value
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        data = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", path=file) from error
+    except UnicodeDecodeError as error:
+        raise InputError("is not UTF-8", path=file) from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = None if mark is None else mark.line + 1
+        raise InputError(f"is not YAML: {getattr(error, 'problem', error)}", path=file, line=line) from error
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        raise InputError("must be a mapping of settings", path=file, line=1)
+    return {str(k): _deep(v) for k, v in data.items()}
+
+
+def _deep(value: Any) -> Any:
+    return {str(k): _deep(v) for k, v in value.items()} if isinstance(value, dict) else _value(value)

@@ -1,0 +1,231 @@
+"""The whole of a training: documents and settings in, a model folder out."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+from transformers import set_seed
+
+from trigner.errors import InputError, TrignerError
+from trigner.evaluation import Scores, data_hash, score, sign
+from trigner.inference import choose_device, extractor
+from trigner.mentions import Document
+from trigner.networks import Model, create, load, save
+from trigner.training.data import EpochBatches, TrainingData, collator, prepare
+from trigner.training.objective import Objective
+from trigner.training.progress import ShowProgress
+from trigner.training.settings import Settings
+from trigner.training.trainer import (
+    CHECKPOINTS,
+    LOGS,
+    KeepBest,
+    TaggerTrainer,
+    last_checkpoint,
+    training_arguments,
+)
+from trigner.triplets import CandidateSettings
+
+RUN = "run.json"
+"""Settings and data of a run, written before it starts: a resumption must agree with them."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A finished training: the best epoch's model and its scores on dev."""
+
+    model: Model
+    scores: Scores
+    data: TrainingData
+    epochs: int
+
+
+def train(
+    settings: Settings,
+    documents: Sequence[Document],
+    dev: Sequence[Document],
+    out: Path,
+    *,
+    device: str = "auto",
+    init_from: Path | None = None,
+    resume: bool = False,
+    console: Console | None = None,
+) -> Trained:
+    """Train on `documents`, choose the epoch on `dev`, leave the best model in `out`.
+
+    An interrupted training goes on from its last epoch with `resume`. `init_from` starts from
+    another model's weights; its labels must be the same. Raises InputError for data or settings
+    that cannot work, TrignerError when the disk cannot be written.
+    """
+    console = console or Console(stderr=True)
+    labels = tuple(sorted({e.label for d in documents for e in d.entities}))
+    place = choose_device(device)
+    _seed(settings.seed)
+    if init_from is None:
+        model = create(settings.encoder, settings.scheme, labels, settings.network)
+    else:
+        model = _started_from(init_from, settings, labels)
+    data = prepare(documents, model)
+    _start_run(out, settings, documents, dev, resume=resume)
+    batches = EpochBatches(
+        [e.length + model.offset for e in data.examples],
+        settings.optimisation,
+        settings.seed,
+        settings.optimisation.epochs,
+    )
+    on_dev = extractor(model, device=str(place))
+
+    def score_dev() -> Scores:
+        return score(dev, list(on_dev.documents(dev)))
+
+    def keep(epoch: int, metrics: Mapping[str, float]) -> None:
+        provenance = _provenance(settings, documents, dev, data, epoch, metrics)
+        save(replace(model, provenance=provenance), out)
+
+    progress = ShowProgress(console)
+    trainer = TaggerTrainer(
+        Objective(model.tagger, settings.triplets),
+        training_arguments(
+            out,
+            settings.optimisation,
+            seed=settings.seed,
+            updates=len(batches) * settings.optimisation.epochs,
+            use_cpu=place.type == "cpu",
+        ),
+        data=data,
+        batches=batches,
+        collator=collator(model, _candidates(settings)),
+        settings=settings.optimisation,
+        score_dev=score_dev,
+        callbacks=[
+            KeepBest(
+                select_by=settings.optimisation.select_by,
+                patience=settings.optimisation.patience,
+                save=keep,
+            ),
+            progress,
+        ],
+        logs=out / LOGS,
+    )
+    checkpoint = last_checkpoint(out) if resume else None
+    try:
+        trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+    except OSError as error:
+        raise TrignerError(f"cannot write to {out}: {error}") from error
+    finally:
+        progress.close()
+    shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
+    best = load(out)
+    scores = score(dev, list(extractor(best, device=str(place)).documents(dev)))
+    return Trained(best, scores, data, round(trainer.state.epoch or 0))
+
+
+def _seed(seed: int) -> None:
+    set_seed(seed)
+    torch.backends.cudnn.deterministic = True
+    torch.backends.cudnn.benchmark = False
+
+
+def _started_from(folder: Path, settings: Settings, labels: tuple[str, ...]) -> Model:
+    model = load(folder)
+    if model.scheme.name != settings.scheme or not set(labels) <= set(model.scheme.labels):
+        raise InputError(
+            f"finds {', '.join(model.scheme.labels)} with {model.scheme.name}; this training has"
+            f" {', '.join(labels)} with {settings.scheme}",
+            path=folder,
+        )
+    if model.network != settings.network:
+        raise InputError("was trained with other network settings than these", path=folder)
+    return model
+
+
+def _candidates(settings: Settings) -> CandidateSettings | None:
+    triplets = settings.triplets
+    if triplets.weight == 0:
+        return None
+    return CandidateSettings(
+        window=triplets.window,
+        window_metric=triplets.window_metric,
+        window_from=triplets.window_from,
+        unique_pairs=triplets.unique_pairs,
+        unique_masks=triplets.unique_masks,
+        per_entity=triplets.per_entity,
+        full_grid=triplets.full_grid,
+        negatives=triplets.negatives,
+        one_word_anchor=triplets.one_word_anchor,
+        special_positive=triplets.special_positive,
+    )
+
+
+def _start_run(
+    out: Path,
+    settings: Settings,
+    documents: Sequence[Document],
+    dev: Sequence[Document],
+    *,
+    resume: bool,
+) -> None:
+    run = {
+        "settings": settings.model_dump(mode="json"),
+        "train": data_hash(documents),
+        "dev": data_hash(dev),
+    }
+    path = out / RUN
+    if resume and path.is_file():
+        try:
+            before = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise InputError(f"is damaged: {error}", path=path) from error
+        different = sorted(_differences(before, run))
+        if different:
+            raise InputError(
+                f"was started with other {', '.join(different)}; resume with the same", path=path
+            )
+        return
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(run, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise TrignerError(f"cannot write to {out}: {error}") from error
+
+
+def _differences(before: Any, now: Any, name: str = "") -> set[str]:
+    if isinstance(before, dict) and isinstance(now, dict):
+        found: set[str] = set()
+        for key in before.keys() | now.keys():
+            found |= _differences(before.get(key), now.get(key), f"{name}.{key}" if name else key)
+        return found
+    return set() if before == now else {name}
+
+
+def _provenance(
+    settings: Settings,
+    documents: Sequence[Document],
+    dev: Sequence[Document],
+    data: TrainingData,
+    epoch: int,
+    metrics: Mapping[str, float],
+) -> dict[str, Any]:
+    dumped = settings.model_dump(mode="json")
+    return {
+        "settings": dumped,
+        "train": {
+            "documents": len(documents),
+            "sentences": data.sentences,
+            "mentions": data.mentions,
+            "unusable": data.unusable,
+            "signature": str(sign(documents, settings=dumped, seed=settings.seed)),
+        },
+        "dev": {
+            "documents": len(dev),
+            "epoch": epoch,
+            "scores": {name.removeprefix("eval_"): value for name, value in metrics.items()},
+            "signature": str(sign(dev, settings=dumped, seed=settings.seed)),
+        },
+    }

@@ -1,0 +1,196 @@
+"""The thin adapter to Hugging Face's Trainer: batches, rates, dev scores, the best epoch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils.data import DataLoader
+from torch.utils.tensorboard import SummaryWriter
+from transformers import (
+    Trainer,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
+    TrainingArguments,
+)
+from transformers.integrations import TensorBoardCallback
+
+from trigner.batches import Example
+from trigner.evaluation import Scores
+from trigner.training.data import EpochBatches, TrainingData
+from trigner.training.objective import Objective, parameter_groups
+from trigner.training.settings import OptimisationSettings
+
+Collator = Callable[[Sequence[Example]], dict[str, Any]]
+
+CHECKPOINTS, LOGS = "checkpoints", "logs"
+
+
+def training_arguments(
+    out: Path, settings: OptimisationSettings, *, seed: int, updates: int, use_cpu: bool
+) -> TrainingArguments:
+    """Our settings in the Trainer's words; one checkpoint and one evaluation an epoch."""
+    return TrainingArguments(
+        output_dir=str(out / CHECKPOINTS),
+        num_train_epochs=settings.epochs,
+        per_device_train_batch_size=settings.batch_size,
+        learning_rate=settings.learning_rate,
+        lr_scheduler_type="linear",
+        warmup_steps=round(settings.warmup * updates),
+        max_grad_norm=settings.clip,
+        bf16=settings.precision == "bfloat16",
+        seed=seed,
+        use_cpu=use_cpu,
+        eval_strategy="epoch",
+        save_strategy="epoch",
+        save_total_limit=1,
+        logging_steps=20,
+        report_to="none",
+        disable_tqdm=True,
+        remove_unused_columns=False,
+        dataloader_pin_memory=not use_cpu,
+    )
+
+
+class TaggerTrainer(Trainer):
+    """Trains an `Objective`; evaluation extracts from the dev documents and scores entities."""
+
+    def __init__(
+        self,
+        objective: Objective,
+        args: TrainingArguments,
+        *,
+        data: TrainingData,
+        batches: EpochBatches,
+        collator: Collator,
+        settings: OptimisationSettings,
+        score_dev: Callable[[], Scores],
+        callbacks: list[TrainerCallback],
+        logs: Path,
+    ) -> None:
+        self._settings = settings
+        self._batches = batches
+        self._score_dev = score_dev
+        # Chosen here and not by `report_to`: the log folder's argument differs between versions.
+        board = TensorBoardCallback(SummaryWriter(log_dir=str(logs)))
+        super().__init__(
+            model=objective,
+            args=args,
+            train_dataset=data,
+            # Never read: `evaluate` draws on the dev documents. The Trainer asks for one.
+            eval_dataset=data,
+            data_collator=collator,
+            callbacks=[_EpochSetter(batches), *callbacks, board],
+        )
+        for printing in list(self.callback_handler.callbacks):
+            if type(printing).__name__ in {"PrinterCallback", "ProgressCallback"}:
+                self.remove_callback(type(printing))
+
+    def get_train_dataloader(self) -> DataLoader[Example]:
+        """Batches by cost, the same in every run with the same seed."""
+        return DataLoader(
+            self.train_dataset,  # type: ignore[arg-type]
+            batch_sampler=self._batches,  # type: ignore[arg-type]
+            collate_fn=self.data_collator,
+            pin_memory=self.args.dataloader_pin_memory,
+        )
+
+    def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:
+        """AdamW with the two learning rates."""
+        if self.optimizer is None:
+            groups = parameter_groups(
+                self.model,  # type: ignore[arg-type]
+                encoder_rate=self._settings.encoder_rate,
+                learning_rate=self._settings.learning_rate,
+                weight_decay=self._settings.weight_decay,
+            )
+            self.optimizer = torch.optim.AdamW(groups, eps=self._settings.epsilon, fused=True)
+        return self.optimizer
+
+    def compute_loss(
+        self, model: Any, inputs: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> torch.Tensor:
+        """The objective's value on a batch."""
+        loss: torch.Tensor = model(**inputs)
+        return loss
+
+    def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
+        """Add the parts of the loss to what is logged."""
+        if "loss" in logs:
+            parts = getattr(self.model, "parts", {})
+            logs = {**logs, **{name: round(float(value), 4) for name, value in parts.items()}}
+        super().log(logs, *args, **kwargs)
+
+    def evaluate(self, *args: Any, **kwargs: Any) -> dict[str, float]:
+        """Entity scores on the dev documents, given to the callbacks as `metrics`."""
+        scores = self._score_dev()
+        metrics = {
+            "eval_f1": scores.overall.f1,
+            "eval_precision": scores.overall.precision,
+            "eval_recall": scores.overall.recall,
+            "eval_discontinuous_f1": scores.discontinuous.f1,
+        }
+        self.log(dict(metrics))
+        self.control = self.callback_handler.on_evaluate(
+            self.args, self.state, self.control, metrics
+        )
+        return metrics
+
+
+class _EpochSetter(TrainerCallback):
+    """Tells the batches which epoch begins, also after a resumption."""
+
+    def __init__(self, batches: EpochBatches) -> None:
+        self._batches = batches
+
+    def on_epoch_begin(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> None:
+        self._batches.epoch = round(state.epoch or 0)
+
+
+class KeepBest(TrainerCallback):
+    """Saves the model when the dev score is strictly better than ever, and stops in time.
+
+    Training stops once more than `patience` epochs have passed without improvement (the released
+    code's rule). What came before is read from the Trainer's own log, which a checkpoint keeps.
+    """
+
+    def __init__(
+        self, *, select_by: str, patience: int | None, save: Callable[[int, Mapping[str, float]], None]
+    ) -> None:
+        self._metric = "eval_f1" if select_by == "overall" else "eval_discontinuous_f1"
+        self._patience = math.inf if patience is None else patience
+        self._save = save
+
+    def on_evaluate(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        metrics: dict[str, float] | None = None,
+        **_: Any,
+    ) -> TrainerControl:
+        history = [entry[self._metric] for entry in state.log_history if self._metric in entry]
+        epoch = len(history)
+        best = history.index(max(history)) + 1
+        if best == epoch:
+            self._save(epoch, metrics or {})
+        if epoch - best > self._patience:
+            control.should_training_stop = True
+        return control
+
+
+def last_checkpoint(out: Path) -> Path | None:
+    """The newest complete checkpoint in a training's folder."""
+    complete = [
+        folder
+        for folder in (out / CHECKPOINTS).glob("checkpoint-*")
+        # The Trainer writes its state last: without it the checkpoint was cut off.
+        if (folder / "trainer_state.json").is_file()
+    ]
+    return max(complete, key=lambda folder: int(folder.name.rpartition("-")[2]), default=None)
