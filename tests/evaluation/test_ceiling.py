@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trigner.evaluation.ceiling import SCHEME, ceiling
+from trigner.evaluation.ceiling import SCHEME, UNKNOWN, ceiling
 from trigner.evaluation.counts import Score
 from trigner.mentions import Document, Entity
 from trigner.schemes import W2ner
@@ -101,6 +101,15 @@ def test_json_has_exactly_the_published_form() -> None:
 def test_a_label_that_the_scheme_lacks_is_refused() -> None:
     with pytest.raises(ValueError, match="ADR"):
         ceiling([Document("a", TEXT, (SLEPT,))], W2ner(("Sign",)))
+
+
+def test_a_label_that_is_left_out_is_lost_for_that_reason() -> None:
+    across = entity("ADR", "legs", "I")
+    document = Document("a", TEXT, (SLEPT, across, entity("Sign", "slept badly")))
+    found = ceiling([document], W2ner(("Sign",)), labels={"Sign"})
+    assert found.overall == Score(1, 1, 3)
+    assert found.lost_by == {"crosses a sentence boundary": 1, UNKNOWN: 1}
+    assert found.lost_by_scheme == 0
 
 
 @pytest.mark.corpora

@@ -71,10 +71,13 @@ def test_nothing_to_tell_tells_nothing() -> None:
 
 def test_other_losses_are_told_below() -> None:
     scores = replace(
-        SCORES, unreachable_by={"scheme": 2}, missing=("a", "[b]", "c", "d"), unreachable_reasons={}
+        SCORES,
+        unreachable_by={"w2ner": 2, "other": 0},
+        missing=("a", "[b]", "c", "d"),
+        unreachable_reasons={},
     )
     told = " ".join(printed(scores))
-    assert "Also out of reach: 2 scheme" in told
+    assert "Also lost before any model: 2 to w2ner 4 gold" in told
     assert "4 gold documents without predictions: a, [b], c, ..." in told
 
 

@@ -3,28 +3,58 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from trigner.evaluation.counts import Score, count
 from trigner.evaluation.scores import Key
-from trigner.mentions import Document
+from trigner.mentions import Document, Mention, ScoredMention
 from trigner.text import Segmentation, entity_of, segment
 
-if TYPE_CHECKING:
-    from trigner.schemes import Scheme
-
 SCHEME = "the scheme cannot represent them"
+UNKNOWN = "the scheme does not know their type"
+
+
+class Encoded(Protocol):
+    """What an encoding tells here."""
+
+    @property
+    def tags(self) -> NDArray[np.int64]: ...
+
+
+class Decoded(Protocol):
+    """What a decoding tells here."""
+
+    @property
+    def mentions(self) -> tuple[ScoredMention, ...]: ...
+
+    @property
+    def complete(self) -> bool: ...
+
+
+class RoundTrip(Protocol):
+    """The two directions of a scheme: all that a ceiling needs, so no scheme is imported here."""
+
+    def encode(self, mentions: Sequence[Mention], length: int) -> Encoded:
+        """Tags of a sentence of `length` words."""
+        ...
+
+    def decode_tags(self, tags: NDArray[np.int64]) -> Decoded:
+        """Mentions that the tags stand for."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
     """Gold that went through segmentation and a scheme and back, against all gold.
 
-    `lost_by` says where gold mentions got lost: a reason of the segmentation or `SCHEME`, with
-    the number of distinct mentions. `spurious` are mentions that came back without being
-    gold, `incomplete` the sentences of which the decoder's bound cut some off.
+    `lost_by` says where gold mentions got lost: a reason of the segmentation, `SCHEME` or
+    `UNKNOWN`, with the number of distinct mentions. `incomplete` counts the sentences of which
+    the decoder's bound cut some off.
     """
 
     overall: Score
@@ -56,10 +86,13 @@ class Ceiling:
         }
 
 
-def ceiling(documents: Iterable[Document], scheme: Scheme) -> Ceiling:
+def ceiling(
+    documents: Iterable[Document], scheme: RoundTrip, *, labels: Collection[str] | None = None
+) -> Ceiling:
     """Encode and decode the gold of `documents`, and score what comes back against all of it.
 
-    Raises ValueError for a label that the scheme does not know.
+    With `labels` the scheme gets mentions of these types only, and the others are lost as
+    `UNKNOWN`. Raises ValueError for a type that the scheme gets and does not know.
     """
     gold: set[tuple[int, Key]] = set()
     back: set[tuple[int, Key]] = set()
@@ -68,9 +101,11 @@ def ceiling(documents: Iterable[Document], scheme: Scheme) -> Ceiling:
     for number, document in enumerate(documents):
         segmentation = segment(document)
         keys = {document.key(entity) for entity in document.entities}
-        found, cut = _round_trip(document, segmentation, scheme)
+        found, cut = _round_trip(document, segmentation, scheme, labels)
         reasons = {document.key(u.entity): u.reason for u in segmentation.unreachable}
-        lost_by.update(reasons.get(key, SCHEME) for key in keys - found)
+        for key in keys - found:
+            known = labels is None or key[0] in labels
+            lost_by[reasons.get(key, SCHEME if known else UNKNOWN)] += 1
         incomplete += cut
         gold |= {(number, key) for key in keys}
         back |= {(number, key) for key in found}
@@ -83,13 +118,17 @@ def ceiling(documents: Iterable[Document], scheme: Scheme) -> Ceiling:
 
 
 def _round_trip(
-    document: Document, segmentation: Segmentation, scheme: Scheme
+    document: Document,
+    segmentation: Segmentation,
+    scheme: RoundTrip,
+    labels: Collection[str] | None,
 ) -> tuple[set[Key], int]:
     """Keys that come back, and in how many sentences the decoder's bound was hit."""
     found: set[Key] = set()
     cut = 0
     for sentence in segmentation.sentences:
-        encoding = scheme.encode(sentence.mentions, len(sentence.words))
+        mentions = [m for m in sentence.mentions if labels is None or m.label in labels]
+        encoding = scheme.encode(mentions, len(sentence.words))
         decoding = scheme.decode_tags(encoding.tags)
         cut += not decoding.complete
         found |= {

@@ -65,8 +65,10 @@ def _notes(scores: Scores) -> list[str]:
             f"{scores.unreachable:,} of {gold:,} gold {_entities(gold)} cannot be reached: "
             f"{_listed(scores.unreachable_reasons)}"
         )
-    if scores.unreachable_by:
-        notes.append(f"Also out of reach: {_listed(scores.unreachable_by)}")
+    others = {reason: n for reason, n in (scores.unreachable_by or {}).items() if n}
+    if others:
+        named = ", ".join(f"{n:,} to {reason}" for reason, n in others.items())
+        notes.append(f"Also lost before any model: {named}")
     if scores.missing:
         ids = ", ".join(scores.missing[:3]) + (", ..." if len(scores.missing) > 3 else "")
         one = len(scores.missing) == 1
