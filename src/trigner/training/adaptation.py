@@ -1,0 +1,305 @@
+"""An encoder made familiar with a kind of text: masked language modelling on whole words.
+
+The paper calls it next-word prediction; its code hides whole words, which is what is done here
+(docs: `trigner adapt`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import numpy as np
+import torch
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from torch.utils.data import Dataset
+from transformers import (
+    PrinterCallback,
+    Trainer,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
+    TrainingArguments,
+    set_seed,
+)
+
+from trigner.errors import InputError, TrignerError
+from trigner.text import split
+from trigner.training.adaptation_folder import (
+    CHECKPOINTS,
+    RUN,
+    Adaptation,
+    last_checkpoint,
+    prepare,
+    read_json,
+    write,
+    write_json,
+)
+from trigner.training.masked_encoder import MaskedEncoder, load_masked_encoder, quiet
+from trigner.training.masking import Masked, Masking, Passage, masking_collator, passages
+
+
+class AdaptationSettings(BaseModel):
+    """What decides how an encoder is adapted. Defaults are those of the paper's code for CADEC."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    mask_probability: float = Field(
+        default=0.20, gt=0, lt=1, description="share of the words hidden"
+    )
+    replaced: float = Field(
+        default=0.8, ge=0, le=1, description="share of those that become the mask"
+    )
+    randomised: float = Field(default=0.1, ge=0, le=1, description="share that become other pieces")
+    learning_rate: float = Field(default=2e-5, gt=0, description="falls linearly to 0")
+    weight_decay: float = Field(default=0.01, ge=0)
+    epochs: int = Field(default=20, ge=1)
+    batch_size: int = Field(default=16, ge=1, description="passages in a batch")
+    max_pieces: int | None = Field(
+        default=None, ge=3, description="longest passage in pieces; none: what the encoder holds"
+    )
+    dev_share: float = Field(
+        default=0.1,
+        gt=0,
+        lt=1,
+        description="share of the sentences held out when no dev text is given",
+    )
+    precision: Literal["float32", "float16", "bfloat16"] = "float32"
+    seed: int = Field(default=1898, ge=0)
+
+    @model_validator(mode="after")
+    def _shares_fit(self) -> AdaptationSettings:
+        if self.replaced + self.randomised > 1:
+            raise ValueError("replaced and randomised are shares of one whole: at most 1 together")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where an adaptation stands: updates done, epochs done, and the newest losses if any."""
+
+    step: int
+    steps: int
+    epoch: float
+    train_loss: float | None
+    dev_loss: float | None
+
+
+def adapt(
+    texts: Sequence[str],
+    *,
+    encoder: str | Path,
+    out: Path,
+    dev_texts: Sequence[str] | None = None,
+    settings: AdaptationSettings | None = None,
+    resume: bool = False,
+    use_cpu: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> Adaptation:
+    """Adapt `encoder` (folder, name on the Hub, or `minilm`) to `texts` and write it to `out`.
+
+    Each sentence is one example. The epoch with the lowest loss on `dev_texts` is kept; without
+    them a share of the sentences is held out. Which dev words are hidden is the same in every
+    epoch. `out` becomes an ordinary Hugging Face folder: `AutoModel` finds the encoder in it,
+    `AutoModelForMaskedLM` also the head. It holds no `config.json` before all of it is written.
+    `resume` goes on from the last epoch in `out/checkpoints` and returns at once when `out` is
+    finished. `tell` gets what a user should know, in sentences.
+
+    Raises InputError for text without enough sentences, an encoder that cannot be used, an `out`
+    that is not empty (without `resume`) or of other settings, text or encoder (with it), and
+    TrignerError when the loss is no number.
+    """
+    settings = settings or AdaptationSettings()
+    tell = tell or (lambda message: None)
+    train, dev = _sentences(texts, dev_texts, settings)
+    identity: dict[str, Any] = {
+        "encoder": str(encoder),
+        "settings": settings.model_dump(mode="json"),
+        "data": _hash([train, dev]),
+    }
+    finished = prepare(out, identity, resume)
+    if finished is not None:
+        return finished
+    set_seed(settings.seed)
+    masked = load_masked_encoder(encoder)
+    if masked.fresh_head:
+        tell(
+            f"The encoder '{encoder}' comes without a head for masked words: its transform "
+            "starts fresh, its decoder is the encoder's own embeddings."
+        )
+    train_passages, dev_passages = (_cut(part, masked, settings) for part in (train, dev))
+    with quiet():
+        trainer = _trainer(masked, train_passages, dev_passages, settings, out, use_cpu, progress)
+        before = _dev_loss_before(trainer, out / CHECKPOINTS / RUN, identity)
+        last = last_checkpoint(out / CHECKPOINTS)
+        set_seed(settings.seed)  # whether or not the loss before was measured just now
+        trainer.train(resume_from_checkpoint=None if last is None else str(last))
+        losses = _dev_losses(trainer.state)
+        result = Adaptation(
+            fresh_head=masked.fresh_head,
+            train_passages=len(train_passages),
+            dev_passages=len(dev_passages),
+            dev_loss_before=before,
+            dev_losses=losses,
+            best_epoch=1 + int(np.argmin(losses)),
+            **identity,
+        )
+        write(out, masked, result)
+    return result
+
+
+def _sentences(
+    texts: Sequence[str], dev_texts: Sequence[str] | None, settings: AdaptationSettings
+) -> tuple[list[list[str]], list[list[str]]]:
+    """Train and dev sentences as words."""
+    train = [words for text in texts for words in _words(text)]
+    if dev_texts is not None:
+        dev = [words for text in dev_texts for words in _words(text)]
+    else:
+        order = np.random.default_rng(settings.seed).permutation(len(train))
+        held = set(order[: max(1, round(settings.dev_share * len(train)))].tolist())
+        dev = [words for i, words in enumerate(train) if i in held]
+        train = [words for i, words in enumerate(train) if i not in held]
+    if not train or not dev:
+        raise InputError("the text has too few sentences to adapt to and to measure on")
+    return train, dev
+
+
+def _words(text: str) -> list[list[str]]:
+    return [[text[start:end] for start, end in sentence] for sentence in split(text)]
+
+
+def _cut(
+    sentences: list[list[str]], masked: MaskedEncoder, settings: AdaptationSettings
+) -> list[Passage]:
+    limit = min(masked.max_pieces, settings.max_pieces or masked.max_pieces)
+    found = passages(sentences, masked.pieces, limit)
+    if not found:
+        raise InputError("the encoder's tokenizer has no piece for any word of the text")
+    return found
+
+
+def _trainer(
+    masked: MaskedEncoder,
+    train: list[Passage],
+    dev: list[Passage],
+    settings: AdaptationSettings,
+    out: Path,
+    use_cpu: bool,
+    progress: Callable[[Progress], None] | None,
+) -> Trainer:
+    tokenizer = masked.tokenizer
+    special = set(tokenizer.all_special_ids)
+    masking = Masking(
+        probability=settings.mask_probability,
+        replaced=settings.replaced,
+        randomised=settings.randomised,
+        mask_id=int(tokenizer.mask_token_id),
+        vocabulary=np.array([i for i in range(len(tokenizer)) if i not in special]),
+    )
+    # Hidden once, so that the losses of all epochs are about the same words.
+    hidden = [masking(p, np.random.default_rng([settings.seed, i])) for i, p in enumerate(dev)]
+    trainer = Trainer(
+        model=masked.model,
+        args=_arguments(settings, out / CHECKPOINTS, use_cpu),
+        data_collator=masking_collator(masking, tokenizer.pad_token_id or 0),
+        train_dataset=cast("Dataset[Passage]", train),
+        eval_dataset=cast("Dataset[Masked]", hidden),
+        callbacks=[] if progress is None else [_Reporter(progress)],
+    )
+    trainer.remove_callback(PrinterCallback)
+    return trainer
+
+
+def _arguments(settings: AdaptationSettings, folder: Path, use_cpu: bool) -> TrainingArguments:
+    on_gpu = torch.cuda.is_available() and not use_cpu
+    if settings.precision == "float16" and not on_gpu:
+        raise InputError("precision float16 needs a CUDA device")
+    return TrainingArguments(
+        output_dir=str(folder),
+        num_train_epochs=settings.epochs,
+        per_device_train_batch_size=settings.batch_size,
+        per_device_eval_batch_size=settings.batch_size,
+        learning_rate=settings.learning_rate,
+        weight_decay=settings.weight_decay,
+        lr_scheduler_type="linear",
+        seed=settings.seed,
+        data_seed=settings.seed,
+        fp16=settings.precision == "float16",
+        bf16=settings.precision == "bfloat16",
+        use_cpu=use_cpu,
+        eval_strategy="epoch",
+        save_strategy="epoch",
+        logging_strategy="epoch",
+        load_best_model_at_end=True,
+        metric_for_best_model="eval_loss",
+        greater_is_better=False,
+        save_total_limit=2,  # the best and the last
+        prediction_loss_only=True,
+        logging_nan_inf_filter=False,
+        remove_unused_columns=False,
+        dataloader_pin_memory=on_gpu,
+        report_to="none",
+        disable_tqdm=True,
+    )
+
+
+class _Reporter(TrainerCallback):
+    """Tells progress after every update and every epoch."""
+
+    def __init__(self, progress: Callable[[Progress], None]) -> None:
+        self._progress = progress
+
+    def on_step_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
+    ) -> None:
+        self._report(state)
+
+    def on_evaluate(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
+    ) -> None:
+        self._report(state)
+
+    def _report(self, state: TrainerState) -> None:
+        def newest(name: str) -> float | None:
+            found = [entry[name] for entry in state.log_history if name in entry]
+            return float(found[-1]) if found else None
+
+        if (
+            state.max_steps
+        ):  # none before training: the first evaluation is of the encoder as it came
+            self._progress(
+                Progress(
+                    step=state.global_step,
+                    steps=state.max_steps,
+                    epoch=float(state.epoch or 0),
+                    train_loss=newest("loss"),
+                    dev_loss=newest("eval_loss"),
+                )
+            )
+
+
+def _dev_loss_before(trainer: Trainer, path: Path, identity: dict[str, Any]) -> float:
+    """The dev loss before any update: measured once, then kept with what tells this run."""
+    if not path.is_file():
+        before = float(trainer.evaluate()["eval_loss"])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(path, {**identity, "dev_loss_before": before})
+    return float(read_json(path)["dev_loss_before"])
+
+
+def _dev_losses(state: TrainerState) -> tuple[float, ...]:
+    losses = tuple(float(e["eval_loss"]) for e in state.log_history if "eval_loss" in e)
+    if not all(math.isfinite(loss) for loss in losses):
+        raise TrignerError("the dev loss is no number: choose a lower learning rate")
+    return losses
+
+
+def _hash(value: object) -> str:
+    return hashlib.sha256(json.dumps(value).encode("ascii")).hexdigest()

