@@ -17,12 +17,14 @@ import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+
 from trigner.corpora import read
 from trigner.mentions import Document, Fragment
 from trigner.text import split
@@ -87,7 +89,7 @@ def _syntok() -> Splitter:
     def ranges(text: str) -> Iterable[Fragment]:
         sentences = [s for paragraph in segmenter.analyze(text) for s in paragraph if s]
         starts = [sentence[0].offset for sentence in sentences]
-        return zip(starts, [*starts[1:], len(text)])
+        return pairwise([*starts, len(text)])
 
     return ranges
 
