@@ -295,7 +295,7 @@ def main() -> None:
     def ours(text: str) -> Iterable[Fragment]:
         return [(sentence[0][0], sentence[-1][1]) for sentence in split(text)]
 
-    sentences.add_row(*_sentence_row("ours", "0", documents, ours, options.repeat))
+    sentences.add_row(*_sentence_row("ours", _weight("sentencex"), documents, ours, options.repeat))
     for table, candidates in ((sentences, SENTENCES), (words, WORDS)):
         for candidate in candidates:
             if options.only and options.only not in candidate.name:
