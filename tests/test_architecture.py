@@ -27,7 +27,8 @@ LAYERS = (
     {"cli"},
     {"__main__"},
 )
-PEERS = {("evaluation", "text"), ("mentions", "errors")}
+# Training scores dev documents by extracting from them.
+PEERS = {("evaluation", "text"), ("mentions", "errors"), ("training", "inference")}
 
 NEVER_TORCH = {"mentions", "errors", "text", "corpora", "schemes", "evaluation", "prompting"}
 TORCH_ONLY_INSIDE_FUNCTIONS = NEVER_TORCH | {"__init__", "__main__", "batches", "cli"}
