@@ -62,20 +62,11 @@ def read_documents(
     tell(corpus.notices)
     if not corpus.documents:
         raise InputError("holds no document", path=path)
-    return corpus.documents if types is None else with_types(corpus.documents, types, path)
+    return corpus.documents if types is None else with_types(corpus.documents, types)
 
 
-def with_types(
-    documents: Sequence[Document], types: Sequence[str], path: Path
-) -> tuple[Document, ...]:
-    """The documents with entities of these types only. Raises InputError for a type that none has."""
-    present = {entity.label for document in documents for entity in document.entities}
-    absent = [label for label in types if label not in present]
-    if absent:
-        raise InputError(
-            f"has no entity of type {', '.join(absent)}; it has {', '.join(sorted(present)) or 'none'}",
-            path=path,
-        )
+def with_types(documents: Sequence[Document], types: Sequence[str]) -> tuple[Document, ...]:
+    """The documents with entities of these types only."""
     return tuple(
         replace(d, entities=tuple(e for e in d.entities if e.label in types)) for d in documents
     )

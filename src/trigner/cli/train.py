@@ -84,10 +84,10 @@ def train(
     if dev is None:
         documents, held_out = _hold_out(documents, settings.seed)
     else:
-        held_out = read_documents(dev, format=from_, skip_bad=skip_bad)
-        if chosen is not None:
-            held_out = _only(held_out, chosen)
+        held_out = read_documents(dev, format=from_, skip_bad=skip_bad, types=chosen)
     known = {entity.label for document in documents for entity in document.entities}
+    if absent := [label for label in chosen or () if label not in known]:
+        raise InputError(f"has no entity of type {', '.join(absent)}", path=train)
     for label, number in unknown_labels(held_out, known).items():
         tell([f"{number} dev entities of type {label}, which training never saw: they count as missed"])
     trained = run(
@@ -105,14 +105,6 @@ def train(
     console.print(f"best epoch on dev ({len(held_out)} documents):")
     console.print(table(trained.scores))
     console.print(f"model: {out}", markup=False, highlight=False)
-
-
-def _only(documents: Sequence[Document], types: Sequence[str]) -> tuple[Document, ...]:
-    from dataclasses import replace
-
-    return tuple(
-        replace(d, entities=tuple(e for e in d.entities if e.label in types)) for d in documents
-    )
 
 
 def _hold_out(

@@ -101,6 +101,8 @@ def save(model: Model, folder: Path) -> None:
         (folder / ENCODER).mkdir(parents=True, exist_ok=True)
         for path, write in writers.items():
             write(partial[path])
+        # Safetensors gives its files to their owner alone; a model is as readable as other files.
+        partial[folder / WEIGHTS].chmod(partial[folder / DESCRIPTION].stat().st_mode)
         for path, written in partial.items():
             os.replace(written, path)
     except (OSError, SafetensorError) as error:

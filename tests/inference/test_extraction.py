@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny_encoders import tiny_encoder
+
+from trigner.batches import Batch, collate
+from trigner.errors import InputError
+from trigner.inference import extractor, of_words
+from trigner.inference.loading import torch_scorer
+from trigner.mentions import Document
+from trigner.networks import NetworkSettings, create
+
+SMALL = NetworkSettings(
+    lstm_size=8, distance_size=3, region_size=3, channels=4, pair_size=6, grid_size=5
+)
+TEXTS = [
+    "my left leg hurt . no pain in the arm",
+    "numb\r\nafter the second tablet \u200b pain",
+    "",
+    "   \n\n ",
+    "pain",
+    "the right arm and left leg felt numb , then my arm hurt",
+]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=False)
+    torch.manual_seed(1)
+    made = create(str(folder), "w2ner", ("ADR", "Drug"), SMALL)
+    # No class ahead of the others on average: an untrained network tags some cells of each.
+    probe = collate(made.word_pieces([TEXTS[0].split()]), padding_id=made.padding_id)
+    mean = torch_scorer(made.tagger)(probe).mean(axis=(0, 1, 2))
+    with torch.no_grad():
+        made.tagger.co_predictor.pairs.output.bias -= torch.from_numpy(mean)
+    return made
+
+
+@pytest.fixture(scope="module")
+def extract(model):
+    return extractor(model, device="cpu")
+
+
+def found(document):
+    return [(e.label, e.fragments, round(e.score, 4)) for e in document.entities]
+
+
+def test_offsets_index_the_callers_text(extract):
+    assert any(len(e.fragments) > 1 for text in TEXTS for e in extract(text).entities)
+    for text in TEXTS:
+        document = extract(text)
+        assert document.text == text
+        for entity in document.entities:
+            assert entity.text == " ".join(text[a:b] for a, b in entity.fragments)
+            assert 0 <= entity.score <= 1
+
+
+@given(st.permutations(range(len(TEXTS))), st.integers(1, 5))
+@settings(max_examples=15)
+def test_nothing_depends_on_batch_mates(extract, order, batch_size):
+    alone = [found(extract(text)) for text in TEXTS]
+    texts = [TEXTS[i] for i in order]
+    together = list(extract.stream(texts, batch_size=batch_size))
+    assert [d.text for d in together] == texts
+    assert [found(d) for d in together] == [alone[i] for i in order]
+
+
+def test_stream_is_lazy(extract):
+    drawn = []
+
+    def texts():
+        for number in range(1000):
+            drawn.append(number)
+            yield "pain ."
+
+    first = next(iter(extract.stream(texts())))
+    assert first.text == "pain ."
+    assert len(drawn) < 200
+
+
+def test_ready_words(extract):
+    words = ["my", "arm", "New York", ","]
+    document = extract(words=words)
+    assert document.text == "my arm New York ,"
+    assert [document.text[a:b] for a, b in document.words] == words
+    with pytest.raises(InputError, match="word 1 is empty"):
+        extract(words=["a", ""])
+    with pytest.raises(InputError, match="one of the two"):
+        extract("a", words=["a"])
+    with pytest.raises(InputError, match="one of the two"):
+        extract()
+
+
+def test_of_words_of_nothing(extract):
+    assert extract(words=[]).entities == ()
+    assert of_words("none", []).text == ""
+
+
+def test_a_line_of_3000_words_is_read_through_windows(extract):
+    fresh = replace(extract, tally=type(extract.tally)())
+    words = ["pain", "arm", "numb", "tablet"] * 750
+    document = fresh(words=words)
+    assert fresh.tally.windowed == 1
+    assert "overlapping windows" in fresh.tally.notices()[0]
+    last = max(e.fragments[-1][1] for e in document.entities)
+    assert last > len(document.text) * 0.9
+
+
+def test_threshold_drops_and_keeps(extract):
+    everything = extract(TEXTS[0]).entities
+    scores = sorted(e.score for e in everything)
+    middle = scores[len(scores) // 2]
+    kept = replace(extract, threshold=middle)(TEXTS[0]).entities
+    assert kept == tuple(e for e in everything if e.score >= middle)
+    assert 0 < len(kept) < len(everything) or scores[0] == middle
+
+
+def test_predictions_on_special_words_are_left_out_and_counted(extract):
+    def scorer(batch: Batch):
+        length = batch.word_pieces.shape[1]
+        scores = np.zeros((len(batch.lengths), length, length, 4), dtype=np.float32)
+        scores[..., 0] = 1
+        scores[:, 0, 0, 2] = 5  # [POS] as an entity
+        scores[:, 2, 2, 3] = 5  # the first word
+        return scores
+
+    rigged = replace(extract, scorer=scorer, tally=type(extract.tally)())
+    assert [(e.label, e.text) for e in rigged("pain now").entities] == [("Drug", "pain")]
+    assert rigged.tally.on_special_words == 1
+    assert rigged.tally.notices() == ["1 predictions on [POS] or [NEG] left out"]
+
+
+def test_hitting_the_bound_is_told(extract):
+    def scorer(batch: Batch):
+        length = batch.word_pieces.shape[1]
+        scores = np.zeros((len(batch.lengths), length, length, 4), dtype=np.float32)
+        scores[:, np.tril_indices(length)[0], np.tril_indices(length)[1], 2] = 3
+        scores[:, np.triu_indices(length, 1)[0], np.triu_indices(length, 1)[1], 1] = 3
+        return scores
+
+    rigged = replace(extract, scorer=scorer, tally=type(extract.tally)())
+    rigged(words=["pain"] * 30)
+    assert rigged.tally.bounded == 1
+    assert any("bound" in notice for notice in rigged.tally.notices())
+
+
+def test_documents_keep_id_and_lose_gold(extract):
+    document = Document("d", "pain .", entities=())
+    (predicted,) = extract.documents([document])
+    assert predicted.id == "d"
+    assert extract.labels == ("ADR", "Drug")

@@ -1,0 +1,50 @@
+"""The released configurations, as the specification lists them (section 8)."""
+
+from __future__ import annotations
+
+import pytest
+
+from trigner.training import resolve
+
+
+@pytest.mark.parametrize(
+    ("preset", "encoder", "batch", "window", "selection", "source", "unique", "margin"),
+    [
+        ("paper-cadec", "biobert", 12, 25, "centroid", "logits", True, 1.0),
+        ("paper-cadec-disc", "biobert", 12, 20, "centroid", "logits", False, 1.0),
+        ("paper-share13", "Biomed", 6, 10, "centroid", "logits", True, 1.0),
+        ("paper-share13-disc", "Biomed", 6, 10, "centroid", "logits", True, 1.0),
+        ("paper-share14", "Biomed", 6, 5, "negative-centroid", "pair_states", True, 1.0),
+        ("paper-share14-disc", "Biomed", 6, 5, "negative-centroid", "pair_states", True, 0.1),
+    ],
+)
+def test_released_set_ups(preset, encoder, batch, window, selection, source, unique, margin):
+    settings = resolve(preset=preset)
+    assert encoder in settings.encoder
+    assert settings.optimisation.batch_size == batch
+    triplets = settings.triplets
+    assert (triplets.window, triplets.selection, triplets.source) == (window, selection, source)
+    assert (triplets.unique_pairs, triplets.margin, triplets.weight) == (unique, margin, 1.0)
+    assert triplets.per_entity
+
+
+def test_what_all_papers_share():
+    settings = resolve(preset="paper")
+    optimisation = settings.optimisation
+    assert (optimisation.epochs, optimisation.patience) == (60, 10)
+    assert (optimisation.learning_rate, optimisation.encoder_rate) == (5e-4, 5e-6)
+    assert (optimisation.warmup, optimisation.weight_decay, optimisation.clip) == (0, 0, 5.0)
+    assert optimisation.epsilon == 1e-6
+    assert optimisation.cell_budget is None
+    assert settings.network.pair_map == "full"
+    assert not settings.network.mask_between
+    assert settings.triplets.unique_masks == "both"
+    assert settings.triplets.window_from == "anchor"
+    assert settings.triplets.special_positive == "row_or_column"
+
+
+def test_the_baseline_has_neither_special_words_nor_triplets():
+    settings = resolve(preset="w2ner")
+    assert settings.network.leading_words == ()
+    assert settings.triplets.weight == 0
+    assert settings.network.co_predictor == "w2ner"

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import pytest
+
+from trigner.errors import InputError
+from trigner.training import PRESETS, resolve
+
+
+def test_the_order_of_precedence(tmp_path):
+    file = tmp_path / "settings.yaml"
+    file.write_text("preset: paper-cadec-disc\ntriplets:\n  window: 7\n  margin: 0.5\nseed: 4\n")
+    settings = resolve(file=file, assignments=["triplets.margin=0.25"], options={"seed": None})
+    assert settings.preset == "paper-cadec-disc"
+    assert settings.triplets.unique_pairs is False  # preset over default
+    assert settings.triplets.window == 7  # file over preset
+    assert settings.triplets.margin == 0.25  # command line over file
+    assert settings.seed == 4  # an option that is not given overrides nothing
+    assert resolve(file=file, options={"seed": 9}).seed == 9
+    assert resolve(file=file, preset="w2ner").preset == "w2ner"
+
+
+@pytest.mark.parametrize(
+    ("assignment", "message"),
+    [
+        ("triplets.windw=3", "triplets.windw"),
+        ("optimisation.epochs=0", "optimisation.epochs"),
+        ("optimisation.epochs", "key=value"),
+        ("network.dilations=[0]", "dilations"),
+        ("network.special_words=false", "POS"),
+        ("triplets.window=-1", "triplets.window"),
+        ("triplets.selection=nearest", "selection"),
+        ("a.b: [=3", "--set|settings"),
+    ],
+)
+def test_what_makes_no_sense_is_named(assignment, message):
+    with pytest.raises(InputError, match=message):
+        resolve(assignments=[assignment])
+
+
+def test_pair_states_need_a_pair_map():
+    with pytest.raises(InputError, match="no H"):
+        resolve(assignments=["network.co_predictor=w2ner", "triplets.source=grid"])
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [("none", None), ("None", None), ("null", None), ("25", 25)],
+)
+def test_no_window_has_many_names(given, expected):
+    assert resolve(assignments=[f"triplets.window={given}"]).triplets.window == expected
+
+
+def test_rates_may_be_written_in_scientific_notation(tmp_path):
+    assert resolve(assignments=["optimisation.encoder_rate=5e-6"]).optimisation.encoder_rate == 5e-6
+    file = tmp_path / "s.yaml"
+    file.write_text("optimisation: {encoder_rate: 2e-5}\n")
+    assert resolve(file=file).optimisation.encoder_rate == 2e-5
+
+
+@pytest.mark.parametrize("alias", ["grid", "H^bi", "pair_states"])
+def test_aliases_of_the_source(alias):
+    assert resolve(assignments=[f"triplets.source={alias}"]).triplets.source == "pair_states"
+
+
+def test_files_that_are_none(tmp_path):
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("seed: 1\n  x: [\n")
+    with pytest.raises(InputError, match=r"bad\.yaml:2: is not YAML"):
+        resolve(file=bad)
+    bad.write_text("- 1\n")
+    with pytest.raises(InputError, match="mapping"):
+        resolve(file=bad)
+    bad.write_bytes(b"\xff\xfe\xff")
+    with pytest.raises(InputError, match="not UTF-8"):
+        resolve(file=bad)
+    with pytest.raises(InputError, match="cannot be read"):
+        resolve(file=tmp_path / "absent.yaml")
+    bad.write_text("")
+    assert resolve(file=bad) == resolve()
+
+
+def test_unknown_preset():
+    with pytest.raises(InputError, match="unknown preset 'papers'; known are: clean"):
+        resolve(preset="papers")
+
+
+@pytest.mark.parametrize("name", sorted(PRESETS))
+def test_every_preset_is_valid(name):
+    assert resolve(preset=name).preset == name

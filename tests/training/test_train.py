@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import errno
+import json
+import shutil
+
+import pytest
+from rich.console import Console
+from safetensors.torch import load_file
+from tiny_encoders import tiny_encoder
+
+from trigner.errors import InputError, TrignerError
+from trigner.mentions import Document, Entity
+from trigner.training import resolve, train
+from trigner.training.progress import ShowProgress
+from trigner.training.trainer import KeepBest
+
+SMALL = [
+    "network.lstm_size=8",
+    "network.distance_size=3",
+    "network.region_size=3",
+    "network.channels=4",
+    "network.pair_size=6",
+    "network.grid_size=5",
+    "optimisation.epochs=3",
+    "optimisation.batch_size=2",
+]
+QUIET = Console(quiet=True)
+
+
+def document(number, text, *fragments):
+    surfaces = [" ".join(text[a:b] for a, b in own) for own in fragments]
+    entities = (Entity("ADR", own, s) for own, s in zip(fragments, surfaces, strict=True))
+    return Document(f"d{number}", text, tuple(entities))
+
+
+DOCUMENTS = [
+    document(1, "my left leg hurt.", ((3, 11), (12, 16))),
+    document(2, "numb left and right arm.", ((0, 9), (20, 23)), ((0, 4), (14, 23))),
+    document(3, "no pain."),
+    document(4, "pain after the tablet. my arm felt numb.", ((0, 4),), ((26, 29), (35, 39))),
+]
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    return tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=False)
+
+
+def run(encoder, out, *assignments, preset=None, **options):
+    settings = resolve(
+        preset=preset, assignments=[*SMALL, *assignments], options={"encoder": str(encoder)}
+    )
+    return train(settings, DOCUMENTS, DOCUMENTS[:2], out, device="cpu", console=QUIET, **options)
+
+
+@pytest.mark.parametrize(
+    "assignments",
+    [
+        (),
+        ("triplets.source=pair_states", "triplets.selection=hn", "network.pair_map=full"),
+        ("triplets.weight=0", "network.pair_map=folded", "network.special_words=false"),
+        ("optimisation.cell_budget=none", "optimisation.precision=bfloat16"),
+    ],
+)
+def test_a_training_leaves_a_model_and_nothing_unfinished(encoder, tmp_path, assignments):
+    trained = run(encoder, tmp_path / "m", *assignments)
+    assert trained.epochs == 3
+    left = {path.name for path in (tmp_path / "m").iterdir()}
+    assert left == {
+        "encoder",
+        "logs",
+        "model.safetensors",
+        "run.json",
+        "tokenizer.json",
+        "trigner.json",
+    }
+    provenance = json.loads((tmp_path / "m" / "trigner.json").read_text())["provenance"]
+    assert provenance["train"]["documents"] == 4
+    assert provenance["train"]["mentions"] == 5
+    assert provenance["settings"]["encoder"] == str(encoder)
+    assert provenance["dev"]["scores"]["f1"] == trained.scores.overall.f1
+    assert trained.scores.overall.gold == 3
+
+
+def test_the_w2ner_preset_trains(encoder, tmp_path):
+    trained = run(encoder, tmp_path / "m", preset="w2ner")
+    assert trained.model.offset == 0
+
+
+def test_equal_seeds_give_equal_models(encoder, tmp_path):
+    for name in ("a", "b"):
+        run(encoder, tmp_path / name)
+    run(encoder, tmp_path / "c", "seed=5")
+    a, b, c = (load_file(tmp_path / name / "model.safetensors") for name in "abc")
+    assert all(a[name].equal(b[name]) for name in a)
+    assert not all(a[name].equal(c[name]) for name in a)
+
+
+def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeypatch):
+    def keep_always(self, args, state, control, metrics=None, **_):
+        self._save(0, metrics)
+
+    # Every epoch's model is kept: the comparison sees the whole of the training.
+    monkeypatch.setattr(KeepBest, "on_evaluate", keep_always)
+    run(encoder, tmp_path / "whole")
+
+    told = []
+
+    def interrupt(self, args, state, control, **_):
+        told.append(state.epoch)
+        if len(told) == 2:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ShowProgress, "on_evaluate", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            run(encoder, tmp_path / "parts")
+    assert (tmp_path / "parts" / "checkpoints").is_dir()
+    with pytest.raises(InputError, match=r"started with other settings\.triplets\.window"):
+        run(encoder, tmp_path / "parts", "triplets.window=3", resume=True)
+    trained = run(encoder, tmp_path / "parts", resume=True)
+    assert trained.epochs == 3
+    whole, parts = (load_file(tmp_path / n / "model.safetensors") for n in ("whole", "parts"))
+    assert all(whole[name].equal(parts[name]) for name in whole)
+
+
+def test_a_full_disk_leaves_no_model_and_says_so(encoder, tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("trigner.networks.model.save_file", full)
+    with pytest.raises(TrignerError, match="No space left on device"):
+        run(encoder, tmp_path / "m")
+    assert not (tmp_path / "m" / "trigner.json").exists()
+    assert not list((tmp_path / "m").rglob("*.partial"))
+
+
+def test_patience_stops_after_more_than_that_many_epochs(encoder, tmp_path):
+    # No rate: nothing improves after the first epoch.
+    trained = run(
+        encoder,
+        tmp_path / "m",
+        "optimisation.epochs=9",
+        "optimisation.patience=2",
+        "optimisation.learning_rate=1e-12",
+        "optimisation.encoder_rate=0",
+    )
+    assert trained.epochs == 4
+
+
+def test_starting_from_another_model(encoder, tmp_path):
+    run(encoder, tmp_path / "first")
+    trained = run(encoder, tmp_path / "second", init_from=tmp_path / "first")
+    assert trained.model.scheme.labels == ("ADR",)
+    with pytest.raises(InputError, match="other network settings"):
+        run(encoder, tmp_path / "third", "network.chained=false", init_from=tmp_path / "first")
+    shutil.rmtree(tmp_path / "first" / "encoder")
+    with pytest.raises(InputError, match="has no encoder/config.json"):
+        run(encoder, tmp_path / "fourth", init_from=tmp_path / "first")
+
+
+def test_nothing_to_learn_from(encoder, tmp_path):
+    settings = resolve(assignments=SMALL, options={"encoder": str(encoder)})
+    with pytest.raises(InputError, match="no entity"):
+        train(settings, [document(1, "no pain.")], DOCUMENTS[:1], tmp_path / "m", console=QUIET)
+
+
+def test_an_encoder_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match="cannot load the encoder"):
+        run(tmp_path / "absent", tmp_path / "m")
