@@ -1,0 +1,92 @@
+"""The command line run in this process, a small corpus and a small model."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+import torch
+from tiny_encoders import tiny_encoder
+
+from trigner.batches import collate
+from trigner.cli import main
+from trigner.inference.loading import torch_scorer
+from trigner.networks import NetworkSettings, create, save
+
+SMALL = NetworkSettings(
+    lstm_size=8, distance_size=3, region_size=3, channels=4, pair_size=6, grid_size=5
+)
+
+TEXTS = {
+    "one": ("my left leg hurt. no pain.\n", ["T1\tADR 3 11;12 16\tleft leg hurt"]),
+    "two": (
+        "numb left and right arm.\r\n\r\nmy leg felt numb after the tablet.\n",
+        [
+            "T1\tADR 0 9;20 23\tnumb left arm",
+            "T2\tADR 0 4;14 23\tnumb right arm",
+            "T3\tADR 31 34;40 44\tleg numb",
+            "T4\tDrug 55 61\ttablet",
+            "R1\tcauses Arg1:T4 Arg2:T3",
+        ],
+    ),
+    "three": ("no pain after the second tablet\n", []),
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command printed and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(monkeypatch, capsys) -> Callable[..., Result]:
+    """Run `trigner` with these arguments."""
+
+    def command(*arguments):
+        monkeypatch.setattr(sys, "argv", ["trigner", *map(str, arguments)])
+        # Wide enough that no line of what is compared breaks.
+        monkeypatch.setenv("COLUMNS", "200")
+        with pytest.raises(SystemExit) as stopped:
+            main()
+            raise SystemExit(0)
+        printed = capsys.readouterr()
+        return Result(int(stopped.value.code or 0), printed.out, printed.err)
+
+    return command
+
+
+@pytest.fixture
+def gold(tmp_path):
+    """A brat folder of three documents."""
+    folder = tmp_path / "gold"
+    folder.mkdir()
+    for name, (text, lines) in TEXTS.items():
+        (folder / f"{name}.txt").write_bytes(text.encode())
+        (folder / f"{name}.ann").write_text("".join(line + "\n" for line in lines))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def encoder(tmp_path_factory):
+    """A tiny encoder's folder."""
+    return tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=False)
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory, encoder):
+    """The folder of an untrained model that finds a fair number of things."""
+    torch.manual_seed(1)
+    made = create(str(encoder), "w2ner", ("ADR", "Drug"), SMALL)
+    probe = collate(made.word_pieces([TEXTS["one"][0].split()]), padding_id=made.padding_id)
+    mean = torch_scorer(made.tagger)(probe).mean(axis=(0, 1, 2))
+    with torch.no_grad():
+        made.tagger.co_predictor.pairs.output.bias -= torch.from_numpy(mean)
+    folder = tmp_path_factory.mktemp("model")
+    save(made, folder)
+    return folder

@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+
+def test_adapt_then_train(run, gold, encoder, tmp_path):
+    out = tmp_path / "adapted"
+    base = ["adapt", "--text", gold, "--out", out, "--encoder", encoder]
+    result = run(*base, "--dev", gold, "--epochs", "1", "--device", "cpu")
+    assert result.code == 0, result.err
+    assert "dev loss" in result.out
+    assert (out / "config.json").is_file()
+    result = run(*base, "--epochs", "1", "--device", "cpu")
+    assert result.code == 2
+
+
+def test_bad_options(run, gold, tmp_path):
+    result = run("adapt", "--text", gold, "--out", tmp_path / "a", "--mask-probability", "2")
+    assert result.code == 2
+    assert "less than 1" in result.err

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from trigner.cli.app import COMMANDS
+from trigner.errors import TrignerError
+
+
+@pytest.mark.parametrize("command", [c.__name__ for c in COMMANDS])
+def test_every_command_has_help_that_teaches(run, command):
+    result = run(command, "--help")
+    assert result.code == 0
+    assert len(result.out.splitlines()) > 10
+
+
+def test_version_and_no_arguments(run):
+    assert run("--version").out.startswith("trigner 0.")
+    assert "extract" in run().out + run().err
+    assert run("no-such-command").code == 2
+
+
+def test_failures_have_exit_code_1(run, model, monkeypatch):
+    def fail(*_, **__):
+        raise TrignerError("the disk is on fire")
+
+    monkeypatch.setattr("trigner.networks.read_description", fail)
+    result = run("info", model)
+    assert result.code == 1
+    assert result.err.strip() == "error: the disk is on fire"
+
+
+def test_an_interruption(run, model, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("trigner.networks.read_description", stop)
+    assert run("info", model).code == 130
+
+
+def test_a_reader_that_goes_away(model):
+    command = f"{sys.executable} -m trigner info {model} | head -c 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr

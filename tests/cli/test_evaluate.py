@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.mark.parametrize("format", ["brat", "jsonl", "bigbio"])
+def test_evaluate_and_extract_with_score_agree_exactly(run, model, gold, tmp_path, format):
+    evaluated = run("evaluate", "--model", model, "--data", gold, "--json")
+    assert evaluated.code == 0, evaluated.err
+    scores = json.loads(evaluated.out)
+    assert scores["overall"]["gold"] == 5
+    assert scores["overall"]["predicted"] > 0
+    out = tmp_path / ("found" if format == "brat" else "found.json")
+    extracted = run("extract", gold, "--model", model, "--format", format, "--out", out)
+    assert extracted.code == 0, extracted.err
+    scored = run("score", "--gold", gold, "--pred", out, "--json", "--pred-from", format)
+    assert scored.code == 0, scored.err
+    again = json.loads(scored.out)
+    assert scores.pop("unreachable_by") == {"w2ner": 0}
+    assert again == scores
+
+
+def test_the_table(run, model, gold):
+    printed = run("evaluate", "--model", model, "--data", gold).out
+    for row in ("overall", "discontinuous", "continuous"):
+        assert row in printed
+
+
+def test_unknown_labels_count_as_missed_and_are_told(run, model, gold):
+    (gold / "one.ann").write_text("T1\tDisease 3 11;12 16\tleft leg hurt\n")
+    result = run("evaluate", "--model", model, "--data", gold, "--json")
+    assert result.code == 0
+    assert "1 entities of type Disease, which the model does not know" in result.err
+    assert json.loads(result.out)["per_type"]["Disease"]["overall"]["gold"] == 1
+
+
+def test_what_is_no_model(run, gold, tmp_path):
+    (tmp_path / "foreign").mkdir()
+    result = run("evaluate", "--model", tmp_path / "foreign", "--data", gold)
+    assert result.code == 2
+    assert "no trigner model folder" in result.err
+    assert "Traceback" not in result.err
+
+
+def test_bad_annotation_names_file_and_line_or_is_skipped(run, model, gold):
+    with (gold / "one.ann").open("a") as file:
+        file.write("T2\tADR 5 900\tnothing\n")
+    result = run("evaluate", "--model", model, "--data", gold)
+    assert result.code == 2
+    assert "one.ann:2" in result.err
+    result = run("evaluate", "--model", model, "--data", gold, "--skip-bad")
+    assert result.code == 0
+    assert "one.ann:2" in result.err

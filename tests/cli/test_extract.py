@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import pytest
+
+
+def test_a_sentence(run, model):
+    result = run("extract", "my left leg hurt . numb arm", "--model", model)
+    assert result.code == 0, result.err
+    assert result.out.splitlines()[0].split() == ["type", "entity", "characters", "score"]
+    assert "ADR" in result.out or "Drug" in result.out
+
+
+def test_json_lines_hold_offsets_into_the_file(run, model, gold):
+    result = run("extract", gold, "--model", model, "--format", "jsonl")
+    assert result.code == 0, result.err
+    documents = [json.loads(line) for line in result.out.splitlines()]
+    assert [d["id"] for d in documents] == ["one", "three", "two"]
+    for document in documents:
+        assert document["text"].encode() == (gold / f"{document['id']}.txt").read_bytes()
+        for entity in document["entities"]:
+            pieces = [document["text"][a:b] for a, b in entity["fragments"]]
+            assert entity["text"] == " ".join(pieces)
+            assert 0 <= entity["score"] <= 1
+
+
+def test_standard_input(run, model, monkeypatch):
+    class Bytes:
+        buffer = io.BytesIO(b"my arm hurt")
+
+    monkeypatch.setattr(sys, "stdin", Bytes)
+    result = run("extract", "-", "--model", model, "--format", "jsonl")
+    assert json.loads(result.out)["text"] == "my arm hurt"
+    Bytes.buffer = io.BytesIO(b"my arm \xff")
+    result = run("extract", "-", "--model", model)
+    assert result.code == 2
+    assert "byte 7 is not UTF-8" in result.err
+
+
+@pytest.mark.parametrize("path", ["notes/absent.txt", "absent.txt", "absent/"])
+def test_what_looks_like_a_path_and_is_none(run, model, path):
+    result = run("extract", path, "--model", model)
+    assert result.code == 2
+    assert f"{path}: no such file or folder" in result.err
+
+
+@pytest.mark.parametrize("text", ["pain", "and/or both hurt", "It hurt. Now.", "8.5 mg/dl now"])
+def test_what_is_a_text(run, model, text):
+    assert run("extract", text, "--model", model).code == 0
+
+
+def test_threshold_and_empty_text(run, model):
+    result = run("extract", "pain", "--model", model, "--threshold", "1")
+    assert result.out.strip() == "no entities found"
+    assert run("extract", "", "--model", model).code == 0
+    assert run("extract", "pain", "--model", model, "--threshold", "2").code == 2
+
+
+def test_bad_usage(run, model, gold, tmp_path):
+    assert "unknown format" in run("extract", "a", "--model", model, "--format", "xml").err
+    assert "needs --out" in run("extract", "a", "--model", model, "--format", "brat").err
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "x").write_text("")
+    result = run("extract", "a", "--model", model, "--format", "brat", "--out", full)
+    assert result.code == 2
+    assert "is not empty" in result.err
+    result = run("extract", gold, gold, "--model", model)
+    assert result.code == 2
+    assert "called 'one'" in result.err
+
+
+def test_a_long_line_is_read_whole(run, model, tmp_path):
+    path = tmp_path / "long.txt"
+    path.write_text("pain arm numb tablet " * 750)
+    result = run("extract", path, "--model", model, "--format", "jsonl")
+    assert result.code == 0
+    assert "overlapping windows" in result.err
+    assert json.loads(result.out)["entities"][-1]["fragments"][0][0] > 14000

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+
+from trigner.cli.options import read_documents
+from trigner.errors import InputError
+
+
+def test_types_filter_entities_not_documents(gold):
+    documents = read_documents(gold, types=["Drug"])
+    assert len(documents) == 3
+    assert [e.text for d in documents for e in d.entities] == ["tablet"]
+
+
+def test_no_document_is_an_error(tmp_path):
+    (tmp_path / "empty.jsonl").write_text("")
+    with pytest.raises(InputError):
+        read_documents(tmp_path / "empty.jsonl")
+
+
+def test_skipped_annotations_are_told(gold, capsys):
+    (gold / "one.ann").write_text("T1\tADR 3 900\tnothing\n")
+    with pytest.raises(InputError, match=r"one\.ann:1"):
+        read_documents(gold)
+    assert len(read_documents(gold, skip_bad=True)) == 3
+    assert "one.ann:1" in capsys.readouterr().err

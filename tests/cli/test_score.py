@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import json
+import shutil
+
+
+def test_gold_against_itself(run, gold):
+    result = run("score", "--gold", gold, "--pred", gold, "--json")
+    assert result.code == 0, result.err
+    scores = json.loads(result.out)
+    assert set(scores) == {
+        "overall",
+        "discontinuous",
+        "continuous",
+        "sentences_with_discontinuous",
+        "sentences_without_discontinuous",
+        "per_type",
+        "unreachable",
+        "signature",
+    }
+    assert scores["overall"] == {
+        "precision": 1.0,
+        "recall": 1.0,
+        "f1": 1.0,
+        "correct": 5,
+        "predicted": 5,
+        "gold": 5,
+    }
+    assert scores["discontinuous"]["gold"] == 4
+    assert "overall" in run("score", "--gold", gold, "--pred", gold).out
+
+
+def test_a_document_without_prediction_is_missed_and_named(run, gold, tmp_path):
+    found = tmp_path / "found"
+    shutil.copytree(gold, found)
+    for ending in ("txt", "ann"):
+        (found / f"one.{ending}").unlink()
+    result = run("score", "--gold", gold, "--pred", found, "--json")
+    assert result.code == 0
+    assert "no prediction for 1 documents: one" in result.err
+    assert json.loads(result.out)["overall"]["correct"] == 4
+
+
+def test_other_text_is_refused(run, gold, tmp_path):
+    found = tmp_path / "found"
+    shutil.copytree(gold, found)
+    (found / "three.txt").write_text("no pain after the first tablet\n")
+    result = run("score", "--gold", gold, "--pred", found)
+    assert result.code == 2
+    assert "three" in result.err

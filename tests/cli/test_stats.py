@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+def test_json(run, gold):
+    statistics = json.loads(run("stats", gold, "--json").out)
+    assert statistics["documents"] == 3
+    assert statistics["entities"] == 5
+    assert statistics["discontinuous"]["n"] == 4
+    assert statistics["continuous"]["n"] == 1
+
+
+def test_table_and_plot(run, gold, tmp_path):
+    pytest.importorskip("matplotlib")
+    result = run("stats", gold, "--plot", tmp_path / "gaps.png")
+    assert result.code == 0, result.err
+    assert (tmp_path / "gaps.png").read_bytes().startswith(b"\x89PNG")
+    assert "iscontinuous" in result.out
+
+
+def test_an_empty_folder(run, tmp_path):
+    result = run("stats", tmp_path)
+    assert result.code == 2
+    assert str(tmp_path) in result.err

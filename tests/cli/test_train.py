@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import json
+
+QUICK = [
+    *("--set", "network.lstm_size=8", "--set", "network.channels=4"),
+    *("--set", "network.pair_size=6", "--set", "network.grid_size=5"),
+    *("--set", "optimisation.epochs=2", "--device", "cpu"),
+]
+
+
+def test_train_then_use(run, gold, encoder, tmp_path):
+    out = tmp_path / "model"
+    result = run("train", "--train", gold, "--dev", gold, "--out", out, "--encoder", encoder, *QUICK)
+    assert result.code == 0, result.err
+    assert "best epoch on dev" in result.out
+    assert "epoch 2 of 2" in result.err
+    info = json.loads(run("info", out, "--json").out)
+    assert info["labels"] == ["ADR", "Drug"]
+    assert run("extract", "my leg", "--model", out).code == 0
+
+
+def test_without_dev_some_documents_are_held_out_and_named(run, gold, encoder, tmp_path):
+    result = run("train", "--train", gold, "--out", tmp_path / "m", "--encoder", encoder, *QUICK)
+    assert result.code == 0, result.err
+    assert "1 of 3 documents are held out: " in result.err
+
+
+def test_types(run, gold, encoder, tmp_path):
+    base = ["train", "--train", gold, "--dev", gold, "--encoder", encoder, *QUICK]
+    result = run(*base, "--out", tmp_path / "m", "--types", "Drug")
+    assert result.code == 0, result.err
+    assert json.loads(run("info", tmp_path / "m", "--json").out)["labels"] == ["Drug"]
+    result = run(*base, "--out", tmp_path / "n", "--types", "Drug,Dose")
+    assert result.code == 2
+    assert "no entity of type Dose" in result.err
+    assert not (tmp_path / "n").exists()
+
+
+def test_out_that_is_not_empty_is_refused(run, gold, tmp_path):
+    result = run("train", "--train", gold, "--out", gold)
+    assert result.code == 2
+    assert "is not empty" in result.err
+
+
+def test_bad_settings_and_bad_input(run, gold, tmp_path):
+    result = run("train", "--train", gold, "--out", tmp_path / "m", "--set", "triplets.windw=2")
+    assert (result.code, "triplets.windw" in result.err) == (2, True)
+    result = run("train", "--train", tmp_path / "absent", "--out", tmp_path / "m")
+    assert result.code == 2
+    (gold / "two.txt").write_bytes(b"numb \xff\xfe")
+    result = run("train", "--train", gold, "--out", tmp_path / "m")
+    assert result.code == 2
+    assert "two.txt" in result.err
+    assert "Traceback" not in result.err
+
+
+def test_a_dev_label_that_training_never_saw_is_told(run, gold, encoder, tmp_path):
+    dev = tmp_path / "dev"
+    dev.mkdir()
+    (dev / "d.txt").write_text("my rash hurt")
+    (dev / "d.ann").write_text("T1\tRash 3 7\trash\n")
+    result = run(
+        *("train", "--train", gold, "--dev", dev, "--out", tmp_path / "m"),
+        *("--encoder", encoder, *QUICK),
+    )
+    assert result.code == 0, result.err
+    assert "1 dev entities of type Rash, which training never saw" in result.err
