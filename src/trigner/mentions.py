@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 Fragment = tuple[int, int]
 """Half-open character range `[start, end)`."""
@@ -26,7 +27,7 @@ class Mention:
     def __post_init__(self) -> None:
         if not self.words:
             raise ValueError("a mention needs at least one word")
-        if self.words[0] < 0 or any(b <= a for a, b in zip(self.words, self.words[1:])):
+        if self.words[0] < 0 or any(b <= a for a, b in pairwise(self.words)):
             raise ValueError(f"word indices must be strictly increasing: {list(self.words)}")
 
     @property
@@ -114,7 +115,10 @@ class Document:
         merged: list[Fragment] = []
         for start, end in sorted(fragments):
             piece = self.text[start:end]
-            start, end = start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())
+            start, end = (
+                start + len(piece) - len(piece.lstrip()),
+                end - len(piece) + len(piece.rstrip()),
+            )
             if start >= end:
                 continue
             if merged and start >= merged[-1][0] and self._only_blank(merged[-1][1], start):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 import torch
-from tiny_encoders import tiny_encoder
 
+from tiny_encoders import tiny_encoder
 from trigner.batches import collate
 from trigner.cli import main
 from trigner.inference.loading import torch_scorer
@@ -52,11 +52,13 @@ def run(monkeypatch, capsys) -> Callable[..., Result]:
         monkeypatch.setattr(sys, "argv", ["trigner", *map(str, arguments)])
         # Wide enough that no line of what is compared breaks.
         monkeypatch.setenv("COLUMNS", "200")
-        with pytest.raises(SystemExit) as stopped:
+        code = 0
+        try:
             main()
-            raise SystemExit(0)
+        except SystemExit as stopped:
+            code = int(stopped.code or 0)
         printed = capsys.readouterr()
-        return Result(int(stopped.value.code or 0), printed.out, printed.err)
+        return Result(code, printed.out, printed.err)
 
     return command
 

@@ -11,7 +11,9 @@ QUICK = [
 
 def test_train_then_use(run, gold, encoder, tmp_path):
     out = tmp_path / "model"
-    result = run("train", "--train", gold, "--dev", gold, "--out", out, "--encoder", encoder, *QUICK)
+    result = run(
+        "train", "--train", gold, "--dev", gold, "--out", out, "--encoder", encoder, *QUICK
+    )
     assert result.code == 0, result.err
     assert "best epoch on dev" in result.out
     assert "epoch 2 of 2" in result.err

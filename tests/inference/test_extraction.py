@@ -7,8 +7,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_encoders import tiny_encoder
 
+from tiny_encoders import tiny_encoder
 from trigner.batches import Batch, collate
 from trigner.errors import InputError
 from trigner.inference import extractor, of_words

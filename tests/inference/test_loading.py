@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tiny_encoders import tiny_encoder
 
 import trigner
+from tiny_encoders import tiny_encoder
 from trigner.errors import InputError
 from trigner.inference import choose_device, extractor
 from trigner.networks import NetworkSettings, create, save

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import w2ner_naive
 
+from oracles import w2ner_naive
 from trigner.mentions import Mention
 from trigner.schemes import W2ner, scheme
 
@@ -113,7 +113,9 @@ def test_the_bound_keeps_the_best(length, seed, limit):
     scores = np.random.default_rng(seed).normal(size=(length, length, 4)) + [0, 1, 0, 0]
     everything = W2NER.decode(scores).mentions
     bounded = W2ner(LABELS, max_mentions=limit).decode(scores)
-    assert [s.score for s in bounded.mentions] == pytest.approx([s.score for s in everything[:limit]])
+    assert [s.score for s in bounded.mentions] == pytest.approx(
+        [s.score for s in everything[:limit]]
+    )
     assert bounded.complete == (len(everything) <= limit)
 
 

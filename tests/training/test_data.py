@@ -51,4 +51,3 @@ def test_without_a_budget_batches_are_full_and_the_rest_is_dropped():
     assert [len(b) for b in batches] == [4, 4]
     with pytest.raises(InputError, match="less than one batch of 4"):
         EpochBatches([3] * 3, settings, seed=0, epochs=1)
-

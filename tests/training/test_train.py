@@ -7,8 +7,8 @@ import shutil
 import pytest
 from rich.console import Console
 from safetensors.torch import load_file
-from tiny_encoders import tiny_encoder
 
+from tiny_encoders import tiny_encoder
 from trigner.errors import InputError, TrignerError
 from trigner.mentions import Document, Entity
 from trigner.training import resolve, train
@@ -156,7 +156,7 @@ def test_starting_from_another_model(encoder, tmp_path):
     with pytest.raises(InputError, match="other network settings"):
         run(encoder, tmp_path / "third", "network.chained=false", init_from=tmp_path / "first")
     shutil.rmtree(tmp_path / "first" / "encoder")
-    with pytest.raises(InputError, match="has no encoder/config.json"):
+    with pytest.raises(InputError, match=r"has no encoder/config\.json"):
         run(encoder, tmp_path / "fourth", init_from=tmp_path / "first")
 
 

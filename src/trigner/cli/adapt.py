@@ -16,7 +16,8 @@ def adapt(
     text: Annotated[Path, typer.Option("--text", help="Text or annotated documents to read.")],
     out: Annotated[Path, typer.Option("--out", help="New folder for the adapted encoder.")],
     encoder: Annotated[
-        str, typer.Option("--encoder", help="Pretrained encoder: name on the Hub, folder, or minilm.")
+        str,
+        typer.Option("--encoder", help="Pretrained encoder: name on the Hub, folder, or minilm."),
     ] = "minilm",
     dev: Annotated[
         Path | None,
@@ -38,8 +39,8 @@ def adapt(
 ) -> None:
     """Adapt an encoder to text of your field, by predicting hidden words.
 
-    The result is an ordinary Hugging Face folder: give it to `trigner train --encoder`. Defaults are
-    the paper's: whole words hidden with probability 0.2, 20 epochs, the best on dev kept.
+    The result is an ordinary Hugging Face folder: give it to `trigner train --encoder`. Defaults
+    are the paper's: whole words hidden with probability 0.2, 20 epochs, the best on dev kept.
 
     Example:  trigner adapt --text notes/ --encoder dmis-lab/biobert-base-cased-v1.2 --out encoder
     """
@@ -61,9 +62,9 @@ def adapt(
     except ValidationError as error:
         raise InputError("; ".join(e["msg"] for e in error.errors())) from error
     texts, dev_texts = (
-        None if path is None else [
-            d.text for d in read_documents(path, format=from_, skip_bad=skip_bad)
-        ]
+        None
+        if path is None
+        else [d.text for d in read_documents(path, format=from_, skip_bad=skip_bad)]
         for path in (text, dev)
     )
     with Bar(console=errors(), disable=not errors().is_terminal) as bar:

@@ -31,7 +31,8 @@ COMMANDS = (extract, train, evaluate, score, convert, stats, ceiling, info, adap
 app = typer.Typer(
     name="trigner",
     help="Discontinuous named entity recognition: entities whose words do not stand side by side.",
-    epilog="Start with:  trigner train --train FOLDER --out MODEL   then   trigner extract TEXT --model MODEL",
+    epilog="Start with:  trigner train --train FOLDER --out MODEL,"
+    "  then  trigner extract TEXT --model MODEL",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -41,5 +41,7 @@ def convert(
     report = write(documents, target, format=to)
     tell(report.notices())
     errors().print(
-        f"{len(documents)} documents in {report.files} files: {target}", markup=False, highlight=False
+        f"{len(documents)} documents in {report.files} files: {target}",
+        markup=False,
+        highlight=False,
     )

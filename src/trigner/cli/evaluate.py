@@ -47,10 +47,13 @@ def evaluate(
     )
     extract = load(model, device=device, batch_size=batch_size)
     for label, number in unknown_labels(documents, extract.labels).items():
-        tell([f"{number} entities of type {label}, which the model does not know: they count as missed"])
-    found = list(
-        progress(extract.documents(documents), total=len(documents), what="evaluating")
-    )
+        tell(
+            [
+                f"{number} entities of type {label}, which the model does not know:"
+                " they count as missed"
+            ]
+        )
+    found = list(progress(extract.documents(documents), total=len(documents), what="evaluating"))
     tell(extract.tally.notices())
     known = set(extract.labels)
     beyond = ceiling(documents, extract.scheme, labels=known).lost_by_scheme

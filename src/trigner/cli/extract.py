@@ -26,7 +26,10 @@ LOOKS_LIKE_PATH = re.compile(r"^\S*(/\S+|\\\S+|\.[A-Za-z][A-Za-z0-9]{1,4}|/)$")
 def extract(
     inputs: Annotated[
         list[str],
-        typer.Argument(metavar="[TEXT | PATH... | -]", help="A text, files or folders, or - for standard input."),
+        typer.Argument(
+            metavar="[TEXT | PATH... | -]",
+            help="A text, files or folders, or - for standard input.",
+        ),
     ],
     model: ModelFolder,
     format: Annotated[

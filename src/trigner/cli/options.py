@@ -26,7 +26,7 @@ SkipBad = Annotated[
     bool,
     typer.Option(
         "--skip-bad",
-        help="Leave out single annotations that cannot be trusted, and list them, instead of stopping.",
+        help="Leave out annotations that cannot be trusted, and list them, instead of stopping.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

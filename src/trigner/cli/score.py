@@ -31,9 +31,7 @@ def score(
     Documents are matched by their id (a file's name without its ending). What `evaluate` prints for
     a model is what this prints for the output of `extract`.
     """
-    expected = read_documents(
-        gold, format=gold_from, skip_bad=skip_bad, types=comma_list(types)
-    )
+    expected = read_documents(gold, format=gold_from, skip_bad=skip_bad, types=comma_list(types))
     found = read_documents(pred, format=pred_from, skip_bad=skip_bad)
     scores = score_documents(expected, found, signature=str(sign(expected)))
     if scores.missing:

@@ -16,7 +16,8 @@ def stats(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="Annotated documents.")],
     json: Json = False,
     plot: Annotated[
-        Path | None, typer.Option("--plot", help="Write the figure of gap lengths (.png, .svg, .pdf).")
+        Path | None,
+        typer.Option("--plot", help="Write the figure of gap lengths (.png, .svg, .pdf)."),
     ] = None,
     types: Types = None,
     from_: From = None,
@@ -25,7 +26,7 @@ def stats(
 ) -> None:
     """Describe annotated documents: how many entities, how many discontinuous, how wide their gaps.
 
-    The rows are those of the paper's table of data statistics; the plot is its figure of token gaps.
+    The rows are those of the paper's data statistics; the plot is its figure of token gaps.
     """
     documents = read_documents(
         path, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)

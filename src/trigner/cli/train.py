@@ -67,7 +67,8 @@ def train(
     Example:  trigner train --train annotated/ --out model --set optimisation.epochs=5
     """
     need_torch()
-    from trigner.training import resolve, train as run
+    from trigner.training import resolve
+    from trigner.training import train as run
 
     settings = resolve(
         preset=preset,
@@ -89,7 +90,12 @@ def train(
     if absent := [label for label in chosen or () if label not in known]:
         raise InputError(f"has no entity of type {', '.join(absent)}", path=train)
     for label, number in unknown_labels(held_out, known).items():
-        tell([f"{number} dev entities of type {label}, which training never saw: they count as missed"])
+        tell(
+            [
+                f"{number} dev entities of type {label}, which training never saw:"
+                " they count as missed"
+            ]
+        )
     trained = run(
         settings,
         documents,

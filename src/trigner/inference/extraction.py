@@ -34,8 +34,8 @@ class Tally:
     """What a run met beside entities. Counts grow while documents are drawn from the run.
 
     `bounded`: sentences whose mentions hit the scheme's bound; `on_special_words`: decoded mentions
-    that touch [POS] or [NEG] and were left out; `windowed`: sentences over the encoder's limit, read
-    through windows; `shortened`: words represented by their first pieces only.
+    that touch [POS] or [NEG] and were left out; `windowed`: sentences over the encoder's limit,
+    read through windows; `shortened`: words represented by their first pieces only.
     """
 
     sentences: int = 0
@@ -111,7 +111,9 @@ class Extractor:
                 owners.append(owner)
                 sentences.append(sentence)
         entities: list[list[Any]] = [[] for _ in bare]
-        for owner, sentence, mentions in zip(owners, sentences, self.mentions(sentences), strict=True):
+        for owner, sentence, mentions in zip(
+            owners, sentences, self.mentions(sentences), strict=True
+        ):
             for scored in mentions:
                 if scored.score >= self.threshold:
                     entity = entity_of(bare[owner], sentence, scored.mention, scored.score)

@@ -19,9 +19,7 @@ def load(
     model: str | Path, *, device: str = "auto", batch_size: int = 32, threshold: float = 0.0
 ) -> Extractor:
     """The model in a folder, ready to extract. Raises InputError when it cannot be loaded."""
-    return extractor(
-        load_model(model), device=device, batch_size=batch_size, threshold=threshold
-    )
+    return extractor(load_model(model), device=device, batch_size=batch_size, threshold=threshold)
 
 
 def extractor(
@@ -58,7 +56,7 @@ def torch_scorer(tagger: GridTagger) -> Scorer:
 
 
 def choose_device(name: str) -> torch.device:
-    """`auto` takes CUDA, then Apple's GPU, then the CPU. Raises InputError for what is not there."""
+    """`auto` takes CUDA, then Apple's GPU, then the CPU. Raises InputError for another device."""
     if name == "auto":
         if torch.cuda.is_available():
             return torch.device("cuda")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,15 +75,24 @@ class W2ner:
         cells = scores[rows, columns].astype(np.float64)
         top = cells.max(axis=-1, keepdims=True)
         log_probability = -np.log(np.exp(cells - top).sum(axis=-1))
-        return self._decode_cells(rows, columns, classes[rows, columns], log_probability, len(classes))
+        return self._decode_cells(
+            rows, columns, classes[rows, columns], log_probability, len(classes)
+        )
 
     def decode_tags(self, tags: Tags) -> Decoding:
         """Mentions from tags `[L, L]`, each with score 1."""
         rows, columns = np.nonzero(tags)
-        return self._decode_cells(rows, columns, tags[rows, columns], np.zeros(len(rows)), len(tags))
+        return self._decode_cells(
+            rows, columns, tags[rows, columns], np.zeros(len(rows)), len(tags)
+        )
 
     def _decode_cells(
-        self, rows: Integers, columns: Integers, classes: Integers, log_probability: Floats, length: int
+        self,
+        rows: Integers,
+        columns: Integers,
+        classes: Integers,
+        log_probability: Floats,
+        length: int,
     ) -> Decoding:
         is_link = (classes == NNW) & (rows < columns)
         is_corner = (classes >= FIRST_THW) & (rows >= columns)
@@ -111,8 +121,8 @@ class _Links:
     def __init__(self, rows: Integers, columns: Integers, weights: Floats, length: int) -> None:
         order = np.lexsort((columns, rows))
         starts = np.searchsorted(rows[order], np.arange(length + 1))
-        self._next = [columns[order[a:b]] for a, b in zip(starts, starts[1:])]
-        self._weight = [weights[order[a:b]] for a, b in zip(starts, starts[1:])]
+        self._next = [columns[order[a:b]] for a, b in pairwise(starts)]
+        self._weight = [weights[order[a:b]] for a, b in pairwise(starts)]
         self._ordered: dict[tuple[int, int], list[tuple[float, int, float]]] = {}
         self._column: dict[int, int] = {}
         self.best: Floats = np.zeros((length, 0))
@@ -163,7 +173,7 @@ def _best_paths(
     order = np.argsort(-totals, kind="stable")
     reachable = order[totals[order] > -np.inf]
     complete = limit is None or len(reachable) <= limit
-    # state: (-bound, tie-break, corner, words so far, their log-probability, index of the next step)
+    # state: (-bound, tie-break, corner, words so far, log-probability, index of the next step)
     queue: list[tuple[float, int, int, tuple[int, ...], float, int]] = [
         (-float(totals[c]), n, int(c), (int(heads[c]),), float(weights[c]), 0)
         for n, c in enumerate(reachable[:limit])

@@ -1,10 +1,9 @@
-"""What training minimises: cross-entropy of every cell plus the triplet loss (paper, equation 4)."""
+"""What training minimises: cross-entropy of every cell plus the triplet loss (paper, section 3)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional
 

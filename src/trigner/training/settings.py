@@ -28,16 +28,22 @@ class TripletSettings(_Section):
     """The triplet loss (paper, section 3.3). Items: `docs/decisions/triplet-presets.md`."""
 
     weight: float = Field(1.0, ge=0, description="factor of the triplet loss; 0 switches it off")
-    source: Source = Field("logits", description="which cell vectors: Y (logits) or H^bi (pair_states)")
+    source: Source = Field(
+        "logits", description="which cell vectors: Y (logits) or H^bi (pair_states)"
+    )
     selection: str = Field("centroid", description="hn, sn, ce or nc, or their long names")
     margin: float = Field(1.0, gt=0)
     metric: Literal["euclidean", "cosine"] = "euclidean"
     reduction: Literal["mean_violating", "mean_all", "sum"] = "mean_violating"
     window: int | None = Field(25, ge=0, description="reach of positives and negatives; none: all")
     window_metric: Literal["euclid_rounded", "chebyshev", "manhattan"] = "euclid_rounded"
-    window_from: Literal["word", "anchor"] = Field("word", description="where one-word anchors measure")
+    window_from: Literal["word", "anchor"] = Field(
+        "word", description="where one-word anchors measure"
+    )
     unique_pairs: bool = Field(True, description="use a pair of anchors in one order only")
-    unique_masks: Literal["positives", "both"] = Field("positives", description="what that applies to")
+    unique_masks: Literal["positives", "both"] = Field(
+        "positives", description="what that applies to"
+    )
     per_entity: bool = Field(True, description="other entities' cells are negatives")
     full_grid: bool = Field(False, description="mirror cells and tag cells too")
     negatives: Literal["all", "inter_first", "non_entity"] = "all"
@@ -60,7 +66,9 @@ class OptimisationSettings(_Section):
     epochs: int = Field(10, ge=1)
     batch_size: int = Field(12, ge=1, description="sentences in a batch, at most")
     cell_budget: int | None = Field(
-        40_000, ge=1, description="word pairs in a batch, at most; none: random batches, last dropped"
+        40_000,
+        ge=1,
+        description="word pairs in a batch, at most; none: random batches, last dropped",
     )
     encoder_rate: float = Field(1e-4, ge=0, description="learning rate of the pretrained encoder")
     learning_rate: float = Field(1e-3, gt=0, description="learning rate of everything else")
@@ -174,7 +182,9 @@ def _read(file: Path) -> dict[str, Any]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = None if mark is None else mark.line + 1
-        raise InputError(f"is not YAML: {getattr(error, 'problem', error)}", path=file, line=line) from error
+        raise InputError(
+            f"is not YAML: {getattr(error, 'problem', error)}", path=file, line=line
+        ) from error
     if data is None:
         return {}
     if not isinstance(data, dict):
@@ -183,4 +193,6 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _deep(value: Any) -> Any:
-    return {str(k): _deep(v) for k, v in value.items()} if isinstance(value, dict) else _value(value)
+    return (
+        {str(k): _deep(v) for k, v in value.items()} if isinstance(value, dict) else _value(value)
+    )

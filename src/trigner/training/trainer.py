@@ -161,7 +161,11 @@ class KeepBest(TrainerCallback):
     """
 
     def __init__(
-        self, *, select_by: str, patience: int | None, save: Callable[[int, Mapping[str, float]], None]
+        self,
+        *,
+        select_by: str,
+        patience: int | None,
+        save: Callable[[int, Mapping[str, float]], None],
     ) -> None:
         self._metric = "eval_f1" if select_by == "overall" else "eval_discontinuous_f1"
         self._patience = math.inf if patience is None else patience
