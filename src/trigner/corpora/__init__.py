@@ -1,0 +1,73 @@
+"""Files <-> documents: one module a format, one table of formats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from trigner.corpora.formats import FORMATS, Format, known, recognise
+from trigner.corpora.jsonl import as_json_line
+from trigner.corpora.reading import Notice, Reading, WriteReport
+from trigner.errors import InputError
+from trigner.mentions import Document
+
+__all__ = ["FORMATS", "Corpus", "Format", "Notice", "WriteReport", "as_json_line", "read", "write"]
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Documents, the format they came in and what its reader had to tell."""
+
+    documents: tuple[Document, ...]
+    format: str
+    notices: tuple[Notice, ...]
+
+
+def read(
+    path: str | Path,
+    *,
+    format: str | None = None,
+    skip_bad: bool = False,
+    split: str | None = None,
+) -> Corpus:
+    """The documents of a file or folder, in the given format or the one it is recognised to be.
+
+    `split` names a part of the corpus (`train`, `dev`, `test`): a folder or file of that name below
+    `path`. Raises InputError, naming file and line, for input that cannot be trusted; with
+    `skip_bad` single annotations are left out instead and listed in `Corpus.notices`.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise InputError("no such file or folder", path=path)
+    if split is not None:
+        path = _part(path, split)
+    chosen = recognise(path) if format is None else known(format)
+    reading = Reading(skip_bad=skip_bad)
+    documents = tuple(chosen.read(path, reading))
+    seen: set[str] = set()
+    for document in documents:
+        if document.id in seen:
+            raise InputError(f"two documents have the id {document.id!r}", path=path)
+        seen.add(document.id)
+    return Corpus(documents, chosen.name, tuple(reading.notices))
+
+
+def write(documents: Sequence[Document], path: str | Path, *, format: str) -> WriteReport:
+    """Write documents in a format; the report counts what it has no place for.
+
+    Raises InputError for a format that is unknown or only read, TrignerError when writing fails.
+    """
+    chosen = known(format)
+    if chosen.write is None:
+        writable = ", ".join(name for name, other in FORMATS.items() if other.write)
+        raise InputError(f"{format} can only be read; these can be written: {writable}")
+    return chosen.write(documents, Path(path))
+
+
+def _part(path: Path, split: str) -> Path:
+    names = [split, *(f"{split}{suffix}" for suffix in (".json", ".jsonl", ".txt", ".inline"))]
+    found = [path / name for name in names if (path / name).exists()]
+    if len(found) != 1:
+        raise InputError(f"has no part {split!r}: looked for {', '.join(names)}", path=path)
+    return found[0]

@@ -1,0 +1,106 @@
+"""What every reader shares: decoding text, and what happens to input that cannot be trusted."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from trigner.errors import InputError, TrignerError
+from trigner.mentions import Fragment
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something a reader has to say about one place of its input."""
+
+    path: Path
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        where = f"{self.path}" if self.line is None else f"{self.path}:{self.line}"
+        return f"{where}: {self.message}"
+
+
+@dataclass(slots=True)
+class Reading:
+    """How to read, and what there is to tell.
+
+    With `skip_bad` a single annotation that cannot be trusted is left out and noted; without, it
+    ends the reading.
+    """
+
+    skip_bad: bool = False
+    notices: list[Notice] = field(default_factory=list)
+
+    def bad(self, message: str, *, path: Path, line: int | None = None) -> None:
+        """A single annotation that cannot be trusted. Raises InputError unless `skip_bad`."""
+        if not self.skip_bad:
+            raise InputError(message, path=path, line=line)
+        self.notices.append(Notice(path, line, f"left out: {message}"))
+
+    def note(self, message: str, *, path: Path, line: int | None = None) -> None:
+        """Something worth telling by which nothing is lost."""
+        self.notices.append(Notice(path, line, message))
+
+
+@dataclass(frozen=True, slots=True)
+class WriteReport:
+    """How many files were written, and what the format could not hold: kind -> count."""
+
+    files: int
+    dropped: dict[str, int] = field(default_factory=dict)
+
+    def notices(self) -> list[str]:
+        """A sentence for each kind of loss."""
+        return [
+            f"{n} {kind} not written: the format has no place"
+            for kind, n in self.dropped.items()
+            if n
+        ]
+
+
+def read_text(path: Path) -> str:
+    """A file's characters exactly, line ends included.
+
+    Raises InputError when it cannot be read or is not UTF-8, naming the line of the first bad byte.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", path=path) from error
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(f"byte {error.start} is not UTF-8", path=path, line=line) from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all. Raises TrignerError when the disk does not let us."""
+    partial = path.with_name(path.name + ".partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_bytes(text.encode("utf-8", errors="strict"))
+        os.replace(partial, path)
+    except UnicodeEncodeError as error:
+        raise InputError(f"cannot be written as UTF-8: {error.reason}", path=path) from error
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise TrignerError(f"cannot write {path}: {error.strerror}") from error
+
+
+def fault(fragments: tuple[Fragment, ...], length: int) -> str | None:
+    """What is wrong with sorted fragments of a text of `length` characters, or None."""
+    if not fragments:
+        return "an entity needs at least one fragment"
+    for start, end in fragments:
+        if start >= end:
+            return f"fragment {start} {end} does not end behind its start"
+        if start < 0 or end > length:
+            return f"fragment {start} {end} is outside the text of {length} characters"
+    for (start, end), (following, last) in zip(fragments, fragments[1:], strict=False):
+        if following < end:
+            return f"fragments {start} {end} and {following} {last} overlap"
+    return None
