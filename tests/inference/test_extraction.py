@@ -89,8 +89,9 @@ def test_ready_words(extract):
     document = extract(words=words)
     assert document.text == "my arm New York ,"
     assert [document.text[a:b] for a, b in document.words] == words
-    with pytest.raises(InputError, match="word 1 is empty"):
-        extract(words=["a", ""])
+    empty = extract(words=["", "arm", ""])
+    assert empty.words == ((0, 0), (1, 4), (5, 5))
+    assert all(e.text.strip() == "arm" for e in empty.entities)
     with pytest.raises(InputError, match="one of the two"):
         extract("a", words=["a"])
     with pytest.raises(InputError, match="one of the two"):

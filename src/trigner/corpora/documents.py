@@ -34,7 +34,7 @@ def values(path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def peek(path: Path, size: int = 65_536) -> str:
-    """The beginning of a file, to recognise its format by; what is not UTF-8 does not matter yet."""
+    """The beginning of a file, to recognise its format by; bytes that are not UTF-8 are replaced."""
     with path.open("rb") as file:
         return file.read(size).decode("utf-8", errors="replace")
 

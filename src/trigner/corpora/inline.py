@@ -89,10 +89,10 @@ def write(documents: Sequence[Document], path: Path) -> WriteReport:
         if not sentence.words:
             empty += 1
             continue
-        torn = [word for word in sentence.words if word.split() != [word]]
+        torn = [word for word in sentence.words if word.split() != [word]]  # an empty one too
         if torn:
             raise InputError(
-                f"sentence {sentence.id}: word {torn[0]!r} holds a blank, which separates words here"
+                f"sentence {sentence.id}: word {torn[0]!r} holds a blank or nothing: blanks separate words here"
             )
         mentions = "|".join(f"{_spans(m.words)} {m.label}" for m in sentence.mentions)
         blocks.append(f"{' '.join(sentence.words)}\n{mentions}\n\n")

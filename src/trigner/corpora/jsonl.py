@@ -84,8 +84,10 @@ def _document(item: Any, reading: Reading, path: Path, line: int | None, where: 
     text = item["text"]
     words = item.get("words")
     ranges = None if words is None else tuple(_range(word) for word in words)
-    if ranges and (wrong := fault(ranges, len(text))) is not None:
-        raise InputError(f"{where}words: {wrong}", path=path, line=line)
+    # Given words may be empty, but not overlap.
+    bounds = [bound for start, end in ranges or () for bound in (start, end)]
+    if bounds != sorted(bounds) or any(not 0 <= bound <= len(text) for bound in bounds):
+        raise InputError(f"{where}words are out of order or outside the text", path=path, line=line)
     entities = []
     for entry in item.get("entities", []):
         fragments = tuple(sorted(_range(f) for f in entry["fragments"]))

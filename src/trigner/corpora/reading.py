@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from trigner.errors import InputError, TrignerError
@@ -100,7 +101,7 @@ def fault(fragments: tuple[Fragment, ...], length: int) -> str | None:
             return f"fragment {start} {end} does not end behind its start"
         if start < 0 or end > length:
             return f"fragment {start} {end} is outside the text of {length} characters"
-    for (start, end), (following, last) in zip(fragments, fragments[1:], strict=False):
+    for (start, end), (following, last) in pairwise(fragments):
         if following < end:
             return f"fragments {start} {end} and {following} {last} overlap"
     return None

@@ -117,7 +117,9 @@ class Extractor:
             for scored in mentions:
                 if scored.score >= self.threshold:
                     entity = entity_of(bare[owner], sentence, scored.mention, scored.score)
-                    entities[owner].append(entity)
+                    # Given words may be empty: what has no characters is no entity.
+                    if entity.text.strip():
+                        entities[owner].append(entity)
         for document, found in zip(bare, entities, strict=True):
             ordered = sorted(found, key=lambda e: (e.fragments, e.label))
             yield replace(document, entities=tuple(ordered))
@@ -158,9 +160,7 @@ class Extractor:
 
 
 def of_words(name: str, words: Sequence[str]) -> Document:
-    """A document of one sentence of ready words. Raises InputError for an empty word."""
-    if any(not word for word in words):
-        raise InputError(f"word {list(words).index('')} is empty")
+    """A document of one sentence of ready words; an empty word has no characters."""
     ends = np.cumsum([len(word) + 1 for word in words]).tolist()
     ranges = tuple((end - len(word) - 1, end - 1) for end, word in zip(ends, words, strict=True))
     return Document(name, " ".join(words), words=ranges)
