@@ -6,13 +6,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from trigner.corpora.formats import FORMATS, Format, known, recognise
+from trigner.corpora.formats import (
+    FORMATS,
+    Format,
+    expected_counts,
+    known,
+    recognise,
+    recognise_corpus,
+)
 from trigner.corpora.jsonl import as_json_line
+from trigner.corpora.published import Counts
 from trigner.corpora.reading import Notice, Reading, WriteReport
 from trigner.errors import InputError
 from trigner.mentions import Document
 
-__all__ = ["FORMATS", "Corpus", "Format", "Notice", "WriteReport", "as_json_line", "read", "write"]
+__all__ = [
+    "FORMATS",
+    "Corpus",
+    "Counts",
+    "Format",
+    "Notice",
+    "WriteReport",
+    "as_json_line",
+    "expected_counts",
+    "read",
+    "write",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +52,22 @@ def read(
 ) -> Corpus:
     """The documents of a file or folder, in the given format or the one it is recognised to be.
 
-    `split` names a part of the corpus (`train`, `dev`, `test`): a folder or file of that name below
-    `path`. Raises InputError, naming file and line, for input that cannot be trusted; with
-    `skip_bad` single annotations are left out instead and listed in `Corpus.notices`.
+    `split` names a part of the corpus (`train`, `dev`, `test`): what the reader of a corpus takes
+    for it; with other formats, a folder or file of that name below `path`. Raises InputError,
+    naming file and line, for input that cannot be trusted; with `skip_bad` single annotations are
+    left out instead and listed in `Corpus.notices`.
     """
     path = Path(path)
     if not path.exists():
         raise InputError("no such file or folder", path=path)
-    if split is not None:
-        path = _part(path, split)
-    chosen = recognise(path) if format is None else known(format)
+    chosen = recognise_corpus(path) if format is None else known(format)
     reading = Reading(skip_bad=skip_bad)
-    documents = tuple(chosen.read(path, reading))
+    if split is not None and chosen is not None and chosen.read_part is not None:
+        documents = tuple(chosen.read_part(path, reading, split))
+    else:
+        path = path if split is None else _part(path, split)
+        chosen = chosen or recognise(path)
+        documents = tuple(chosen.read(path, reading))
     seen: set[str] = set()
     for document in documents:
         if document.id in seen:

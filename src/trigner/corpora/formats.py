@@ -2,29 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
-from trigner.corpora import bigbio, brat, grid, inline, jsonl
+from trigner.corpora import (
+    bigbio,
+    brat,
+    cadec,
+    fda_labels,
+    grid,
+    inline,
+    jsonl,
+    share13,
+    share14,
+)
+from trigner.corpora.published import Counts
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.errors import InputError
 from trigner.mentions import Document
 
 Recognises = Callable[[Path], bool]
 Read = Callable[[Path, Reading], Iterator[Document]]
+ReadPart = Callable[[Path, Reading, str], Iterator[Document]]
 Write = Callable[[Sequence[Document], Path], WriteReport]
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How a format is recognised, read and written (None: it is only read)."""
+    """How a format is recognised, read and written (None: it is only read).
+
+    `read_part` is for corpora that say themselves what belongs to train, dev and test;
+    `published` are their sizes in the literature, by part (None: the whole corpus).
+    """
 
     name: str
     description: str
     recognises: Recognises
     read: Read
     write: Write | None = None
+    read_part: ReadPart | None = None
+    published: Mapping[str | None, Counts] = field(default_factory=dict)
+
+
+class _ReadCorpus(Protocol):
+    def __call__(
+        self, path: Path, reading: Reading, split: str | None = None
+    ) -> Iterator[Document]: ...
+
+
+def _corpus(
+    name: str,
+    description: str,
+    recognises: Recognises,
+    read: _ReadCorpus,
+    published: Mapping[str | None, Counts],
+) -> Format:
+    """A corpus as its users unpack it: read only, whole or by part."""
+    return Format(
+        name,
+        f"{description}, as unpacked",
+        recognises,
+        read,
+        read_part=read,
+        published=published,
+    )
 
 
 FORMATS: dict[str, Format] = {
@@ -35,6 +78,16 @@ FORMATS: dict[str, Format] = {
         Format("inline", "Dai's inline text", inline.recognises, inline.read, inline.write),
         Format("bigbio", "BigBio KB JSON", bigbio.recognises, bigbio.read, bigbio.write),
         Format("jsonl", "JSON lines, ours", jsonl.recognises, jsonl.read, jsonl.write),
+        _corpus(cadec.NAME, "CADEC", cadec.recognises, cadec.read, cadec.PUBLISHED),
+        _corpus(share13.NAME, "ShARe 2013", share13.recognises, share13.read, share13.PUBLISHED),
+        _corpus(share14.NAME, "ShARe 2014", share14.recognises, share14.read, share14.PUBLISHED),
+        _corpus(
+            fda_labels.NAME,
+            "FDA drug labels, XML of TAC 2017",
+            fda_labels.recognises,
+            fda_labels.read,
+            fda_labels.PUBLISHED,
+        ),
     )
 }
 """One line a format."""
@@ -52,6 +105,9 @@ def known(name: str) -> Format:
 
 def recognise(path: Path) -> Format:
     """The format of a file or folder. Raises InputError when no format or several claim it."""
+    corpus = recognise_corpus(path)
+    if corpus is not None:
+        return corpus
     claims = [name for name in _ORDER if FORMATS[name].recognises(path)]
     if claims[:2] == ["inline", "brat"]:
         claims.remove("brat")
@@ -59,3 +115,20 @@ def recognise(path: Path) -> Format:
         return FORMATS[claims[0]]
     found = f"could be {' or '.join(claims)}" if claims else "is in no format that is recognised"
     raise InputError(f"{found}; name one with --from: {', '.join(FORMATS)}", path=path)
+
+
+def recognise_corpus(path: Path) -> Format | None:
+    """The corpus whose layout a folder has as unpacked; None when it is no such folder.
+
+    These layouts are more particular than the formats of the files in them.
+    """
+    corpora = (known for known in FORMATS.values() if known.read_part is not None)
+    return next((corpus for corpus in corpora if corpus.recognises(path)), None)
+
+
+def expected_counts(format: str, split: str | None = None) -> Counts | None:
+    """What the literature counts in a corpus or a part of it; None when nothing is known.
+
+    Of the CADEC corpus only the type ADR is counted. Raises InputError for an unknown format.
+    """
+    return known(format).published.get(split)

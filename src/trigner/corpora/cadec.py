@@ -1,0 +1,131 @@
+"""CADEC as it is unpacked: posts in `text/*.txt`, brat annotations in `original/*.ann`.
+
+Source: Karimi et al., Journal of Biomedical Informatics 55 (2015), doi 10.4225/08/570FB102BDAD2.
+The folders beside them (`meddra`, `sct`) hold codes, not mentions. All entity types are read; the
+paper uses ADR only. Fragments are not always in text order, and a few surfaces are not what the
+text has: offsets are kept, as Dai et al. do, and the surfaces are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from trigner.corpora import brat
+from trigner.corpora.folders import files_in
+from trigner.corpora.parts import check, known_part, lists_beside
+from trigner.corpora.published import Counts, compared
+from trigner.corpora.reading import Reading, read_text
+from trigner.corpora.surfaces import Surfaces
+from trigner.errors import InputError
+from trigner.mentions import Document, Entity, Extra, Fragment
+
+NAME = "cadec"
+
+PUBLISHED = {
+    None: Counts(7_597, 6_318, 679, label="ADR"),
+    "train": Counts(5_340, 4_430, 491, label="ADR"),
+    "dev": Counts(1_097, 898, 94, label="ADR"),
+    "test": Counts(1_160, 990, 94, label="ADR"),
+}
+"""By part; None is the whole corpus. The parts are those of Dai et al."""
+
+_TEXT = "text"
+_ANNOTATIONS = "original"
+
+
+def recognises(path: Path) -> bool:
+    """A folder with posts in `text` and nothing but their annotations in `original`."""
+    root = _root(path) if path.is_dir() else None
+    return (
+        root is not None
+        and bool(files_in(root / _TEXT, (".txt",)))
+        and bool(files_in(root / _ANNOTATIONS, (".ann",)))
+        # brat itself keeps texts and annotations together.
+        and not files_in(root / _TEXT, (".ann",))
+        and not files_in(root / _ANNOTATIONS, (".txt",))
+    )
+
+
+def read(path: Path, reading: Reading, split: str | None = None) -> Iterator[Document]:
+    """One document a post; its id is the file's name without `.txt`.
+
+    A part needs lists of ids (see `parts.lists_beside`). Raises InputError when a folder is
+    missing and for annotations of a post that is not there.
+    """
+    root = _root(path) if path.is_dir() else None
+    if root is None:
+        raise InputError(
+            f"is not CADEC as unpacked: looked for the folders {_TEXT} (with .txt) and"
+            f" {_ANNOTATIONS} (with .ann) in it or in a folder cadec",
+            path=path,
+        )
+    texts = {file.name.removesuffix(".txt"): file for file in files_in(root / _TEXT, (".txt",))}
+    notes = {f.name.removesuffix(".ann"): f for f in files_in(root / _ANNOTATIONS, (".ann",))}
+    for name, file in notes.items():
+        if name not in texts:
+            raise InputError(f"annotates {name}.txt, which is not in {_TEXT}", path=file)
+    bare = len(texts) - len(notes)
+    if bare:
+        reading.note(f"{bare} posts have no .ann: read as posts without entities", path=root)
+    wanted = set(texts) if split is None else _part(path, root, split, set(texts), reading)
+    surfaces = Surfaces(reading)
+    documents = (
+        _document(name, file, notes.get(name), reading, surfaces)
+        for name, file in texts.items()
+        if name in wanted
+    )
+    yield from compared(documents, PUBLISHED[split], reading, path=root)
+    surfaces.judge(path=root)
+
+
+def _root(path: Path) -> Path | None:
+    # The archive may have been unpacked into a folder of its own: `cadec` inside or below that.
+    for root in (path, *sorted(path.glob("cadec")), *sorted(path.glob("*/cadec"))):
+        if (root / _TEXT).is_dir() and (root / _ANNOTATIONS).is_dir():
+            return root
+    return None
+
+
+def _part(path: Path, root: Path, split: str, names: set[str], reading: Reading) -> set[str]:
+    part = known_part(split, path=path)
+    lists = lists_beside(path) or lists_beside(root)
+    if lists is None or part not in lists.parts:
+        raise InputError(
+            f"comes without parts: put a list of post ids into splits/{part}.txt", path=path
+        )
+    check(lists, names, reading, root=root)
+    return set(lists.parts[part])
+
+
+def _document(
+    name: str, file: Path, annotations: Path | None, reading: Reading, surfaces: Surfaces
+) -> Document:
+    text = read_text(file)
+    entities: list[Entity] = []
+    extras: list[Extra] = []
+    lines = [] if annotations is None else read_text(annotations).removeprefix("\ufeff").split("\n")
+    for number, raw in enumerate(lines, 1):
+        line = raw.rstrip("\r")
+        if not line.strip() or annotations is None:
+            continue
+        if not line.startswith("T"):
+            extras.append(Extra(brat.NAME, line))
+            continue
+        parts = line.split("\t", 2)
+        # Without its surface: in this corpus a surface that differs says nothing on the offsets.
+        found = brat.parse_entity("\t".join(parts[:2]), text)
+        if isinstance(found, str):
+            reading.bad(found, path=annotations, line=number)
+            continue
+        if len(parts) == 3:
+            given = _given(parts[1])
+            surfaces.check(parts[2], text, given, path=annotations, line=number)
+        entities.append(found)
+    return Document(name, text, tuple(entities), extras=tuple(extras))
+
+
+def _given(column: str) -> list[Fragment]:
+    offsets = column.strip().split(" ", 1)[1]
+    pairs = (pair.split() for pair in offsets.split(";"))
+    return [(int(start), int(end)) for start, end in pairs]

@@ -1,0 +1,97 @@
+"""ShARe/CLEF 2014 task 2 as it is unpacked.
+
+Training: reports in `2014ShAReCLEFeHealthTask2_training_corpus`, annotations in
+`2014ShAReCLEFeHealthTask2_training_pipedelimited`. Test: reports in
+`ShAReCLEFeHealth2104Task2_test_data_corpus` (so spelt), annotations in
+`ShAReCLEFeHealth2014_test_data_gold`. One `REPORT.pipe.txt` a report, a line a disorder:
+`REPORT.txt|start-end,start-end|CUI|...`, the other columns being its attributes. The folders
+`train/text`, `train/ann`, `test/text` and `test/ann`, into which preparation scripts move them, do
+as well. The files of the test set with default values are the task's input, not its gold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from trigner.corpora import share_reports
+from trigner.corpora.published import Counts
+from trigner.corpora.reading import Reading, fault
+from trigner.corpora.share_reports import LABEL, WHOLE_TRAINING, Annotations, Part, entity
+from trigner.mentions import Document, Entity, Extra
+
+NAME = "share14"
+
+# Dai et al. count annotations of the same characters once.
+PUBLISHED = {
+    None: Counts(34_618, 19_073, 1_658, distinct=True),
+    WHOLE_TRAINING: Counts(None, 11_151, 1_092, distinct=True),
+    "test": Counts(None, 7_922, 566, distinct=True),
+}
+"""By part; None is the whole corpus."""
+
+_ENDINGS = (".pipe.txt", ".txt.pipe", ".pipe", ".txt")
+# More digits than any text needs, and fewer than Python refuses to read.
+_SPAN = r"[0-9]{1,18}-[0-9]{1,18}"
+_SPANS = re.compile(rf"{_SPAN}(,{_SPAN})*")
+_HEADER = "DD_DocName|"
+
+
+def recognises(path: Path) -> bool:
+    """A folder with the folders of the training or the test part, named as unpacked."""
+    return share_reports.recognises(path, _PARTS)
+
+
+def read(path: Path, reading: Reading, split: str | None = None) -> Iterator[Document]:
+    """One document a report, see `share_reports.read`."""
+    yield from share_reports.read(path, reading, split, _PARTS, PUBLISHED)
+
+
+def _read_pipes(path: Path, report: str, text: str, reading: Reading) -> Annotations:
+    entities: list[Entity] = []
+    extras: list[Extra] = []
+    for number, line in share_reports.pipe_lines(path):
+        if number == 1 and line.startswith(_HEADER):
+            continue
+        found = _pipe(line, report, text)
+        if isinstance(found, str):
+            reading.bad(found, path=path, line=number)
+            continue
+        entities.append(found)
+        extras.append(Extra(NAME, line))
+    return entities, extras
+
+
+def _pipe(line: str, report: str, text: str) -> Entity | str:
+    columns = [column.strip() for column in line.split("|")]
+    spans = "".join(columns[1].split()) if len(columns) > 2 else ""
+    if not _SPANS.fullmatch(spans):
+        return "is no disorder: expected report|start-end,start-end|CUI| and its attributes"
+    if not share_reports.same_report(columns[0], report):
+        return f"is on {columns[0]}, and the file on {report}"
+    numbers = [int(number) for number in re.findall(r"[0-9]+", spans)]
+    fragments = list(zip(numbers[::2], numbers[1::2], strict=True))
+    wrong = fault(tuple(sorted(fragments)), len(text))
+    return wrong if wrong is not None else entity(LABEL, fragments, text, None)
+
+
+_PARTS = {
+    "train": Part(
+        ("2014ShAReCLEFeHealthTask2_training_corpus", "train/text"),
+        ("2014ShAReCLEFeHealthTask2_training_pipedelimited", "train/ann"),
+        _ENDINGS,
+        _read_pipes,
+    ),
+    "test": Part(
+        (
+            "ShAReCLEFeHealth2104Task2_test_data_corpus",
+            "ShAReCLEFeHealth2014Task2_test_data_corpus",
+            "ShAReCLEFTask2TestTemplatesDefaultValuesWithCorpus_CORRECTED/TestCorpus",
+            "test/text",
+        ),
+        ("ShAReCLEFeHealth2014_test_data_gold", "test/ann"),
+        _ENDINGS,
+        _read_pipes,
+    ),
+}

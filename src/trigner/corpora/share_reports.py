@@ -1,0 +1,192 @@
+"""What ShARe/CLEF 2013 and 2014 have in common: reports in one folder, annotations in another.
+
+Source: PhysioNet, doi 10.13026/rxa7-q798 (2013) and 10.13026/0zgk-9j94 (2014). Both come as
+archives for training and test; offsets count the characters of the report as shipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from trigner.corpora.folders import files_in, find_folder
+from trigner.corpora.parts import Lists, check, known_part, lists_beside
+from trigner.corpora.published import Counts, compared
+from trigner.corpora.reading import Reading, read_text
+from trigner.errors import InputError
+from trigner.mentions import Document, Entity, Extra
+
+LABEL = "Disease_Disorder"
+WHOLE_TRAINING = "train+dev"
+"""The key of counts for all training reports, dev not taken out."""
+
+_ANNOTATION_ENDINGS = (".knowtator.xml", ".pipe.txt", ".txt.pipe", ".pipe", ".txt")
+
+Annotations = tuple[list[Entity], list[Extra]]
+ReadAnnotations = Callable[[Path, str, str, Reading], Annotations]
+"""(annotation file, name of its report with `.txt`, the report's text, reading) -> what it says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Where the training or the test part lies, and how its annotations are read.
+
+    `texts` and `annotations` are paths that a folder may end with, the usual one first. `endings`
+    are those of annotation files.
+    """
+
+    texts: tuple[str, ...]
+    annotations: tuple[str, ...]
+    endings: tuple[str, ...]
+    read: ReadAnnotations
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    part: str
+    text: Path
+    annotations: Path | None
+
+
+def recognises(path: Path, parts: Mapping[str, Part]) -> bool:
+    """A folder with texts and annotations of at least one part, in folders named as unpacked."""
+    return path.is_dir() and any(
+        find_folder(path, part.texts[:1]) and find_folder(path, part.annotations[:1])
+        for part in parts.values()
+    )
+
+
+def read(
+    path: Path,
+    reading: Reading,
+    split: str | None,
+    parts: Mapping[str, Part],
+    published: Mapping[str | None, Counts],
+) -> Iterator[Document]:
+    """One document a report; its id is the file's name without `.txt`.
+
+    `train` and `test` are the parts as unpacked, less what lists of ids put elsewhere (see
+    `parts.lists_beside`); `dev` needs a list. Raises InputError when folders are missing and for
+    annotations of a report that is not there.
+    """
+    if not path.is_dir():
+        raise InputError("is not a folder", path=path)
+    reports: dict[str, _Report] = {}
+    for name, part in parts.items():
+        reports |= _reports(path, name, part, reports, reading)
+    if not reports:
+        wanted = "; ".join(_wanted(name, part) for name, part in parts.items())
+        raise InputError(f"is not this corpus as unpacked: looked for {wanted}", path=path)
+    lists = None if split is None else lists_beside(path)
+    if split is not None:
+        chosen = _chosen(reports, known_part(split, path=path), lists, parts, reading, path)
+        reports = {name: reports[name] for name in chosen}
+    whole_training = split == "train" and lists is None
+    expected = published.get(WHOLE_TRAINING if whole_training else split)
+    documents = (_document(name, report, parts, reading) for name, report in reports.items())
+    yield from compared(documents, expected, reading, path=path)
+
+
+def _reports(
+    root: Path, name: str, part: Part, others: Mapping[str, _Report], reading: Reading
+) -> dict[str, _Report]:
+    texts = find_folder(root, part.texts)
+    annotations = find_folder(root, part.annotations)
+    if texts is None and annotations is None:
+        reading.note(f"holds no {name} part: looked for {_wanted(name, part)}", path=root)
+        return {}
+    if texts is None or annotations is None:
+        missing = part.texts if texts is None else part.annotations
+        what = "reports" if texts is None else "annotations"
+        raise InputError(
+            f"has no folder with the {what} of the {name} part:"
+            f" looked for {' or '.join(missing)} in it and below",
+            path=root,
+        )
+    found = {
+        file.name.removesuffix(".txt"): _Report(name, file, None)
+        for file in files_in(texts, (".txt",))
+    }
+    for report in found:
+        if report in others:
+            raise InputError(f"the report {report} is in two parts", path=found[report].text)
+    for file in files_in(annotations, part.endings):
+        report = _report_of(file)
+        if report not in found:
+            raise InputError(f"annotates {report}.txt, which is not in {texts}", path=file)
+        if found[report].annotations is not None:
+            raise InputError(f"is a second file on {report}.txt", path=file)
+        found[report] = _Report(name, found[report].text, file)
+    bare = sum(report.annotations is None for report in found.values())
+    if bare:
+        reading.note(
+            f"{bare} reports have no annotation file: read as reports without entities", path=texts
+        )
+    return found
+
+
+def _report_of(file: Path) -> str:
+    name = file.name
+    for ending in _ANNOTATION_ENDINGS:
+        if name.endswith(ending):
+            return name.removesuffix(ending).removesuffix(".txt")
+    return name
+
+
+def _wanted(name: str, part: Part) -> str:
+    return f"{name}: {' or '.join(part.texts)}, and {' or '.join(part.annotations)}"
+
+
+def _chosen(
+    reports: Mapping[str, _Report],
+    split: str,
+    lists: Lists | None,
+    parts: Mapping[str, Part],
+    reading: Reading,
+    root: Path,
+) -> list[str]:
+    if lists is not None:
+        check(lists, set(reports), reading, root=root)
+        if split in lists.parts:
+            return [name for name in reports if name in lists.parts[split]]
+    if split == "dev":
+        raise InputError(
+            "comes without a dev part: put a list of report ids into splits/dev.txt", path=root
+        )
+    chosen = [
+        name
+        for name, report in reports.items()
+        if report.part == split and (lists is None or lists.of(name) is None)
+    ]
+    if not chosen:
+        raise InputError(
+            f"has no {split} part: looked for {_wanted(split, parts[split])}", path=root
+        )
+    return chosen
+
+
+def _document(name: str, report: _Report, parts: Mapping[str, Part], reading: Reading) -> Document:
+    text = read_text(report.text)
+    if report.annotations is None:
+        return Document(name, text)
+    entities, extras = parts[report.part].read(report.annotations, report.text.name, text, reading)
+    return Document(name, text, tuple(entities), extras=tuple(extras))
+
+
+def pipe_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file that are not empty, each with its number."""
+    for number, line in enumerate(read_text(path).removeprefix("\ufeff").split("\n"), 1):
+        if line.strip():
+            yield number, line.rstrip("\r")
+
+
+def same_report(named: str, report: str) -> bool:
+    """Whether an annotation that names its report, with or without `.txt`, means this one."""
+    return named.strip().removesuffix(".txt") == report.removesuffix(".txt")
+
+
+def entity(label: str, fragments: Sequence[tuple[int, int]], text: str, name: str | None) -> Entity:
+    """An entity of checked fragments."""
+    ordered = tuple(sorted(fragments))
+    return Entity(label, ordered, " ".join(text[start:end] for start, end in ordered), id=name)
