@@ -12,7 +12,7 @@ from torch.utils.data import Dataset
 
 from trigner.batches import Example, collate, cut, pad_grids, shuffled, shuffled_by_cost
 from trigner.errors import InputError
-from trigner.mentions import Document
+from trigner.mentions import Document, Sentence
 from trigner.networks import Model
 from trigner.text import segment
 from trigner.training.settings import OptimisationSettings
@@ -42,7 +42,7 @@ def prepare(documents: Sequence[Document], model: Model) -> TrainingData:
     Raises InputError when there is nothing to learn from.
     """
     unusable: Counter[str] = Counter()
-    sentences = []
+    sentences: list[Sentence] = []
     for document in documents:
         segmentation = segment(document)
         sentences += segmentation.sentences

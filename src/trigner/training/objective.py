@@ -58,7 +58,8 @@ def parameter_groups(
     objective: Objective, *, encoder_rate: float, learning_rate: float, weight_decay: float
 ) -> list[dict[str, Any]]:
     """Three groups: the encoder, its biases and layer norms (no decay), everything else."""
-    decayed, plain = [], []
+    decayed: list[nn.Parameter] = []
+    plain: list[nn.Parameter] = []
     for name, parameter in objective.tagger.encoder.named_parameters():
         kept = name.endswith("bias") or "layernorm" in name.lower().replace("_", "")
         (plain if kept else decayed).append(parameter)

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from trigner.errors import InputError
 from trigner.networks import NetworkSettings
 from trigner.training.presets import PRESETS
+from trigner.triplets import SELECTION_ALIASES, SELECTIONS
 
 Source = Literal["logits", "pair_states"]
 SOURCE_ALIASES = {"output": "logits", "Y": "logits", "grid": "pair_states", "H^bi": "pair_states"}
@@ -27,30 +28,42 @@ class _Section(BaseModel):
 class TripletSettings(_Section):
     """The triplet loss (paper, section 3.3). Items: `docs/decisions/triplet-presets.md`."""
 
-    weight: float = Field(1.0, ge=0, description="factor of the triplet loss; 0 switches it off")
-    source: Source = Field(
-        "logits", description="which cell vectors: Y (logits) or H^bi (pair_states)"
+    weight: float = Field(
+        default=1.0, ge=0, description="factor of the triplet loss; 0 switches it off"
     )
-    selection: str = Field("centroid", description="hn, sn, ce or nc, or their long names")
-    margin: float = Field(1.0, gt=0)
+    source: Source = Field(
+        default="logits", description="which cell vectors: Y (logits) or H^bi (pair_states)"
+    )
+    selection: str = Field(default="centroid", description="hn, sn, ce or nc, or their long names")
+    margin: float = Field(default=1.0, gt=0)
     metric: Literal["euclidean", "cosine"] = "euclidean"
     reduction: Literal["mean_violating", "mean_all", "sum"] = "mean_violating"
-    window: int | None = Field(25, ge=0, description="reach of positives and negatives; none: all")
+    window: int | None = Field(
+        default=25, ge=0, description="reach of positives and negatives; none: all"
+    )
     window_metric: Literal["euclid_rounded", "chebyshev", "manhattan"] = "euclid_rounded"
     window_from: Literal["word", "anchor"] = Field(
-        "word", description="where one-word anchors measure"
+        default="word", description="where one-word anchors measure"
     )
-    unique_pairs: bool = Field(True, description="use a pair of anchors in one order only")
+    unique_pairs: bool = Field(default=True, description="use a pair of anchors in one order only")
     unique_masks: Literal["positives", "both"] = Field(
-        "positives", description="what that applies to"
+        default="positives", description="what that applies to"
     )
-    per_entity: bool = Field(True, description="other entities' cells are negatives")
-    full_grid: bool = Field(False, description="mirror cells and tag cells too")
+    per_entity: bool = Field(default=True, description="other entities' cells are negatives")
+    full_grid: bool = Field(default=False, description="mirror cells and tag cells too")
     negatives: Literal["all", "inter_first", "non_entity"] = "all"
     one_word_anchor: Literal["row", "column", "diagonal"] = "row"
     special_positive: Literal["cell", "row_or_column"] = Field(
-        "cell", description="how an anchor counts as used already"
+        default="cell", description="how an anchor counts as used already"
     )
+
+    @field_validator("selection")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        if name not in SELECTIONS and name not in SELECTION_ALIASES:
+            known = ", ".join([*SELECTIONS, *SELECTION_ALIASES])
+            raise ValueError(f"unknown selection {name!r}; known are: {known}")
+        return name
 
     @model_validator(mode="before")
     @classmethod
@@ -63,24 +76,26 @@ class TripletSettings(_Section):
 class OptimisationSettings(_Section):
     """Rates, schedule, batches, and when to stop."""
 
-    epochs: int = Field(10, ge=1)
-    batch_size: int = Field(12, ge=1, description="sentences in a batch, at most")
+    epochs: int = Field(default=10, ge=1)
+    batch_size: int = Field(default=12, ge=1, description="sentences in a batch, at most")
     cell_budget: int | None = Field(
-        40_000,
+        default=40_000,
         ge=1,
         description="word pairs in a batch, at most; none: random batches, last dropped",
     )
-    encoder_rate: float = Field(1e-4, ge=0, description="learning rate of the pretrained encoder")
-    learning_rate: float = Field(1e-3, gt=0, description="learning rate of everything else")
-    weight_decay: float = Field(0.0, ge=0)
-    warmup: float = Field(0.1, ge=0, lt=1, description="share of the updates")
-    epsilon: float = Field(1e-8, gt=0, description="AdamW's epsilon")
-    clip: float = Field(5.0, gt=0, description="largest norm of the gradient")
+    encoder_rate: float = Field(
+        default=1e-4, ge=0, description="learning rate of the pretrained encoder"
+    )
+    learning_rate: float = Field(default=1e-3, gt=0, description="learning rate of everything else")
+    weight_decay: float = Field(default=0.0, ge=0)
+    warmup: float = Field(default=0.1, ge=0, lt=1, description="share of the updates")
+    epsilon: float = Field(default=1e-8, gt=0, description="AdamW's epsilon")
+    clip: float = Field(default=5.0, gt=0, description="largest norm of the gradient")
     patience: int | None = Field(
-        None, ge=1, description="stop after more than this many epochs without improvement"
+        default=None, ge=1, description="stop after more than this many epochs without improvement"
     )
     select_by: Literal["overall", "discontinuous"] = Field(
-        "overall", description="the dev F1 that chooses the epoch"
+        default="overall", description="the dev F1 that chooses the epoch"
     )
     precision: Literal["float32", "bfloat16"] = "float32"
 
@@ -89,9 +104,9 @@ class Settings(_Section):
     """Everything that decides what a training makes of the same data."""
 
     preset: str = "clean"
-    encoder: str = Field("minilm", description="name on the Hub, folder, or minilm")
+    encoder: str = Field(default="minilm", description="name on the Hub, folder, or minilm")
     scheme: str = "w2ner"
-    seed: int = Field(123, ge=0)
+    seed: int = Field(default=123, ge=0)
     network: NetworkSettings = NetworkSettings()
     triplets: TripletSettings = TripletSettings()
     optimisation: OptimisationSettings = OptimisationSettings()

@@ -17,7 +17,7 @@ from transformers import (
     TrainerState,
     TrainingArguments,
 )
-from transformers.integrations import TensorBoardCallback
+from transformers.integrations.integration_utils import TensorBoardCallback
 
 from trigner.batches import Example
 from trigner.evaluation import Scores

@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import json
 import shutil
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -169,3 +170,18 @@ def test_nothing_to_learn_from(encoder, tmp_path):
 def test_an_encoder_that_is_not_there(tmp_path):
     with pytest.raises(InputError, match="cannot load the encoder"):
         run(tmp_path / "absent", tmp_path / "m")
+
+
+def test_a_disk_that_fills_up_at_a_checkpoint_is_told_and_resumable(encoder, tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise RuntimeError("PytorchStreamWriter failed writing file data/0")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("trigner.training.trainer.TaggerTrainer._save_checkpoint", full)
+        with pytest.raises(RuntimeError, match="StreamWriter"):  # not the disk: not hidden
+            run(encoder, tmp_path / "m")
+        usage = SimpleNamespace(free=1000)
+        patch.setattr("trigner.training.run.shutil.disk_usage", lambda path: usage)
+        with pytest.raises(TrignerError, match="the disk is full; go on with --resume"):
+            run(encoder, tmp_path / "n")
+    assert run(encoder, tmp_path / "n", resume=True).epochs == 3

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from rich.console import Console
+from safetensors import SafetensorError
 from transformers import set_seed
 
 from trigner.errors import InputError, TrignerError
@@ -34,6 +35,9 @@ from trigner.triplets import CandidateSettings
 
 RUN = "run.json"
 """Settings and data of a run, written before it starts: a resumption must agree with them."""
+
+FULL_DISK = 64 * 2**20
+"""Bytes. With less left, a failure to write is put down to the disk."""
 
 
 @dataclass(frozen=True)
@@ -116,8 +120,13 @@ def train(
     checkpoint = last_checkpoint(out) if resume else None
     try:
         trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
-    except OSError as error:
-        raise TrignerError(f"cannot write to {out}: {error}") from error
+    except (OSError, RuntimeError, SafetensorError) as error:
+        # A full disk shows itself in many ways: torch raises RuntimeError, safetensors its own.
+        full = shutil.disk_usage(out).free < FULL_DISK
+        if not full and not isinstance(error, OSError):
+            raise
+        reason = "the disk is full" if full else str(error)
+        raise TrignerError(f"cannot write to {out}: {reason}; go on with --resume") from error
     finally:
         progress.close()
     shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
