@@ -41,6 +41,7 @@ def evaluate(
     """
     need_torch()
     from trigner.inference import load
+    from trigner.networks import read_description
 
     documents = read_documents(
         data, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
@@ -55,12 +56,13 @@ def evaluate(
         )
     found = list(progress(extract.documents(documents), total=len(documents), what="evaluating"))
     tell(extract.tally.notices())
+    settings = read_description(model).get("provenance", {}).get("settings")
     known = set(extract.labels)
     beyond = ceiling(documents, extract.scheme, labels=known).lost_by_scheme
     scores = score(
         documents,
         found,
-        signature=str(sign(documents)),
+        signature=str(sign(documents, settings=settings, seed=(settings or {}).get("seed"))),
         unreachable_by={extract.scheme.name: beyond},
     )
     if json:
