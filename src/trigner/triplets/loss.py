@@ -1,0 +1,86 @@
+"""The triplet loss over a batch's candidates (paper, equation for `L_triplet`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from trigner.errors import InputError
+from trigner.triplets.batch import CandidateBatch
+from trigner.triplets.metrics import metric_named
+from trigner.triplets.selection import selection_named
+
+Reduction = Literal["mean_violating", "mean_all", "sum"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TripletResult:
+    """Scalars on the states' device; the counts are tensors so that reading them may wait."""
+
+    loss: Tensor
+    """Part of the graph of the states, also when there is no triplet."""
+    triplets: Tensor
+    """int64: how many were selected."""
+    violating: Tensor
+    """int64: how many of them have a hinge above 0."""
+
+
+class TripletLoss(nn.Module):
+    """`max(0, margin + d(anchor, positive) - d(anchor, negative))` of the selected triplets.
+
+    `selection` and `metric` are names of `SELECTIONS` (or their aliases) and `METRICS`; the metric
+    serves the selection and the loss. `mean_violating`, as the released code has it, is the mean
+    over triplets with a hinge above 0; the paper's formula is the `sum`. Raises InputError for an
+    unknown name or a margin that is not above 0.
+    """
+
+    def __init__(
+        self,
+        selection: str = "ce",
+        margin: float = 1.0,
+        metric: str = "euclidean",
+        reduction: str = "mean_violating",
+    ) -> None:
+        super().__init__()
+        if not margin > 0:
+            raise InputError(f"the triplet margin must be above 0; got {margin}")
+        if reduction not in get_args(Reduction):
+            known = ", ".join(get_args(Reduction))
+            raise InputError(f"unknown reduction {reduction!r}; known are: {known}")
+        self.select = selection_named(selection)
+        self.metric = metric_named(metric)
+        self.margin = margin
+        self.reduction = reduction
+
+    def forward(self, states: Tensor, batch: CandidateBatch) -> TripletResult:
+        """`states [N, D]` are the vectors of the batch's cells, on the batch's device.
+
+        Computed in float32 at least, inside autocast too.
+        """
+        with torch.autocast(states.device.type, enabled=False):
+            states = states.to(torch.promote_types(states.dtype, torch.float32))
+            chosen = self.select(states, batch, metric=self.metric, margin=self.margin)
+            hinges = functional.relu(
+                self.margin
+                + self.metric.between(chosen.anchors, chosen.positives)
+                - self.metric.between(chosen.anchors, chosen.negatives)
+            )
+            kept = chosen.kept
+            if kept is None:
+                kept = torch.ones_like(hinges, dtype=torch.bool)
+            hinges = torch.where(kept, hinges, 0.0)
+            triplets, violating = kept.sum(), (hinges > 0).sum()
+            return TripletResult(self._reduced(hinges, triplets, violating), triplets, violating)
+
+    def _reduced(self, hinges: Tensor, triplets: Tensor, violating: Tensor) -> Tensor:
+        if self.reduction == "sum":
+            return hinges.sum()
+        count = violating if self.reduction == "mean_violating" else triplets
+        return hinges.sum() / count.clamp(min=1)
+
+    def extra_repr(self) -> str:
+        return f"{self.select.__name__}, margin={self.margin}, {self.reduction}"  # type: ignore[attr-defined]

@@ -1,0 +1,158 @@
+"""Which triplets are made of the candidates (paper, section 3.3, "Triplet Selection")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from trigner.errors import InputError
+from trigner.triplets.batch import Block, CandidateBatch
+from trigner.triplets.centroids import negative_centroids, positive_centroids
+from trigner.triplets.metrics import Metric
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Triplets:
+    """T anchors with a positive and a negative each. Gradients flow to the states behind them."""
+
+    anchors: Tensor
+    """`[T, D]`."""
+    positives: Tensor
+    """`[T, D]`."""
+    negatives: Tensor
+    """`[T, D]`."""
+    kept: Tensor | None = None
+    """Bool `[T]`: False where there is no triplet after all. None: all are kept. A mask, as leaving
+    them out would wait for the device."""
+
+
+class Selection(Protocol):
+    """Cell vectors `[N, D]` of a batch of candidates to triplets."""
+
+    def __call__(
+        self, states: Tensor, batch: CandidateBatch, *, metric: Metric, margin: float
+    ) -> Triplets: ...
+
+
+def centroid(states: Tensor, batch: CandidateBatch, *, metric: Metric, margin: float) -> Triplets:
+    """One triplet an anchor: the mean of its positives, the mean of its negatives."""
+    return Triplets(
+        anchors=states[batch.anchors],
+        positives=positive_centroids(states, batch),
+        negatives=negative_centroids(states, batch),
+    )
+
+
+def negative_centroid(
+    states: Tensor, batch: CandidateBatch, *, metric: Metric, margin: float
+) -> Triplets:
+    """All anchor-positive pairs, each with the mean of the anchor's negatives."""
+    return _pairs(states, batch, negative_centroids(states, batch)[batch.pair_anchors])
+
+
+def hard_negative(
+    states: Tensor, batch: CandidateBatch, *, metric: Metric, margin: float
+) -> Triplets:
+    """All anchor-positive pairs, each with the anchor's nearest negative."""
+    nearest = torch.empty_like(batch.anchors)
+    for block, _, to_negatives in _distances(states, batch, metric):
+        nearest[block.anchors] = to_negatives.argmin(dim=1) + block.cells.start
+    return _pairs(states, batch, states[nearest[batch.pair_anchors]])
+
+
+def semi_hard(states: Tensor, batch: CandidateBatch, *, metric: Metric, margin: float) -> Triplets:
+    """All anchor-positive pairs, each with the nearest negative that is farther than the positive,
+    but by less than the margin. Pairs without such a negative make no triplet."""
+    chosen, found = _semi_hard(states, batch, metric, margin)
+    return _pairs(states, batch, states[chosen], kept=found)
+
+
+def semi_hard_or_hard(
+    states: Tensor, batch: CandidateBatch, *, metric: Metric, margin: float
+) -> Triplets:
+    """As `semi_hard`, with the anchor's nearest negative where there is no such negative."""
+    chosen, _ = _semi_hard(states, batch, metric, margin)
+    return _pairs(states, batch, states[chosen])
+
+
+SELECTIONS: dict[str, Selection] = {
+    "hn": hard_negative,
+    "sn": semi_hard,
+    "ce": centroid,
+    "nc": negative_centroid,
+    "sn-hn": semi_hard_or_hard,
+}
+"""One line a selection."""
+
+SELECTION_ALIASES: dict[str, str] = {
+    "hard-negative": "hn",
+    "semi-hard": "sn",
+    "centroid": "ce",
+    "negative-centroid": "nc",
+    "semi-hard-or-hard": "sn-hn",
+    # What the released code calls them; its read-me and its command line differ on one.
+    "grid_hardneg": "hn",
+    "grid_semineg": "sn",
+    "grid_semihard": "sn",
+    "grid_centroid": "ce",
+    "grid_negcentroid": "nc",
+}
+
+
+def selection_named(name: str) -> Selection:
+    """The selection of a short name or an alias. Raises InputError listing the known names."""
+    try:
+        return SELECTIONS[SELECTION_ALIASES.get(name, name)]
+    except KeyError:
+        known = ", ".join([*SELECTIONS, *SELECTION_ALIASES])
+        raise InputError(f"unknown triplet selection {name!r}; known are: {known}") from None
+
+
+def _pairs(
+    states: Tensor, batch: CandidateBatch, negatives: Tensor, kept: Tensor | None = None
+) -> Triplets:
+    return Triplets(
+        anchors=states[batch.anchors[batch.pair_anchors]],
+        positives=states[batch.pair_cells],
+        negatives=negatives,
+        kept=kept,
+    )
+
+
+def _distances(
+    states: Tensor, batch: CandidateBatch, metric: Metric
+) -> Iterator[tuple[Block, Tensor, Tensor]]:
+    """Blocks with the distances of their anchors to all cells, and the same with infinity at cells
+    that are not negatives; both `[anchors, cells]`."""
+    fixed = states.detach()
+    for block, mask in batch.masks():
+        distances = metric.grid(fixed[batch.anchors[block.anchors]], fixed[block.cells])
+        yield block, distances, distances.masked_fill(~mask, torch.inf)
+
+
+def _semi_hard(
+    states: Tensor, batch: CandidateBatch, metric: Metric, margin: float
+) -> tuple[Tensor, Tensor]:
+    """A cell for each pair `[Q]`; whether it lies between the bounds (else it is the nearest)."""
+    chosen = torch.empty_like(batch.pair_cells)
+    found = torch.empty_like(batch.pair_cells, dtype=torch.bool)
+    for block, distances, to_negatives in _distances(states, batch, metric):
+        anchors = batch.pair_anchors[block.pairs] - block.anchors.start
+        ranks = batch.pair_ranks[block.pairs]
+        to_positives = distances[anchors, batch.pair_cells[block.pairs] - block.cells.start]
+        rising, order = to_negatives.sort(dim=1)
+        # Sought values by anchor: a row of `rising` for each pair would be far larger.
+        sought = rising.new_zeros(len(rising), block.most_pairs)
+        sought[anchors, ranks] = to_positives
+        farther = torch.searchsorted(rising, sought, right=True)[anchors, ranks]
+        place = farther.clamp(max=rising.shape[1] - 1)
+        away = rising[anchors, place]
+        # `away` fails the first test where every cell is as near as the positive, or nearer.
+        between = (to_positives < away) & (away < to_positives + margin)
+        chosen[block.pairs] = order[anchors, torch.where(between, place, 0)] + block.cells.start
+        found[block.pairs] = between
+    return chosen, found
