@@ -46,7 +46,7 @@ $(OLDEST)/.ready: pyproject.toml constraints-oldest.txt requirements-minilm.txt
 
 demo: env
 	rm -rf $(DEMO)
-	$(BIN)/trigner train --train data/mini-adr/train --dev data/mini-adr/dev --out $(DEMO)
+	$(BIN)/trigner train --train data/mini-adr/train --dev data/mini-adr/dev --out $(DEMO) --config data/mini-adr/demo.yaml
 	$(BIN)/trigner evaluate --model $(DEMO) --data data/mini-adr/test
 	$(BIN)/trigner extract "$(SENTENCE)" --model $(DEMO)
 

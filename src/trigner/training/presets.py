@@ -17,6 +17,7 @@ PUBMEDBERT = "microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract"
 PAPER: dict[str, Any] = {
     "network": {"pair_map": "full", "empty_word": "batch_minimum", "mask_between": False},
     "triplets": {
+        "weight": 1.0,
         "unique_masks": "both",
         "window_from": "anchor",
         "special_positive": "row_or_column",
