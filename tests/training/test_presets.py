@@ -48,3 +48,8 @@ def test_the_baseline_has_neither_special_words_nor_triplets():
     assert settings.network.leading_words == ()
     assert settings.triplets.weight == 0
     assert settings.network.co_predictor == "w2ner"
+
+
+def test_clean_weighs_triplets_less_than_the_paper():
+    assert resolve().triplets.weight == 0.01
+    assert resolve(preset="paper").triplets.weight == 1.0

@@ -29,7 +29,7 @@ class TripletSettings(_Section):
     """The triplet loss (paper, section 3.3). Items: `docs/decisions/triplet-presets.md`."""
 
     weight: float = Field(
-        default=1.0, ge=0, description="factor of the triplet loss; 0 switches it off"
+        default=0.01, ge=0, description="factor of the triplet loss; 0 switches it off"
     )
     source: Source = Field(
         default="logits", description="which cell vectors: Y (logits) or H^bi (pair_states)"
