@@ -24,7 +24,7 @@ def find_folder(root: Path, names: Sequence[str]) -> Path | None:
             folder
             for folder in below
             if _folded(folder.absolute().parts)[-len(tail) :] == tail
-            and any(path.is_file() for path in folder.iterdir())
+            and files_in(folder, ("",))
         ]
         if len(found) > 1:
             which = " and ".join(str(folder.relative_to(root)) for folder in found)

@@ -56,13 +56,13 @@ def read(path: Path, reading: Reading, split: str | None = None) -> Iterator[Doc
 def _parts(surfaces: Surfaces) -> dict[str, Part]:
     return {
         "train": Part(
-            ("Task1TrainSetCorpus199/ALLREPORTS", "train/text"),
+            ("Task1TrainSetCorpus199/ALLREPORTS", "Task1TrainSetCorpus199", "train/text"),
             ("Task1TrainSetGOLD199knowtatorehost/ALLSAVED", "ALLSAVED", "train/ann"),
             (".knowtator.xml",),
             partial(_read_knowtator, surfaces),
         ),
         "test": Part(
-            ("Task1TestSetCorpus100/ALLREPORTS", "test/text"),
+            ("Task1TestSetCorpus100/ALLREPORTS", "Task1TestSetCorpus100", "test/text"),
             ("Gold_SN2012", "test/ann"),
             (".txt",),
             _read_pipes,

@@ -1,0 +1,274 @@
+from __future__ import annotations
+
+from pathlib import Path
+from xml.sax.saxutils import escape, quoteattr
+
+import pytest
+
+from trigner.corpora import brat, fda_labels, read, write
+from trigner.corpora.reading import Reading
+from trigner.errors import InputError
+from trigner.mentions import Document, Entity, Extra
+
+CORPUS = Path(__file__).resolve().parents[3] / "shared" / "data" / "spl-adr"
+REACTIONS = "\n\n   6 REACTIONS\n   numb left\n or right arm (>=2 %) &\trash\n"
+BOXED = " may cause rash\n"
+
+
+def mention(name, section, kind, pairs, surface):
+    starts, lengths = (",".join(map(str, column)) for column in zip(*pairs, strict=True))
+    attributes = {"id": name, "section": section, "type": kind}
+    attributes |= {"start": starts, "len": lengths, "str": surface}
+    return "<Mention " + " ".join(f"{k}={quoteattr(v)}" for k, v in attributes.items()) + "/>"
+
+
+MENTIONS = (
+    mention("M1", "S1", "AdverseReaction", [(20, 4), (40, 3)], "numb arm"),
+    mention("M2", "S1", "AdverseReaction", [(20, 9)], "numb left"),
+    mention("M3", "S1", "AdverseReaction", [(54, 4)], "rash"),
+    mention("M4", "S2", "AdverseReaction", [(11, 4)], "rash"),
+    mention("M5", "S2", "Severity", [(1, 3)], "may"),
+)
+
+
+def label(drug, sections, mentions=(), rest=""):
+    inside = "\n".join(
+        f'    <Section name={quoteattr(name)} id="S{number}">{escape(text)}</Section>'
+        for number, (name, text) in enumerate(sections, 1)
+    )
+    told = "\n".join(f"    {line}" for line in mentions)
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<Label drug={quoteattr(drug)} track="TAC2017_ADR">\n'
+        f"  <Text>\n{inside}\n  </Text>\n  <Mentions>\n{told}\n  </Mentions>\n{rest}</Label>\n"
+    )
+
+
+REST = """  <Relations>
+    <Relation id="RL1" type="Effect" arg1="M4" arg2="M5"/>
+  </Relations>
+  <Reactions>
+    <Reaction id="AR1" str="rash">
+      <Normalization id="AR1.N1" meddra_pt="Rash &amp; more"/>
+    </Reaction>
+  </Reactions>
+"""
+SECTIONS = (("adverse reactions", REACTIONS), ("boxed warnings", BOXED))
+
+
+def put(root, name="INLYTA", content=None):
+    root.mkdir(parents=True, exist_ok=True)
+    text = label(name, SECTIONS, MENTIONS, REST) if content is None else content
+    (root / f"{name}.xml").write_bytes(text.encode())
+    return root
+
+
+def test_each_section_is_a_document(tmp_path):
+    reactions, boxed = read(put(tmp_path), format="spl-adr").documents
+    assert (reactions.id, boxed.id) == ("INLYTA_adverse_reactions", "INLYTA_boxed_warnings")
+    assert (reactions.text, boxed.text) == (REACTIONS, BOXED)
+    assert [(e.id, e.label, e.text) for e in reactions.entities] == [
+        ("M1", "AdverseReaction", "numb arm"),
+        ("M2", "AdverseReaction", "numb left"),
+        ("M3", "AdverseReaction", "rash"),
+    ]
+    assert reactions.entities[0].fragments == ((20, 24), (40, 43))
+    assert [e.label for e in boxed.entities] == ["AdverseReaction", "Severity"]
+
+
+def test_a_surface_over_a_line_end_is_the_same(tmp_path):
+    lines = mention("M1", "S1", "AdverseReaction", [(25, 14)], "left\n or right")
+    put(tmp_path, content=label("INLYTA", SECTIONS, [lines]))
+    assert read(tmp_path).documents[0].entities[0].text == "left\n or right"
+
+
+def test_fragments_in_any_order_are_sorted(tmp_path):
+    turned = mention("M1", "S1", "AdverseReaction", [(40, 3), (20, 4)], "arm numb")
+    put(tmp_path, content=label("INLYTA", SECTIONS, [turned]))
+    assert read(tmp_path).documents[0].entities[0].fragments == ((20, 24), (40, 43))
+
+
+def test_what_is_no_mention_is_kept(tmp_path):
+    reactions, boxed = read(put(tmp_path), format="spl-adr").documents
+    assert boxed.extras == (
+        Extra("spl-adr", '<Relation id="RL1" type="Effect" arg1="M4" arg2="M5"/>'),
+    )
+    assert reactions.extras == (
+        Extra(
+            "spl-adr",
+            '<Reaction id="AR1" str="rash">'
+            '<Normalization id="AR1.N1" meddra_pt="Rash &amp; more"/></Reaction>',
+        ),
+    )
+
+
+def test_labels_are_recognised_at_any_depth_and_alone(tmp_path):
+    put(tmp_path / "train_xml")
+    put(tmp_path / "gold_xml", "ZYTIGA")
+    corpus = read(tmp_path)
+    assert corpus.format == "spl-adr"
+    assert [d.id.split("_")[0] for d in corpus.documents] == ["ZYTIGA"] * 2 + ["INLYTA"] * 2
+    assert len(read(tmp_path / "gold_xml" / "ZYTIGA.xml").documents) == 2
+    assert not fda_labels.recognises(tmp_path / "nothing")
+
+
+def test_unannotated_labels_have_no_entities(tmp_path):
+    content = label("INLYTA", SECTIONS).replace("  <Mentions>\n\n  </Mentions>\n", "")
+    assert [d.entities for d in read(put(tmp_path, content=content)).documents] == [(), ()]
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        (mention("M9", "S1", "A", [(50, 40)], "rash"), "mention M9: fragment 50 90 is outside"),
+        (mention("M9", "S1", "A", [(50, 0)], ""), "mention M9: fragment 50 50 does not end"),
+        (mention("M9", "S7", "A", [(1, 3)], "may"), "mention M9 is in section 'S7', which is not"),
+        (mention("M1", "S2", "A", [(1, 3)], "may"), "the id M1 occurs twice"),
+        (mention("M9", "S1", "A", [(20, 4)], "dumb"), "mention M9: str 'dumb' is not what"),
+        (mention("M9", "S1", "", [(20, 4)], "numb"), "mention M9: expected a type and numbers"),
+        ('<Mention id="M9" section="S1" type="A" start="20" len="4,3" str="numb"/>', "different"),
+        (
+            '<Mention id="M9" section="S1" type="A" start="-1" len="4" str="numb"/>',
+            "expected a type",
+        ),
+        ('<Mention id="M9" section="S1" type="A" len="4" str="numb"/>', "expected a type"),
+        (mention("M9", "S1", "A", [(20, 4), (22, 4)], "numb mb l"), "overlap"),
+    ],
+)
+def test_bad_mentions_are_named_by_file_and_line(tmp_path, line, wrong):
+    put(tmp_path, content=label("INLYTA", SECTIONS, [*MENTIONS, line]))
+    at = next(
+        n
+        for n, found in enumerate((tmp_path / "INLYTA.xml").read_text().split("\n"), 1)
+        if line in found
+    )
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, format="spl-adr")
+    assert f"INLYTA.xml:{at}: " in str(caught.value)
+    assert wrong in str(caught.value)
+    corpus = read(tmp_path, format="spl-adr", skip_bad=True)
+    assert sum(len(document.entities) for document in corpus.documents) == len(MENTIONS)
+    assert sum("left out" in str(notice) for notice in corpus.notices) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "wrong"),
+    [
+        ("<Label drug='X'>\n<Text></Label>", r"INLYTA\.xml:2: is not well-formed XML"),
+        ("<!DOCTYPE Label []>\n<Label drug='X'/>", r"INLYTA\.xml:1: has a document type"),
+        ("<annotations/>", r"INLYTA\.xml:1: is no drug label"),
+        ("<Label><Text/></Label>", r"INLYTA\.xml:1: is no drug label"),
+        ("<Label drug='X'><Text/></Label>", r"INLYTA\.xml:1: is no drug label"),
+        (label("X", SECTIONS).replace('id="S2"', 'id="S1"'), r"xml:10: each section needs an id"),
+        (
+            "<Label drug='X'><Text>\n<Section id='S1' name='a'>b <b/></Section></Text></Label>",
+            r"INLYTA\.xml:2: section S1 has elements in its text",
+        ),
+    ],
+)
+def test_files_that_are_no_labels_are_refused(tmp_path, content, wrong):
+    put(tmp_path, content=content)
+    with pytest.raises(InputError, match=wrong):
+        read(tmp_path, format="spl-adr", skip_bad=True)
+
+
+def test_two_files_on_one_label_are_refused(tmp_path):
+    put(tmp_path / "a")
+    put(tmp_path / "b")
+    with pytest.raises(InputError, match="two documents have the id 'INLYTA_adverse_reactions'"):
+        read(tmp_path, format="spl-adr")
+
+
+def test_parts_are_lists_of_drugs_whose_labels_bear_product_names(tmp_path):
+    for name in ("INLYTA", "ZYTIGA", "ELIQUIS", "ADCETRIS", "OTHER"):
+        put(tmp_path, name)
+    corpus = read(tmp_path, format="spl-adr", split="dev")
+    assert [d.id for d in corpus.documents][::2] == [
+        "INLYTA_adverse_reactions",
+        "ZYTIGA_adverse_reactions",
+    ]
+    told = [notice.message for notice in corpus.notices]
+    assert told[0].startswith("10 of the 12 that make up the part 'dev' are not there: ")
+    assert told[1] == "1 are in no list: OTHER"
+    assert told[2].endswith("the project's split of SPL-ADR-200db has 1,472")
+    assert len(read(tmp_path, split="test").documents) == 2
+
+
+def test_a_part_of_which_nothing_is_there(tmp_path):
+    with pytest.raises(InputError, match="none of the 20 that make up the part 'test'"):
+        read(put(tmp_path), format="spl-adr", split="test")
+
+
+def brat_folder(root, *names):
+    for name in names:
+        rash = Entity("AdverseReaction", ((11, 15),), "rash", id="T1")
+        write([Document(f"{name}_boxed_warnings", BOXED, (rash,))], root, format="brat")
+    return root
+
+
+def test_labels_as_brat_files_have_the_same_parts(tmp_path):
+    brat_folder(tmp_path / "one", "AXITINIB", "APIXABAN")
+    brat_folder(tmp_path / "two", "AVANAFIL")
+    found = read(tmp_path, format="spl-adr", split="dev").documents
+    assert [document.id for document in found] == [
+        "one/AXITINIB_boxed_warnings",
+        "two/AVANAFIL_boxed_warnings",
+    ]
+    assert found[0].entities[0].text == "rash"
+
+
+def test_a_folder_without_labels_says_what_was_looked_for(tmp_path):
+    (tmp_path / "notes.txt").write_text("x")
+    with pytest.raises(InputError, match=r"no label: looked for \.xml, or DRUG_adverse_reactions"):
+        read(tmp_path, format="spl-adr")
+
+
+def test_xml_and_brat_together_are_refused(tmp_path):
+    put(brat_folder(tmp_path, "AXITINIB"))
+    with pytest.raises(InputError, match=r"holds both labels as \.xml and DRUG_adverse_reactions"):
+        read(tmp_path, format="spl-adr")
+
+
+@pytest.mark.corpora
+def test_real_labels_written_as_xml_read_back_the_same(tmp_path):
+    if not CORPUS.is_dir():
+        pytest.skip("../shared/data/spl-adr is not beside the checkout")
+    gold = {d.id: d for d in brat.read(CORPUS / "dev", Reading())}
+    drugs = sorted({name.split("_")[0] for name in gold})
+    for drug in drugs:
+        sections = {n: d for n, d in sorted(gold.items()) if n.startswith(f"{drug}_")}
+        lines = [
+            mention(
+                f"{number}.{e.id}",
+                f"S{number}",
+                e.label,
+                [(start, end - start) for start, end in e.fragments],
+                e.text,
+            )
+            for number, document in enumerate(sections.values(), 1)
+            for e in document.entities
+        ]
+        texts = [
+            (n.removeprefix(f"{drug}_").replace("_", " "), d.text) for n, d in sections.items()
+        ]
+        put(tmp_path, drug, label(drug, texts, lines))
+    corpus = read(tmp_path, format="spl-adr", split="dev")
+    assert corpus.notices == ()  # nothing missing, and the counts of the part are the known ones
+    assert {d.id: d.text for d in corpus.documents} == {d.id: d.text for d in gold.values()}
+    for document in corpus.documents:
+        expected = gold[document.id]
+        assert [(e.label, e.fragments, e.text) for e in document.entities] == [
+            (e.label, e.fragments, e.text) for e in expected.entities
+        ]
+        assert [e.id.split(".")[1] for e in document.entities] == [e.id for e in expected.entities]
+
+
+@pytest.mark.corpora
+@pytest.mark.parametrize("part", ["train", "dev", "test"])
+def test_the_lists_make_up_the_parts(part):
+    if not CORPUS.is_dir():
+        pytest.skip("../shared/data/spl-adr is not beside the checkout")
+    corpus = read(CORPUS, format="spl-adr", split=part)
+    assert corpus.notices == ()
+    names = {document.id.split("/")[1] for document in corpus.documents}
+    assert names == {file.stem for file in (CORPUS / part).glob("*.txt")}

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+from trigner.corpora.folders import files_below, files_in, find_folder, folders_below
+from trigner.errors import InputError
+
+
+def put(root, *names):
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("x")
+
+
+def test_a_folder_is_found_by_the_end_of_its_path_at_any_depth(tmp_path):
+    put(tmp_path, "unpacked/Corpus/REPORTS/a.txt", "unpacked/Other/REPORTS/b.txt")
+    assert find_folder(tmp_path, ("Corpus/REPORTS",)) == tmp_path / "unpacked/Corpus/REPORTS"
+    assert find_folder(tmp_path, ("Nowhere", "corpus/reports")) is not None
+
+
+def test_the_folder_itself_counts(tmp_path):
+    put(tmp_path, "Corpus/REPORTS/a.txt")
+    root = tmp_path / "Corpus" / "REPORTS"
+    assert find_folder(root, ("Corpus/REPORTS",)) == root
+
+
+def test_the_first_name_that_fits_wins(tmp_path):
+    put(tmp_path, "train/text/a.txt", "Corpus/b.txt")
+    assert find_folder(tmp_path, ("Corpus", "train/text")) == tmp_path / "Corpus"
+    assert find_folder(tmp_path, ("train/text", "Corpus")) == tmp_path / "train/text"
+
+
+def test_nothing_fits(tmp_path):
+    put(tmp_path, "MyCorpus/a.txt")
+    assert find_folder(tmp_path, ("Corpus",)) is None
+
+
+def test_a_folder_with_nothing_but_folders_does_not_count(tmp_path):
+    put(tmp_path, "Corpus/Corpus/a.txt", "Corpus/.DS_Store")
+    assert find_folder(tmp_path, ("Corpus",)) == tmp_path / "Corpus/Corpus"
+
+
+def test_two_that_fit_are_refused_and_named(tmp_path):
+    put(tmp_path, "one/Corpus/a.txt", "two/Corpus/a.txt")
+    with pytest.raises(InputError, match=r"one/Corpus and two/Corpus"):
+        find_folder(tmp_path, ("Corpus",))
+
+
+def test_what_archives_from_a_mac_leave_is_not_seen(tmp_path):
+    put(tmp_path, "Corpus/a.txt", "Corpus/._a.txt", "__MACOSX/Corpus/._a.txt", ".git/Corpus/a.txt")
+    assert list(folders_below(tmp_path)) == [tmp_path / "Corpus"]
+    assert find_folder(tmp_path, ("Corpus",)) == tmp_path / "Corpus"
+    assert files_below(tmp_path, (".txt",)) == [tmp_path / "Corpus/a.txt"]
+
+
+def test_files_are_sorted_and_have_the_ending(tmp_path):
+    put(tmp_path, "b.txt", "a.txt", "c.ann", "deep/d.txt")
+    assert [file.name for file in files_in(tmp_path, (".txt",))] == ["a.txt", "b.txt"]
+    assert [file.name for file in files_below(tmp_path, (".txt",))] == ["a.txt", "b.txt", "d.txt"]

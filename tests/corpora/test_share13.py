@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import pytest
+
+from trigner.corpora import read
+from trigner.errors import InputError
+
+TEXT = "The left atrium is\nmildly dilated. No fever.\n"
+TRAIN = ("Task1TrainSetCorpus199/ALLREPORTS", "Task1TrainSetGOLD199knowtatorehost/ALLSAVED")
+TEST = ("Task1TestSetCorpus100/ALLREPORTS", "Task1Gold_SN2012/Gold_SN2012")
+ONE, TWO = "00001-REPORT", "00002-REPORT"
+
+KNOWTATOR = """<?xml version="1.0" encoding="UTF-8"?>
+<annotations textSource="00001-REPORT.txt">
+    <annotation>
+        <mention id="EHOST_1" />
+        <annotator id="01">someone</annotator>
+        <span start="26" end="33" />
+        <span start="4" end="15" />
+        <spannedText>left atrium ... dilated</spannedText>
+    </annotation>
+    <classMention id="EHOST_1">
+        <hasSlotMention id="EHOST_2" />
+        <mentionClass id="Disease_Disorder">left atrium ... dilated</mentionClass>
+    </classMention>
+    <stringSlotMention id="EHOST_2">
+        <mentionSlot id="associatedCode" />
+        <stringSlotMentionValue value="C0000001" />
+    </stringSlotMention>
+    <annotation>
+        <mention id="EHOST_3" />
+        <span start="38" end="43" />
+        <spannedText>fever</spannedText>
+    </annotation>
+    <classMention id="EHOST_3">
+        <mentionClass id="Disease_Disorder">fever</mentionClass>
+    </classMention>
+    <eHOST_Adjudication_Status version="1.0">
+        <Adjudication_Others><CHECK_CLASSES>false</CHECK_CLASSES></Adjudication_Others>
+    </eHOST_Adjudication_Status>
+</annotations>
+"""
+
+PIPES = [
+    f"{TWO}.txt||Disease_Disorder||C0000001||4||15||26||33",
+    f"{TWO}.txt||Disease_Disorder||CUI-less||38||43",
+]
+
+
+def unpack(root, knowtator=KNOWTATOR, pipes=PIPES, train=TRAIN, test=TEST):
+    for folder in (*train, *test):
+        (root / folder).mkdir(parents=True)
+    (root / train[0] / f"{ONE}.txt").write_text(TEXT)
+    (root / train[1] / f"{ONE}.txt.knowtator.xml").write_text(knowtator)
+    (root / test[0] / f"{TWO}.txt").write_text(TEXT)
+    (root / test[1] / f"{TWO}.txt").write_text("".join(f"{line}\n" for line in pipes))
+    return root
+
+
+@pytest.mark.parametrize(
+    ("train", "test"),
+    [
+        (TRAIN, TEST),
+        (("train/text", "train/ann"), ("test/text", "test/ann")),
+        (("Task1TrainSetCorpus199", "ALLSAVED"), ("Task1TestSetCorpus100", "Gold_SN2012")),
+    ],
+)
+def test_both_parts_say_the_same_in_their_own_way(tmp_path, train, test):
+    one, two = read(unpack(tmp_path, train=train, test=test), format="share13").documents
+    assert (one.id, two.id) == (ONE, TWO)
+    assert one.text == two.text == TEXT
+    for document in (one, two):
+        assert [(e.label, e.fragments, e.text) for e in document.entities] == [
+            ("Disease_Disorder", ((4, 15), (26, 33)), "left atrium dilated"),
+            ("Disease_Disorder", ((38, 43),), "fever"),
+        ]
+    assert [e.id for e in one.entities] == ["EHOST_1", "EHOST_3"]
+
+
+def test_codes_are_kept(tmp_path):
+    one, two = read(unpack(tmp_path), format="share13").documents
+    assert [extra.content for extra in two.extras] == PIPES
+    assert [extra.content.split()[0] for extra in one.extras] == [
+        "<classMention",
+        "<stringSlotMention",
+        "<classMention",
+    ]
+    assert 'value="C0000001"' in one.extras[1].content
+
+
+def test_the_layout_is_recognised_and_has_parts(tmp_path):
+    unpack(tmp_path)
+    corpus = read(tmp_path, split="test")
+    assert corpus.format == "share13"
+    assert [document.id for document in corpus.documents] == [TWO]
+    assert [d.id for d in read(tmp_path, split="train").documents] == [ONE]
+
+
+def test_counts_of_the_paper_are_told(tmp_path):
+    corpus = read(unpack(tmp_path), format="share13", split="test")
+    assert [notice.message for notice in corpus.notices] == [
+        "read 2 mentions; the paper has 5,333 and leaves out 7 that cross sentences",
+        "read 1 discontinuous mentions; the paper has 218",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        (f"{TWO}.txt||Disease_Disorder||C1||4||99", "fragment 4 99 is outside the text"),
+        (f"{TWO}.txt||Disease_Disorder||C1||15||4", "fragment 15 4 does not end behind its start"),
+        (f"{TWO}.txt||Disease_Disorder||C1||4||15||26", "is no mention: expected report"),
+        (f"{TWO}.txt||Disease_Disorder||C1", "is no mention: expected report"),
+        (f"{TWO}.txt|Disease_Disorder|C1|4|15", "is no mention: expected report"),
+        (f"{TWO}.txt||Disease_Disorder||C1||4||-15", "is no mention: expected report"),
+        (f"{TWO}.txt||||C1||4||15", "has no type"),
+        ("00009-REPORT.txt||Disease_Disorder||C1||4||15", "is on 00009-REPORT.txt, and the file"),
+    ],
+)
+def test_bad_lines_are_named_by_file_and_line(tmp_path, line, wrong):
+    unpack(tmp_path, pipes=[*PIPES, "", line])
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, format="share13")
+    assert f"{TWO}.txt:4: {wrong}" in str(caught.value)
+    corpus = read(tmp_path, format="share13", skip_bad=True)
+    assert len(corpus.documents[1].entities) == 2
+    assert sum("left out" in str(notice) for notice in corpus.notices) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wrong"),
+    [
+        ('start="38" end="43"', 'start="38" end="430"', "18: annotation EHOST_3: fragment 38 430"),
+        ('start="38" end="43"', 'start="38"', "18: annotation EHOST_3 has a span without"),
+        (
+            '<span start="38" end="43" />',
+            "",
+            "18: annotation EHOST_3: an entity needs at least one",
+        ),
+        ('<classMention id="EHOST_3">', "<classMention>", "18: annotation EHOST_3 has no class"),
+    ],
+)
+def test_bad_annotations_are_named_by_file_and_line(tmp_path, old, new, wrong):
+    unpack(tmp_path, KNOWTATOR.replace(old, new))
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, format="share13")
+    assert f"{ONE}.txt.knowtator.xml:{wrong}" in str(caught.value)
+    corpus = read(tmp_path, format="share13", skip_bad=True)
+    assert [e.id for e in corpus.documents[0].entities] == ["EHOST_1"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wrong"),
+    [
+        ("</annotations>", "", r"xml:30: is not well-formed XML"),
+        ("<annotations ", "<!DOCTYPE annotations>\n<annotations ", r"xml:2: has a document type"),
+        (
+            "00001-REPORT.txt",
+            "00007-REPORT.txt",
+            r"annotates 00007-REPORT\.txt, and is named after",
+        ),
+        ("annotations", "notes", r"xml:2: is no Knowtator file: starts with <notes>"),
+    ],
+)
+def test_files_that_are_not_what_they_should_be(tmp_path, old, new, wrong):
+    unpack(tmp_path, KNOWTATOR.replace(old, new))
+    with pytest.raises(InputError, match=wrong):
+        read(tmp_path, format="share13", skip_bad=True)
+
+
+def test_a_surface_that_differs_is_told(tmp_path):
+    unpack(tmp_path, KNOWTATOR.replace("<spannedText>fever<", "<spannedText>fewer<"))
+    corpus = read(tmp_path, format="share13")
+    assert any("surface 'fewer' is not what" in str(notice) for notice in corpus.notices)
+    assert corpus.documents[0].entities[1].text == "fever"
