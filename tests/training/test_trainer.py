@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import pytest
 from transformers import TrainerControl
 
-from trigner.training.trainer import KeepBest, last_checkpoint
+from trigner.training.trainer import KeepBest
 
 
 def epochs_until_stop(scores, patience, metric="eval_f1", select_by="overall"):
@@ -36,18 +35,3 @@ def test_stops_after_the_eleventh_epoch_without_improvement():
 def test_another_score_can_choose():
     run = epochs_until_stop([0.1, 0.3, 0.2], None, "eval_discontinuous_f1", "discontinuous")
     assert run == (3, [1, 2])
-
-
-@pytest.mark.parametrize("broken", [[], [10], [20]])
-def test_the_newest_complete_checkpoint(tmp_path, broken):
-    for step in (5, 10, 20):
-        folder = tmp_path / "checkpoints" / f"checkpoint-{step}"
-        folder.mkdir(parents=True)
-        if step not in broken:
-            (folder / "trainer_state.json").write_text("{}")
-    expected = max({5, 10, 20} - set(broken))
-    assert last_checkpoint(tmp_path) == tmp_path / "checkpoints" / f"checkpoint-{expected}"
-
-
-def test_no_checkpoint(tmp_path):
-    assert last_checkpoint(tmp_path) is None

@@ -31,15 +31,14 @@ from transformers import (
 from trigner.errors import InputError, TrignerError
 from trigner.text import split
 from trigner.training.adaptation_folder import (
-    CHECKPOINTS,
     RUN,
     Adaptation,
-    last_checkpoint,
     prepare,
     read_json,
     write,
     write_json,
 )
+from trigner.training.checkpoints import CHECKPOINTS, last_checkpoint
 from trigner.training.masked_encoder import MaskedEncoder, load_masked_encoder, quiet
 from trigner.training.masking import Masked, Masking, Passage, masking_collator, passages
 

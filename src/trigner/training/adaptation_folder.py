@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from trigner.errors import InputError, TrignerError
+from trigner.training.checkpoints import CHECKPOINTS
 from trigner.training.masked_encoder import MaskedEncoder
 
-CHECKPOINTS = "checkpoints"
 DESCRIPTION = "adaptation.json"
 RUN = "run.json"
 _PARTIAL = "partial"
@@ -62,18 +62,6 @@ def prepare(out: Path, identity: dict[str, Any], resume: bool) -> Adaptation | N
         return Adaptation(**{**description, "dev_losses": tuple(description["dev_losses"])})
     except (KeyError, TypeError) as error:
         raise InputError(f"is damaged: {error}", path=done) from error
-
-
-def last_checkpoint(folder: Path) -> Path | None:
-    """The newest whole checkpoint; what was cut off while being written is removed."""
-    steps = {}
-    for checkpoint in folder.glob("checkpoint-*"):
-        # The library writes this file last.
-        if (checkpoint / "trainer_state.json").is_file():
-            steps[int(checkpoint.name.removeprefix("checkpoint-"))] = checkpoint
-        else:
-            shutil.rmtree(checkpoint)
-    return steps[max(steps)] if steps else None
 
 
 def write(out: Path, masked: MaskedEncoder, result: Adaptation) -> None:

@@ -19,18 +19,12 @@ from trigner.evaluation import Scores, data_hash, score, sign
 from trigner.inference import choose_device, extractor
 from trigner.mentions import Document
 from trigner.networks import Model, create, load, save
+from trigner.training.checkpoints import CHECKPOINTS, last_checkpoint
 from trigner.training.data import EpochBatches, TrainingData, collator, prepare
 from trigner.training.objective import Objective
 from trigner.training.progress import ShowProgress
 from trigner.training.settings import Settings
-from trigner.training.trainer import (
-    CHECKPOINTS,
-    LOGS,
-    KeepBest,
-    TaggerTrainer,
-    last_checkpoint,
-    training_arguments,
-)
+from trigner.training.trainer import LOGS, KeepBest, TaggerTrainer, training_arguments
 from trigner.triplets import CandidateSettings
 
 RUN = "run.json"
@@ -117,7 +111,7 @@ def train(
         ],
         logs=out / LOGS,
     )
-    checkpoint = last_checkpoint(out) if resume else None
+    checkpoint = last_checkpoint(out / CHECKPOINTS) if resume else None
     try:
         trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     except (OSError, RuntimeError, SafetensorError) as error:

@@ -21,13 +21,14 @@ from transformers.integrations.integration_utils import TensorBoardCallback
 
 from trigner.batches import Example
 from trigner.evaluation import Scores
+from trigner.training.checkpoints import CHECKPOINTS
 from trigner.training.data import EpochBatches, TrainingData
 from trigner.training.objective import Objective, parameter_groups
 from trigner.training.settings import OptimisationSettings
 
 Collator = Callable[[Sequence[Example]], dict[str, Any]]
 
-CHECKPOINTS, LOGS = "checkpoints", "logs"
+LOGS = "logs"
 
 
 def training_arguments(
@@ -187,14 +188,3 @@ class KeepBest(TrainerCallback):
         if epoch - best > self._patience:
             control.should_training_stop = True
         return control
-
-
-def last_checkpoint(out: Path) -> Path | None:
-    """The newest complete checkpoint in a training's folder."""
-    complete = [
-        folder
-        for folder in (out / CHECKPOINTS).glob("checkpoint-*")
-        # The Trainer writes its state last: without it the checkpoint was cut off.
-        if (folder / "trainer_state.json").is_file()
-    ]
-    return max(complete, key=lambda folder: int(folder.name.rpartition("-")[2]), default=None)

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.nn import functional
+
+from tiny_encoders import tiny_encoder
+from trigner.batches import IGNORED, Example, Window
+from trigner.mentions import Mention
+from trigner.networks import NetworkSettings, create
+from trigner.training.data import collator
+from trigner.training.objective import Objective, parameter_groups
+from trigner.training.settings import TripletSettings
+from trigner.triplets import CandidateSettings
+
+SMALL = NetworkSettings(
+    lstm_size=8, distance_size=3, region_size=3, channels=4, pair_size=6, grid_size=5
+)
+SENTENCES = ["my left leg hurt", "no pain", "numb left and right arm"]
+MENTIONS = [
+    (Mention((1, 2, 3), "ADR"),),
+    (),
+    (Mention((0, 1, 4), "ADR"), Mention((0, 3, 4), "ADR")),
+]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    torch.manual_seed(0)
+    folder = tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=False)
+    made = create(str(folder), "w2ner", ("ADR",), SMALL)
+    made.tagger.eval()
+    return made
+
+
+@pytest.fixture(scope="module")
+def inputs(model):
+    words = [sentence.split() for sentence in SENTENCES]
+    pieces = model.word_pieces(words)
+    examples = [
+        Example(n, Window(0, len(w), 0, len(w)), p, m)
+        for n, (w, p, m) in enumerate(zip(words, pieces, MENTIONS, strict=True))
+    ]
+    return collator(model, CandidateSettings())(examples)
+
+
+def test_cross_entropy_is_the_mean_over_valid_cells(model, inputs):
+    objective = Objective(model.tagger, TripletSettings(weight=0))
+    arguments = {k: v for k, v in inputs.items() if k not in {"tags", "candidates"}}
+    logits = model.tagger(**arguments).logits
+    losses = []
+    for row, words in enumerate(SENTENCES):
+        own = len(words.split()) + 2
+        for i in range(own):
+            for j in range(own):
+                target = inputs["tags"][row, i, j]
+                losses.append(functional.cross_entropy(logits[row, i, j], target))
+    assert (inputs["tags"] != IGNORED).sum() == len(losses)
+    loss = objective(inputs["tags"], **arguments)
+    torch.testing.assert_close(loss, torch.stack(losses).mean())
+    assert objective.parts.keys() == {"loss_tags"}
+
+
+@pytest.mark.parametrize("source", ["logits", "pair_states"])
+def test_the_weight_scales_the_triplet_loss(model, inputs, source):
+    def loss(weight):
+        objective = Objective(model.tagger, TripletSettings(weight=weight, source=source))
+        return objective(**inputs), objective.parts
+
+    (one, parts), (three, _) = loss(1.0), loss(3.0)
+    torch.testing.assert_close(one, parts["loss_tags"] + parts["loss_triplets"])
+    torch.testing.assert_close(three, parts["loss_tags"] + 3 * parts["loss_triplets"])
+    assert parts["loss_triplets"] > 0
+
+
+def test_pair_states_reach_the_pair_map_and_not_the_grid_branch(model, inputs):
+    objective = Objective(model.tagger, TripletSettings(source="pair_states"))
+    objective.zero_grad()
+    loss = objective(**inputs)
+    (loss - objective(**{k: v for k, v in inputs.items() if k != "candidates"})).backward()
+    predictor = model.tagger.co_predictor
+    assert predictor.pairs.left.weight.grad.abs().sum() > 0
+    assert predictor.pairs.output.weight.grad.abs().max() < 1e-6
+    assert predictor.grid.output.weight.grad.abs().max() < 1e-6
+
+
+def test_every_parameter_is_in_one_group_with_its_rate(model):
+    objective = Objective(model.tagger, TripletSettings())
+    groups = parameter_groups(objective, encoder_rate=1e-4, learning_rate=1e-3, weight_decay=0.1)
+    listed = [id(p) for group in groups for p in group["params"]]
+    assert sorted(listed) == sorted(id(p) for p in objective.parameters())
+    names = {id(p): name for name, p in objective.named_parameters()}
+    for group in groups:
+        for parameter in group["params"]:
+            name = names[id(parameter)]
+            in_encoder = name.startswith("tagger.encoder.")
+            assert group["lr"] == (1e-4 if in_encoder else 1e-3)
+            plain = in_encoder and ("LayerNorm" in name or name.endswith("bias"))
+            assert group["weight_decay"] == (0.0 if plain else 0.1)
