@@ -64,6 +64,8 @@ def train(
     come from the defaults, then --preset, --config, --set and the named options, each over the one
     before. `trigner info MODEL` shows what a model was trained with.
 
+    One path for --train and --dev is a corpus with parts of these names, or with lists of them.
+
     Example:  trigner train --train annotated/ --out model --set optimisation.epochs=5
     """
     need_torch()
@@ -79,13 +81,17 @@ def train(
     if not resume:
         refuse_non_empty(out)
     chosen = comma_list(types)
+    # One path for both: a corpus that comes with its parts.
+    parts = ("train", "dev") if dev == train else (None, None)
     documents: Sequence[Document] = read_documents(
-        train, format=from_, skip_bad=skip_bad, types=chosen
+        train, format=from_, skip_bad=skip_bad, types=chosen, split=parts[0]
     )
     if dev is None:
         documents, held_out = _hold_out(documents, settings.seed)
     else:
-        held_out = read_documents(dev, format=from_, skip_bad=skip_bad, types=chosen)
+        held_out = read_documents(
+            dev, format=from_, skip_bad=skip_bad, types=chosen, split=parts[1]
+        )
     known = {entity.label for document in documents for entity in document.entities}
     if absent := [label for label in chosen or () if label not in known]:
         raise InputError(f"has no entity of type {', '.join(absent)}", path=train)
