@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 QUICK = [
     *("--set", "network.lstm_size=8", "--set", "network.channels=4"),
@@ -11,9 +12,8 @@ QUICK = [
 
 def test_train_then_use(run, gold, encoder, tmp_path):
     out = tmp_path / "model"
-    result = run(
-        "train", "--train", gold, "--dev", gold, "--out", out, "--encoder", encoder, *QUICK
-    )
+    dev = shutil.copytree(gold, tmp_path / "dev")
+    result = run("train", "--train", gold, "--dev", dev, "--out", out, "--encoder", encoder, *QUICK)
     assert result.code == 0, result.err
     assert "best epoch on dev" in result.out
     assert "epoch 2 of 2" in result.err
@@ -28,8 +28,25 @@ def test_without_dev_some_documents_are_held_out_and_named(run, gold, encoder, t
     assert "1 of 3 documents are held out: " in result.err
 
 
+def test_a_corpus_with_parts(run, gold, encoder, tmp_path):
+    corpus = tmp_path / "corpus"
+    shutil.copytree(gold, corpus / "train")
+    (corpus / "dev").mkdir()
+    for ending in ("txt", "ann"):
+        shutil.move(corpus / "train" / f"one.{ending}", corpus / "dev" / f"one.{ending}")
+    result = run(
+        *("train", "--train", corpus, "--dev", corpus, "--out", tmp_path / "m"),
+        *("--encoder", encoder, *QUICK),
+    )
+    assert result.code == 0, result.err
+    provenance = json.loads(run("info", tmp_path / "m", "--json").out)["provenance"]
+    assert provenance["train"]["documents"] == 2
+    assert provenance["dev"]["documents"] == 1
+
+
 def test_types(run, gold, encoder, tmp_path):
-    base = ["train", "--train", gold, "--dev", gold, "--encoder", encoder, *QUICK]
+    dev = shutil.copytree(gold, tmp_path / "dev")
+    base = ["train", "--train", gold, "--dev", dev, "--encoder", encoder, *QUICK]
     result = run(*base, "--out", tmp_path / "m", "--types", "Drug")
     assert result.code == 0, result.err
     assert json.loads(run("info", tmp_path / "m", "--json").out)["labels"] == ["Drug"]
