@@ -27,8 +27,12 @@ LAYERS = (
     {"cli"},
     {"__main__"},
 )
-# Training scores dev documents by extracting from them.
-PEERS = {("evaluation", "text"), ("mentions", "errors"), ("training", "inference")}
+PEERS = {
+    ("mentions", "errors"),
+    ("evaluation", "text"),  # the sentences that slices are about
+    ("corpora", "text"),  # formats of ready words, when a document of raw text is written
+    ("training", "inference"),  # dev documents are scored by extracting from them
+}
 
 NEVER_TORCH = {"mentions", "errors", "text", "corpora", "schemes", "evaluation", "prompting"}
 TORCH_ONLY_INSIDE_FUNCTIONS = NEVER_TORCH | {"__init__", "__main__", "batches", "cli"}
