@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 
@@ -33,6 +35,6 @@ def score(words: tuple[int, ...], label: str, scores: np.ndarray, labels: tuple[
     exponential = np.exp(scores)
     probability = exponential / exponential.sum(-1, keepdims=True)
     product = probability[words[-1], words[0], 2 + labels.index(label)]
-    for a, b in zip(words, words[1:], strict=False):
+    for a, b in pairwise(words):
         product *= probability[a, b, 1]
     return float(product)
