@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import pairwise
 
 import numpy as np
 import torch
@@ -18,7 +17,7 @@ from torch import Tensor
 from trigner.triplets.candidates import Candidates
 
 # Mask entries of one block: bounds the distances that a long sentence needs at once (16 MB).
-_BLOCK = 1 << 22
+BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +28,6 @@ class Block:
     cells: slice
     pairs: slice
     mask: slice
-    most_pairs: int
-    """The largest number of positives that one of the anchors has."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,8 +47,6 @@ class CandidateBatch:
     """`[Q]`, int64, into the A anchors; increasing."""
     pair_cells: Tensor
     """`[Q]`, int64, into the N cells."""
-    pair_ranks: Tensor
-    """`[Q]`, int64: how many pairs of the same anchor come before."""
     positive_counts: Tensor
     """`[A]`, float32, at least 1."""
     negative_counts: Tensor
@@ -99,7 +94,6 @@ def collate(sentences: Sequence[Candidates]) -> CandidateBatch:
         ),
         pair_anchors=_tensor(pair_anchors),
         pair_cells=_tensor(pair_cells),
-        pair_ranks=_tensor(np.arange(len(pair_anchors)) - np.repeat(pair_starts[:-1], counts)),
         positive_counts=torch.from_numpy(counts.astype(np.float32)),
         negative_counts=torch.from_numpy(
             _joined([found.negatives.sum(axis=1) for _, found in filled]).astype(np.float32)
@@ -118,17 +112,15 @@ def _blocks(
     for number, first_cell in enumerate(cell_starts[:-1]):
         cells = slice(first_cell, cell_starts[number + 1])
         size = cells.stop - cells.start
-        step = max(1, _BLOCK // size)
+        step = max(1, BLOCK // size)
         last = anchor_starts[number + 1]
         for first in range(anchor_starts[number], last, step):
             stop = min(first + step, last)
-            bounds = pair_starts[first : stop + 1]
             yield Block(
                 anchors=slice(first, stop),
                 cells=cells,
-                pairs=slice(bounds[0], bounds[-1]),
+                pairs=slice(pair_starts[first], pair_starts[stop]),
                 mask=slice(mask, mask + (stop - first) * size),
-                most_pairs=max(b - a for a, b in pairwise(bounds)),
             )
             mask += (stop - first) * size
 

@@ -10,11 +10,11 @@ from torch import Tensor
 from trigner.triplets.batch import CandidateBatch
 
 
-def positive_centroids(states: Tensor, batch: CandidateBatch) -> Tensor:
-    """Mean of each anchor's positives, `[A, D]` from the cells' `[N, D]`."""
-    sums = states.new_zeros(len(batch.anchors), states.shape[1])
-    sums = sums.index_add(0, batch.pair_anchors, states[batch.pair_cells])
-    return sums / batch.positive_counts.to(states.dtype)[:, None]
+def positive_centroids(positives: Tensor, batch: CandidateBatch) -> Tensor:
+    """Mean of each anchor's positives, `[A, D]` from the pairs' `[Q, D]`."""
+    sums = positives.new_zeros(len(batch.anchors), positives.shape[1])
+    sums = sums.index_add(0, batch.pair_anchors, positives)
+    return sums / batch.positive_counts.to(positives.dtype)[:, None]
 
 
 def negative_centroids(states: Tensor, batch: CandidateBatch) -> Tensor:

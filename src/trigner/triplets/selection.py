@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from trigner.errors import InputError
-from trigner.triplets.batch import Block, CandidateBatch
+from trigner.triplets.batch import BLOCK, Block, CandidateBatch
 from trigner.triplets.centroids import negative_centroids, positive_centroids
 from trigner.triplets.metrics import Metric
 
@@ -40,9 +40,10 @@ class Selection(Protocol):
 
 def centroid(states: Tensor, batch: CandidateBatch, *, metric: Metric, margin: float) -> Triplets:
     """One triplet an anchor: the mean of its positives, the mean of its negatives."""
+    anchors, positives = _vectors(states, batch.anchors, batch.pair_cells)
     return Triplets(
-        anchors=states[batch.anchors],
-        positives=positive_centroids(states, batch),
+        anchors=anchors,
+        positives=positive_centroids(positives, batch),
         negatives=negative_centroids(states, batch),
     )
 
@@ -51,7 +52,12 @@ def negative_centroid(
     states: Tensor, batch: CandidateBatch, *, metric: Metric, margin: float
 ) -> Triplets:
     """All anchor-positive pairs, each with the mean of the anchor's negatives."""
-    return _pairs(states, batch, negative_centroids(states, batch)[batch.pair_anchors])
+    anchors, positives = _vectors(states, batch.anchors, batch.pair_cells)
+    return Triplets(
+        anchors=anchors[batch.pair_anchors],
+        positives=positives,
+        negatives=negative_centroids(states, batch)[batch.pair_anchors],
+    )
 
 
 def hard_negative(
@@ -61,14 +67,14 @@ def hard_negative(
     nearest = torch.empty_like(batch.anchors)
     for block, _, to_negatives in _distances(states, batch, metric):
         nearest[block.anchors] = to_negatives.argmin(dim=1) + block.cells.start
-    return _pairs(states, batch, states[nearest[batch.pair_anchors]])
+    return _pairs(states, batch, nearest[batch.pair_anchors])
 
 
 def semi_hard(states: Tensor, batch: CandidateBatch, *, metric: Metric, margin: float) -> Triplets:
     """All anchor-positive pairs, each with the nearest negative that is farther than the positive,
     but by less than the margin. Pairs without such a negative make no triplet."""
     chosen, found = _semi_hard(states, batch, metric, margin)
-    return _pairs(states, batch, states[chosen], kept=found)
+    return _pairs(states, batch, chosen, kept=found)
 
 
 def semi_hard_or_hard(
@@ -76,7 +82,7 @@ def semi_hard_or_hard(
 ) -> Triplets:
     """As `semi_hard`, with the anchor's nearest negative where there is no such negative."""
     chosen, _ = _semi_hard(states, batch, metric, margin)
-    return _pairs(states, batch, states[chosen])
+    return _pairs(states, batch, chosen)
 
 
 SELECTIONS: dict[str, Selection] = {
@@ -115,12 +121,16 @@ def selection_named(name: str) -> Selection:
 def _pairs(
     states: Tensor, batch: CandidateBatch, negatives: Tensor, kept: Tensor | None = None
 ) -> Triplets:
-    return Triplets(
-        anchors=states[batch.anchors[batch.pair_anchors]],
-        positives=states[batch.pair_cells],
-        negatives=negatives,
-        kept=kept,
-    )
+    """Triplets of all pairs with these cells `[Q]` as negatives."""
+    anchors, positives, others = _vectors(states, batch.anchors, batch.pair_cells, negatives)
+    return Triplets(anchors[batch.pair_anchors], positives, others, kept)
+
+
+def _vectors(states: Tensor, *cells: Tensor) -> tuple[Tensor, ...]:
+    """Vectors of each of these lists of cells. One gather, as the gradient of every gather is as
+    large as `states`."""
+    joined: tuple[Tensor, ...] = states[torch.cat(cells)].split([len(part) for part in cells])
+    return joined
 
 
 def _distances(
@@ -141,18 +151,15 @@ def _semi_hard(
     chosen = torch.empty_like(batch.pair_cells)
     found = torch.empty_like(batch.pair_cells, dtype=torch.bool)
     for block, distances, to_negatives in _distances(states, batch, metric):
-        anchors = batch.pair_anchors[block.pairs] - block.anchors.start
-        ranks = batch.pair_ranks[block.pairs]
-        to_positives = distances[anchors, batch.pair_cells[block.pairs] - block.cells.start]
-        rising, order = to_negatives.sort(dim=1)
-        # Sought values by anchor: a row of `rising` for each pair would be far larger.
-        sought = rising.new_zeros(len(rising), block.most_pairs)
-        sought[anchors, ranks] = to_positives
-        farther = torch.searchsorted(rising, sought, right=True)[anchors, ranks]
-        place = farther.clamp(max=rising.shape[1] - 1)
-        away = rising[anchors, place]
-        # `away` fails the first test where every cell is as near as the positive, or nearer.
-        between = (to_positives < away) & (away < to_positives + margin)
-        chosen[block.pairs] = order[anchors, torch.where(between, place, 0)] + block.cells.start
-        found[block.pairs] = between
+        nearest = to_negatives.argmin(dim=1)
+        step = max(1, BLOCK // distances.shape[1])
+        for start in range(block.pairs.start, block.pairs.stop, step):
+            pairs = slice(start, min(start + step, block.pairs.stop))
+            anchors = batch.pair_anchors[pairs] - block.anchors.start
+            to_positives = distances[anchors, batch.pair_cells[pairs] - block.cells.start][:, None]
+            away = to_negatives[anchors]
+            between = (to_positives < away) & (away < to_positives + margin)
+            away, cells = away.masked_fill(~between, torch.inf).min(dim=1)
+            found[pairs] = away.isfinite()
+            chosen[pairs] = torch.where(found[pairs], cells, nearest[anchors]) + block.cells.start
     return chosen, found
