@@ -95,7 +95,7 @@ class TaggerTrainer(Trainer):
         """Batches by cost, the same in every run with the same seed."""
         return DataLoader(
             self.train_dataset,  # type: ignore[arg-type]
-            batch_sampler=self._batches,  # type: ignore[arg-type]
+            batch_sampler=self._batches,
             collate_fn=self.data_collator,
             pin_memory=self.args.dataloader_pin_memory,
         )
