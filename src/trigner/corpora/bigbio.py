@@ -11,40 +11,43 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from trigner.corpora.documents import files, peek, place, values
-from trigner.corpora.reading import Reading, WriteReport, fault, write_text
+from trigner.corpora.documents import ShapeError, files, has_key, peek, place, read_files, values
+from trigner.corpora.jsonl import as_range, misfit
+from trigner.corpora.reading import Reading, WriteReport, write_text
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra
 
 NAME = "bigbio"
 
-_EMPTY: dict[str, list[Any]] = {"events": [], "coreferences": [], "relations": []}
+_ENDINGS = (".json", ".jsonl")
+_LISTS = ("events", "coreferences", "relations")
 
 
 def recognises(path: Path) -> bool:
     """JSON or JSON lines with `passages`."""
-    found = files(path, (".json", ".jsonl"))
-    return bool(found) and all('"passages"' in peek(file) for file in found)
+    found = files(path, _ENDINGS)
+    return bool(found) and all(
+        file.suffix in _ENDINGS and has_key(peek(file), "passages") for file in found
+    )
 
 
 def read(path: Path, reading: Reading) -> Iterator[Document]:
-    """The documents of a file, or of all JSON files below a folder."""
-    for file in files(path, (".json", ".jsonl")):
+    """The documents of a file, or of all JSON files below a folder; ids are `document_id`."""
+
+    def read_file(file: Path, name: str) -> Iterator[tuple[int, Document]]:
         for number, (line, item) in enumerate(values(file), 1):
+            where = place(number, line)
             try:
-                yield _document(item, reading, file, line or None, place(number, line))
-            except (KeyError, TypeError, ValueError) as error:
-                raise InputError(
-                    f"{place(number, line)}does not follow the schema:"
-                    f" {type(error).__name__} {error}",
-                    path=file,
-                    line=line or None,
-                ) from error
+                yield line, _document(item, reading, file, line, where)
+            except ShapeError as error:
+                raise InputError(f"{where}{error}", path=file, line=line) from error
+
+    return read_files(path, _ENDINGS, read_file)
 
 
 def write(documents: Sequence[Document], path: Path) -> WriteReport:
-    """One file, a JSON list."""
-    lines = ",\n".join(json.dumps(_value(d), ensure_ascii=False) for d in documents)
+    """One file, a JSON list. Entities without an id get one that is new in their document."""
+    lines = ",\n".join(json.dumps(_value(d, path), ensure_ascii=False) for d in documents)
     write_text(path, f"[\n{lines}\n]\n" if lines else "[]\n")
     return WriteReport(
         1,
@@ -56,75 +59,149 @@ def write(documents: Sequence[Document], path: Path) -> WriteReport:
     )
 
 
-def _document(item: Any, reading: Reading, path: Path, line: int | None, where: str) -> Document:
+def _document(item: Any, reading: Reading, path: Path, line: int, where: str) -> Document:
     if not isinstance(item, dict) or not isinstance(item.get("passages"), list):
-        raise InputError(f"{where}expected an object with `passages`", path=path, line=line)
+        raise ShapeError("expected an object with `passages`")
+    id = item.get("document_id", item.get("id"))
+    if not isinstance(id, str) or not id:
+        raise ShapeError("expected a string as `document_id` or `id`")
     text = _text(item["passages"])
-    entities = []
-    rest: dict[str, Any] = {}
-    for entry in item.get("entities", []):
-        fragments = tuple(sorted((int(start), int(end)) for start, end in entry["offsets"]))
-        surface = " ".join(text[start:end] for start, end in fragments)
-        claimed = " ".join(entry.get("text", [])).split()
-        given = " ".join(text[int(a) : int(b)] for a, b in entry["offsets"]).split()
-        wrong = fault(fragments, len(text))
-        if wrong is None and claimed and claimed not in (given, surface.split()):
-            wrong = f"surface {' '.join(claimed)!r} is not what the text has there: {surface!r}"
-        if wrong is not None:
-            reading.bad(f"{where}{wrong}", path=path, line=line)
+    given = item.get("entities", [])
+    if not isinstance(given, list):
+        raise ShapeError("`entities` is no list")
+    entities: dict[str | None, Entity] = {}
+    normalised: dict[str, Any] = {}
+    for entry in given:
+        entity = _entity(entry, text)
+        if not isinstance(entity, str) and entity.id in entities:
+            entity = f"the id {entity.id} occurs twice"
+        if isinstance(entity, str):
+            reading.bad(where + entity, path=path, line=line)
             continue
-        entities.append(Entity(str(entry["type"]), fragments, surface, id=str(entry["id"])))
-        if entry.get("normalized"):
-            rest[str(entry["id"])] = entry["normalized"]
-    kept = {key: value for key, value in item.items() if key not in {"id", "entities"}}
-    kept["normalized"] = rest
-    extras = (Extra(NAME, json.dumps(kept, ensure_ascii=False)),)
-    return Document(str(item.get("document_id", item["id"])), text, tuple(entities), extras=extras)
+        entities[entity.id] = entity
+        # Kept by id: entities may be filtered or joined by others before they are written.
+        rest = {k: v for k, v in entry.items() if k not in {"id", "type", "text", "offsets"}}
+        if rest.get("normalized") or rest.keys() - {"normalized"}:
+            normalised[str(entity.id)] = rest
+    document = Document(id, text, tuple(entities.values()))
+    kept = _kept(item, document, normalised)
+    extras = (Extra(NAME, json.dumps(kept, ensure_ascii=False)),) if kept else ()
+    return Document(id, text, document.entities, extras=extras)
+
+
+def _kept(item: dict[str, Any], document: Document, rest: dict[str, Any]) -> dict[str, Any]:
+    """What the document itself does not say."""
+    kept = {k: v for k, v in item.items() if k not in {"entities", "document_id"}}
+    if kept.get("id") == document.id:
+        del kept["id"]
+    if kept["passages"] == [_passage(document)]:
+        del kept["passages"]
+    for key in _LISTS:
+        if kept.get(key) == []:
+            del kept[key]
+    return {**kept, "rest of entities": rest} if rest else kept
+
+
+def _entity(entry: Any, text: str) -> Entity | str:
+    """The entity, or what is wrong with it."""
+    if not isinstance(entry, dict):
+        return f"an entity is no object: {entry!r}"
+    label, id, given = entry.get("type"), entry.get("id"), entry.get("offsets")
+    if not isinstance(label, str) or not label or not isinstance(id, str) or not id:
+        return f"an entity needs `id` and `type`: {entry!r}"
+    ranges = [as_range(pair) for pair in given] if isinstance(given, list) else [None]
+    fragments = tuple(fragment for fragment in ranges if fragment is not None)
+    if len(fragments) < len(ranges):
+        return f"`offsets` of {id} are no pairs of integers: {given!r}"
+    claimed = entry.get("text")
+    if isinstance(claimed, list) and all(isinstance(piece, str) for piece in claimed):
+        claimed = " ".join(claimed)
+    wrong = misfit(fragments, text, claimed)
+    if wrong is not None:
+        return f"{id}: {wrong}"
+    fragments = tuple(sorted(fragments))
+    return Entity(label, fragments, " ".join(text[a:b] for a, b in fragments), id=id)
 
 
 def _text(passages: list[Any]) -> str:
-    pieces: list[tuple[int, str]] = []
+    """The passages' texts at their offsets, blanks between them."""
+    pieces: list[tuple[int, int, str]] = []
     for passage in passages:
-        for (start, end), own in zip(passage["offsets"], passage["text"], strict=True):
-            if end - start != len(own):
-                raise ValueError(f"a passage of {len(own)} characters has offsets {start} {end}")
-            pieces.append((start, own))
+        own = passage.get("text") if isinstance(passage, dict) else None
+        given = passage.get("offsets") if isinstance(passage, dict) else None
+        texts = [own] if isinstance(own, str) else own
+        if not isinstance(texts, list) or not isinstance(given, list) or len(texts) != len(given):
+            raise ShapeError("a passage needs as many pieces of `text` as `offsets`")
+        for pair, piece in zip(given, texts, strict=True):
+            span = as_range(pair)
+            if span is None or span[0] < 0 or not isinstance(piece, str):
+                raise ShapeError(f"a passage has offsets {pair!r} or a piece that is no text")
+            if span[1] - span[0] != len(piece):
+                raise ShapeError(
+                    f"a passage of {len(piece)} characters has offsets {span[0]} {span[1]}"
+                )
+            pieces.append((*span, piece))
     text = ""
-    for start, own in sorted(pieces):
+    longest = 2 * sum(len(piece) for _, _, piece in pieces) + 1_000_000
+    for start, _, piece in sorted(pieces):
         if start < len(text):
-            raise ValueError(f"passages overlap at {start}")
-        text += " " * (start - len(text)) + own
+            raise ShapeError(f"passages overlap at {start}")
+        if start > longest:
+            raise ShapeError(f"a passage starts at {start}, far behind all text before it")
+        text += " " * (start - len(text)) + piece
     return text
 
 
-def _value(document: Document) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
-    for extra in document.extras:
-        if extra.format == NAME:
-            kept = json.loads(extra.content)
-    normalised = kept.pop("normalized", {})
-    passage = {
+def _passage(document: Document) -> dict[str, Any]:
+    return {
         "id": f"{document.id}__text",
         "type": "text",
         "text": [document.text],
         "offsets": [[0, len(document.text)]],
     }
+
+
+def _value(document: Document, path: Path) -> dict[str, Any]:
+    kept: dict[str, Any] = {}
+    for extra in document.extras:
+        if extra.format == NAME:
+            kept |= _content(extra, document, path)
+    rest = kept.pop("rest of entities", {})
+    taken = {entity.id for entity in document.entities}
     entities = []
-    taken = {e.id for e in document.entities}
-    for number, entity in enumerate(document.entities, 1):
+    number = 0
+    for entity in document.entities:
         name = entity.id
-        if name is None:
+        while name is None:
+            number += 1
             name = f"{document.id}__T{number}"
-            while name in taken:
-                name += "_"
+            name = None if name in taken else name
         entities.append(
             {
                 "id": name,
                 "type": entity.label,
                 "text": [document.text[start:end] for start, end in entity.fragments],
                 "offsets": [list(fragment) for fragment in entity.fragments],
-                "normalized": normalised.get(name, []),
+                "normalized": [],
+                **rest.get(name, {}),
             }
         )
-    base = {"document_id": document.id, "passages": [passage], **_EMPTY, **kept}
-    return {"id": document.id, **base, "entities": entities}
+    return {
+        "id": document.id,
+        "document_id": document.id,
+        "passages": [_passage(document)],
+        **{key: [] for key in _LISTS},
+        **kept,
+        "entities": entities,
+    }
+
+
+def _content(extra: Extra, document: Document, path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(extra.content)
+    except ValueError as error:
+        content = error
+    if not isinstance(content, dict) or not isinstance(content.get("rest of entities", {}), dict):
+        message = f"document {document.id!r} has a note of BigBio's that is no JSON object"
+        raise InputError(message, path=path)
+    return content

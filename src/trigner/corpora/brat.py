@@ -1,60 +1,79 @@
 """brat standoff: a `.txt` with its `.ann` beside it.
 
 Entities are `T1<TAB>Label 0 4;10 14<TAB>surface`. Fragments may stand in any order; the surface is
-checked and never trusted. All other lines (relations, events, attributes, notes) are kept as they
-are and written back.
+checked and never trusted. Relations, events, attributes, normalisations and notes (lines that
+start with R, E, A, M, N, # or *) are kept as they are and written back.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from trigner.corpora.documents import files, name_below
 from trigner.corpora.reading import Reading, WriteReport, fault, read_text, write_text
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra, Fragment
 
 NAME = "brat"
 
-_ENTITY = re.compile(r"(\S+) (-?\d+ -?\d+(?:;-?\d+ -?\d+)*)")
+# More digits than any text needs, and fewer than Python refuses to read.
+_PAIR = r"-?[0-9]{1,18} -?[0-9]{1,18}"
+_ENTITY = re.compile(rf"(\S+) ({_PAIR}(?:;{_PAIR})*)")
+_ID = re.compile(r"T\S+")
+_KEPT = ("R", "E", "A", "M", "N", "#", "*")
+_REFERRED = re.compile(r"\bT\S*?\b")
+_MALFORMED = "is no entity: expected id, tab, label and offsets, tab, surface"
+_LINE_BREAKS = re.compile(r"[\r\n]+")
 
 
 def recognises(path: Path) -> bool:
     """A `.txt` or `.ann` file, or a folder with some anywhere below it."""
     if path.is_dir():
-        return any(True for _ in _files(path, ".txt")) or any(True for _ in _files(path, ".ann"))
+        return any(p.suffix in {".txt", ".ann"} and p.is_file() for p in path.rglob("*"))
     return path.suffix in {".txt", ".ann"}
 
 
 def read(path: Path, reading: Reading) -> Iterator[Document]:
-    """One document for each `.txt`, in the order of their ids. A missing `.ann` means no entities.
+    """One document for each `.txt`, in the order of their paths. No `.ann` means no entities.
 
-    An `.ann` without `.txt` raises InputError.
+    In a corpus with annotations, texts in folders without any are told. Raises InputError for an
+    `.ann` without `.txt`, and for BioNLP's `.a1` and `.a2`, which are not brat's own.
     """
     root = path if path.is_dir() else path.parent
-    texts = list(_files(path, ".txt")) if path.is_dir() else [path.with_suffix(".txt")]
     if path.is_dir():
-        for annotations in _files(path, ".ann"):
-            if not annotations.with_suffix(".txt").is_file():
-                raise InputError("has no .txt beside it", path=annotations)
-    for text_path in texts:
-        text = read_text(text_path)
-        annotations = text_path.with_suffix(".ann")
+        found = files(path, (".txt", ".ann", ".a1", ".a2"))
+    else:
+        found = [file for file in _pair(path) if file == path or file.is_file()]
+    texts = {_stem(file): file for file in found if file.suffix == ".txt"}
+    annotations = {_stem(file): file for file in found if file.suffix != ".txt"}
+    if not found:
+        raise InputError("holds no .txt or .ann file", path=path)
+    for stem, file in annotations.items():
+        if stem not in texts:
+            raise InputError("has no .txt beside it", path=file)
+        if file.suffix != ".ann":
+            message = "annotations in .a1 and .a2 are not read: join them in one .ann"
+            raise InputError(message, path=file)
+    annotated = {file.parent for file in annotations.values()}
+    for stem, file in texts.items():
+        if annotated and file.parent not in annotated:
+            reading.note("read as a text without entities: its folder has no .ann", path=file)
+        text = read_text(file)
         entities: list[Entity] = []
         extras: list[Extra] = []
-        if annotations.is_file():
-            _read_annotations(annotations, text, reading, entities, extras)
-        name = text_path.relative_to(root).with_suffix("").as_posix()
-        yield Document(name, text, tuple(entities), extras=tuple(extras))
+        if stem in annotations:
+            _read_annotations(annotations[stem], text, reading, entities, extras)
+        yield Document(name_below(file, root), text, tuple(entities), extras=tuple(extras))
 
 
 def parse_entity(line: str, text: str) -> Entity | str:
-    """The entity that a `T` line says, or what is wrong with it."""
+    """The entity that a `T` line says, or what is wrong with it; the surface may be missing."""
     parts = line.split("\t", 2)
     match = _ENTITY.fullmatch(parts[1].strip()) if len(parts) > 1 else None
-    if match is None:
-        return "is no entity: expected id, tab, label and offsets, tab, surface"
+    if match is None or not _ID.fullmatch(parts[0]):
+        return _MALFORMED
     label, offsets = match.groups()
     given: list[Fragment] = []
     for pair in offsets.split(";"):
@@ -65,48 +84,70 @@ def parse_entity(line: str, text: str) -> Entity | str:
     if wrong is not None:
         return wrong
     surface = " ".join(text[start:end] for start, end in fragments)
-    if len(parts) == 3:
-        claimed = parts[2].split()
-        in_given_order = " ".join(text[start:end] for start, end in given)
-        if claimed not in (surface.split(), in_given_order.split()):
-            return f"surface {parts[2]!r} is not what the text has there: {surface!r}"
+    in_given_order = " ".join(text[start:end] for start, end in given)
+    claims = [part.split() for part in parts[2:]]
+    if any(claim not in (surface.split(), in_given_order.split()) for claim in claims):
+        return f"surface {parts[2]!r} is not what the text has there: {surface!r}"
     return Entity(label, fragments, surface, id=parts[0])
 
 
 def write(documents: Sequence[Document], path: Path) -> WriteReport:
-    """One `.txt` and one `.ann` a document in the folder `path`."""
-    root = path.resolve()
-    dropped = {"scores": 0, "notes of other formats": 0, "given word boundaries": 0}
+    """One `.txt` and one `.ann` a document in the folder `path`.
+
+    A fragment that spans lines is written as one for each line, as brat has it. Raises InputError,
+    before anything is written, for ids that occur twice or are no file names in the folder,
+    and for entities without a label or a fragment.
+    """
+    ids: set[str] = set()
     for document in documents:
-        target = path / f"{document.id}.txt"
-        if not target.resolve().is_relative_to(root):
-            raise InputError(f"document id {document.id!r} leads out of the folder", path=path)
-        write_text(target, document.text)
-        lines = [_line(name, e, document) for name, e in _named(document)]
+        _check(document, path)
+        if document.id in ids:
+            raise InputError(f"two documents have the id {document.id!r}", path=path)
+        ids.add(document.id)
+    dropped = {"scores": 0, "entity ids": 0, "blanks in labels": 0}
+    dropped |= {"notes of other formats": 0, "given word boundaries": 0}
+    for document in documents:
+        named = _named(document)
+        lines = [_line(name, entity, document) for name, entity in named]
         lines += [extra.content for extra in document.extras if extra.format == NAME]
+        write_text(path / f"{document.id}.txt", document.text)
         write_text(path / f"{document.id}.ann", "".join(line + "\n" for line in lines))
-        dropped["scores"] += sum(e.score is not None for e in document.entities)
+        entities = document.entities
+        dropped["scores"] += sum(e.score is not None for e in entities)
+        dropped["entity ids"] += sum(e.id is not None and e.id != name for name, e in named)
+        dropped["blanks in labels"] += sum(_label(e) != e.label for e in entities)
         dropped["notes of other formats"] += sum(e.format != NAME for e in document.extras)
         dropped["given word boundaries"] += document.words is not None
     return WriteReport(2 * len(documents), dropped)
 
 
-def _files(folder: Path, suffix: str) -> Iterator[Path]:
-    return iter(sorted(path for path in folder.rglob(f"*{suffix}") if path.is_file()))
+def _pair(path: Path) -> tuple[Path, Path]:
+    stem = _stem(path)
+    return path.with_name(f"{stem.name}.txt"), path.with_name(f"{stem.name}.ann")
+
+
+def _stem(path: Path) -> Path:
+    """The path without its ending, also where nothing stands before it."""
+    ending = next((e for e in (".txt", ".ann", ".a1", ".a2") if path.name.endswith(e)), "")
+    return path.parent / (path.name.removesuffix(ending) or ".")
 
 
 def _read_annotations(
     path: Path, text: str, reading: Reading, entities: list[Entity], extras: list[Extra]
 ) -> None:
     seen: set[str] = set()
-    for number, raw in enumerate(read_text(path).split("\n"), 1):
+    for number, raw in enumerate(read_text(path).removeprefix("\ufeff").split("\n"), 1):
         line = raw.removesuffix("\r")
         if not line.strip():
             continue
-        if not line.startswith("T"):
+        if line.startswith(_KEPT):
             extras.append(Extra(NAME, line))
             continue
-        found = parse_entity(line, text)
+        if not line.startswith("T"):
+            reading.bad(f"is no annotation: {line[:40]!r}", path=path, line=number)
+            continue
+        # A line that ends early has nothing that its offsets could be checked against.
+        found = parse_entity(line, text) if line.count("\t") > 1 else _MALFORMED
         if isinstance(found, str):
             reading.bad(found, path=path, line=number)
         elif found.id in seen:
@@ -116,23 +157,63 @@ def _read_annotations(
             entities.append(found)
 
 
-def _named(document: Document) -> Iterator[tuple[str, Entity]]:
-    """Entities with an id each: their own where it is a brat id and new, else the next free one."""
-    own = [e.id for e in document.entities]
-    taken: set[str] = {name for name in own if name is not None and re.fullmatch(r"T\S+", name)}
+def _check(document: Document, path: Path) -> None:
+    parts = document.id.split("/")
+    legal = all(part not in ("", ".", "..") and "\0" not in part for part in parts)
+    inside = legal and not PurePosixPath(document.id).is_absolute()
+    target = path / f"{document.id}.txt"
+    if not inside or not target.resolve().is_relative_to(path.resolve()):
+        message = f"document id {document.id!r} is no name of a file in the folder"
+        raise InputError(message, path=path)
+    for entity in document.entities:
+        wrong = fault(tuple(sorted(entity.fragments)), len(document.text))
+        if wrong is None and not entity.label.strip():
+            wrong = "an entity without a label"
+        if wrong is not None:
+            raise InputError(f"document {document.id!r}: {wrong}", path=path)
+
+
+def _named(document: Document) -> list[tuple[str, Entity]]:
+    """Entities with an id each: their own where it is a brat id and new, else one that is free.
+
+    Ids that relations or notes refer to are not free: they would refer to another entity.
+    """
+    taken = {e.id for e in document.entities if e.id is not None}
+    for extra in document.extras:
+        if extra.format == NAME:
+            taken.update(_REFERRED.findall(extra.content))
+    found: list[tuple[str, Entity]] = []
     used: set[str] = set()
     counter = 0
     for entity in document.entities:
-        name = entity.id if entity.id in taken and entity.id not in used else None
-        while name is None:
+        name = entity.id
+        if name is None or name in used or not _ID.fullmatch(name):
             counter += 1
-            name = None if f"T{counter}" in taken else f"T{counter}"
+            while f"T{counter}" in taken:
+                counter += 1
+            name = f"T{counter}"
         used.add(name)
-        yield name, entity
+        found.append((name, entity))
+    return found
 
 
 def _line(name: str, entity: Entity, document: Document) -> str:
-    offsets = ";".join(f"{start} {end}" for start, end in entity.fragments)
-    surface = " ".join(document.surface(entity.fragments).split())
-    label = re.sub(r"\s+", "_", entity.label)
-    return f"{name}\t{label} {offsets}\t{surface}"
+    fragments = [piece for f in entity.fragments for piece in _lines_of(f, document.text)]
+    offsets = ";".join(f"{start} {end}" for start, end in fragments)
+    surface = re.sub(r"[\t\r\n]", " ", document.surface(fragments))
+    return f"{name}\t{_label(entity)} {offsets}\t{surface}"
+
+
+def _lines_of(fragment: Fragment, text: str) -> list[Fragment]:
+    """The parts of a fragment between line breaks; the fragment itself when it has nothing else."""
+    start, end = fragment
+    pieces = []
+    for line_break in _LINE_BREAKS.finditer(text, start, end):
+        pieces.append((start, line_break.start()))
+        start = line_break.end()
+    pieces.append((start, end))
+    return [(a, b) for a, b in pieces if a < b] or [fragment]
+
+
+def _label(entity: Entity) -> str:
+    return re.sub(r"\s+", "_", entity.label)

@@ -11,16 +11,24 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from trigner.corpora.documents import files, peek
-from trigner.corpora.grid import checked, dropped_with_words
+from trigner.corpora.documents import files, peek, read_files
 from trigner.corpora.reading import Reading, WriteReport, read_text, write_text
-from trigner.corpora.words import document_of, sentences_of
+from trigner.corpora.words import (
+    WordSentence,
+    checked,
+    document_of,
+    dropped_with_words,
+    sentences_of,
+)
 from trigner.errors import InputError
 from trigner.mentions import Document, Mention
 
 NAME = "inline"
 
-_MENTION = r"\d+,\d+(?:,\d+,\d+)* [^|]+"
+_ENDINGS = (".txt", ".inline")
+# More digits than any sentence needs, and fewer than Python refuses to read.
+_PAIRS = re.compile(r"[0-9]{1,9},[0-9]{1,9}(?:,[0-9]{1,9},[0-9]{1,9})*")
+_MENTION = rf"{_PAIRS.pattern} [^|]+"
 _MENTIONS = re.compile(rf"{_MENTION}(?:\|{_MENTION})*")
 
 
@@ -29,12 +37,12 @@ def recognises(path: Path) -> bool:
 
     At least one of the first sentences must have some: otherwise it could be any text.
     """
-    found = files(path, (".txt", ".inline"))
+    found = files(path, _ENDINGS)
     return bool(found) and all(_is_inline(file) for file in found)
 
 
 def _is_inline(path: Path) -> bool:
-    if path.with_suffix(".ann").exists() or path.suffix not in {".txt", ".inline"}:
+    if path.suffix not in _ENDINGS or path.with_suffix(".ann").exists():
         return False
     lines = [line.rstrip("\r") for line in peek(path).split("\n")[:-1]]
     seconds = [line for line in lines[1::3] if line.strip()]
@@ -44,61 +52,95 @@ def _is_inline(path: Path) -> bool:
 
 def read(path: Path, reading: Reading) -> Iterator[Document]:
     """One document for each sentence, called after its file and number."""
-    for file in files(path, (".txt", ".inline")):
+
+    def read_file(file: Path, name: str) -> Iterator[tuple[int, Document]]:
         lines = [line.removesuffix("\r") for line in read_text(file).split("\n")]
         while lines and not lines[-1].strip():
             lines.pop()
+        if not lines:
+            raise InputError("is empty", path=file)
         for number, start in enumerate(range(0, len(lines), 3), 1):
-            words = lines[start].split()
-            if not words:
-                raise InputError("expected the words of a sentence", path=file, line=start + 1)
+            words = _words(lines[start], file, start + 1)
             if start + 2 < len(lines) and lines[start + 2].strip():
                 raise InputError("expected an empty line", path=file, line=start + 3)
             given = lines[start + 1] if start + 1 < len(lines) else ""
-            mentions = _mentions(given, len(words), reading, file, start + 2)
-            yield document_of(f"{file.stem}-{number}", words, mentions)
+            mentions = _mentions(given, words, reading, file, start + 2)
+            yield start + 1, document_of(f"{name}-{number}", words, mentions)
+
+    return read_files(path, _ENDINGS, read_file)
 
 
-def _mentions(line: str, length: int, reading: Reading, path: Path, number: int) -> list[Mention]:
+def _words(line: str, path: Path, number: int) -> list[str]:
+    """The words of a line, exactly as they were joined by blanks.
+
+    Other white space is part of a word: tokenizers leave no-break spaces in fractions.
+    """
+    if not line.strip():
+        raise InputError("expected the words of a sentence", path=path, line=number)
+    words = line.rstrip(" ").split(" ")
+    if "" in words:
+        message = f"word {words.index('')} is empty: one blank too many"
+        raise InputError(message, path=path, line=number)
+    return words
+
+
+def _mentions(
+    line: str, words: Sequence[str], reading: Reading, path: Path, number: int
+) -> list[Mention]:
     found = []
     for part in filter(None, (p.strip() for p in line.split("|"))):
         offsets, _, label = part.partition(" ")
-        numbers = offsets.split(",")
-        if not label or len(numbers) % 2 or not all(n.isdecimal() for n in numbers):
+        label = label.strip()
+        if not label or not _PAIRS.fullmatch(offsets):
             reading.bad(f"expected `start,end,... type`, found {part!r}", path=path, line=number)
             continue
-        pairs = [(int(a), int(b)) for a, b in zip(numbers[::2], numbers[1::2], strict=True)]
-        backwards = [pair for pair in pairs if pair[0] > pair[1]]
+        bounds = [int(bound) for bound in offsets.split(",")]
+        pairs = list(zip(bounds[::2], bounds[1::2], strict=True))
+        backwards = [f"{start},{end}" for start, end in pairs if start > end]
         if backwards:
-            start, end = backwards[0]
-            reading.bad(f"span {start},{end} ends before it starts", path=path, line=number)
+            reading.bad(f"span {backwards[0]} ends before it starts", path=path, line=number)
             continue
-        indices = [word for start, end in pairs for word in range(start, min(end, length) + 1)]
-        mention = checked(indices, label.strip(), length, reading, path=path, line=number)
+        # Only the bounds of a span outside are looked at: it may be of any length.
+        indices = [
+            word
+            for start, end in pairs
+            for word in (range(start, end + 1) if end < len(words) else (start, end))
+        ]
+        mention = checked(indices, label, words, reading, path=path, line=number)
         if mention is not None:
             found.append(mention)
     return found
 
 
 def write(documents: Sequence[Document], path: Path) -> WriteReport:
-    """One file. Sentences without words have no place, nor do words with blanks inside."""
+    """One file. Sentences without words have no place.
+
+    Raises InputError for words that are empty or hold blanks or line breaks, and for labels that
+    hold a bar or a line break.
+    """
     sentences, unreachable = sentences_of(documents)
-    blocks = []
-    empty = 0
-    for sentence in sentences:
-        if not sentence.words:
-            empty += 1
-            continue
-        torn = [word for word in sentence.words if word.split() != [word]]  # an empty one too
-        if torn:
-            raise InputError(
-                f"sentence {sentence.id}: word {torn[0]!r} holds a blank or nothing: blanks separate words here"
-            )
-        mentions = "|".join(f"{_spans(m.words)} {m.label}" for m in sentence.mentions)
-        blocks.append(f"{' '.join(sentence.words)}\n{mentions}\n\n")
+    blocks = [_block(sentence, path) for sentence in sentences if sentence.words]
     write_text(path, "".join(blocks))
-    dropped = {"sentences without words": empty, **dropped_with_words(documents, unreachable)}
+    dropped = {
+        "sentences without words": len(sentences) - len(blocks),
+        "sentence names": sum(d.words is not None for d in documents),
+        **dropped_with_words(documents, unreachable, keeps=NAME),
+    }
     return WriteReport(1, dropped)
+
+
+def _block(sentence: WordSentence, path: Path) -> str:
+    for word in sentence.words:
+        if not word.strip() or any(mark in word for mark in " \n\r"):
+            message = f"word {word!r} is blank or holds a blank: blanks separate words here"
+            raise InputError(f"sentence {sentence.id}: {message}", path=path)
+    for mention in sentence.mentions:
+        label = mention.label
+        if not label or label != label.strip() or any(mark in label for mark in "|\n\r"):
+            message = f"label {label!r} cannot be written: bars separate entities here"
+            raise InputError(f"sentence {sentence.id}: {message}", path=path)
+    mentions = "|".join(f"{_spans(m.words)} {m.label}" for m in sentence.mentions)
+    return f"{' '.join(sentence.words)}\n{mentions}\n\n"
 
 
 def _spans(words: Sequence[int]) -> str:

@@ -13,36 +13,40 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from trigner.corpora.documents import files, peek, place, values
+from trigner.corpora.documents import ShapeError, files, has_key, peek, place, read_files, values
 from trigner.corpora.reading import Reading, WriteReport, fault, write_text
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra, Fragment
 
 NAME = "jsonl"
 
+_ENDINGS = (".jsonl",)
+
 
 def recognises(path: Path) -> bool:
     """`.jsonl` files whose first value has a `text`."""
-    found = files(path, (".jsonl",))
-    return bool(found) and all(_is_ours(peek(file)) for file in found)
+    found = files(path, _ENDINGS)
+    return bool(found) and all(f.suffix in _ENDINGS and _is_ours(peek(f)) for f in found)
 
 
 def _is_ours(start: str) -> bool:
-    return not start.strip() or (start.lstrip().startswith("{") and '"passages"' not in start)
+    if not start.strip():
+        return True
+    return start.lstrip()[0] == "{" and has_key(start, "text") and not has_key(start, "passages")
 
 
 def read(path: Path, reading: Reading) -> Iterator[Document]:
     """The documents of a file, or of all `.jsonl` below a folder."""
-    for file in files(path, (".jsonl",)):
+
+    def read_file(file: Path, name: str) -> Iterator[tuple[int, Document]]:
         for number, (line, item) in enumerate(values(file), 1):
+            where = place(number, line)
             try:
-                yield _document(item, reading, file, line or None, place(number, line))
-            except (KeyError, TypeError, ValueError) as error:
-                raise InputError(
-                    f"{place(number, line)}is no document: {type(error).__name__} {error}",
-                    path=file,
-                    line=line or None,
-                ) from error
+                yield line, _document(item, f"{name}-{number}", reading, file, line, where)
+            except ShapeError as error:
+                raise InputError(f"{where}{error}", path=file, line=line) from error
+
+    return read_files(path, _ENDINGS, read_file)
 
 
 def write(documents: Sequence[Document], path: Path) -> WriteReport:
@@ -78,44 +82,91 @@ def _value(entity: Entity) -> dict[str, Any]:
     return value
 
 
-def _document(item: Any, reading: Reading, path: Path, line: int | None, where: str) -> Document:
+def _document(
+    item: Any, name: str, reading: Reading, path: Path, line: int, where: str
+) -> Document:
     if not isinstance(item, dict) or not isinstance(item.get("text"), str):
-        raise InputError(f"{where}expected an object with a `text`", path=path, line=line)
-    text = item["text"]
-    words = item.get("words")
-    ranges = None if words is None else tuple(_range(word) for word in words)
-    # Given words may be empty, but not overlap.
-    bounds = [bound for start, end in ranges or () for bound in (start, end)]
-    if bounds != sorted(bounds) or any(not 0 <= bound <= len(text) for bound in bounds):
-        raise InputError(f"{where}words are out of order or outside the text", path=path, line=line)
+        raise ShapeError("expected an object with a `text`")
+    text, id = item["text"], item.get("id", name)
+    if type(id) not in (str, int) or id == "":
+        raise ShapeError(f"expected a string as `id`, found {id!r}")
     entities = []
-    for entry in item.get("entities", []):
-        fragments = tuple(sorted(_range(f) for f in entry["fragments"]))
-        surface = " ".join(text[start:end] for start, end in fragments)
-        wrong = fault(fragments, len(text))
-        claimed = entry.get("text")
-        if wrong is None and claimed is not None and claimed.split() != surface.split():
-            wrong = f"surface {claimed!r} is not what the text has there: {surface!r}"
-        if wrong is not None:
-            reading.bad(f"{where}{wrong}", path=path, line=line)
-            continue
-        score = entry.get("score")
-        entities.append(
-            Entity(
-                str(entry["label"]),
-                fragments,
-                surface,
-                None if score is None else float(score),
-                entry.get("id"),
-            )
-        )
-    extras = tuple(Extra(e["format"], e["content"]) for e in item.get("extras", []))
-    name = str(item.get("id", f"{path.stem}-{line}"))
-    return Document(name, text, tuple(entities), ranges, extras)
+    for entry in _list(item, "entities"):
+        entity = _entity(entry, text)
+        if isinstance(entity, str):
+            reading.bad(where + entity, path=path, line=line)
+        else:
+            entities.append(entity)
+    extras = tuple(_extra(entry) for entry in _list(item, "extras"))
+    return Document(str(id), text, tuple(entities), _words(item, len(text)), extras)
 
 
-def _range(value: Any) -> Fragment:
-    start, end = value
-    if type(start) is not int or type(end) is not int:
-        raise ValueError(f"offsets must be integers: {value}")
-    return start, end
+def _list(item: dict[str, Any], key: str) -> list[Any]:
+    value = item.get(key, [])
+    if not isinstance(value, list):
+        raise ShapeError(f"`{key}` is no list")
+    return value
+
+
+def _words(item: dict[str, Any], length: int) -> tuple[Fragment, ...] | None:
+    if item.get("words") is None:
+        return None
+    ranges = [as_range(word) for word in _list(item, "words")]
+    words = [word for word in ranges if word is not None]
+    # Given words may be empty, but not overlap.
+    bounds = [bound for word in words for bound in word]
+    outside = any(not 0 <= bound <= length for bound in bounds)
+    if len(words) < len(ranges) or bounds != sorted(bounds) or outside:
+        raise ShapeError("`words` are no ranges, out of order or outside the text")
+    return tuple(words)
+
+
+def _entity(entry: Any, text: str) -> Entity | str:
+    """The entity, or what is wrong with it."""
+    label = entry.get("label") if isinstance(entry, dict) else None
+    given = entry.get("fragments") if isinstance(entry, dict) else None
+    if not isinstance(label, str) or not label or not isinstance(given, list):
+        return f"an entity needs `label` and `fragments`: {entry!r}"
+    ranges = [as_range(fragment) for fragment in given]
+    fragments = tuple(fragment for fragment in ranges if fragment is not None)
+    if len(fragments) < len(ranges):
+        return f"`fragments` are pairs of integers, not {given!r}"
+    wrong = misfit(fragments, text, entry.get("text"))
+    if wrong is not None:
+        return wrong
+    score, id = entry.get("score"), entry.get("id")
+    if score is not None and (type(score) not in (int, float) or not 0 <= score <= 1):
+        return f"score {score!r} is no number in [0, 1]"
+    if id is not None and not isinstance(id, str):
+        return f"entity id {id!r} is no string"
+    fragments = tuple(sorted(fragments))
+    surface = " ".join(text[start:end] for start, end in fragments)
+    return Entity(label, fragments, surface, None if score is None else float(score), id)
+
+
+def misfit(fragments: Sequence[Fragment], text: str, claimed: object) -> str | None:
+    """What is wrong with fragments in any order, and with the surface that the source claims."""
+    ordered = tuple(sorted(fragments))
+    wrong = fault(ordered, len(text))
+    if wrong is not None or claimed is None:
+        return wrong
+    surface = " ".join(text[start:end] for start, end in ordered)
+    as_given = " ".join(text[start:end] for start, end in fragments)
+    if isinstance(claimed, str) and claimed.split() in (surface.split(), as_given.split()):
+        return None
+    return f"surface {claimed!r} is not what the text has there: {surface!r}"
+
+
+def as_range(value: Any) -> Fragment | None:
+    """A pair of integers, None for all else."""
+    if not isinstance(value, list) or len(value) != 2 or any(type(v) is not int for v in value):
+        return None
+    return value[0], value[1]
+
+
+def _extra(entry: Any) -> Extra:
+    if isinstance(entry, dict):
+        format, content = entry.get("format"), entry.get("content")
+        if isinstance(format, str) and isinstance(content, str):
+            return Extra(format, content)
+    raise ShapeError(f"an extra needs `format` and `content`: {entry!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -88,7 +89,8 @@ def write_text(path: Path, text: str) -> None:
     except UnicodeEncodeError as error:
         raise InputError(f"cannot be written as UTF-8: {error.reason}", path=path) from error
     except OSError as error:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
         raise TrignerError(f"cannot write {path}: {error.strerror}") from error
 
 

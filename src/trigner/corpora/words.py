@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from trigner.mentions import Document, Entity, Fragment, Mention, Sentence
+from trigner.corpora.reading import Reading
+from trigner.mentions import Document, Entity, Extra, Fragment, Mention
+
+if TYPE_CHECKING:
+    from trigner.text import Segmentation
 
 
 @dataclass(frozen=True, slots=True)
 class WordSentence:
-    """A sentence for a format of ready words: its id, words and mentions."""
+    """A sentence for a format of ready words: its id, words, mentions and what else it came with.
+
+    A mention stands as often as its document has it.
+    """
 
     id: str
     words: tuple[str, ...]
     mentions: tuple[Mention, ...]
+    extras: tuple[Extra, ...] = ()
 
 
 def document_of(name: str, words: Sequence[str], mentions: Sequence[Mention]) -> Document:
@@ -25,10 +35,39 @@ def document_of(name: str, words: Sequence[str], mentions: Sequence[Mention]) ->
     text = " ".join(words)
     entities = []
     for mention in mentions:
-        fragments = _runs(mention.words, ranges)
+        fragments = tuple((a, b) for a, b in _runs(mention.words, ranges) if a < b)
         surface = " ".join(text[start:end] for start, end in fragments)
         entities.append(Entity(mention.label, fragments, surface))
     return Document(name, text, tuple(entities), words=ranges)
+
+
+def checked(
+    indices: Sequence[int],
+    label: str,
+    words: Sequence[str],
+    reading: Reading,
+    *,
+    path: Path,
+    line: int,
+    where: str = "",
+) -> Mention | None:
+    """A mention of word indices in any order; None when it was bad.
+
+    It is when an index is outside the sentence, or none of its words has characters.
+    """
+    outside = [index for index in indices if not 0 <= index < len(words)]
+    if outside:
+        message = f"{where}word {outside[0]} is outside a sentence of {len(words)} words"
+        reading.bad(message, path=path, line=line)
+        return None
+    if not any(words[index] for index in indices):
+        reading.bad(f"{where}an entity of empty words {list(indices)}", path=path, line=line)
+        return None
+    ordered = tuple(sorted(set(indices)))
+    if ordered != tuple(indices):
+        message = f"{where}word indices {list(indices)} sorted, duplicates removed"
+        reading.note(message, path=path, line=line)
+    return Mention(ordered, label)
 
 
 def sentences_of(documents: Sequence[Document]) -> tuple[list[WordSentence], int]:
@@ -44,19 +83,53 @@ def sentences_of(documents: Sequence[Document]) -> tuple[list[WordSentence], int
     for document in documents:
         segmentation = segment(document)
         unreachable += len(segmentation.unreachable)
+        mentions = _with_repetitions(document, segmentation)
+        sentences = segmentation.sentences
         if document.words is not None:
-            found += _given(document, segmentation.sentences)
+            words = sentences[0].words if sentences else ()
+            given = tuple(mentions[0]) if mentions else ()
+            found.append(WordSentence(document.id, words, given, document.extras))
             continue
-        for number, sentence in enumerate(segmentation.sentences, 1):
-            found.append(WordSentence(f"{document.id}:{number}", sentence.words, sentence.mentions))
+        for number, (sentence, own) in enumerate(zip(sentences, mentions, strict=True), 1):
+            found.append(WordSentence(f"{document.id}:{number}", sentence.words, tuple(own)))
     return found, unreachable
 
 
-def _given(document: Document, sentences: Sequence[Sentence]) -> Iterator[WordSentence]:
-    if not sentences:
-        yield WordSentence(document.id, (), ())
-    for sentence in sentences:
-        yield WordSentence(document.id, sentence.words, sentence.mentions)
+def dropped_with_words(
+    documents: Sequence[Document], unreachable: int, *, keeps: str
+) -> dict[str, int]:
+    """What formats of ready words have no place for; `keeps` are the extras that one holds."""
+    return {
+        "entities that do not fit on words of one sentence": unreachable,
+        "scores": sum(e.score is not None for d in documents for e in d.entities),
+        "entity ids": sum(e.id is not None for d in documents for e in d.entities),
+        "relations or notes": sum(e.format != keeps for d in documents for e in d.extras),
+    }
+
+
+def _with_repetitions(document: Document, segmentation: Segmentation) -> list[list[Mention]]:
+    """The mentions of each sentence, one for each entity: segmentation gives equal ones once."""
+    from trigner.text import entity_of, segment
+
+    lost = {item.entity for item in segmentation.unreachable}
+    reached = [entity for entity in document.entities if entity not in lost]
+    sentences = segmentation.sentences
+    if sum(len(sentence.mentions) for sentence in sentences) == len(reached):
+        return [list(sentence.mentions) for sentence in sentences]
+    found: list[list[Mention]] = [[] for _ in sentences]
+    if document.words is not None:
+        for entity in reached:
+            found[0] += segment(replace(document, entities=(entity,))).sentences[0].mentions
+        return found
+    places = {
+        document.key(entity_of(document, sentence, mention)): (number, mention)
+        for number, sentence in enumerate(sentences)
+        for mention in sentence.mentions
+    }
+    for entity in reached:
+        number, mention = places[document.key(entity)]
+        found[number].append(mention)
+    return found
 
 
 def _runs(words: Sequence[int], ranges: Sequence[Fragment]) -> tuple[Fragment, ...]:

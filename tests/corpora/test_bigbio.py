@@ -1,0 +1,156 @@
+"""BigBio's schema: all that a document has is written back."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+
+from random_documents import documents
+from trigner.corpora.bigbio import read, recognises, write
+from trigner.corpora.reading import Reading
+from trigner.errors import InputError
+from trigner.mentions import Document, Entity, Extra
+
+ENTITY = {
+    "id": "d_T1",
+    "type": "ADR",
+    "text": ["hands", "pain"],
+    "offsets": [[8, 13], [0, 4]],
+    "normalized": [{"db_name": "D", "db_id": "1"}],
+}
+
+
+def item_of(**change):
+    return {
+        "id": "0",
+        "document_id": "d",
+        "passages": [
+            {"id": "d_t", "type": "title", "text": ["pain"], "offsets": [[0, 4]]},
+            {"id": "d_a", "type": "abstract", "text": ["in hands"], "offsets": [[5, 13]]},
+        ],
+        "entities": [ENTITY],
+        "events": [],
+        "coreferences": [],
+        "relations": [{"id": "r", "type": "q", "arg1_id": "d_T1", "arg2_id": "d_T1"}],
+        **change,
+    }
+
+
+def file_of(root, value, name="a.json"):
+    path = root / name
+    path.write_text(value if isinstance(value, str) else json.dumps(value), "utf-8")
+    return path
+
+
+def test_offsets_count_in_the_document(tmp_path):
+    (document,) = read(file_of(tmp_path, [item_of()]), Reading())
+    assert (document.id, document.text) == ("d", "pain in hands")
+    assert document.entities == (Entity("ADR", ((0, 4), (8, 13)), "pain hands", id="d_T1"),)
+
+
+def test_all_else_is_written_back(tmp_path):
+    write(list(read(file_of(tmp_path, [item_of()]), Reading())), tmp_path / "b.json")
+    ordered = {**ENTITY, "text": ["pain", "hands"], "offsets": [[0, 4], [8, 13]]}
+    assert json.loads((tmp_path / "b.json").read_text()) == [item_of(entities=[ordered])]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_json_lines_are_read_too(tmp_path, name):
+    lines = json.dumps(item_of()) + "\n" + json.dumps(item_of(document_id="e")) + "\n"
+    path = file_of(tmp_path, lines, name)
+    assert recognises(path)
+    assert [d.id for d in read(path, Reading())] == ["d", "e"]
+
+
+@given(documents())
+def test_nothing_is_lost_in_a_round_trip(tmp_path_factory, made):
+    path = tmp_path_factory.getbasetemp() / "a.json"
+    assert not any(write(made, path).dropped.values())
+    assert list(read(path, Reading())) == made
+
+
+def test_new_ids_are_new_in_their_document(tmp_path):
+    entities = (Entity("X", ((0, 1),), "a"), Entity("X", ((0, 1),), "a", id="d__T1"))
+    write([Document("d", "a", entities)], tmp_path / "a.json")
+    (document,) = read(tmp_path / "a.json", Reading())
+    assert [e.id for e in document.entities] == ["d__T2", "d__T1"]
+
+
+def test_losses_are_counted(tmp_path):
+    entity = Entity("X", ((0, 1),), "a", 0.5)
+    document = Document("d", "a", (entity,), ((0, 1),), (Extra("brat", "#1\tNote T1\tx"),))
+    assert write([document], tmp_path / "a.json").dropped == {
+        "scores": 1,
+        "notes of other formats": 1,
+        "given word boundaries": 1,
+    }
+
+
+@pytest.mark.parametrize("content", ["no JSON", "[]", '{"rest of entities": 3}'])
+def test_notes_that_are_no_objects_are_refused(tmp_path, content):
+    with pytest.raises(InputError, match="document 'd' has a note"):
+        write([Document("d", "a", extras=(Extra("bigbio", content),))], tmp_path / "a.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"offsets": [[0, 40]], "text": ["pain"]}, "outside the text of 13"),
+        ({"offsets": [[4, 0]]}, "does not end behind"),
+        ({"offsets": [[0, 4], [3, 6]]}, "overlap"),
+        ({"offsets": [[0, 3.7]]}, "no pairs of integers"),
+        ({"offsets": [["0", "4"]]}, "no pairs of integers"),
+        ({"offsets": None}, "no pairs of integers"),
+        ({"offsets": []}, "at least one"),
+        ({"text": ["pain"]}, "surface 'pain' is not what the text has"),
+        ({"text": [3]}, "surface"),
+        ({"type": None}, "an entity needs"),
+        ({"id": 3}, "an entity needs"),
+        ({"id": "d_T1"}, "the id d_T1 occurs twice"),
+    ],
+)
+def test_a_bad_annotation_stops_or_is_listed(tmp_path, change, message):
+    bad = {**ENTITY, "id": "d_T2", **change}
+    path = file_of(tmp_path, [item_of(entities=[ENTITY, bad])])
+    with pytest.raises(InputError, match=re.escape(message)) as raised:
+        list(read(path, Reading()))
+    assert (raised.value.path, raised.value.line) == (path, 1)
+    reading = Reading(skip_bad=True)
+    (document,) = read(path, reading)
+    assert [e.id for e in document.entities] == ["d_T1"]
+    assert len(reading.notices) == 1
+
+
+def passage(text, *offsets):
+    return {"id": "p", "type": "x", "text": text, "offsets": [list(pair) for pair in offsets]}
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        (3, "expected an object with `passages`"),
+        ({"id": "d"}, "expected an object with `passages`"),
+        (item_of(document_id=3), "expected a string as `document_id`"),
+        (item_of(entities={}), "`entities` is no list"),
+        (item_of(passages=[passage(["pain"], (0, 5))]), "a passage of 4 characters"),
+        (item_of(passages=[passage(["a"], (0, 1)), passage(["b"], (0, 1))]), "overlap at 0"),
+        (item_of(passages=[passage(["a"])]), "as many pieces"),
+        (item_of(passages=[passage(["a"], (-1, 0))]), "a passage has offsets"),
+        (item_of(passages=[passage(["a"], (10**15, 10**15 + 1))]), "far behind"),
+        (item_of(passages=["a"]), "a passage needs"),
+    ],
+)
+def test_wrong_shapes_name_file_and_line(tmp_path, item, message):
+    path = file_of(tmp_path, "[\n" + json.dumps(item) + "]")
+    with pytest.raises(InputError, match=re.escape(message)) as raised:
+        list(read(path, Reading()))
+    assert (raised.value.path, raised.value.line) == (path, 2)
+
+
+def test_recognised_by_its_keys(tmp_path):
+    assert recognises(file_of(tmp_path, [item_of()]))
+    assert recognises(tmp_path)
+    assert not recognises(file_of(tmp_path, [{"sentence": ["passages"]}]))

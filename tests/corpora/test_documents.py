@@ -1,0 +1,126 @@
+"""JSON with lines, and ids that are unique across files."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trigner.corpora.documents import files, has_key, name_below, peek, place, read_files, values
+from trigner.errors import InputError
+from trigner.mentions import Document
+
+
+def write(path, text):
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+VALUES = st.recursive(
+    st.none() | st.integers() | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.just("k"), inner),
+    max_leaves=5,
+)
+
+
+@given(st.lists(VALUES, max_size=4), st.sampled_from([None, 0, 2]), st.booleans())
+def test_lists_are_what_the_json_module_reads(tmp_path_factory, items, indent, escaped):
+    path = tmp_path_factory.getbasetemp() / "list.json"
+    write(path, json.dumps(items, indent=indent, ensure_ascii=escaped))
+    found = list(values(path))
+    assert [value for _, value in found] == items
+    if indent is not None and all(isinstance(v, int | None) for v in items):
+        assert [line for line, _ in found] == list(range(2, len(items) + 2))
+
+
+def test_lines_are_counted_in_lists(tmp_path):
+    path = write(tmp_path / "a.json", '\n[\n{"a":\n1},\n\n{"b": 2}, {"c": 3}\n]\n')
+    assert list(values(path)) == [(3, {"a": 1}), (6, {"b": 2}), (6, {"c": 3})]
+
+
+def test_json_lines_keep_their_numbers(tmp_path):
+    path = write(tmp_path / "a.jsonl", '\ufeff{"a": 1}\r\n\r\n{"b": "\u2028"}\n')
+    assert list(values(path)) == [(1, {"a": 1}), (3, {"b": "\u2028"})]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("", None, "is empty"),
+        ("\ufeff \n", None, "is empty"),
+        ("[1,\n2,\n", 3, "not JSON"),
+        ("[1,\n2\n3]", 3, "expected `,` or `]`"),
+        ("[1,\n]", 2, "not JSON"),
+        ("[1,\n2]\n[3]", 2, "more follows"),
+        ('[\n{"a":\nb}]', 3, "not JSON"),
+        ('{"a": 1}\n{"b"\n', 2, "not JSON"),
+        ('{"a": 1} {"b": 1}\n', 1, "more than one"),
+        ("[" * 100_000, 1, "nested too deeply"),
+        ("[1,\n" + "9" * 5000 + "]", 2, "too many digits"),
+        ('{"a": 1}\n{"b": "\\ud83d"}', 2, "U\\+D83D"),
+        (b"[\n\xff]", 2, "not UTF-8"),
+    ],
+)
+def test_what_is_no_json_is_named_with_its_line(tmp_path, text, line, message):
+    path = write(tmp_path / "a.json", text)
+    with pytest.raises(InputError, match=message) as raised:
+        list(values(path))
+    assert (raised.value.path, raised.value.line) == (path, line)
+
+
+def test_escaped_pairs_are_one_character(tmp_path):
+    path = write(tmp_path / "a.jsonl", '{"a": "\\ud83d\\ude35"}')
+    assert list(values(path)) == [(1, {"a": "\U0001f635"})]
+
+
+def test_a_string_is_no_key():
+    assert has_key('{"text" : 1}', "text")
+    assert not has_key(json.dumps(["text", '"text": 1']), "text")
+
+
+def test_peeking_survives_bytes(tmp_path):
+    assert peek(write(tmp_path / "a", b"\xef\xbb\xbfab\xff"), 5) == "ab"
+
+
+def test_files_are_searched_below_in_order(tmp_path):
+    (tmp_path / "b").mkdir()
+    for name in ("b/x.json", "a.json", "c.md"):
+        write(tmp_path / name, "")
+    assert [name_below(f, tmp_path) for f in files(tmp_path, (".json",))] == ["a", "b/x"]
+    assert files(tmp_path / "c.md", (".json",)) == [tmp_path / "c.md"]
+    assert name_below(tmp_path / "a.b.json", tmp_path / "a.b.json") == "a.b"
+
+
+def test_places_are_named_where_the_line_says_too_little():
+    assert place(3, 3) == ""
+    assert place(3, 1) == "item 3: "
+
+
+def documents_of(file, name):
+    for line, id in enumerate(file.read_text().split(), 1):
+        yield line, Document(id, "")
+
+
+def test_ids_stay_as_they_are_when_unique(tmp_path):
+    write(tmp_path / "a.x", "1\n2")
+    write(tmp_path / "b.x", "3")
+    assert [d.id for d in read_files(tmp_path, (".x",), documents_of)] == ["1", "2", "3"]
+
+
+def test_ids_get_their_files_name_when_files_share_one(tmp_path):
+    write(tmp_path / "a.x", "1\n2")
+    write(tmp_path / "b.x", "1")
+    assert [d.id for d in read_files(tmp_path, (".x",), documents_of)] == ["a/1", "a/2", "b/1"]
+
+
+def test_an_id_twice_in_a_file_is_named_with_its_line(tmp_path):
+    write(tmp_path / "a.x", "1\n2\n1")
+    with pytest.raises(InputError, match=r"a\.x:3: two documents have the id '1'"):
+        list(read_files(tmp_path, (".x",), documents_of))
+
+
+def test_a_folder_without_such_files_is_told(tmp_path):
+    with pytest.raises(InputError, match=r"holds no \.x or \.y file"):
+        list(read_files(tmp_path, (".x", ".y"), documents_of))

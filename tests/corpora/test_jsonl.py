@@ -1,0 +1,142 @@
+"""Our own JSON lines: everything a document has."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+
+from random_documents import documents
+from trigner.corpora.jsonl import as_json_line, as_range, misfit, read, recognises, write
+from trigner.corpora.reading import Reading
+from trigner.errors import InputError
+from trigner.mentions import Document, Entity, Extra
+
+
+def file_of(root, *values, name="a.jsonl"):
+    path = root / name
+    lines = [value if isinstance(value, str) else json.dumps(value) for value in values]
+    path.write_text("\n".join(lines), "utf-8")
+    return path
+
+
+@given(documents(scored=True, extras=True))
+def test_nothing_is_lost_in_a_round_trip(tmp_path_factory, made):
+    path = tmp_path_factory.getbasetemp() / "a.jsonl"
+    assert write(made, path).dropped == {}
+    assert list(read(path, Reading())) == made
+
+
+def test_given_words_are_kept_empty_ones_too(tmp_path):
+    document = Document("d", "a  b", words=((0, 1), (2, 2), (3, 4)), extras=(Extra("x", "y"),))
+    write([document], tmp_path / "a.jsonl")
+    assert list(read(tmp_path / "a.jsonl", Reading())) == [document]
+
+
+def test_the_line_is_as_documented():
+    entity = Entity("ADR", ((0, 4), (12, 17)), "Pain hands", 0.5, "T1")
+    line = as_json_line(Document("d", "Pain in my hands", (entity,)))
+    assert json.loads(line) == {
+        "id": "d",
+        "text": "Pain in my hands",
+        "entities": [
+            {
+                "label": "ADR",
+                "fragments": [[0, 4], [12, 17]],
+                "text": "Pain hands",
+                "score": 0.5,
+                "id": "T1",
+            }
+        ],
+    }
+
+
+def test_a_text_alone_is_a_document(tmp_path):
+    found = list(read(file_of(tmp_path, {"text": "x"}, {"id": 7, "text": "y"}), Reading()))
+    assert [(d.id, d.text, d.entities) for d in found] == [("a-1", "x", ()), ("7", "y", ())]
+
+
+GOOD = {"label": "X", "fragments": [[8, 13], [0, 4]], "text": "hands pain"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"fragments": [[0, 40]]}, "outside the text of 13"),
+        ({"fragments": [[-1, 4]]}, "outside"),
+        ({"fragments": [[4, 4]]}, "does not end behind"),
+        ({"fragments": [[0, 4], [3, 6]]}, "overlap"),
+        ({"fragments": [[0, 4.0]]}, "pairs of integers"),
+        ({"fragments": [[0, True]]}, "pairs of integers"),
+        ({"fragments": [[0]]}, "pairs of integers"),
+        ({"fragments": []}, "at least one"),
+        ({"fragments": None}, "an entity needs"),
+        ({"label": None}, "an entity needs"),
+        ({"label": ""}, "an entity needs"),
+        ({"text": "pains"}, "surface 'pains' is not what the text has"),
+        ({"text": 3}, "surface 3"),
+        ({"score": 1.5}, "no number in [0, 1]"),
+        ({"score": float("nan")}, "no number in [0, 1]"),
+        ({"score": "high"}, "no number"),
+        ({"score": True}, "no number"),
+        ({"id": 7}, "no string"),
+    ],
+)
+def test_a_bad_annotation_stops_or_is_listed(tmp_path, change, message):
+    item = {"id": "d", "text": "pain in hands", "entities": [GOOD, {**GOOD, **change}, GOOD]}
+    path = file_of(tmp_path, {"id": "c", "text": ""}, item)
+    with pytest.raises(InputError, match=re.escape(message)) as raised:
+        list(read(path, Reading()))
+    assert (raised.value.path, raised.value.line) == (path, 2)
+    reading = Reading(skip_bad=True)
+    assert [len(d.entities) for d in read(path, reading)] == [0, 2]
+    assert [n.line for n in reading.notices] == [2]
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ('{"id": "d"', "is not JSON"),
+        ([], "expected an object"),
+        ({"id": "d"}, "expected an object with a `text`"),
+        ({"text": "a", "id": ""}, "expected a string as `id`"),
+        ({"text": "a", "id": None}, "expected a string as `id`"),
+        ({"text": "a", "entities": None}, "`entities` is no list"),
+        ({"text": "a", "words": [[0, 2]]}, "`words` are no ranges"),
+        ({"text": "ab", "words": [[1, 2], [0, 1]]}, "`words` are no ranges"),
+        ({"text": "ab", "words": [3]}, "`words` are no ranges"),
+        ({"text": "a", "extras": [{}]}, "an extra needs"),
+        ({"id": "c", "text": ""}, "two documents have the id 'c'"),
+    ],
+)
+def test_wrong_shapes_name_file_and_line(tmp_path, value, message):
+    path = file_of(tmp_path, {"id": "c", "text": ""}, json.dumps(value) if value == [] else value)
+    with pytest.raises(InputError, match=re.escape(message)) as raised:
+        list(read(path, Reading()))
+    assert (raised.value.path, raised.value.line) == (path, 2)
+
+
+def test_an_empty_file_is_told(tmp_path):
+    with pytest.raises(InputError, match="is empty"):
+        list(read(file_of(tmp_path), Reading()))
+
+
+def test_recognised_by_its_keys(tmp_path):
+    assert recognises(file_of(tmp_path, {"id": "d", "text": "passages"}))
+    assert recognises(tmp_path)
+    assert not recognises(file_of(tmp_path, {"id": "d"}))
+    assert not recognises(file_of(tmp_path, {"text": "x", "passages": []}))
+    assert not recognises(file_of(tmp_path, {"text": "x"}, name="a.json"))
+
+
+def test_surfaces_may_stand_in_either_order():
+    assert misfit([(8, 13), (0, 4)], "pain in hands", "pain  hands") is None
+    assert misfit([(8, 13), (0, 4)], "pain in hands", "hands pain") is None
+    assert "surface" in misfit([(0, 4)], "pain in hands", "pai")
+
+
+def test_ranges_are_pairs_of_integers():
+    assert as_range([0, 4]) == (0, 4)
+    assert [as_range(value) for value in (None, 3, [1], [1, "2"], [1, 2.0])] == [None] * 5

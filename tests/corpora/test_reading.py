@@ -1,0 +1,88 @@
+"""Exact decoding, strictness, whole files or none."""
+
+from __future__ import annotations
+
+import pytest
+
+from trigner.corpora.reading import Reading, WriteReport, fault, read_text, write_text
+from trigner.errors import InputError, TrignerError
+
+
+def test_text_is_read_as_it_stands(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes("\ufeffa\r\nb\rc\u2028\n".encode())
+    assert read_text(path) == "\ufeffa\r\nb\rc\u2028\n"
+
+
+def test_bytes_that_are_no_utf8_are_named_with_their_line(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"one\ntwo\ncaf\xe9\n")
+    with pytest.raises(InputError, match=r"a\.txt:3: byte 11 is not UTF-8"):
+        read_text(path)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"gone\.txt: cannot be read"):
+        read_text(tmp_path / "gone.txt")
+
+
+def test_strict_reading_stops(tmp_path):
+    with pytest.raises(InputError, match="x:4: no good"):
+        Reading().bad("no good", path="x", line=4)
+
+
+def test_skipped_annotations_are_listed(tmp_path):
+    reading = Reading(skip_bad=True)
+    reading.bad("no good", path=tmp_path, line=4)
+    reading.note("odd", path=tmp_path)
+    assert [str(n) for n in reading.notices] == [
+        f"{tmp_path}:4: left out: no good",
+        f"{tmp_path}: odd",
+    ]
+
+
+def test_a_file_is_written_whole_into_new_folders(tmp_path):
+    path = tmp_path / "new" / "a.txt"
+    write_text(path, "a\r\n\U0001f635")
+    assert path.read_bytes() == "a\r\n\U0001f635".encode()
+    assert [p.name for p in path.parent.iterdir()] == ["a.txt"]
+
+
+def test_text_that_cannot_be_encoded_leaves_the_old_file(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with pytest.raises(InputError, match="UTF-8"):
+        write_text(path, "\ud800")
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_file_where_a_folder_should_be_is_told(tmp_path):
+    (tmp_path / "a").write_text("x")
+    with pytest.raises(TrignerError, match="cannot write"):
+        write_text(tmp_path / "a" / "b.txt", "x")
+
+
+@pytest.mark.parametrize(
+    ("fragments", "message"),
+    [
+        ((), "at least one"),
+        (((2, 2),), "does not end behind its start"),
+        (((3, 2),), "does not end behind its start"),
+        (((-1, 2),), "outside"),
+        (((0, 10),), "outside the text of 9"),
+        (((0, 4), (3, 6)), "overlap"),
+    ],
+)
+def test_faults(fragments, message):
+    assert message in fault(fragments, 9)
+
+
+def test_touching_fragments_are_fine():
+    assert fault(((0, 3), (3, 9)), 9) is None
+
+
+def test_a_report_tells_only_what_was_lost():
+    assert WriteReport(1, {"scores": 2, "entity ids": 0}).notices() == [
+        "2 scores not written: the format has no place"
+    ]

@@ -1,0 +1,96 @@
+"""Ready words as documents, documents as ready words."""
+
+from __future__ import annotations
+
+import pytest
+
+from trigner.corpora.reading import Reading
+from trigner.corpora.words import checked, document_of, dropped_with_words, sentences_of
+from trigner.errors import InputError
+from trigner.mentions import Document, Entity, Extra, Mention
+
+
+def test_consecutive_words_are_one_fragment():
+    document = document_of("s", ["my", "left", "knee", "hurts"], [Mention((0, 2, 3), "ADR")])
+    assert document.text == "my left knee hurts"
+    assert document.words == ((0, 2), (3, 7), (8, 12), (13, 18))
+    assert document.entities == (Entity("ADR", ((0, 2), (8, 18)), "my knee hurts"),)
+
+
+def test_words_without_characters_have_no_fragment():
+    document = document_of("s", ["a", "b", ""], [Mention((0, 2), "X")])
+    assert document.words == ((0, 1), (2, 3), (4, 4))
+    assert document.entities[0].fragments == ((0, 1),)
+
+
+def test_indices_are_sorted_and_told():
+    reading = Reading()
+    mention = checked([2, 0, 2], "X", ["a", "b", "c"], reading, path="f", line=7)
+    assert mention == Mention((0, 2), "X")
+    assert [str(n) for n in reading.notices] == [
+        "f:7: word indices [2, 0, 2] sorted, duplicates removed"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("indices", "message"),
+    [
+        ([0, 3], "word 3 is outside"),
+        ([-1], "word -1 is outside"),
+        ([2], "an entity of empty words"),
+    ],
+)
+def test_bad_indices(indices, message):
+    with pytest.raises(InputError, match=f"f:7: {message}"):
+        checked(indices, "X", ["a", "b", ""], Reading(), path="f", line=7)
+    reading = Reading(skip_bad=True)
+    assert checked(indices, "X", ["a", "b", ""], reading, path="f", line=7) is None
+    assert len(reading.notices) == 1
+
+
+def entity(text, *fragments, label="X", id=None):
+    return Entity(label, fragments, " ".join(text[a:b] for a, b in fragments), id=id)
+
+
+def test_raw_text_becomes_numbered_sentences_with_all_equal_entities():
+    text = "My knees hurt. My hands hurt."
+    twice = (entity(text, (3, 13), id="T1"), entity(text, (3, 13), id="T2"))
+    found, lost = sentences_of([Document("d", text, (*twice, entity(text, (18, 23))))])
+    assert [s.id for s in found] == ["d:1", "d:2"]
+    assert found[0].mentions == (Mention((1, 2), "X"), Mention((1, 2), "X"))
+    assert found[1].mentions == (Mention((1,), "X"),)
+    assert lost == 0
+
+
+def test_what_does_not_fit_is_counted():
+    text = "My knees hurt. My hands hurt."
+    half, crossing = entity(text, (3, 6)), entity(text, (3, 8), (18, 23))
+    found, lost = sentences_of([Document("d", text, (half, crossing))])
+    assert lost == 2
+    assert all(not s.mentions for s in found)
+
+
+def test_given_words_keep_id_extras_and_repetitions():
+    extra = Extra("grid", "{}")
+    mentions = [Mention((0,), "X"), Mention((1,), "X"), Mention((0,), "X")]
+    document = document_of("s", ["a", "b"], mentions)
+    document = Document("s", document.text, document.entities, document.words, (extra,))
+    (sentence,), lost = sentences_of([document])
+    assert (sentence.id, sentence.words, sentence.extras) == ("s", ("a", "b"), (extra,))
+    assert (list(sentence.mentions), lost) == (mentions, 0)
+
+
+def test_a_sentence_without_words_is_kept():
+    (sentence,), _ = sentences_of([document_of("s", [], [])])
+    assert sentence.words == ()
+
+
+def test_losses_are_counted_by_kind():
+    scored = Entity("X", ((0, 1),), "a", 0.5, "T1")
+    document = Document("d", "a", (scored,), extras=(Extra("brat", "#"), Extra("grid", "{}")))
+    assert dropped_with_words([document], 3, keeps="grid") == {
+        "entities that do not fit on words of one sentence": 3,
+        "scores": 1,
+        "entity ids": 1,
+        "relations or notes": 1,
+    }
