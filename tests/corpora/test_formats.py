@@ -1,0 +1,117 @@
+"""The table of formats, and reading and writing through it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from trigner import corpora
+from trigner.corpora import FORMATS, Notice, read, write
+from trigner.corpora.formats import known, recognise
+from trigner.errors import InputError
+from trigner.mentions import Document, Entity
+
+ENTITY = Entity("ADR", ((0, 4), (8, 13)), "pain hands", id="T1")
+DOCUMENT = Document("a", "pain in hands", (ENTITY,))
+NAMES = {"brat": "", "grid": "a.json", "inline": "a.txt", "bigbio": "a.json", "jsonl": "a.jsonl"}
+
+
+def test_all_names_are_offered():
+    assert all(hasattr(corpora, name) for name in corpora.__all__)
+    assert all(name == format.name for name, format in FORMATS.items())
+    assert set(NAMES) == {name for name, format in FORMATS.items() if format.write is not None}
+
+
+@pytest.mark.parametrize("format", NAMES)
+def test_what_a_format_writes_is_recognised_as_it(tmp_path, format):
+    write([DOCUMENT], tmp_path / "out" / NAMES[format], format=format)
+    for path in (tmp_path / "out" / NAMES[format], tmp_path / "out"):
+        corpus = read(path)
+        assert corpus.format == format
+        assert sum(len(d.entities) for d in corpus.documents) == 1
+        assert corpus.notices == ()
+
+
+@pytest.mark.parametrize("format", NAMES)
+def test_what_is_written_twice_is_the_same(tmp_path, format):
+    target = tmp_path / "out" / NAMES[format]
+    write([DOCUMENT], target, format=format)
+    first = {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()}
+    write([DOCUMENT], str(target), format=format)
+    assert {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()} == first
+
+
+def test_unknown_names_list_the_known(tmp_path):
+    for call in (
+        lambda: known("conll"),
+        lambda: read(tmp_path, format="conll"),
+        lambda: write([], tmp_path, format="conll"),
+    ):
+        with pytest.raises(InputError, match="unknown format 'conll'; known are: brat, grid"):
+            call()
+
+
+def test_formats_that_are_only_read_say_so(tmp_path):
+    with pytest.raises(InputError, match="cadec can only be read; these can be written: brat"):
+        write([], tmp_path, format="cadec")
+
+
+def test_a_missing_path_is_named(tmp_path):
+    with pytest.raises(InputError, match="gone: no such file or folder"):
+        read(tmp_path / "gone")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", "a,b"),
+        ("a.json", '{"a": 1}'),
+        ("a.json", "[]"),
+        ("a.jsonl", '{"a": 1}'),
+        ("a.json", "\udcff"),
+    ],
+)
+def test_unknown_content_is_not_guessed(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content.encode("utf-8", "surrogateescape"))
+    for path in (tmp_path, tmp_path / name):
+        with pytest.raises(InputError, match="no format that is recognised; name one with --from"):
+            read(path)
+
+
+def test_an_empty_folder_is_not_guessed(tmp_path):
+    with pytest.raises(InputError, match="no format that is recognised"):
+        recognise(tmp_path)
+
+
+def test_a_folder_of_several_formats_is_not_guessed(tmp_path):
+    write([DOCUMENT], tmp_path, format="brat")
+    write([DOCUMENT], tmp_path / "b.jsonl", format="jsonl")
+    with pytest.raises(InputError, match="could be brat or jsonl"):
+        read(tmp_path)
+    assert len(read(tmp_path, format="jsonl").documents) == 1
+
+
+def test_splits_are_folders_or_files(tmp_path):
+    write([DOCUMENT], tmp_path / "dev", format="brat")
+    write([DOCUMENT], tmp_path / "train.json", format="grid")
+    assert read(tmp_path, split="dev").format == "brat"
+    assert read(tmp_path, split="train").format == "grid"
+    with pytest.raises(InputError, match="has no part 'test'"):
+        read(tmp_path, split="test")
+
+
+def test_skipped_annotations_are_in_the_notices(tmp_path):
+    bad = {"index": [7], "type": "X"}
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([{"sentence": ["a"], "ner": [bad]}]))
+    with pytest.raises(InputError, match=r"a\.json:1: word 7"):
+        read(path)
+    (notice,) = read(path, skip_bad=True).notices
+    assert notice == Notice(path, 1, "left out: word 7 is outside a sentence of 1 words")
+
+
+def test_one_id_twice_is_refused(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"id": "x", "text": "a"}\n{"id": "x", "text": "b"}\n')
+    with pytest.raises(InputError, match=r"a\.jsonl:2: two documents have the id 'x'"):
+        read(tmp_path)
