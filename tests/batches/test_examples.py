@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+from transformers import AutoTokenizer
+
+from tiny_encoders import tiny_encoder
+from trigner.batches import WordPieces, cut
+from trigner.mentions import Mention, Sentence
+
+
+@pytest.fixture(scope="module")
+def word_pieces(tmp_path_factory):
+    folder = tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=False)
+    return WordPieces(AutoTokenizer.from_pretrained(folder).backend_tokenizer)
+
+
+def sentence(length, *mentions):
+    words = ("my", "leg", "hurt", "pain")
+    chosen = tuple(words[i % 4] for i in range(length))
+    offsets = tuple((6 * i, 6 * i + len(word)) for i, word in enumerate(chosen))
+    return Sentence("d", 0, chosen, offsets, tuple(Mention(m, "ADR") for m in mentions))
+
+
+def test_a_sentence_that_fits_is_one_example(word_pieces):
+    given = sentence(5, (0, 3))
+    result = cut([given], word_pieces, 40)
+    (example,) = result.examples
+    assert example.length == 5
+    assert example.mentions == given.mentions
+    assert example.in_sentence(Mention((0, 3), "ADR")) == Mention((0, 3), "ADR")
+    assert result.lost == ()
+
+
+def test_a_long_sentence_keeps_its_mentions_in_the_window_that_answers(word_pieces):
+    spans = [(i, i + 2) for i in range(0, 97, 3)]
+    result = cut([sentence(3), sentence(100, *spans)], word_pieces, 22)
+    windows = [example for example in result.examples if example.sentence == 1]
+    assert len(windows) > 4
+    assert all(len(example.pieces.ids) <= 22 for example in result.examples)
+    back = [m for e in windows for own in e.mentions if (m := e.in_sentence(own)) is not None]
+    assert sorted(mention.words for mention in back) == spans
+    assert result.lost == ()
+
+
+def test_a_mention_that_no_window_holds_is_told(word_pieces):
+    result = cut([sentence(100, (0, 99), (4, 5))], word_pieces, 22)
+    assert [(place, mention.words) for place, mention in result.lost] == [(0, (0, 99))]

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trigner.batches import Window, windows
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=120), st.integers(9, 60))
+def test_every_word_is_answered_for_once_by_a_window_that_holds_it(counts, limit):
+    found = windows(counts, limit)
+    answered = [word for window in found for word in range(window.first, window.last)]
+    assert answered == list(range(len(counts)))
+    for window in found:
+        assert window.start <= window.first <= window.last <= window.stop
+        assert sum(counts[window.start : window.stop]) <= limit
+    assert found[0].start == 0
+    assert found[-1].stop == len(counts)
+
+
+def test_neighbours_share_about_a_quarter():
+    found = windows([1] * 1000, 100)
+    for before, after in pairwise(found):
+        assert 20 <= before.stop - after.start <= 26
+        assert before.last == after.first
+        assert before.stop - before.last >= 10
+
+
+def test_a_short_sentence_is_one_window():
+    assert windows([1, 2, 3], 6) == [Window(0, 3, 0, 3)]
+    assert windows([], 6) == [Window(0, 0, 0, 0)]
+
+
+def test_a_word_over_the_limit():
+    with pytest.raises(ValueError, match="a word has 9 pieces; the limit is 5"):
+        windows([1, 9, 1], 5)

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trigner.mentions import Document, Entity, Mention
+
+
+@pytest.mark.parametrize("words", [(), (2, 1), (1, 1), (-1, 0)])
+def test_words_of_a_mention_are_increasing(words):
+    with pytest.raises(ValueError, match=r"mention|increasing"):
+        Mention(words, "ADR")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"), [((3,), False), ((1, 2, 3), False), ((0, 2), True), ((0, 1, 3), True)]
+)
+def test_discontinuous_mentions(words, expected):
+    assert Mention(words, "ADR").is_discontinuous is expected
+
+
+def entity(*fragments):
+    return Entity("ADR", fragments, "")
+
+
+TEXT = "pain \n in my legs , badly "
+
+
+@pytest.mark.parametrize(
+    ("fragments", "expected"),
+    [
+        (((0, 4),), ((0, 4),)),
+        (((0, 5),), ((0, 4),)),  # a trailing blank
+        (((0, 4), (7, 9)), ((0, 9),)),  # only white space between
+        (((7, 9), (0, 4)), ((0, 9),)),  # in any order
+        (((0, 4), (10, 12)), ((0, 4), (10, 12))),
+        (((0, 4), (4, 7)), ((0, 4),)),  # a fragment of blanks
+        (((5, 7),), ()),
+        (((7, 9), (9, 12)), ((7, 12),)),  # touching
+    ],
+)
+def test_merged_fragments(fragments, expected):
+    assert Document("d", TEXT).merged(fragments) == expected
+    assert Document("d", TEXT).key(entity(*fragments)) == ("ADR", expected)
+    assert Document("d", TEXT).is_discontinuous(entity(*fragments)) is (len(expected) > 1)
+
+
+def test_a_given_word_of_white_space_stands_between():
+    document = Document("d", "a \xa0 b", words=((0, 1), (2, 3), (4, 5)))
+    assert document.merged(((0, 1), (4, 5))) == ((0, 1), (4, 5))
+    assert Document("d", "a \xa0 b").merged(((0, 1), (4, 5))) == ((0, 5),)
+
+
+@given(st.text(alphabet="ab \n,", max_size=30), st.data())
+def test_merging_keeps_every_character_that_is_not_blank(text, data):
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=8)))
+    fragments = list(zip(cuts[::2], cuts[1::2], strict=False))
+    merged = Document("d", text).merged(fragments)
+    assert merged == Document("d", text).merged(merged)
+    kept = {i for a, b in merged for i in range(a, b) if text[i].strip()}
+    assert kept == {i for a, b in fragments for i in range(a, b) if text[i].strip()}
+    for (_, end), (start, _) in pairwise(merged):
+        assert text[end:start].strip()
+
+
+def test_surface():
+    assert Document("d", TEXT).surface(((0, 4), (13, 17))) == "pain legs"
