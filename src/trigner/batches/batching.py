@@ -53,7 +53,10 @@ def shuffled_by_cost(
 
 
 def shuffled(count: int, *, sentences: int, seed: int) -> list[list[int]]:
-    """One epoch of random batches of exactly `sentences`, the incomplete last one dropped (W2NER)."""
+    """One epoch of random batches of exactly `sentences`, the incomplete last one dropped.
+
+    That is how W2NER trains.
+    """
     order = np.random.default_rng(seed).permutation(count).tolist()
     last = count - count % sentences
     return [order[start : start + sentences] for start in range(0, last, sentences)]

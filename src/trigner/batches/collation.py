@@ -20,8 +20,8 @@ IGNORED = -100
 class Batch:
     """What a tagger reads.
 
-    `piece_ids`, `attention_mask` `[B, P]`; `word_pieces [B, L, K]`, positions of each word's pieces,
-    -1 for none; `lengths [B]`, words of each sentence, special words included.
+    `piece_ids`, `attention_mask` `[B, P]`; `word_pieces [B, L, K]`, positions of each word's
+    pieces, -1 for none; `lengths [B]`, words of each sentence, special words included.
     """
 
     piece_ids: Integers

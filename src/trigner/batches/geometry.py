@@ -1,4 +1,4 @@
-"""Where a cell lies in the word-pair grid: log-bucketed distances and regions (W2NER, section 3)."""
+"""Where a cell lies in the word-pair grid: log-bucketed distance and region (W2NER, section 3)."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def distances(length: int) -> Integers:
         bucket = np.minimum(np.floor(np.log2(np.abs(offset))) + 1, 9)
     ids = np.where(offset > 0, bucket, bucket + 9)
     ids[offset == 0] = ON_DIAGONAL
-    return ids.astype(np.int64)
+    return np.asarray(ids, dtype=np.int64)
 
 
 def regions(length: int) -> Integers:
     """Region ids `[L, L]`: 1 above the diagonal, 2 on and below it. (Padding would be 0.)"""
     above = np.triu(np.ones((length, length), dtype=bool), 1)
-    return np.where(above, UPPER_REGION, LOWER_REGION)
+    return np.where(above, UPPER_REGION, LOWER_REGION).astype(np.int64)
 
 
 def region_of_distance() -> Integers:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Words `[start, stop)` of a sentence; it answers for mentions that begin in `[first, last)`."""
+    """Words `[start, stop)` of a sentence; those from `first` to `last` it answers for.
+
+    A mention belongs to the window that answers for its first word; `last` is exclusive.
+    """
 
     start: int
     stop: int
@@ -41,7 +45,7 @@ def windows(piece_counts: Sequence[int], limit: int, overlap: float = 0.25) -> l
             break
         wanted = int(np.searchsorted(ends, ends[stop] - overlap * limit, side="left"))
         start = min(max(start + 1, wanted), stop)
-    borders = [(a[1] + b[0]) // 2 for a, b in zip(spans, spans[1:], strict=False)]
+    borders = [(a[1] + b[0]) // 2 for a, b in pairwise(spans)]
     return [
         Window(*span, first, last)
         for span, first, last in zip(spans, [0, *borders], [*borders, length], strict=True)

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
+import torch
 from tokenizers import Tokenizer
-from transformers import MODEL_MAPPING, AutoConfig, AutoModel, AutoTokenizer, PreTrainedModel
+from tokenizers.pre_tokenizers import ByteLevel
+from torch import nn
+from transformers import (
+    MODEL_MAPPING,
+    AutoConfig,
+    AutoModel,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+from transformers.utils import logging as transformers_logging
 
 from trigner.errors import InputError
 from trigner.networks.co_predictor import TrignerCoPredictor, W2nerCoPredictor
@@ -67,43 +80,113 @@ def _co_predictor(
     )
 
 
-def load_encoder(name: str, special_words: tuple[str, ...]) -> tuple[PreTrainedModel, Tokenizer, int]:
+def load_encoder(
+    name: str, special_words: tuple[str, ...]
+) -> tuple[PreTrainedModel, Tokenizer, int]:
     """A pretrained encoder, its tokenizer with the special words added, and the padding id.
 
     `name` is a folder, a model on the Hub, or `minilm` for the encoder that comes with the package
-    index. Raises InputError when it cannot be had.
+    index. Raises InputError when it cannot be had, lacks weights of its own or does not fit its
+    tokenizer.
     """
     source = minilm_folder() if name == "minilm" else name
-    try:
-        # Ready words carry no blank before them; byte-level tokenizers must put it there.
-        tokenizer = AutoTokenizer.from_pretrained(source, add_prefix_space=True)
-        config = AutoConfig.from_pretrained(source)
-        model = AutoModel.from_pretrained(source, **_without_pooler(config))
-    except (OSError, ValueError, KeyError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"cannot load the encoder {name!r}: {reason}") from error
+    with quiet():
+        tokenizer = _tokenizer(name, source)
+        model = _pretrained(name, source)
+        pieces, padding = tokenizer.backend_tokenizer, tokenizer.pad_token_id
+        held = cast(nn.Embedding, model.get_input_embeddings()).num_embeddings
+        if _ids(pieces) > held:
+            raise InputError(
+                f"the tokenizer of the encoder {name!r} knows {_ids(pieces)} pieces, "
+                f"the encoder {held}"
+            )
+        pieces.add_special_tokens(list(special_words))
+        if _ids(pieces) > held:
+            # Fresh random rows, as the paper's code has them.
+            model.resize_token_embeddings(_ids(pieces), mean_resizing=False)
+    return model, pieces, 0 if padding is None else int(padding)
+
+
+def _tokenizer(name: str, source: str | Path) -> PreTrainedTokenizerBase:
+    with _named(name):
+        tokenizer = AutoTokenizer.from_pretrained(
+            source, add_prefix_space=True, trust_remote_code=False
+        )
     if not tokenizer.is_fast:
         raise InputError(f"the encoder {name!r} has no fast tokenizer, which word alignment needs")
-    if special_words:
-        tokenizer.add_special_tokens({"additional_special_tokens": list(special_words)})
-        if len(tokenizer) > model.get_input_embeddings().num_embeddings:
-            # Fresh random rows, as the paper's code has them.
-            model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
-    padding = 0 if tokenizer.pad_token_id is None else int(tokenizer.pad_token_id)
-    return model, tokenizer.backend_tokenizer, padding
+    # Ready words carry no blank before them; byte-level tokenizers must put it there. Not every
+    # tokenizer class passes the wish above on.
+    step = tokenizer.backend_tokenizer.pre_tokenizer
+    if isinstance(step, ByteLevel):
+        step.add_prefix_space = True
+    return tokenizer
+
+
+def _pretrained(name: str, source: str | Path) -> PreTrainedModel:
+    with _named(name):
+        config = AutoConfig.from_pretrained(source, trust_remote_code=False)
+        model, report = AutoModel.from_pretrained(
+            source,
+            config=config,
+            dtype=torch.float32,
+            trust_remote_code=False,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # refused below, by name
+            **_without_pooler(config),
+        )
+    unlike = sorted(str(key[0]) for key in report["mismatched_keys"])
+    lacking = sorted(key for key in report["missing_keys"] if "pooler." not in key)
+    for keys, what in ((unlike, "has another shape for"), (lacking, "lacks")):
+        if keys:
+            raise InputError(
+                f"the encoder {name!r} {what} {len(keys)} of its weights, such as {keys[0]}"
+            )
+    return cast(PreTrainedModel, model)
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # a folder that is no encoder fails in nearly every way
+        reason = str(error).strip().splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(f"cannot load the encoder {name!r}: {reason}") from error
+
+
+def _ids(pieces: Tokenizer) -> int:
+    """Rows that an embedding needs for these pieces: a vocabulary may have holes."""
+    return 1 + max(pieces.get_vocab(with_added_tokens=True).values())
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """None of transformers' bars, reports and asides; errors are raised as ever."""
+    verbosity = transformers_logging.get_verbosity()
+    bars = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(verbosity)
+        if bars:
+            transformers_logging.enable_progress_bar()
 
 
 def encoder_from_config(folder: Path) -> PreTrainedModel:
     """An encoder of the right shape, its weights still to be loaded."""
-    config = AutoConfig.from_pretrained(folder)
-    return cast(PreTrainedModel, AutoModel.from_config(config, **_without_pooler(config)))
+    config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    options = {**_without_pooler(config), "dtype": torch.float32, "trust_remote_code": False}
+    return cast(PreTrainedModel, AutoModel.from_config(config, **options))
 
 
 def _without_pooler(config: Any) -> dict[str, bool]:
     """Leave out the sentence pooler, which no tag depends on, where the architecture allows it."""
-    architecture = MODEL_MAPPING[type(config)]
-    parameters = inspect.signature(architecture.__init__).parameters
-    return {"add_pooling_layer": False} if "add_pooling_layer" in parameters else {}
+    found: Any = MODEL_MAPPING[type(config)]
+    architectures = found if isinstance(found, tuple) else (found,)
+    pooler = "add_pooling_layer"
+    allowed = all(pooler in inspect.signature(each).parameters for each in architectures)
+    return {pooler: False} if allowed else {}
 
 
 def minilm_folder() -> Path:

@@ -26,7 +26,7 @@ class GridBranch(nn.Module):
 
 
 class TrignerCoPredictor(nn.Module):
-    """TriG-NER's: the pair map reads the BiLSTM states directly, without MLPs or dropout before it."""
+    """TriG-NER's: the pair map reads the BiLSTM states directly, no MLP or dropout before it."""
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from transformers import PreTrainedModel
 
 
 class Encoder(nn.Module):
-    """A pretrained encoder whose last `layers` hidden states are averaged (W2NER: 4; 1: the last)."""
+    """A pretrained encoder; its last `layers` hidden states are averaged (W2NER: 4)."""
 
     def __init__(self, model: PreTrainedModel, *, layers: int = 4) -> None:
         super().__init__()
@@ -27,13 +27,16 @@ class Encoder(nn.Module):
     def max_pieces(self) -> int:
         """Longest input in pieces, the tokenizer's own start and end included.
 
-        RoBERTa-like models count positions from behind their padding id; MPNet too.
+        RoBERTa-like models and MPNet count positions from behind their padding id, which their
+        position table knows. Encoders with relative positions alone have no such table: for them
+        it is the length that they were made for.
         """
-        config = self.model.config
-        embeddings = getattr(self.model, "embeddings", None)
-        offset = getattr(embeddings, "padding_idx", None)
-        shift = 0 if offset is None or not hasattr(embeddings, "create_position_ids_from_inputs_embeds") else offset + 1
-        return int(getattr(config, "max_position_embeddings", 512)) - shift
+        table = getattr(getattr(self.model, "embeddings", None), "position_embeddings", None)
+        if isinstance(table, nn.Embedding):
+            return table.num_embeddings - (
+                0 if table.padding_idx is None else table.padding_idx + 1
+            )
+        return int(getattr(self.model.config, "max_position_embeddings", 512))
 
     def forward(self, piece_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Piece states `[B, P, D]` from ids and mask `[B, P]`.

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
@@ -63,8 +62,10 @@ class Model:
         return len(self.network.leading_words)
 
 
-def create(encoder: str, scheme_name: str, labels: tuple[str, ...], network: NetworkSettings) -> Model:
-    """A fresh model around a pretrained encoder. Raises InputError when the encoder is not there."""
+def create(
+    encoder: str, scheme_name: str, labels: tuple[str, ...], network: NetworkSettings
+) -> Model:
+    """A fresh model around a pretrained encoder. Raises InputError when that cannot be had."""
     tags = scheme(scheme_name, labels)
     pretrained, tokenizer, padding_id = load_encoder(encoder, network.leading_words)
     tagger = build_tagger(pretrained, network, len(tags.tags))
@@ -75,7 +76,7 @@ def save(model: Model, folder: Path) -> None:
     """Write the model folder: all of it or nothing.
 
     Every file is first written beside its final name, so that a full disk is met while the old
-    files are still whole; then all are renamed. Raises TrignerError when it cannot be written.
+    files are still in place. Raises TrignerError when it cannot be written.
     """
     description = {
         "format": FORMAT_VERSION,
@@ -90,25 +91,52 @@ def save(model: Model, folder: Path) -> None:
     config = model.tagger.encoder.model.config.to_json_string()
     writers: dict[Path, Callable[[Path], object]] = {
         folder / ENCODER / "config.json": lambda path: path.write_text(config, encoding="utf-8"),
-        folder / TOKENIZER: lambda path: path.write_text(model.tokenizer.to_str(), encoding="utf-8"),
+        folder / TOKENIZER: lambda path: path.write_text(
+            model.tokenizer.to_str(), encoding="utf-8"
+        ),
         folder / WEIGHTS: lambda path: save_file(state, path),
         folder / DESCRIPTION: lambda path: path.write_text(
             json.dumps(description, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
         ),
     }
-    partial = {path: path.with_name(path.name + ".partial") for path in writers}
     try:
         (folder / ENCODER).mkdir(parents=True, exist_ok=True)
-        for path, write in writers.items():
-            write(partial[path])
-        # Safetensors gives its files to their owner alone; a model is as readable as other files.
-        partial[folder / WEIGHTS].chmod(partial[folder / DESCRIPTION].stat().st_mode)
-        for path, written in partial.items():
-            os.replace(written, path)
+        _replace_together(writers)
     except (OSError, SafetensorError) as error:
-        for written in partial.values():
-            written.unlink(missing_ok=True)
         raise TrignerError(f"cannot save the model in {folder}: {error}") from error
+
+
+def _replace_together(writers: dict[Path, Callable[[Path], object]]) -> None:
+    """New files for old ones: all, or on any failure none.
+
+    The last file stands for the whole: it goes first and comes last, so that what an end in
+    between leaves behind is refused, not mistaken for a model.
+    """
+    new = {path: path.with_name(path.name + ".partial") for path in writers}
+    old = {path: path.with_name(path.name + ".previous") for path in writers}
+    moves: list[tuple[Path, Path]] = []
+    try:
+        for path, write in writers.items():
+            write(new[path])
+        for path in reversed(writers):
+            if path.exists():
+                _move(path, old[path], moves)
+        for path in writers:
+            _move(new[path], path, moves)
+    except BaseException:
+        for source, target in reversed(moves):
+            os.replace(target, source)
+        raise
+    finally:
+        for path in new.values():
+            path.unlink(missing_ok=True)
+    for path in old.values():
+        path.unlink(missing_ok=True)
+
+
+def _move(source: Path, target: Path, moves: list[tuple[Path, Path]]) -> None:
+    os.replace(source, target)
+    moves.append((source, target))
 
 
 def load(folder: str | Path) -> Model:
@@ -120,10 +148,10 @@ def load(folder: str | Path) -> Model:
             raise InputError(f"this model folder has no {needed}", path=folder)
     try:
         network = NetworkSettings.model_validate(description["network"])
-        tags = scheme(description["scheme"], description["labels"])
+        tags = scheme(str(description["scheme"]), _labels(description["labels"]))
         padding_id = int(description["padding_id"])
         provenance = dict(description["provenance"])
-    except (KeyError, TypeError, ValueError, ValidationError) as error:
+    except (InputError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
     try:
         tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
@@ -131,7 +159,7 @@ def load(folder: str | Path) -> Model:
         raise InputError(f"is no tokenizer: {error}", path=folder / TOKENIZER) from error
     try:
         encoder = encoder_from_config(folder / ENCODER)
-    except (OSError, ValueError, KeyError) as error:
+    except Exception as error:  # what is no configuration fails in nearly every way
         raise InputError(
             f"is no encoder configuration: {error}", path=folder / ENCODER / "config.json"
         ) from error
@@ -143,6 +171,12 @@ def load(folder: str | Path) -> Model:
         raise InputError(f"does not fit: {' '.join(reason[:3])}", path=folder / WEIGHTS) from error
     tagger.eval()
     return Model(tagger, tags, tokenizer, padding_id, network, provenance)
+
+
+def _labels(found: object) -> list[str]:
+    if not isinstance(found, list) or not all(isinstance(label, str) for label in found):
+        raise ValueError("the labels are no list of names")
+    return found
 
 
 def read_description(folder: Path) -> dict[str, Any]:

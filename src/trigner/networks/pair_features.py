@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from trigner.batches import geometry
+from trigner.networks.pair_products import pair_products
 
 Normalised = Literal["row", "column"]
 
@@ -25,10 +26,12 @@ class PairFeatures(nn.Module):
     """`Q [B, n * channels, L, L]`: each pair of words seen with its neighbourhood.
 
     `normalised` says which word of a pair is normalised; the other conditions scale and shift
-    (released code: row; article: column). `mask_between` zeroes padding inside the block too, without
-    which a sentence's borders depend on its batch. `chained` dilations read each other's output
-    (code), else all read the first layer's (article).
+    (released code: row; article: column). `mask_between` zeroes padding inside the block too,
+    without which a sentence's borders depend on its batch. `chained` dilations read each other's
+    output (code), else all read the first layer's (article).
     """
+
+    region_of_distance: Tensor
 
     def __init__(
         self,
@@ -70,7 +73,7 @@ class PairFeatures(nn.Module):
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
         """From word states `[B, L, size]` and the valid cells `[B, L, L]`; zero in padding."""
         valid = mask[:, None].to(states.dtype)
-        reduced = self._reduced(states)
+        reduced = self._reduced(states, mask[:, 0].sum(-1))
         bias = self.reduce.bias[:, None, None]
         grid = (reduced + bias) * valid if self.mask_between else reduced * valid + bias
         grid = functional.gelu(grid)
@@ -84,10 +87,10 @@ class PairFeatures(nn.Module):
         features = torch.cat(outputs, dim=1)
         return features if self.mask_between else features * valid
 
-    def _reduced(self, states: Tensor) -> Tensor:
-        """First layer of the block without its bias, `[B, channels, L, L]`."""
+    def _reduced(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """First layer of the block without its bias, `[B, channels, L, L]`, at valid cells."""
         batch, length, size = states.shape
-        # One mask a sentence and input channel: what dropout of whole channels does to the pair grid.
+        # One mask a sentence and input channel: what dropout of whole channels does to the grid.
         ones = states.new_ones(batch, self.reduce.in_features, 1, 1)
         kept = functional.dropout2d(ones, self.dropout, self.training).flatten(1)
         weight = self.reduce.weight * kept[:, None]
@@ -96,18 +99,14 @@ class PairFeatures(nn.Module):
         table = on_distance @ self.distance.weight.T
         table = table + on_region @ self.region.weight[self.region_of_distance].T
         distances = torch.from_numpy(geometry.distances(length)).to(states.device)
-        placed = table.to(states.dtype)[:, :, distances.flatten()].unflatten(2, (length, length))
-        return placed + self._normalised_pairs(states, on_states)
+        placed = table.index_select(2, distances.flatten()).unflatten(2, (length, length))
+        return placed + self._normalised_pairs(states, on_states, lengths)
 
-    def _normalised_pairs(self, states: Tensor, weight: Tensor) -> Tensor:
+    def _normalised_pairs(self, states: Tensor, weight: Tensor, lengths: Tensor) -> Tensor:
         """Conditional layer norm of all pairs times `weight [B, C, size]`: `[B, C, L, L]`."""
-        batch, length, size = states.shape
-        channels = weight.shape[1]
         centred = states - states.mean(dim=-1, keepdim=True)
         variance = (centred**2).mean(dim=-1, keepdim=True)
         normal = centred / torch.sqrt(variance + 1e-12)
-        scale, shift = self.scale(states), self.shift(states)
-        weighted = (weight[:, :, None] * normal[:, None]).view(batch, channels * length, size)
-        pairs = (weighted @ scale.transpose(1, 2)).view(batch, channels, length, length)
-        pairs = pairs + (weight @ shift.transpose(1, 2))[:, :, None]
+        pairs = pair_products(weight, normal, self.scale(states), lengths)
+        pairs = pairs + (weight @ self.shift(states).transpose(1, 2))[:, :, None]
         return pairs if self.normalised == "row" else pairs.transpose(2, 3)

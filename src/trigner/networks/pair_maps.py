@@ -2,8 +2,8 @@
 
 `H^bi[i, j] = x_i W x_j` with a constant 1 appended to both words goes straight into a linear layer
 (paper, section 3). Only linear algebra lies between, so the layer is folded into `W`:
-`Y^bi[c] = x (sum_o L[c, o] W[o]) x`, and the grid of `H^bi` is never built. `states_at` gives `H^bi`
-at chosen cells only.
+`Y^bi[c] = x (sum_o L[c, o] W[o]) x`, and the grid of `H^bi` is never built. `states_at` gives
+`H^bi` at chosen cells only.
 """
 
 from __future__ import annotations
@@ -54,13 +54,12 @@ class FullPairMap(nn.Module):
 
     def states_at(self, states: Tensor, sentences: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
         words = with_one(states)
-        left, right = words[sentences, rows], words[sentences, columns]
+        right = words[sentences, columns]
         # Each word stands in many cells: map words, not cells, one slice of outputs at a time.
         slices = []
         for weight in self.weight.split(16):
             mapped = torch.matmul(words[:, None], weight)
             slices.append((mapped[sentences, :, rows] * right[:, None]).sum(-1))
-        del left
         return torch.cat(slices, dim=1)
 
 

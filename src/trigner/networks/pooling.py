@@ -22,8 +22,12 @@ class WordPooling(nn.Module):
         self.empty_word = empty_word
 
     def forward(self, piece_states: Tensor, word_pieces: Tensor) -> Tensor:
-        """Word states `[B, L, D]` from piece states `[B, P, D]` and positions `[B, L, K]` (-1: none)."""
-        batch, length, width = word_pieces.shape
+        """Word states `[B, L, D]` from piece states `[B, P, D]`.
+
+        `word_pieces [B, L, K]` are the positions of each word's pieces, first ones first, -1 for
+        none.
+        """
+        batch, _, width = word_pieces.shape
         present = word_pieces >= 0
         sentence = torch.arange(batch, device=word_pieces.device)[:, None]
         pooled = piece_states[sentence, word_pieces[:, :, 0].clamp(min=0)]

@@ -18,28 +18,33 @@ class NetworkSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     co_predictor: Literal["trigner", "w2ner"] = Field(
-        "trigner", description="TriG-NER's (pair map on word states) or W2NER's own (MLPs, biaffine)"
+        default="trigner",
+        description="TriG-NER's (pair map on word states) or W2NER's own (MLPs, biaffine)",
     )
     special_words: bool = Field(
-        True, description="put [POS] and [NEG] before each sentence; triplets need them"
+        default=True, description="put [POS] and [NEG] before each sentence; triplets need them"
     )
-    encoder_layers: int = Field(4, ge=1, description="average this many last hidden states")
-    empty_word: EmptyWord = Field("zeros", description="state of a word that has no pieces")
-    lstm_size: int = Field(512, ge=2, multiple_of=2, description="features of a word state")
-    distance_size: int = Field(20, ge=1)
-    region_size: int = Field(20, ge=1)
-    channels: int = Field(80, ge=1, description="channels of the convolution block")
-    dilations: tuple[int, ...] = Field((1, 2, 3), min_length=1)
-    chained: bool = Field(True, description="each convolution reads the one before it")
-    normalised: Normalised = Field("row", description="word that the conditional norm normalises")
-    mask_between: bool = Field(True, description="zero padding between convolutions")
-    pair_map: PairMapKind = Field("low_rank", description="the map that gives H^bi")
-    pair_size: int = Field(512, ge=1, description="width of H^bi; the rank of a low-rank map")
-    biaffine_size: int = Field(512, ge=1, description="hidden size of W2NER's own biaffine")
-    grid_size: int = Field(120, ge=1, description="hidden size of the grid branch")
-    embedding_dropout: float = Field(0.5, ge=0, lt=1)
-    feature_dropout: float = Field(0.5, ge=0, lt=1)
-    output_dropout: float = Field(0.33, ge=0, lt=1)
+    encoder_layers: int = Field(default=4, ge=1, description="average this many last hidden states")
+    empty_word: EmptyWord = Field(default="zeros", description="state of a word that has no pieces")
+    lstm_size: int = Field(default=512, ge=2, multiple_of=2, description="features of a word state")
+    distance_size: int = Field(default=20, ge=1)
+    region_size: int = Field(default=20, ge=1)
+    channels: int = Field(default=80, ge=1, description="channels of the convolution block")
+    dilations: tuple[int, ...] = Field(default=(1, 2, 3), min_length=1)
+    chained: bool = Field(default=True, description="each convolution reads the one before it")
+    normalised: Normalised = Field(
+        default="row", description="word that the conditional norm normalises"
+    )
+    mask_between: bool = Field(default=True, description="zero padding between convolutions")
+    pair_map: PairMapKind = Field(default="low_rank", description="the map that gives H^bi")
+    pair_size: int = Field(
+        default=512, ge=1, description="width of H^bi; the rank of a low-rank map"
+    )
+    biaffine_size: int = Field(default=512, ge=1, description="hidden size of W2NER's own biaffine")
+    grid_size: int = Field(default=120, ge=1, description="hidden size of the grid branch")
+    embedding_dropout: float = Field(default=0.5, ge=0, lt=1)
+    feature_dropout: float = Field(default=0.5, ge=0, lt=1)
+    output_dropout: float = Field(default=0.33, ge=0, lt=1)
 
     @model_validator(mode="after")
     def _dilations_are_positive(self) -> NetworkSettings:

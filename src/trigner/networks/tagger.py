@@ -24,7 +24,10 @@ class GridScores:
 
 
 class GridTagger(nn.Module):
-    """Encoder, word pooling, BiLSTM, pair features, co-predictor (paper, figure 2; W2NER, figure 3)."""
+    """Encoder, word pooling, BiLSTM, pair features, co-predictor.
+
+    Paper, figure 2; W2NER, figure 3.
+    """
 
     def __init__(
         self,
