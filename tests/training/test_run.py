@@ -122,6 +122,9 @@ def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeyp
         run(encoder, tmp_path / "parts", "triplets.window=3", resume=True)
     trained = run(encoder, tmp_path / "parts", resume=True)
     assert trained.epochs == 3
+    before = (tmp_path / "parts" / "model.safetensors").stat().st_mtime_ns
+    assert run(encoder, tmp_path / "parts", resume=True).epochs == 3  # nothing left to do
+    assert (tmp_path / "parts" / "model.safetensors").stat().st_mtime_ns == before
     whole, parts = (load_file(tmp_path / n / "model.safetensors") for n in ("whole", "parts"))
     assert all(whole[name].equal(parts[name]) for name in whole)
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import Progress as Bar
 
 from trigner.cli.options import From, SkipBad, read_documents
 from trigner.cli.output import errors, need_torch, results, tell
+from trigner.errors import InputError
+
+if TYPE_CHECKING:
+    from trigner.training.adaptation import AdaptationSettings, Progress
 
 
 def adapt(
@@ -45,49 +50,29 @@ def adapt(
     Example:  trigner adapt --text notes/ --encoder dmis-lab/biobert-base-cased-v1.2 --out encoder
     """
     need_torch()
-    from pydantic import ValidationError
-
-    from trigner.errors import InputError
-    from trigner.training.adaptation import AdaptationSettings, Progress
     from trigner.training.adaptation import adapt as run
 
-    try:
-        settings = AdaptationSettings(
-            epochs=epochs,
-            batch_size=batch_size,
-            learning_rate=learning_rate,
-            mask_probability=mask_probability,
-            seed=seed,
-        )
-    except ValidationError as error:
-        raise InputError("; ".join(e["msg"] for e in error.errors())) from error
-    texts, dev_texts = (
-        None
-        if path is None
-        else [d.text for d in read_documents(path, format=from_, skip_bad=skip_bad)]
-        for path in (text, dev)
+    settings = _settings(
+        epochs=epochs,
+        batch_size=batch_size,
+        learning_rate=learning_rate,
+        mask_probability=mask_probability,
+        seed=seed,
     )
+    texts = [d.text for d in read_documents(text, format=from_, skip_bad=skip_bad)]
+    dev_texts = None
+    if dev is not None:
+        dev_texts = [d.text for d in read_documents(dev, format=from_, skip_bad=skip_bad)]
     with Bar(console=errors(), disable=not errors().is_terminal) as bar:
-        task = bar.add_task("adapting", total=None)
-
-        def show(state: Progress) -> None:
-            loss = "" if state.dev_loss is None else f", dev loss {state.dev_loss:.3f}"
-            bar.update(
-                task,
-                total=state.steps,
-                completed=state.step,
-                description=f"epoch {state.epoch:.1f} of {epochs}{loss}",
-            )
-
         adapted = run(
-            texts or [],
+            texts,
             encoder=encoder,
             out=out,
             dev_texts=dev_texts,
             settings=settings,
             resume=resume,
             use_cpu=device == "cpu",
-            progress=show,
+            progress=_shown_on(bar, epochs),
             tell=lambda message: tell([message]),
         )
     console = results()
@@ -97,3 +82,25 @@ def adapt(
         highlight=False,
     )
     console.print(f"encoder: {out}", markup=False, highlight=False)
+
+
+def _settings(**values: Any) -> AdaptationSettings:
+    from pydantic import ValidationError
+
+    from trigner.training.adaptation import AdaptationSettings
+
+    try:
+        return AdaptationSettings(**values)
+    except ValidationError as error:
+        raise InputError("; ".join(e["msg"] for e in error.errors())) from error
+
+
+def _shown_on(bar: Bar, epochs: int) -> Callable[[Progress], None]:
+    task = bar.add_task("adapting", total=None)
+
+    def show(state: Progress) -> None:
+        loss = "" if state.dev_loss is None else f", dev loss {state.dev_loss:.3f}"
+        description = f"epoch {state.epoch:.1f} of {epochs}{loss}"
+        bar.update(task, total=state.steps, completed=state.step, description=description)
+
+    return show

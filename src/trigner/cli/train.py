@@ -80,28 +80,9 @@ def train(
     )
     if not resume:
         refuse_non_empty(out)
-    chosen = comma_list(types)
-    # One path for both: a corpus that comes with its parts.
-    parts = ("train", "dev") if dev == train else (None, None)
-    documents: Sequence[Document] = read_documents(
-        train, format=from_, skip_bad=skip_bad, types=chosen, split=parts[0]
+    documents, held_out = _documents(
+        train, dev, settings.seed, comma_list(types), format=from_, skip_bad=skip_bad
     )
-    if dev is None:
-        documents, held_out = _hold_out(documents, settings.seed)
-    else:
-        held_out = read_documents(
-            dev, format=from_, skip_bad=skip_bad, types=chosen, split=parts[1]
-        )
-    known = {entity.label for document in documents for entity in document.entities}
-    if absent := [label for label in chosen or () if label not in known]:
-        raise InputError(f"has no entity of type {', '.join(absent)}", path=train)
-    for label, number in unknown_labels(held_out, known).items():
-        tell(
-            [
-                f"{number} dev entities of type {label}, which training never saw:"
-                " they count as missed"
-            ]
-        )
     trained = run(
         settings,
         documents,
@@ -117,6 +98,36 @@ def train(
     console.print(f"best epoch on dev ({len(held_out)} documents):")
     console.print(table(trained.scores))
     console.print(f"model: {out}", markup=False, highlight=False)
+
+
+def _documents(
+    train: Path,
+    dev: Path | None,
+    seed: int,
+    types: Sequence[str] | None,
+    *,
+    format: str | None,
+    skip_bad: bool,
+) -> tuple[Sequence[Document], Sequence[Document]]:
+    """Training and dev documents. One path for both is a corpus that comes with its parts."""
+    parts = ("train", "dev") if dev == train else (None, None)
+    documents: Sequence[Document] = read_documents(
+        train, format=format, skip_bad=skip_bad, types=types, split=parts[0]
+    )
+    if dev is None:
+        documents, held_out = _hold_out(documents, seed)
+    else:
+        held_out = read_documents(
+            dev, format=format, skip_bad=skip_bad, types=types, split=parts[1]
+        )
+    known = {entity.label for document in documents for entity in document.entities}
+    if absent := [label for label in types or () if label not in known]:
+        raise InputError(f"has no entity of type {', '.join(absent)}", path=train)
+    tell(
+        f"{number} dev entities of type {label}, which training never saw: they count as missed"
+        for label, number in unknown_labels(held_out, known).items()
+    )
+    return documents, held_out
 
 
 def _hold_out(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,6 @@ def train(
     another model's weights; its labels must be the same. Raises InputError for data or settings
     that cannot work, TrignerError when the disk cannot be written.
     """
-    console = console or Console(stderr=True)
     labels = tuple(sorted({e.label for d in documents for e in d.entities}))
     place = choose_device(device)
     _seed(settings.seed)
@@ -70,13 +70,38 @@ def train(
     else:
         model = _started_from(init_from, settings, labels)
     data = prepare(documents, model)
-    _start_run(out, settings, documents, dev, resume=resume)
-    batches = EpochBatches(
-        [e.length + model.offset for e in data.examples],
-        settings.optimisation,
-        settings.seed,
-        settings.optimisation.epochs,
-    )
+    finished = _start_run(out, settings, documents, dev, resume=resume)
+    if not finished:
+        progress = ShowProgress(console or Console(stderr=True))
+        trainer = _trainer(settings, model, data, documents, dev, out, place, progress)
+        checkpoint = last_checkpoint(out / CHECKPOINTS) if resume else None
+        try:
+            with _disk_errors(out):
+                trainer.train(
+                    resume_from_checkpoint=None if checkpoint is None else str(checkpoint)
+                )
+        finally:
+            progress.close()
+        finished = round(trainer.state.epoch or 0)
+        _finish_run(out, finished)
+    best = load(out)
+    scores = score(dev, list(extractor(best, device=str(place)).documents(dev)))
+    return Trained(best, scores, data, finished)
+
+
+def _trainer(
+    settings: Settings,
+    model: Model,
+    data: TrainingData,
+    documents: Sequence[Document],
+    dev: Sequence[Document],
+    out: Path,
+    place: torch.device,
+    progress: ShowProgress,
+) -> TaggerTrainer:
+    optimisation = settings.optimisation
+    lengths = [example.length + model.offset for example in data.examples]
+    batches = EpochBatches(lengths, optimisation, settings.seed, optimisation.epochs)
     on_dev = extractor(model, device=str(place))
 
     def score_dev() -> Scores:
@@ -86,34 +111,33 @@ def train(
         provenance = _provenance(settings, documents, dev, data, epoch, metrics)
         save(replace(model, provenance=provenance), out)
 
-    progress = ShowProgress(console)
-    trainer = TaggerTrainer(
+    keep_best = KeepBest(
+        select_by=optimisation.select_by, patience=optimisation.patience, save=keep
+    )
+    return TaggerTrainer(
         Objective(model.tagger, settings.triplets),
         training_arguments(
             out,
-            settings.optimisation,
+            optimisation,
             seed=settings.seed,
-            updates=len(batches) * settings.optimisation.epochs,
+            updates=len(batches) * optimisation.epochs,
             use_cpu=place.type == "cpu",
         ),
         data=data,
         batches=batches,
         collator=collator(model, _candidates(settings)),
-        settings=settings.optimisation,
+        settings=optimisation,
         score_dev=score_dev,
-        callbacks=[
-            KeepBest(
-                select_by=settings.optimisation.select_by,
-                patience=settings.optimisation.patience,
-                save=keep,
-            ),
-            progress,
-        ],
+        callbacks=[keep_best, progress],
         logs=out / LOGS,
     )
-    checkpoint = last_checkpoint(out / CHECKPOINTS) if resume else None
+
+
+@contextmanager
+def _disk_errors(out: Path) -> Iterator[None]:
+    """A disk that cannot be written becomes a TrignerError; other errors stay as they are."""
     try:
-        trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+        yield
     except (OSError, RuntimeError, SafetensorError) as error:
         # A full disk shows itself in many ways: torch raises RuntimeError, safetensors its own.
         full = shutil.disk_usage(out).free < FULL_DISK
@@ -121,12 +145,6 @@ def train(
             raise
         reason = "the disk is full" if full else str(error)
         raise TrignerError(f"cannot write to {out}: {reason}; go on with --resume") from error
-    finally:
-        progress.close()
-    shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
-    best = load(out)
-    scores = score(dev, list(extractor(best, device=str(place)).documents(dev)))
-    return Trained(best, scores, data, round(trainer.state.epoch or 0))
 
 
 def _seed(seed: int) -> None:
@@ -173,29 +191,48 @@ def _start_run(
     dev: Sequence[Document],
     *,
     resume: bool,
-) -> None:
+) -> int:
+    """Write down what runs; with `resume`, hold it against what ran. Epochs if it is finished."""
     run = {
         "settings": settings.model_dump(mode="json"),
         "train": data_hash(documents),
         "dev": data_hash(dev),
     }
     path = out / RUN
-    if resume and path.is_file():
-        try:
-            before = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputError(f"is damaged: {error}", path=path) from error
-        different = sorted(_differences(before, run))
-        if different:
-            raise InputError(
-                f"was started with other {', '.join(different)}; resume with the same", path=path
-            )
-        return
+    if not (resume and path.is_file()):
+        _write_run(path, run)
+        return 0
+    before = _read_run(path)
+    finished = int(before.pop("finished", 0))
+    different = sorted(_differences(before, run))
+    if different:
+        raise InputError(
+            f"was started with other {', '.join(different)}; resume with the same", path=path
+        )
+    return finished
+
+
+def _finish_run(out: Path, epochs: int) -> None:
+    """Note that nothing is left to do, then drop what only a resumption needs."""
+    _write_run(out / RUN, {**_read_run(out / RUN), "finished": epochs})
+    shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
+
+
+def _read_run(path: Path) -> dict[str, Any]:
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(run, indent=2) + "\n", encoding="utf-8")
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"is damaged: {error}", path=path) from error
+
+
+def _write_run(path: Path, run: Mapping[str, Any]) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(path.name + ".partial")
+        partial.write_text(json.dumps(run, indent=2) + "\n", encoding="utf-8")
+        partial.replace(path)
     except OSError as error:
-        raise TrignerError(f"cannot write to {out}: {error}") from error
+        raise TrignerError(f"cannot write to {path.parent}: {error}") from error
 
 
 def _differences(before: Any, now: Any, name: str = "") -> set[str]:
