@@ -48,13 +48,19 @@ def test_only_a_sentences_own_cells_are_computed(channels):
 
 
 @pytest.mark.parametrize("channels", [3, 11])
-def test_lower_precision_takes_the_plain_path(channels):
-    inputs = [tensor.detach().float() for tensor in draw(channels, 7)]
+def test_precision_is_full_under_autocast(channels):
+    inputs = [tensor.detach().float().requires_grad_() for tensor in draw(channels, 7)]
+    expected = torch.einsum("bcd,bid,bjd->bcij", *inputs)
+    gradients = torch.autograd.grad(expected.square().sum(), inputs)
     with torch.autocast("cpu", torch.bfloat16):
         found = pair_products(*inputs, torch.tensor([7, 7, 7]))
-    assert found.dtype == torch.bfloat16
-    expected = torch.einsum("bcd,bid,bjd->bcij", *inputs)
-    torch.testing.assert_close(found.float(), expected, rtol=0.05, atol=0.1)
+        torch.testing.assert_close(found, expected)
+        found_gradients = torch.autograd.grad(found.square().sum(), inputs)
+    torch.testing.assert_close(found_gradients, gradients)
+    half = [tensor.bfloat16().detach().requires_grad_() for tensor in inputs]
+    with torch.autocast("cpu", torch.bfloat16):
+        pair_products(*half, torch.tensor([7, 7, 7])).sum().backward()
+    assert {tensor.grad.dtype for tensor in half} == {torch.bfloat16}
 
 
 @pytest.mark.parametrize("channels", [3, 11])

@@ -23,8 +23,7 @@ def find_folder(root: Path, names: Sequence[str]) -> Path | None:
         found = [
             folder
             for folder in below
-            if _folded(folder.absolute().parts)[-len(tail) :] == tail
-            and files_in(folder, ("",))
+            if _folded(folder.absolute().parts)[-len(tail) :] == tail and files_in(folder, ("",))
         ]
         if len(found) > 1:
             which = " and ".join(str(folder.relative_to(root)) for folder in found)

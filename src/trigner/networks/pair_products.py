@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.amp import custom_bwd, custom_fwd
 
 BLOCK = 128 * 1024
 """Numbers in a block for each thread: half a megabyte of float32."""
@@ -24,9 +25,9 @@ def pair_products(weight: Tensor, rows: Tensor, columns: Tensor, lengths: Tensor
     """`[B, C, L, L]` from `weight [B, C, D]` and both words of a pair, `rows`, `columns [B, L, D]`.
 
     Cells beyond a sentence's words, `lengths [B]`, are unspecified (finite where the input is).
+    On a CPU the result has full precision under autocast too: that is the faster way there.
     """
-    device = weight.device.type
-    if device != "cpu" or torch.is_autocast_enabled(device) or torch.compiler.is_compiling():
+    if weight.device.type != "cpu" or torch.compiler.is_compiling():
         batch, channels, size = weight.shape
         length = rows.shape[1]
         weighted = (weight[:, :, None] * rows[:, None]).view(batch, channels * length, size)
@@ -48,6 +49,7 @@ class _Blocked(torch.autograd.Function):
     """`out[b, m, n, k] = sum_d first[b, m, d] second[b, n, d] third[b, k, d]`; zero outside."""
 
     @staticmethod
+    @custom_fwd(device_type="cpu", cast_inputs=torch.float32)
     def forward(ctx: Any, first: Tensor, second: Tensor, third: Tensor, extents: Extents) -> Tensor:
         ctx.save_for_backward(first, second, third)
         ctx.extents = extents
@@ -61,6 +63,7 @@ class _Blocked(torch.autograd.Function):
         return out
 
     @staticmethod
+    @custom_bwd(device_type="cpu")
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
         first, second, third = ctx.saved_tensors
         on_first, on_second, on_third = (torch.zeros_like(t) for t in ctx.saved_tensors)
