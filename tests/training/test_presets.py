@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from trigner.networks.build import ENCODERS
 from trigner.training import resolve
 
 
@@ -12,15 +13,16 @@ from trigner.training import resolve
     [
         ("paper-cadec", "biobert", 12, 25, "centroid", "logits", True, 1.0),
         ("paper-cadec-disc", "biobert", 12, 20, "centroid", "logits", False, 1.0),
-        ("paper-share13", "Biomed", 6, 10, "centroid", "logits", True, 1.0),
-        ("paper-share13-disc", "Biomed", 6, 10, "centroid", "logits", True, 1.0),
-        ("paper-share14", "Biomed", 6, 5, "negative-centroid", "pair_states", True, 1.0),
-        ("paper-share14-disc", "Biomed", 6, 5, "negative-centroid", "pair_states", True, 0.1),
+        ("paper-share13", "pubmedbert", 6, 10, "centroid", "logits", True, 1.0),
+        ("paper-share13-disc", "pubmedbert", 6, 10, "centroid", "logits", True, 1.0),
+        ("paper-share14", "pubmedbert", 6, 5, "negative-centroid", "pair_states", True, 1.0),
+        ("paper-share14-disc", "pubmedbert", 6, 5, "negative-centroid", "pair_states", True, 0.1),
     ],
 )
 def test_released_set_ups(preset, encoder, batch, window, selection, source, unique, margin):
     settings = resolve(preset=preset)
-    assert encoder in settings.encoder
+    assert settings.encoder == encoder
+    assert encoder in ENCODERS
     assert settings.optimisation.batch_size == batch
     triplets = settings.triplets
     assert (triplets.window, triplets.selection, triplets.source) == (window, selection, source)

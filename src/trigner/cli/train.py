@@ -27,7 +27,10 @@ def train(
     ] = None,
     encoder: Annotated[
         str | None,
-        typer.Option("--encoder", help="Pretrained encoder: name on the Hub, folder, or minilm."),
+        typer.Option(
+            "--encoder",
+            help="Name on the Hub, folder, or minilm, biobert, pubmedbert, bioclinicalbert, pharmbert.",
+        ),
     ] = None,
     scheme: Annotated[str | None, typer.Option("--scheme", help="Tagging scheme: w2ner.")] = None,
     types: Types = None,

@@ -31,6 +31,14 @@ from trigner.networks.recurrent import BiLstm
 from trigner.networks.settings import NetworkSettings
 from trigner.networks.tagger import GridTagger
 
+ENCODERS = {
+    "biobert": "dmis-lab/biobert-base-cased-v1.2",
+    "bioclinicalbert": "emilyalsentzer/Bio_ClinicalBERT",
+    "pharmbert": "Lianglab/PharmBERT-cased",
+    "pubmedbert": "microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract",
+}
+"""The paper's encoders by short names, besides `minilm`."""
+
 
 def build_tagger(model: PreTrainedModel, settings: NetworkSettings, classes: int) -> GridTagger:
     """A tagger around an encoder, its other weights freshly drawn."""
@@ -85,11 +93,10 @@ def load_encoder(
 ) -> tuple[PreTrainedModel, Tokenizer, int]:
     """A pretrained encoder, its tokenizer with the special words added, and the padding id.
 
-    `name` is a folder, a model on the Hub, or `minilm` for the encoder that comes with the package
-    index. Raises InputError when it cannot be had, lacks weights of its own or does not fit its
-    tokenizer.
+    `name` is what `encoder_source` takes. Raises InputError when the encoder cannot be had, lacks
+    weights of its own or does not fit its tokenizer.
     """
-    source = minilm_folder() if name == "minilm" else name
+    source = encoder_source(name)
     with quiet():
         tokenizer = _tokenizer(name, source)
         model = _pretrained(name, source)
@@ -187,6 +194,16 @@ def _without_pooler(config: Any) -> dict[str, bool]:
     pooler = "add_pooling_layer"
     allowed = all(pooler in inspect.signature(each).parameters for each in architectures)
     return {pooler: False} if allowed else {}
+
+
+def encoder_source(name: str) -> str | Path:
+    """Where an encoder is: `minilm`'s folder, the Hub's name of one of `ENCODERS`, else `name`.
+
+    A folder called like a short name comes first.
+    """
+    if Path(name).is_dir():
+        return name
+    return minilm_folder() if name == "minilm" else ENCODERS.get(name, name)
 
 
 def minilm_folder() -> Path:

@@ -21,7 +21,7 @@ from transformers import (
 from transformers.utils import logging as transformers_logging
 
 from trigner.errors import InputError
-from trigner.networks.build import minilm_folder
+from trigner.networks.build import encoder_source
 from trigner.networks.encoder import Encoder
 
 
@@ -46,12 +46,12 @@ class MaskedEncoder:
 
 
 def load_masked_encoder(name: str | Path) -> MaskedEncoder:
-    """An encoder by folder, name on the Hub, or `minilm` for the one from the package index.
+    """An encoder by folder, name on the Hub, or one of the short names.
 
     A missing head is drawn from torch's global random state. Raises InputError when the encoder
     cannot be had, lacks weights of its own, or cannot be trained on hidden pieces.
     """
-    source = minilm_folder() if str(name) == "minilm" else name
+    source = encoder_source(str(name))
     try:
         with quiet():
             tokenizer = AutoTokenizer.from_pretrained(source)

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-BIOBERT = "dmis-lab/biobert-base-cased-v1.2"
-PUBMEDBERT = "microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract"
+BIOBERT, PUBMEDBERT = "biobert", "pubmedbert"
 
 PAPER: dict[str, Any] = {
     "network": {"pair_map": "full", "empty_word": "batch_minimum", "mask_between": False},
