@@ -29,7 +29,8 @@ def train(
         str | None,
         typer.Option(
             "--encoder",
-            help="Name on the Hub, folder, or minilm, biobert, pubmedbert, bioclinicalbert, pharmbert.",
+            help="Pretrained encoder: name on the Hub, folder, or minilm, biobert, pubmedbert,"
+            " bioclinicalbert, pharmbert.",
         ),
     ] = None,
     scheme: Annotated[str | None, typer.Option("--scheme", help="Tagging scheme: w2ner.")] = None,

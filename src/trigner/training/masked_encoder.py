@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -18,10 +15,9 @@ from transformers import (
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
-from transformers.utils import logging as transformers_logging
 
 from trigner.errors import InputError
-from trigner.networks.build import encoder_source
+from trigner.networks.build import encoder_source, quiet
 from trigner.networks.encoder import Encoder
 
 
@@ -114,21 +110,3 @@ def _draw(parameter: Tensor, deviation: float, key: str) -> None:
         parameter.zero_()
     else:
         parameter.fill_(1.0)
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """None of the library's bars, reports and asides: what matters of them is told otherwise."""
-    verbosity = transformers_logging.get_verbosity()
-    bars = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.set_verbosity_error()
-    transformers_logging.disable_progress_bar()
-    try:
-        with warnings.catch_warnings():
-            # 4.57 wonders about checkpoints that follow within a second.
-            warnings.filterwarnings("ignore", message="mtime may not be reliable")
-            yield
-    finally:
-        transformers_logging.set_verbosity(verbosity)
-        if bars:
-            transformers_logging.enable_progress_bar()
