@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -173,7 +174,10 @@ def quiet() -> Iterator[None]:
     transformers_logging.set_verbosity_error()
     transformers_logging.disable_progress_bar()
     try:
-        yield
+        with warnings.catch_warnings():
+            # 4.57 wonders about checkpoints that follow within a second.
+            warnings.filterwarnings("ignore", message="mtime may not be reliable")
+            yield
     finally:
         transformers_logging.set_verbosity(verbosity)
         if bars:

@@ -29,6 +29,7 @@ from transformers import (
 )
 
 from trigner.errors import InputError, TrignerError
+from trigner.networks.build import quiet
 from trigner.text import split
 from trigner.training.adaptation_folder import (
     RUN,
@@ -39,7 +40,7 @@ from trigner.training.adaptation_folder import (
     write_json,
 )
 from trigner.training.checkpoints import CHECKPOINTS, last_checkpoint
-from trigner.training.masked_encoder import MaskedEncoder, load_masked_encoder, quiet
+from trigner.training.masked_encoder import MaskedEncoder, load_masked_encoder
 from trigner.training.masking import Masked, Masking, Passage, masking_collator, passages
 
 

@@ -20,6 +20,7 @@ from trigner.evaluation import Scores, data_hash, score, sign
 from trigner.inference import choose_device, extractor
 from trigner.mentions import Document
 from trigner.networks import Model, create, load, save
+from trigner.networks.build import quiet
 from trigner.training.checkpoints import CHECKPOINTS, last_checkpoint
 from trigner.training.data import EpochBatches, TrainingData, collator, prepare
 from trigner.training.objective import Objective
@@ -76,7 +77,7 @@ def train(
         trainer = _trainer(settings, model, data, documents, dev, out, place, progress)
         checkpoint = last_checkpoint(out / CHECKPOINTS) if resume else None
         try:
-            with _disk_errors(out):
+            with _disk_errors(out), quiet():
                 trainer.train(
                     resume_from_checkpoint=None if checkpoint is None else str(checkpoint)
                 )
