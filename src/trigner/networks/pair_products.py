@@ -49,7 +49,7 @@ class _Blocked(torch.autograd.Function):
     """`out[b, m, n, k] = sum_d first[b, m, d] second[b, n, d] third[b, k, d]`; zero outside."""
 
     @staticmethod
-    @custom_fwd(device_type="cpu", cast_inputs=torch.float32)
+    @custom_fwd(device_type="cpu", cast_inputs=torch.float32)  # type: ignore[untyped-decorator]
     def forward(ctx: Any, first: Tensor, second: Tensor, third: Tensor, extents: Extents) -> Tensor:
         ctx.save_for_backward(first, second, third)
         ctx.extents = extents
@@ -63,7 +63,7 @@ class _Blocked(torch.autograd.Function):
         return out
 
     @staticmethod
-    @custom_bwd(device_type="cpu")
+    @custom_bwd(device_type="cpu")  # type: ignore[untyped-decorator]
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
         first, second, third = ctx.saved_tensors
         on_first, on_second, on_third = (torch.zeros_like(t) for t in ctx.saved_tensors)
