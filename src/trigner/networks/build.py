@@ -103,15 +103,15 @@ def load_encoder(
         model = _pretrained(name, source)
         pieces, padding = tokenizer.backend_tokenizer, tokenizer.pad_token_id
         held = cast(nn.Embedding, model.get_input_embeddings()).num_embeddings
-        if _ids(pieces) > held:
+        if rows_needed(pieces) > held:
             raise InputError(
-                f"the tokenizer of the encoder {name!r} knows {_ids(pieces)} pieces, "
+                f"the tokenizer of the encoder {name!r} knows {rows_needed(pieces)} pieces, "
                 f"the encoder {held}"
             )
         pieces.add_special_tokens(list(special_words))
-        if _ids(pieces) > held:
+        if rows_needed(pieces) > held:
             # Fresh random rows, as the paper's code has them.
-            model.resize_token_embeddings(_ids(pieces), mean_resizing=False)
+            model.resize_token_embeddings(rows_needed(pieces), mean_resizing=False)
     return model, pieces, 0 if padding is None else int(padding)
 
 
@@ -142,7 +142,9 @@ def _pretrained(name: str, source: str | Path) -> PreTrainedModel:
             ignore_mismatched_sizes=True,  # refused below, by name
             **_without_pooler(config),
         )
-    unlike = sorted(str(key[0]) for key in report["mismatched_keys"])
+    # 4.57 gives names, 5 gives them with both shapes.
+    mismatched = report["mismatched_keys"]
+    unlike = sorted(key if isinstance(key, str) else key[0] for key in mismatched)
     lacking = sorted(key for key in report["missing_keys"] if "pooler." not in key)
     for keys, what in ((unlike, "has another shape for"), (lacking, "lacks")):
         if keys:
@@ -161,7 +163,7 @@ def _named(name: str) -> Iterator[None]:
         raise InputError(f"cannot load the encoder {name!r}: {reason}") from error
 
 
-def _ids(pieces: Tokenizer) -> int:
+def rows_needed(pieces: Tokenizer) -> int:
     """Rows that an embedding needs for these pieces: a vocabulary may have holes."""
     return 1 + max(pieces.get_vocab(with_added_tokens=True).values())
 

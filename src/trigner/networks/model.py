@@ -15,16 +15,17 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
+from torch import nn
 
 from trigner import __version__
 from trigner.batches import WordPieces
 from trigner.errors import InputError, TrignerError
-from trigner.networks.build import build_tagger, encoder_from_config, load_encoder
+from trigner.networks.build import build_tagger, encoder_from_config, load_encoder, rows_needed
 from trigner.networks.settings import NetworkSettings
 from trigner.networks.tagger import GridTagger
 from trigner.schemes import Scheme, scheme
@@ -163,6 +164,15 @@ def load(folder: str | Path) -> Model:
         raise InputError(
             f"is no encoder configuration: {error}", path=folder / ENCODER / "config.json"
         ) from error
+    lacking = [w for w in network.leading_words if tokenizer.token_to_id(w) is None]
+    if lacking:
+        raise InputError(f"is another encoder's: it lacks {lacking}", path=folder / TOKENIZER)
+    held = cast(nn.Embedding, encoder.get_input_embeddings()).num_embeddings
+    if rows_needed(tokenizer) > held:
+        raise InputError(
+            f"is another encoder's: it knows {rows_needed(tokenizer)} pieces, the model {held}",
+            path=folder / TOKENIZER,
+        )
     tagger = build_tagger(encoder, network, len(tags.tags))
     try:
         tagger.load_state_dict(load_file(folder / WEIGHTS), strict=True)
