@@ -56,3 +56,8 @@ def test_bad_annotation_names_file_and_line_or_is_skipped(run, model, gold):
     result = run("evaluate", "--model", model, "--data", gold, "--skip-bad")
     assert result.code == 0
     assert "one.ann:2" in result.err
+
+
+def test_types_hold_for_predictions_too(run, model, gold):
+    result = run("evaluate", "--model", model, "--data", gold, "--types", "Drug", "--json")
+    assert list(json.loads(result.out)["per_type"]) == ["Drug"]

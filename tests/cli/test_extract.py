@@ -6,6 +6,9 @@ import sys
 
 import pytest
 
+from trigner.cli.extract import _print
+from trigner.mentions import Document, Entity
+
 
 def test_a_sentence(run, model):
     result = run("extract", "my left leg hurt . numb arm", "--model", model)
@@ -80,3 +83,23 @@ def test_a_long_line_is_read_whole(run, model, tmp_path):
     assert result.code == 0
     assert "overlapping windows" in result.err
     assert json.loads(result.out)["entities"][-1]["fragments"][0][0] > 14000
+
+
+def test_texts_that_are_no_names_of_files(run, model, tmp_path, monkeypatch):
+    assert run("extract", "pain in my arm " * 30, "--model", model).code == 0
+    (tmp_path / "note.txt").write_text("pain")
+    (tmp_path / "note.ann").write_text("no annotation")
+    monkeypatch.chdir(tmp_path)
+    assert run("extract", "", "--model", model).out.strip() == "no entities found"
+    result = run("extract", "pain \udcff here", "--model", model)
+    assert result.code == 2
+    assert "is not UTF-8" in result.err
+
+
+def test_what_looks_like_markup_is_shown(capsys):
+    text = "numb [see label] arm [/b]"
+    entity = Entity("[adr]", ((0, 16), (17, 25)), "numb [see label] arm [/b]", 0.5)
+    _print(iter([Document("note", text, (entity,))]), many=False)
+    shown = capsys.readouterr().out
+    assert "[adr]" in shown
+    assert "numb [see label] … arm [/b]" in shown

@@ -48,3 +48,10 @@ def test_other_text_is_refused(run, gold, tmp_path):
     result = run("score", "--gold", gold, "--pred", found)
     assert result.code == 2
     assert "three" in result.err
+
+
+def test_types_hold_for_both_sides(run, gold):
+    result = run("score", "--gold", gold, "--pred", gold, "--types", "Drug", "--json")
+    scores = json.loads(result.out)
+    assert list(scores["per_type"]) == ["Drug"]
+    assert scores["overall"]["predicted"] == scores["overall"]["gold"] == 1

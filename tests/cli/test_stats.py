@@ -25,3 +25,9 @@ def test_an_empty_folder(run, tmp_path):
     result = run("stats", tmp_path)
     assert result.code == 2
     assert str(tmp_path) in result.err
+
+
+def test_a_figure_that_cannot_be_written(run, gold, tmp_path):
+    result = run("stats", gold, "--plot", tmp_path / "nowhere" / "gaps.png")
+    assert result.code == 1
+    assert "nowhere" in result.err

@@ -7,6 +7,7 @@ import os
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
 
 from trigner.errors import InputError, TrignerError
 from trigner.networks import NetworkSettings, create, load, save
@@ -96,3 +97,16 @@ def test_a_full_disk_leaves_the_old_model_whole(model, folder, monkeypatch, wher
     with pytest.raises(TrignerError, match="cannot save the model"):
         save(model, folder)
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == old
+
+
+def test_another_encoders_tokenizer_is_refused(folder):
+    path = folder / "tokenizer.json"
+    own = path.read_text(encoding="utf-8")
+    path.write_text(own.replace("[POS]", "[ELSE]"), encoding="utf-8")
+    with pytest.raises(InputError, match=r"tokenizer\.json: is another encoder's: it lacks"):
+        load(folder)
+    larger = Tokenizer.from_str(own)
+    larger.add_tokens(["one more"])
+    path.write_text(larger.to_str(), encoding="utf-8")
+    with pytest.raises(InputError, match=r"tokenizer\.json: is another encoder's: it knows"):
+        load(folder)

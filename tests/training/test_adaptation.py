@@ -4,6 +4,7 @@ import json
 import os
 from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -257,3 +258,26 @@ def test_defaults_are_those_of_the_papers_code() -> None:
 def test_settings_are_checked(bad: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         AdaptationSettings(**bad)
+
+
+def test_a_disk_that_fills_up_at_a_checkpoint_is_told_and_resumable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise RuntimeError("PytorchStreamWriter failed writing file data/0")
+
+    source, out = tiny_encoder(tmp_path / "encoder", "bert", head=True), tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr("transformers.Trainer._save_checkpoint", full)
+        usage = SimpleNamespace(free=1000)
+        patch.setattr("trigner.training.checkpoints.shutil.disk_usage", lambda path: usage)
+        with pytest.raises(TrignerError, match="the disk is full; go on with --resume"):
+            run(out, source)
+    assert len(run(out, source, resume=True).dev_losses) == 2
+
+
+def test_an_encoder_with_damaged_weights_is_told(tmp_path: Path) -> None:
+    source = tiny_encoder(tmp_path / "encoder", "bert", head=True)
+    (source / "model.safetensors").write_bytes(b"damaged")
+    with pytest.raises(InputError, match="cannot load the encoder"):
+        run(tmp_path / "out", source)

@@ -188,3 +188,19 @@ def test_a_disk_that_fills_up_at_a_checkpoint_is_told_and_resumable(encoder, tmp
         with pytest.raises(TrignerError, match="the disk is full; go on with --resume"):
             run(encoder, tmp_path / "n")
     assert run(encoder, tmp_path / "n", resume=True).epochs == 3
+
+
+def test_a_folder_of_something_else_is_not_resumed(encoder, tmp_path):
+    folder = tmp_path / "m"
+    folder.mkdir()
+    (folder / "model.safetensors").write_text("another's")
+    with pytest.raises(InputError, match="holds no training to resume"):
+        run(encoder, folder, resume=True)
+    assert (folder / "model.safetensors").read_text() == "another's"
+
+
+def test_logs_that_cannot_be_written_are_told(encoder, tmp_path):
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "logs").write_text("a file where a folder should be")
+    with pytest.raises(TrignerError, match="cannot write to"):
+        run(encoder, tmp_path / "m")

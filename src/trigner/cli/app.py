@@ -75,3 +75,7 @@ def main() -> None:
         # The reader of our output went away (`| head`): nothing is left to say to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:
+        # A folder that cannot be searched, a disk that is full: wherever it was met.
+        errors().print(f"error: {error}", markup=False, highlight=False, soft_wrap=True)
+        sys.exit(1)

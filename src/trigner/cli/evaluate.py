@@ -17,6 +17,7 @@ from trigner.cli.options import (
     Split,
     Types,
     read_documents,
+    with_types,
 )
 from trigner.cli.output import comma_list, need_torch, print_json, progress, results, tell
 from trigner.evaluation import ceiling, score, sign, table, unknown_labels
@@ -43,9 +44,8 @@ def evaluate(
     from trigner.inference import load
     from trigner.networks import read_description
 
-    documents = read_documents(
-        data, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
-    )
+    wanted = comma_list(types)
+    documents = read_documents(data, format=from_, skip_bad=skip_bad, split=split, types=wanted)
     extract = load(model, device=device, batch_size=batch_size)
     for label, number in unknown_labels(documents, extract.labels).items():
         tell(
@@ -56,6 +56,8 @@ def evaluate(
         )
     found = list(progress(extract.documents(documents), total=len(documents), what="evaluating"))
     tell(extract.tally.notices())
+    if wanted is not None:
+        found = list(with_types(found, wanted))
     settings = read_description(model).get("provenance", {}).get("settings")
     known = set(extract.labels)
     beyond = ceiling(documents, extract.scheme, labels=known).lost_by_scheme

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from trigner.cli.options import BatchSize, Device, From, ModelFolder, SkipBad, read_documents
 from trigner.cli.output import need_torch, progress, refuse_non_empty, results, tell
@@ -88,10 +89,12 @@ def _documents(inputs: Sequence[str], format: str | None, skip_bad: bool) -> lis
     for number, argument in enumerate(inputs):
         if argument == "-":
             documents.append(Document("stdin", _standard_input()))
-        elif len(argument) < 4096 and "\0" not in argument and Path(argument).exists():
+        elif _exists(argument):
             documents += read_documents(Path(argument), format=format, skip_bad=skip_bad)
         elif LOOKS_LIKE_PATH.match(argument):
             raise InputError("no such file or folder", path=argument)
+        elif not _is_unicode(argument):
+            raise InputError("is not UTF-8", path=f"argument {number + 1}")
         else:
             documents.append(Document(f"text-{number + 1}", argument))
     seen: set[str] = set()
@@ -100,6 +103,19 @@ def _documents(inputs: Sequence[str], format: str | None, skip_bad: bool) -> lis
             raise InputError(f"two of the inputs have a document called {document.id!r}")
         seen.add(document.id)
     return documents
+
+
+def _exists(argument: str) -> bool:
+    # An empty text is no name for the folder one is in.
+    try:
+        return argument != "" and Path(argument).exists()
+    except (OSError, ValueError):  # no name of a file: too long, or with a null character
+        return False
+
+
+def _is_unicode(argument: str) -> bool:
+    # Python keeps bytes of the command line that are not UTF-8 as lone surrogates.
+    return not any("\ud800" <= character <= "\udfff" for character in argument)
 
 
 def _standard_input() -> str:
@@ -126,8 +142,8 @@ def _print(documents: Iterator[Document], *, many: bool) -> None:
             pieces = (document.text[start:end] for start, end in entity.fragments)
             surface = " … ".join(" ".join(piece.split()) for piece in pieces)
             table.add_row(
-                entity.label,
-                surface,
+                Text(entity.label),  # not what rich takes for markup
+                Text(surface),
                 " ".join(f"{start}-{end}" for start, end in entity.fragments),
                 f"{entity.score:.3f}" if entity.score is not None else "",
             )

@@ -32,7 +32,7 @@ def score(
     a model is what this prints for the output of `extract`.
     """
     expected = read_documents(gold, format=gold_from, skip_bad=skip_bad, types=comma_list(types))
-    found = read_documents(pred, format=pred_from, skip_bad=skip_bad)
+    found = read_documents(pred, format=pred_from, skip_bad=skip_bad, types=comma_list(types))
     scores = score_documents(expected, found, signature=str(sign(expected)))
     if scores.missing:
         tell([f"no prediction for {len(scores.missing)} documents: {', '.join(scores.missing)}"])

@@ -39,7 +39,7 @@ from trigner.training.adaptation_folder import (
     write,
     write_json,
 )
-from trigner.training.checkpoints import CHECKPOINTS, last_checkpoint
+from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
 from trigner.training.masked_encoder import MaskedEncoder, load_masked_encoder
 from trigner.training.masking import Masked, Masking, Passage, masking_collator, passages
 
@@ -134,7 +134,7 @@ def adapt(
             "starts fresh, its decoder is the encoder's own embeddings."
         )
     train_passages, dev_passages = (_cut(part, masked, settings) for part in (train, dev))
-    with quiet():
+    with disk_errors(out), quiet():
         trainer = _trainer(masked, train_passages, dev_passages, settings, out, use_cpu, progress)
         before = _dev_loss_before(trainer, out / CHECKPOINTS / RUN, identity)
         last = last_checkpoint(out / CHECKPOINTS)

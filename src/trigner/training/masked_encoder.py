@@ -55,7 +55,7 @@ def load_masked_encoder(name: str | Path) -> MaskedEncoder:
             model, report = AutoModelForMaskedLM.from_pretrained(
                 source, output_loading_info=True, dtype=torch.float32
             )
-    except (OSError, ValueError, KeyError) as error:
+    except Exception as error:  # a folder that is no encoder fails in nearly every way
         reason = str(error).strip().splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"cannot load the encoder '{name}': {reason}") from error
     _check_tokenizer(str(name), tokenizer, model)

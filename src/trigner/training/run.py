@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from rich.console import Console
-from safetensors import SafetensorError
 from transformers import set_seed
 
 from trigner.errors import InputError, TrignerError
@@ -21,7 +19,7 @@ from trigner.inference import choose_device, extractor
 from trigner.mentions import Document
 from trigner.networks import Model, create, load, save
 from trigner.networks.build import quiet
-from trigner.training.checkpoints import CHECKPOINTS, last_checkpoint
+from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
 from trigner.training.data import EpochBatches, TrainingData, collator, prepare
 from trigner.training.objective import Objective
 from trigner.training.progress import ShowProgress
@@ -31,9 +29,6 @@ from trigner.triplets import CandidateSettings
 
 RUN = "run.json"
 """Settings and data of a run, written before it starts: a resumption must agree with them."""
-
-FULL_DISK = 64 * 2**20
-"""Bytes. With less left, a failure to write is put down to the disk."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +69,10 @@ def train(
     finished = _start_run(out, settings, documents, dev, resume=resume)
     if not finished:
         progress = ShowProgress(console or Console(stderr=True))
-        trainer = _trainer(settings, model, data, documents, dev, out, place, progress)
         checkpoint = last_checkpoint(out / CHECKPOINTS) if resume else None
         try:
-            with _disk_errors(out), quiet():
+            with disk_errors(out), quiet():
+                trainer = _trainer(settings, model, data, documents, dev, out, place, progress)
                 trainer.train(
                     resume_from_checkpoint=None if checkpoint is None else str(checkpoint)
                 )
@@ -134,20 +129,6 @@ def _trainer(
     )
 
 
-@contextmanager
-def _disk_errors(out: Path) -> Iterator[None]:
-    """A disk that cannot be written becomes a TrignerError; other errors stay as they are."""
-    try:
-        yield
-    except (OSError, RuntimeError, SafetensorError) as error:
-        # A full disk shows itself in many ways: torch raises RuntimeError, safetensors its own.
-        full = shutil.disk_usage(out).free < FULL_DISK
-        if not full and not isinstance(error, OSError):
-            raise
-        reason = "the disk is full" if full else str(error)
-        raise TrignerError(f"cannot write to {out}: {reason}; go on with --resume") from error
-
-
 def _seed(seed: int) -> None:
     set_seed(seed)
     torch.backends.cudnn.deterministic = True
@@ -201,6 +182,8 @@ def _start_run(
     }
     path = out / RUN
     if not (resume and path.is_file()):
+        if resume and out.is_dir() and any(file.is_file() for file in out.rglob("*")):
+            raise InputError("holds no training to resume: choose another folder", path=out)
         _write_run(path, run)
         return 0
     before = _read_run(path)
@@ -227,11 +210,14 @@ def _read_run(path: Path) -> dict[str, Any]:
 
 
 def _write_run(path: Path, run: Mapping[str, Any]) -> None:
+    partial = path.with_name(path.name + ".partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(path.name + ".partial")
-        partial.write_text(json.dumps(run, indent=2) + "\n", encoding="utf-8")
-        partial.replace(path)
+        try:
+            partial.write_text(json.dumps(run, indent=2) + "\n", encoding="utf-8")
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
     except OSError as error:
         raise TrignerError(f"cannot write to {path.parent}: {error}") from error
 
