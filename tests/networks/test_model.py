@@ -3,110 +3,343 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 
+from tiny_encoders import KINDS
+from trigner.batches import collate
 from trigner.errors import InputError, TrignerError
-from trigner.networks import NetworkSettings, create, load, save
+from trigner.networks import NetworkSettings, create, load, model, read_description, save
 
 SMALL = NetworkSettings(
-    lstm_size=8, distance_size=3, region_size=3, channels=4, pair_size=6, grid_size=5
+    lstm_size=8,
+    distance_size=3,
+    region_size=5,
+    channels=4,
+    pair_size=6,
+    grid_size=7,
+    biaffine_size=5,
 )
+FILES = ["encoder/config.json", "model.safetensors", "tokenizer.json", "trigner.json"]
+SENTENCES = [["my", "left", "leg", "hurt", "."], ["no", "pain", "in", "arms"]]
+
+
+def make(encoder, labels=("ADR", "Drug"), seed=1, **changes):
+    torch.manual_seed(seed)
+    made = create(str(encoder), "w2ner", labels, SMALL.model_copy(update=changes))
+    return made
+
+
+def logits(made):
+    batch = collate(made.word_pieces(SENTENCES), padding_id=made.padding_id)
+    arrays = (batch.piece_ids, batch.attention_mask, batch.word_pieces, batch.lengths)
+    with torch.no_grad():
+        return made.tagger.eval()(*(torch.from_numpy(array) for array in arrays)).logits
+
+
+def contents(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 @pytest.fixture(scope="module")
-def model(encoders):
-    torch.manual_seed(0)
-    return create(str(encoders["roberta"]), "w2ner", ("ADR", "Drug"), SMALL)
+def written(encoders, tmp_path_factory):
+    """A model folder to copy."""
+    folder = tmp_path_factory.mktemp("model")
+    save(make(encoders["bert"]), folder)
+    return folder
 
 
 @pytest.fixture
-def folder(model, tmp_path):
-    save(model, tmp_path / "model")
-    return tmp_path / "model"
+def folder(written, tmp_path):
+    """One's own to damage."""
+    return shutil.copytree(written, tmp_path / "model")
 
 
-def test_a_loaded_model_is_the_saved_one(model, folder):
-    again = load(folder)
-    before, after = model.tagger.state_dict(), again.tagger.state_dict()
-    assert before.keys() == after.keys()
-    assert all(before[name].equal(after[name]) for name in before)
-    assert (again.scheme, again.network, again.padding_id) == (
-        model.scheme,
-        model.network,
-        model.padding_id,
-    )
-    words = ["my", "left", "leg"]
-    (ours,), (theirs,) = model.word_pieces([words]), again.word_pieces([words])
-    assert ours.ids.tolist() == theirs.ids.tolist()
-    assert not again.tagger.training
-
-
-@pytest.mark.parametrize(
-    "name", ["trigner.json", "model.safetensors", "tokenizer.json", "encoder/config.json"]
-)
-def test_a_missing_file_is_named(folder, name):
-    (folder / name).unlink()
-    with pytest.raises(InputError, match=name.replace(".", r"\.")):
-        load(folder)
-
-
-@pytest.mark.parametrize(
-    "name", ["trigner.json", "model.safetensors", "tokenizer.json", "encoder/config.json"]
-)
-def test_a_foreign_file_is_named(folder, name):
-    (folder / name).write_text("{}" if name.endswith("json") else "weights")
-    with pytest.raises(InputError, match=name.replace(".", r"\.")):
-        load(folder)
-
-
-def test_another_format_version(folder):
+def change(folder, **changes):
     path = folder / "trigner.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 7}))
-    with pytest.raises(InputError, match=r"model format 7; this trigner reads 1"):
+    description = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps({**description, **changes}), "utf-8")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"co_predictor": "w2ner", "special_words": False},
+        {"pair_map": "full"},
+        {"pair_map": "folded", "normalised": "column", "dilations": (1, 3)},
+        {"pair_map": "low_rank", "empty_word": "batch_minimum", "encoder_layers": 1},
+    ],
+)
+def test_a_model_comes_back_to_the_bit(encoders, tmp_path, kind, changes):
+    made = make(encoders[kind], **changes)
+    made = model.Model(
+        made.tagger, made.scheme, made.tokenizer, made.padding_id, made.network, {"seed": [1, "é"]}
+    )
+    save(made, tmp_path / "deep" / "model")
+    torch.manual_seed(99)
+    found = load(tmp_path / "deep" / "model")
+    assert found.scheme == made.scheme
+    assert found.network == made.network
+    assert found.padding_id == made.padding_id
+    assert found.provenance == {"seed": [1, "é"]}
+    assert found.offset == made.offset == (2 if made.network.special_words else 0)
+    assert found.tokenizer.to_str() == made.tokenizer.to_str()
+    assert not found.tagger.training
+    assert logits(found).equal(logits(made))
+    for name, value in made.tagger.state_dict().items():
+        assert found.tagger.state_dict()[name].equal(value), name
+    save(found, tmp_path / "again")
+    assert contents(tmp_path / "again") == contents(tmp_path / "deep" / "model")
+
+
+def test_the_folder_holds_these_files_and_no_others(folder):
+    assert sorted(contents(folder)) == FILES
+    description = read_description(folder)
+    assert description["format"] == 1
+    assert description["labels"] == ["ADR", "Drug"]
+    assert description["scheme"] == "w2ner"
+
+
+def test_loading_needs_no_encoder_no_network_and_says_nothing(folder, capfd, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    load(str(folder))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_special_words_are_fresh_and_travel(folder):
+    found = load(folder)
+    ids = found.word_pieces([["my"]])[0].ids.tolist()
+    assert ids[1:3] == [found.tokenizer.token_to_id("[POS]"), found.tokenizer.token_to_id("[NEG]")]
+    assert max(ids) < found.tagger.encoder.model.get_input_embeddings().num_embeddings
+
+
+def test_unknown_schemes_and_encoders(encoders, tmp_path):
+    with pytest.raises(InputError, match="unknown scheme 'other'"):
+        create(str(encoders["bert"]), "other", ("ADR",), SMALL)
+    with pytest.raises(InputError, match="cannot load the encoder"):
+        create(str(tmp_path), "w2ner", ("ADR",), SMALL)
+
+
+def test_no_such_folder(tmp_path):
+    with pytest.raises(InputError, match="none: no such model folder"):
+        load(tmp_path / "none")
+
+
+@pytest.mark.parametrize("missing", FILES)
+def test_a_missing_file_is_named(folder, missing):
+    (folder / missing).unlink()
+    with pytest.raises(InputError, match=f"it has no {missing}|this model folder has no {missing}"):
         load(folder)
 
 
-def test_weights_that_do_not_fit(folder):
-    weights = load_file(folder / "model.safetensors")
-    weights.pop(next(iter(weights)))
-    save_file(weights, folder / "model.safetensors")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"model": "someone else\'s"}', "was not written by trigner"),
+        ("[1]", "was not written by trigner"),
+        ('{"format": 1', "is damaged"),
+        ("\udcff", "is damaged"),
+        ('{"format": 2}', "has model format 2; this trigner reads 1"),
+        ('{"format": "1"}', "has model format '1'; this trigner reads 1"),
+        ('{"format": 1}', "is damaged: 'network'"),
+    ],
+)
+def test_a_foreign_description_is_refused(folder, text, message):
+    (folder / "trigner.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(InputError, match=message) as error:
+        load(folder)
+    assert error.value.path == folder / "trigner.json"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"network": {"channels": 0}}, "channels"),
+        ({"network": {"colour": "red"}}, "colour"),
+        ({"scheme": "other"}, "unknown scheme 'other'"),
+        ({"labels": "ADR"}, "the labels are no list of names"),
+        ({"labels": ["ADR", 3]}, "the labels are no list of names"),
+        ({"padding_id": "zero"}, "zero"),
+        ({"padding_id": None}, "NoneType"),
+        ({"provenance": 3}, "int"),
+    ],
+)
+def test_a_damaged_description_is_refused(folder, changes, message):
+    change(folder, **changes)
+    with pytest.raises(InputError, match=message) as error:
+        load(folder)
+    assert "is damaged" in str(error.value)
+    assert error.value.path == folder / "trigner.json"
+
+
+def test_weights_of_another_shape_are_refused(folder):
+    settings = SMALL.model_copy(update={"channels": 5})
+    change(folder, network=settings.model_dump(mode="json"))
+    with pytest.raises(InputError, match=r"model\.safetensors: does not fit: .*size mismatch"):
+        load(folder)
+
+
+def test_one_more_label_is_refused(folder):
+    change(folder, labels=["ADR", "Drug", "Dose"])
     with pytest.raises(InputError, match="does not fit"):
         load(folder)
 
 
-def test_no_folder(tmp_path):
-    with pytest.raises(InputError, match="no such model folder"):
-        load(tmp_path / "absent")
-
-
-@pytest.mark.parametrize("where", ["write", "rename"])
-def test_a_full_disk_leaves_the_old_model_whole(model, folder, monkeypatch, where):
-    old = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-    def full(*_, **__):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    if where == "write":
-        monkeypatch.setattr("trigner.networks.model.save_file", full)
+@pytest.mark.parametrize("extra", [True, False])
+def test_missing_and_extra_weights_are_refused(folder, extra):
+    path = folder / "model.safetensors"
+    weights = load_file(path)
+    if extra:
+        weights["more"] = torch.zeros(1)
     else:
-        monkeypatch.setattr("os.replace", full)
-    with pytest.raises(TrignerError, match="cannot save the model"):
-        save(model, folder)
-    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == old
+        del weights["features.reduce.bias"]
+    save_file(weights, path)
+    message = 'Unexpected key.*"more"' if extra else r'Missing key.*"features\.reduce\.bias"'
+    with pytest.raises(InputError, match=f"does not fit: .*{message}"):
+        load(folder)
 
 
-def test_another_encoders_tokenizer_is_refused(folder):
+@pytest.mark.parametrize("kept", [0, 5, 200, -1])
+def test_damaged_weights_are_refused(folder, kept):
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(InputError, match=r"model\.safetensors: does not fit"):
+        load(folder)
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"version": "1.0"', "no tokenizer"])
+def test_a_damaged_tokenizer_is_refused(folder, text):
+    (folder / "tokenizer.json").write_text(text, "utf-8")
+    with pytest.raises(InputError, match=r"tokenizer\.json: is no tokenizer"):
+        load(folder)
+
+
+def test_a_tokenizer_without_the_special_words_is_refused(folder, encoders):
+    plain = make(encoders["bert"], special_words=False).tokenizer
+    plain.save(str(folder / "tokenizer.json"))
+    with pytest.raises(
+        InputError, match=r"\.json: is another encoder's: it lacks \['\[POS"
+    ):
+        load(folder)
+
+
+def test_a_tokenizer_of_another_encoder_is_refused(folder, encoders):
+    other = make(encoders["roberta"]).tokenizer
+    other.save(str(folder / "tokenizer.json"))
+    with pytest.raises(
+        InputError, match=r"encoder's: it knows 31\d pieces, the model 28"
+    ):
+        load(folder)
+
+
+def test_one_piece_more_is_refused(folder):
     path = folder / "tokenizer.json"
-    own = path.read_text(encoding="utf-8")
-    path.write_text(own.replace("[POS]", "[ELSE]"), encoding="utf-8")
-    with pytest.raises(InputError, match=r"tokenizer\.json: is another encoder's: it lacks"):
-        load(folder)
-    larger = Tokenizer.from_str(own)
+    larger = Tokenizer.from_file(str(path))
     larger.add_tokens(["one more"])
-    path.write_text(larger.to_str(), encoding="utf-8")
-    with pytest.raises(InputError, match=r"tokenizer\.json: is another encoder's: it knows"):
+    larger.save(str(path))
+    with pytest.raises(InputError, match="it knows 29 pieces, the model 28"):
         load(folder)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[1]", "{}", '{"model_type": "nothing"}', '{"model_type": "bert", "hidden_size": "a"}'],
+)
+def test_a_damaged_encoder_configuration_is_refused(folder, text):
+    (folder / "encoder" / "config.json").write_text(text, "utf-8")
+    with pytest.raises(InputError, match=r"config\.json: is no encoder configuration"):
+        load(folder)
+
+
+def full(*_args, **_options):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def nth(function, failing):
+    """`function`, but its call number `failing` meets a full disk."""
+    calls = 0
+
+    def call(*args, **options):
+        nonlocal calls
+        calls += 1
+        if calls == failing:
+            full()
+        return function(*args, **options)
+
+    return call
+
+
+@pytest.mark.parametrize("failing", range(1, 9))
+def test_a_disk_that_fills_up_while_renaming_leaves_the_old_model(
+    encoders, folder, monkeypatch, failing
+):
+    before, old = contents(folder), logits(load(folder))
+    monkeypatch.setattr(os, "replace", nth(os.replace, failing))
+    with pytest.raises(TrignerError, match=r"cannot save the model in .*No space left on device"):
+        save(make(encoders["roberta"], labels=("Other",), seed=2), folder)
+    assert contents(folder) == before
+    assert logits(load(folder)).equal(old)
+
+
+def test_renaming_is_done_in_eight_steps(encoders, folder, monkeypatch):
+    """So the test above met each of them."""
+    monkeypatch.setattr(os, "replace", nth(os.replace, 9))
+    save(make(encoders["roberta"]), folder)
+
+
+def test_a_disk_that_is_full_for_the_weights_leaves_the_old_model(encoders, folder, monkeypatch):
+    before = contents(folder)
+
+    def half(_state, path):
+        path.write_bytes(b"half of it")
+        full()
+
+    monkeypatch.setattr(model, "save_file", half)
+    with pytest.raises(TrignerError, match="No space left on device"):
+        save(make(encoders["bert"], labels=("Other",)), folder)
+    assert contents(folder) == before
+
+
+def test_a_disk_that_is_full_leaves_no_part_of_a_first_model(encoders, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "replace", nth(os.replace, 3))
+    with pytest.raises(TrignerError, match="No space left"):
+        save(make(encoders["bert"]), tmp_path / "new")
+    assert contents(tmp_path / "new") == {}
+
+
+def test_an_interrupt_leaves_the_old_model(encoders, folder, monkeypatch):
+    before = contents(folder)
+
+    def interrupt(_state, path):
+        path.write_bytes(b"half of it")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(model, "save_file", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        save(make(encoders["bert"], labels=("Other",)), folder)
+    assert contents(folder) == before
+
+
+def test_a_place_that_cannot_be_written(encoders, tmp_path):
+    (tmp_path / "file").write_text("in the way", "utf-8")
+    with pytest.raises(TrignerError, match="cannot save the model"):
+        save(make(encoders["bert"]), tmp_path / "file")
+    assert (tmp_path / "file").read_text("utf-8") == "in the way"
+
+
+def test_a_model_replaces_another_and_leaves_other_files_alone(encoders, folder):
+    (folder / "notes.txt").write_text("mine", "utf-8")
+    made = make(encoders["roberta"], labels=("Other",), seed=2)
+    save(made, folder)
+    assert sorted(contents(folder)) == sorted([*FILES, "notes.txt"])
+    assert load(folder).scheme.labels == ("Other",)
+    assert logits(load(folder)).equal(logits(made))

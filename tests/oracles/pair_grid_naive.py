@@ -64,7 +64,8 @@ def pair_features(layer: PairFeatures, states: Tensor, lengths: list[int]) -> Te
                 regions[b, i, j] = region_id(i, j)
     norm = conditional_layer_norm(states, layer.scale, layer.shift, layer.normalised)
     grid = torch.cat([layer.distance(distances), layer.region(regions), norm], dim=-1)
-    grid = (grid * valid[..., None]).permute(0, 3, 1, 2)
+    # Laid out channels first: where dropout falls depends on the order in memory.
+    grid = (grid * valid[..., None]).permute(0, 3, 1, 2).contiguous()
     valid = valid[:, None]
     grid = functional.dropout2d(grid, layer.dropout, layer.training)
     grid = functional.conv2d(grid, layer.reduce.weight[:, :, None, None], layer.reduce.bias)
