@@ -226,18 +226,14 @@ def test_a_damaged_tokenizer_is_refused(folder, text):
 def test_a_tokenizer_without_the_special_words_is_refused(folder, encoders):
     plain = make(encoders["bert"], special_words=False).tokenizer
     plain.save(str(folder / "tokenizer.json"))
-    with pytest.raises(
-        InputError, match=r"\.json: is another encoder's: it lacks \['\[POS"
-    ):
+    with pytest.raises(InputError, match=r"\.json: is another encoder's: it lacks \['\[POS"):
         load(folder)
 
 
 def test_a_tokenizer_of_another_encoder_is_refused(folder, encoders):
     other = make(encoders["roberta"]).tokenizer
     other.save(str(folder / "tokenizer.json"))
-    with pytest.raises(
-        InputError, match=r"encoder's: it knows 31\d pieces, the model 28"
-    ):
+    with pytest.raises(InputError, match=r"encoder's: it knows 31\d pieces, the model 28"):
         load(folder)
 
 
