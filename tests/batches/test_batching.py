@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +25,8 @@ def test_by_cost_holds_both_budgets_and_loses_nothing(lengths, sentences, cells)
     assert within(batches, lengths, sentences, cells)
     drawn = [lengths[i] for batch in batches for i in batch]
     assert drawn == sorted(drawn, reverse=True)
+    for batch, following in pairwise(batches):  # one more would have been too much
+        assert not within([[*batch, following[0]]], lengths, sentences, cells)
 
 
 @given(LENGTHS, st.integers(1, 8), st.integers(1, 4000), st.integers(0, 9))

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+from itertools import accumulate
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
 from tiny_encoders import tiny_encoder
@@ -45,3 +49,35 @@ def test_a_long_sentence_keeps_its_mentions_in_the_window_that_answers(word_piec
 def test_a_mention_that_no_window_holds_is_told(word_pieces):
     result = cut([sentence(100, (0, 99), (4, 5))], word_pieces, 22)
     assert [(place, mention.words) for place, mention in result.lost] == [(0, (0, 99))]
+
+
+SOME_WORDS = st.sampled_from(["my", "legs", "numbness", "\u200b", "pain,", "."])
+
+
+@given(st.lists(SOME_WORDS, min_size=1, max_size=60), st.integers(10, 30), st.data())
+def test_nothing_is_lost_untold(word_pieces, words, limit, data):
+    """Every word is seen with all its pieces, every mention comes back once or is told."""
+    steps = st.lists(st.integers(1, 6), max_size=4)
+    drawn = data.draw(st.sets(st.tuples(st.integers(0, 59), steps.map(tuple)), max_size=12))
+    placed = {tuple(accumulate(steps, initial=first)) for first, steps in drawn}
+    mentions = tuple(Mention(m, "ADR") for m in sorted(placed) if m[-1] < len(words))
+    whole = Sentence("d", 0, tuple(words), tuple((0, 0) for _ in words), mentions)
+    result = cut([whole], word_pieces, limit)
+    (together,) = word_pieces([words])
+    back: list[Mention] = []
+    for example in result.examples:
+        window, own = example.window, example.pieces
+        assert len(own.ids) <= limit
+        assert example.length == window.stop - window.start == len(own.word_pieces)
+        for word in range(example.length):
+            there = together.word_pieces[window.start + word]
+            here = own.word_pieces[word]
+            assert own.ids[here[here >= 0]].tolist() == together.ids[there[there >= 0]].tolist()
+        inside = [m for m in mentions if {*m.words} <= {*range(window.start, window.stop)}]
+        shifted = [tuple(w - window.start for w in m.words) for m in inside]
+        assert [m.words for m in example.mentions] == shifted
+        back += [m for m in map(example.in_sentence, example.mentions) if m is not None]
+    assert sorted([*back, *(m for _, m in result.lost)]) == sorted(mentions)
+    if sum((together.word_pieces >= 0).sum(1)) + 2 <= limit:
+        assert result.lost == ()
+        assert len(result.examples) == 1

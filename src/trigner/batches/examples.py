@@ -36,7 +36,10 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Examples, and the mentions (with their sentence's place) that no window holds whole."""
+    """Examples and, with their sentence's place, the mentions that cannot come back.
+
+    Those reach beyond the window that answers for their first word.
+    """
 
     examples: tuple[Example, ...]
     lost: tuple[tuple[int, Mention], ...]
