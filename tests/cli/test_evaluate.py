@@ -19,6 +19,7 @@ def test_evaluate_and_extract_with_score_agree_exactly(run, model, gold, tmp_pat
     assert scored.code == 0, scored.err
     again = json.loads(scored.out)
     assert scores.pop("unreachable_by") == {"w2ner": 0}
+    assert scores.pop("bounded") == 0
     # The model's settings are known to one of the two only.
     assert again.pop("signature").startswith("data:")
     assert scores.pop("signature").startswith("data:")
@@ -56,6 +57,7 @@ def test_bad_annotation_names_file_and_line_or_is_skipped(run, model, gold):
     result = run("evaluate", "--model", model, "--data", gold, "--skip-bad")
     assert result.code == 0
     assert "one.ann:2" in result.err
+    assert "1 annotations left out" in result.out
 
 
 def test_types_hold_for_predictions_too(run, model, gold):

@@ -16,6 +16,7 @@ def test_gold_against_itself(run, gold):
         "sentences_without_discontinuous",
         "per_type",
         "unreachable",
+        "left_out",
         "signature",
     }
     assert scores["overall"] == {
@@ -39,6 +40,19 @@ def test_a_document_without_prediction_is_missed_and_named(run, gold, tmp_path):
     assert result.code == 0
     assert "no prediction for 1 documents: one" in result.err
     assert json.loads(result.out)["overall"]["correct"] == 4
+
+
+def test_annotations_left_out_are_counted_on_both_sides(run, gold, tmp_path):
+    pred = tmp_path / "pred"
+    shutil.copytree(gold, pred)
+    for folder in (gold, pred):
+        with (folder / "one.ann").open("a") as file:
+            file.write("T8\tADR 5 900\tnothing\nT9\tADR 700 900\tnothing\n")
+    result = run("score", "--gold", gold, "--pred", pred, "--skip-bad", "--json")
+    assert json.loads(result.out)["left_out"] == 4
+    assert (
+        "4 annotations left out" in run("score", "--gold", gold, "--pred", pred, "--skip-bad").out
+    )
 
 
 def test_other_text_is_refused(run, gold, tmp_path):

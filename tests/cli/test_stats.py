@@ -13,6 +13,14 @@ def test_json(run, gold):
     assert statistics["continuous"]["n"] == 2
 
 
+@pytest.mark.parametrize("command", [("stats",), ("ceiling", "--data")])
+def test_annotations_left_out_are_counted(run, gold, command):
+    with (gold / "one.ann").open("a") as file:
+        file.write("T8\tADR 5 900\tnothing\n")
+    found = json.loads(run(*command, gold, "--json", "--skip-bad").out)
+    assert (found if command[0] == "stats" else found["w2ner"])["left_out"] == 1
+
+
 def test_table_and_plot(run, gold, tmp_path):
     pytest.importorskip("matplotlib")
     result = run("stats", gold, "--plot", tmp_path / "gaps.png")

@@ -199,7 +199,7 @@ def test_json_has_exactly_the_published_form() -> None:
         "sentences_with_discontinuous",
         "sentences_without_discontinuous",
     ]
-    assert list(told) == [*slices, "per_type", "unreachable", "signature"]
+    assert list(told) == [*slices, "per_type", "unreachable", "left_out", "signature"]
     assert list(told["per_type"]) == ["ADR"]
     assert list(told["per_type"]["ADR"]) == slices
     assert told["overall"] == Score(1, 1, 1).as_json()

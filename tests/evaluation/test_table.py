@@ -75,8 +75,12 @@ def test_other_losses_are_told_below() -> None:
         unreachable_by={"w2ner": 2, "other": 0},
         missing=("a", "[b]", "c", "d"),
         unreachable_reasons={},
+        left_out=5,
+        bounded=7,
     )
     told = " ".join(printed(scores))
+    assert "5 annotations left out that could not be trusted" in told
+    assert "7 sentences at the bound of decoding" in told
     assert "Also lost before any model: 2 to w2ner 4 gold" in told
     assert "4 gold documents without predictions: a, [b], c, ..." in told
 

@@ -59,7 +59,7 @@ def adapt(
         mask_probability=mask_probability,
         seed=seed,
     )
-    texts = [d.text for d in read_documents(text, format=from_, skip_bad=skip_bad)]
+    texts = [d.text for d in read_documents(text, format=from_, skip_bad=skip_bad).documents]
     dev_texts = None
     if dev is not None:
         dev_texts = [d.text for d in read_documents(dev, format=from_, skip_bad=skip_bad)]

@@ -28,13 +28,19 @@ def ceiling(
     The annotations are encoded and decoded again. What is lost is lost before any model is trained:
     to the splitting of sentences, to words that do not align, or to the scheme.
     """
-    documents = read_documents(
+    corpus = read_documents(
         data, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
     )
+    documents = corpus.documents
     labels = sorted({entity.label for document in documents for entity in document.entities})
     found = {name: measure(documents, make_scheme(name, labels)) for name in SCHEMES}
     if json:
-        print_json({name: reached.as_json() for name, reached in found.items()})
+        print_json(
+            {
+                name: {**reached.as_json(), "left_out": corpus.left_out}
+                for name, reached in found.items()
+            }
+        )
         return
     table = Table(title="encode and decode the gold", title_justify="left")
     table.add_column("scheme")

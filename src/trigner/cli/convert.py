@@ -37,7 +37,7 @@ def convert(
     refuse_non_empty(target)
     documents = read_documents(
         source, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
-    )
+    ).documents
     report = write(documents, target, format=to)
     tell(report.notices())
     errors().print(

@@ -45,7 +45,8 @@ def evaluate(
     from trigner.networks import read_description
 
     wanted = comma_list(types)
-    documents = read_documents(data, format=from_, skip_bad=skip_bad, split=split, types=wanted)
+    corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split, types=wanted)
+    documents = corpus.documents
     extract = load(model, device=device, batch_size=batch_size)
     for label, number in unknown_labels(documents, extract.labels).items():
         tell(
@@ -66,6 +67,8 @@ def evaluate(
         found,
         signature=str(sign(documents, settings=settings, seed=(settings or {}).get("seed"))),
         unreachable_by={extract.scheme.name: beyond},
+        left_out=corpus.left_out,
+        bounded=extract.tally.bounded,
     )
     if json:
         print_json(scores.as_json())

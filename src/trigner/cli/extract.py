@@ -90,7 +90,7 @@ def _documents(inputs: Sequence[str], format: str | None, skip_bad: bool) -> lis
         if argument == "-":
             documents.append(Document("stdin", _standard_input()))
         elif _exists(argument):
-            documents += read_documents(Path(argument), format=format, skip_bad=skip_bad)
+            documents += read_documents(Path(argument), format=format, skip_bad=skip_bad).documents
         elif LOOKS_LIKE_PATH.match(argument):
             raise InputError("no such file or folder", path=argument)
         elif not _is_unicode(argument):

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from trigner.cli.output import tell
-from trigner.corpora import FORMATS, read
+from trigner.corpora import FORMATS, Corpus, read
 from trigner.errors import InputError
 from trigner.mentions import Document
 
@@ -56,17 +56,22 @@ def read_documents(
     skip_bad: bool = False,
     split: str | None = None,
     types: Sequence[str] | None = None,
-) -> tuple[Document, ...]:
-    """The documents of a corpus; what its reader has to say goes to standard error."""
+) -> Corpus:
+    """A corpus; what its reader has to say goes to standard error, every annotation left out."""
     corpus = read(path, format=format, skip_bad=skip_bad, split=split)
-    tell(corpus.notices)
+    tell(notice for notice in corpus.notices if not notice.left_out)
+    if corpus.left_out:
+        tell((notice for notice in corpus.notices if notice.left_out), at_most=None)
+        tell([f"{path}: {corpus.left_out} annotations left out in all, listed above"])
     if not corpus.documents:
         raise InputError("holds no document", path=path)
-    return corpus.documents if types is None else with_types(corpus.documents, types)
+    return replace(corpus, documents=with_types(corpus.documents, types))
 
 
-def with_types(documents: Sequence[Document], types: Sequence[str]) -> tuple[Document, ...]:
-    """The documents with entities of these types only."""
+def with_types(documents: Sequence[Document], types: Sequence[str] | None) -> tuple[Document, ...]:
+    """The documents with entities of these types only; None: of all types."""
+    if types is None:
+        return tuple(documents)
     return tuple(
         replace(d, entities=tuple(e for e in d.entities if e.label in types)) for d in documents
     )

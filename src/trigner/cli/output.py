@@ -29,13 +29,13 @@ def results() -> Console:
     return console if console.is_terminal else Console(width=max(100, console.width))
 
 
-def tell(notices: Iterable[object]) -> None:
-    """Notices, one a line, the first ones of many, all of them counted."""
+def tell(notices: Iterable[object], *, at_most: int | None = SHOWN_NOTICES) -> None:
+    """Notices, one a line, the first ones of many (None: all), all of them counted."""
     listed = [str(notice) for notice in notices]
-    for notice in listed[:SHOWN_NOTICES]:
+    for notice in listed[:at_most]:
         errors().print(f"note: {notice}", markup=False, highlight=False, soft_wrap=True)
-    if len(listed) > SHOWN_NOTICES:
-        errors().print(f"note: and {len(listed) - SHOWN_NOTICES} more like these")
+    if at_most is not None and len(listed) > at_most:
+        errors().print(f"note: and {len(listed) - at_most} more like these")
 
 
 def print_json(value: object) -> None:

@@ -33,8 +33,13 @@ def score(
     """
     expected = read_documents(gold, format=gold_from, skip_bad=skip_bad, types=comma_list(types))
     found = read_documents(pred, format=pred_from, skip_bad=skip_bad, types=comma_list(types))
-    scores = score_documents(expected, found, signature=str(sign(expected)))
-    if scores.missing:
+    scores = score_documents(
+        expected.documents,
+        found.documents,
+        signature=str(sign(expected.documents)),
+        left_out=expected.left_out + found.left_out,
+    )
+    if json and scores.missing:
         tell([f"no prediction for {len(scores.missing)} documents: {', '.join(scores.missing)}"])
     if json:
         print_json(scores.as_json())

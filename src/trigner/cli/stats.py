@@ -28,12 +28,12 @@ def stats(
 
     The rows are those of the paper's data statistics; the plot is its figure of token gaps.
     """
-    documents = read_documents(
+    corpus = read_documents(
         path, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
     )
-    statistics = describe(documents)
+    statistics = describe(corpus.documents)
     if json:
-        print_json(statistics.as_json())
+        print_json({**statistics.as_json(), "left_out": corpus.left_out})
     else:
         results().print(statistics_table(statistics))
     if plot is not None:

@@ -117,13 +117,13 @@ def _documents(
     parts = ("train", "dev") if dev == train else (None, None)
     documents: Sequence[Document] = read_documents(
         train, format=format, skip_bad=skip_bad, types=types, split=parts[0]
-    )
+    ).documents
     if dev is None:
         documents, held_out = _hold_out(documents, seed)
     else:
         held_out = read_documents(
             dev, format=format, skip_bad=skip_bad, types=types, split=parts[1]
-        )
+        ).documents
     known = {entity.label for document in documents for entity in document.entities}
     if absent := [label for label in types or () if label not in known]:
         raise InputError(f"has no entity of type {', '.join(absent)}", path=train)

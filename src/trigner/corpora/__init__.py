@@ -42,6 +42,11 @@ class Corpus:
     format: str
     notices: tuple[Notice, ...]
 
+    @property
+    def left_out(self) -> int:
+        """Annotations that could not be trusted and are missing from the documents."""
+        return sum(notice.left_out for notice in self.notices)
+
 
 def read(
     path: str | Path,

@@ -19,6 +19,8 @@ class Notice:
     path: Path
     line: int | None
     message: str
+    left_out: bool = False
+    """Whether it tells of an annotation that is missing from the documents."""
 
     def __str__(self) -> str:
         where = f"{self.path}" if self.line is None else f"{self.path}:{self.line}"
@@ -40,7 +42,7 @@ class Reading:
         """A single annotation that cannot be trusted. Raises InputError unless `skip_bad`."""
         if not self.skip_bad:
             raise InputError(message, path=path, line=line)
-        self.notices.append(Notice(path, line, f"left out: {message}"))
+        self.notices.append(Notice(path, line, f"left out: {message}", left_out=True))
 
     def note(self, message: str, *, path: Path, line: int | None = None) -> None:
         """Something worth telling by which nothing is lost."""

@@ -51,7 +51,9 @@ class Scores:
     up to those over all labels. `unreachable_reasons` says why gold is beyond any system that
     works within sentences on whole words (reason -> distinct gold mentions; they all count as
     missed), `unreachable_by` what the caller gave in addition. `missing` are the gold documents
-    without a predicted document: all their gold counts as missed.
+    without a predicted document: all their gold counts as missed. `left_out` are annotations
+    that could not be trusted and count nowhere. `bounded` are sentences where prediction ended at
+    the scheme's bound (None: not known).
     """
 
     slices: Slices
@@ -59,6 +61,8 @@ class Scores:
     unreachable_reasons: Mapping[str, int] = field(default_factory=dict)
     unreachable_by: Mapping[str, int] | None = None
     missing: tuple[str, ...] = ()
+    left_out: int = 0
+    bounded: int | None = None
     signature: str = ""
 
     @property
@@ -92,14 +96,17 @@ class Scores:
         return sum(self.unreachable_reasons.values())
 
     def as_json(self) -> dict[str, Any]:
-        """What `--json` prints; `unreachable_by` only when it was given."""
+        """What `--json` prints; `unreachable_by` and `bounded` only when they were given."""
         told: dict[str, Any] = {
             **self.slices.as_json(),
             "per_type": {label: slices.as_json() for label, slices in self.per_type.items()},
             "unreachable": self.unreachable,
+            "left_out": self.left_out,
         }
         if self.unreachable_by is not None:
             told["unreachable_by"] = dict(self.unreachable_by)
+        if self.bounded is not None:
+            told["bounded"] = self.bounded
         return {**told, "signature": self.signature}
 
 
@@ -117,6 +124,8 @@ def score(
     *,
     signature: str = "",
     unreachable_by: Mapping[str, int] | None = None,
+    left_out: int = 0,
+    bounded: int | None = None,
 ) -> Scores:
     """Exact match of label and merged fragments, duplicates counted once.
 
@@ -153,6 +162,8 @@ def score(
         unreachable_reasons=dict(sorted(reasons.items())),
         unreachable_by=unreachable_by,
         missing=tuple(d.id for d in gold if d.id not in predicted_by_id),
+        left_out=left_out,
+        bounded=bounded,
         signature=signature,
     )
 

@@ -69,6 +69,10 @@ def _notes(scores: Scores) -> list[str]:
     if others:
         named = ", ".join(f"{n:,} to {reason}" for reason, n in others.items())
         notes.append(f"Also lost before any model: {named}")
+    if scores.left_out:
+        notes.append(f"{scores.left_out:,} annotations left out that could not be trusted")
+    if scores.bounded:
+        notes.append(f"{scores.bounded:,} sentences at the bound of decoding: best mentions kept")
     if scores.missing:
         ids = ", ".join(scores.missing[:3]) + (", ..." if len(scores.missing) > 3 else "")
         one = len(scores.missing) == 1
