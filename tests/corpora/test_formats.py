@@ -108,7 +108,7 @@ def test_skipped_annotations_are_in_the_notices(tmp_path):
     with pytest.raises(InputError, match=r"a\.json:1: word 7"):
         read(path)
     (notice,) = read(path, skip_bad=True).notices
-    assert notice == Notice(path, 1, "left out: word 7 is outside a sentence of 1 words")
+    assert notice == Notice(path, 1, "left out: word 7 is outside a sentence of 1 words", True)
 
 
 def test_one_id_twice_is_refused(tmp_path):

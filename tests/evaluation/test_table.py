@@ -81,7 +81,7 @@ def test_other_losses_are_told_below() -> None:
     told = " ".join(printed(scores))
     assert "5 annotations left out that could not be trusted" in told
     assert "7 sentences at the bound of decoding" in told
-    assert "Also lost before any model: 2 to w2ner 4 gold" in told
+    assert "Also lost before any model: 2 to w2ner" in told
     assert "4 gold documents without predictions: a, [b], c, ..." in told
 
 

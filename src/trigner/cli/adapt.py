@@ -62,7 +62,7 @@ def adapt(
     texts = [d.text for d in read_documents(text, format=from_, skip_bad=skip_bad).documents]
     dev_texts = None
     if dev is not None:
-        dev_texts = [d.text for d in read_documents(dev, format=from_, skip_bad=skip_bad)]
+        dev_texts = [d.text for d in read_documents(dev, format=from_, skip_bad=skip_bad).documents]
     with Bar(console=errors(), disable=not errors().is_terminal) as bar:
         adapted = run(
             texts,
