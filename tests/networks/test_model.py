@@ -104,7 +104,7 @@ def test_a_model_comes_back_to_the_bit(encoders, tmp_path, kind, changes):
 def test_the_folder_holds_these_files_and_no_others(folder):
     assert sorted(contents(folder)) == FILES
     description = read_description(folder)
-    assert description["format"] == 1
+    assert description["format"] == 2
     assert description["labels"] == ["ADR", "Drug"]
     assert description["scheme"] == "w2ner"
 
@@ -146,11 +146,11 @@ def test_a_missing_file_is_named(folder, missing):
     [
         ('{"model": "someone else\'s"}', "was not written by trigner"),
         ("[1]", "was not written by trigner"),
-        ('{"format": 1', "is damaged"),
+        ('{"format": 2', "is damaged"),
         ("\udcff", "is damaged"),
-        ('{"format": 2}', "has model format 2; this trigner reads 1"),
-        ('{"format": "1"}', "has model format '1'; this trigner reads 1"),
-        ('{"format": 1}', "is damaged: 'network'"),
+        ('{"format": 1}', "has model format 1; this trigner reads 2"),
+        ('{"format": "2"}', "has model format '2'; this trigner reads 2"),
+        ('{"format": 2}', "is damaged: 'network'"),
     ],
 )
 def test_a_foreign_description_is_refused(folder, text, message):
@@ -171,6 +171,7 @@ def test_a_foreign_description_is_refused(folder, text, message):
         ({"padding_id": "zero"}, "zero"),
         ({"padding_id": None}, "NoneType"),
         ({"provenance": 3}, "int"),
+        ({"files": {"tokenizer.json": "0"}}, "encoder/config.json"),
     ],
 )
 def test_a_damaged_description_is_refused(folder, changes, message):
@@ -243,6 +244,23 @@ def test_one_piece_more_is_refused(folder):
     larger.add_tokens(["one more"])
     larger.save(str(path))
     with pytest.raises(InputError, match="it knows 29 pieces, the model 28"):
+        load(folder)
+
+
+def test_a_foreign_tokenizer_of_the_same_size_is_refused(folder):
+    path = folder / "tokenizer.json"
+    text = path.read_text("utf-8")
+    path.write_text(text.replace('"my"', '"yours"'), "utf-8")
+    assert Tokenizer.from_file(str(path)).token_to_id("yours") is not None
+    with pytest.raises(InputError, match=r"tokenizer\.json: is not the one .* saved with"):
+        load(folder)
+
+
+def test_a_foreign_encoder_configuration_of_the_same_shapes_is_refused(folder):
+    path = folder / "encoder" / "config.json"
+    config = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps({**config, "num_attention_heads": 1}), "utf-8")
+    with pytest.raises(InputError, match=r"encoder/config\.json: is not the one .* saved with"):
         load(folder)
 
 

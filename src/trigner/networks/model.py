@@ -1,6 +1,7 @@
 """A model folder: weights and everything that gives them meaning.
 
-    trigner.json         format version, scheme, labels, network, provenance
+    trigner.json         format version, scheme, labels, network, hashes of the two files below
+                         that weights do not settle, provenance
     model.safetensors    all weights, the encoder's included
     encoder/config.json  the encoder's architecture
     tokenizer.json       the tokenizer, special words included
@@ -10,6 +11,7 @@ Loading is strict and unpickles nothing.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -30,13 +32,14 @@ from trigner.networks.settings import NetworkSettings
 from trigner.networks.tagger import GridTagger
 from trigner.schemes import Scheme, scheme
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 DESCRIPTION, WEIGHTS, ENCODER, TOKENIZER = (
     "trigner.json",
     "model.safetensors",
     "encoder",
     "tokenizer.json",
 )
+CONFIG = f"{ENCODER}/config.json"
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,8 @@ def save(model: Model, folder: Path) -> None:
     Every file is first written beside its final name, so that a full disk is met while the old
     files are still in place. Raises TrignerError when it cannot be written.
     """
+    config = model.tagger.encoder.model.config.to_json_string().encode("utf-8")
+    tokenizer = model.tokenizer.to_str().encode("utf-8")
     description = {
         "format": FORMAT_VERSION,
         "trigner": __version__,
@@ -86,15 +91,13 @@ def save(model: Model, folder: Path) -> None:
         "labels": list(model.scheme.labels),
         "padding_id": model.padding_id,
         "network": model.network.model_dump(mode="json"),
+        "files": {CONFIG: _hash(config), TOKENIZER: _hash(tokenizer)},
         "provenance": dict(model.provenance),
     }
     state = {name: tensor.contiguous() for name, tensor in model.tagger.state_dict().items()}
-    config = model.tagger.encoder.model.config.to_json_string()
     writers: dict[Path, Callable[[Path], object]] = {
-        folder / ENCODER / "config.json": lambda path: path.write_text(config, encoding="utf-8"),
-        folder / TOKENIZER: lambda path: path.write_text(
-            model.tokenizer.to_str(), encoding="utf-8"
-        ),
+        folder / CONFIG: lambda path: path.write_bytes(config),
+        folder / TOKENIZER: lambda path: path.write_bytes(tokenizer),
         folder / WEIGHTS: lambda path: save_file(state, path),
         folder / DESCRIPTION: lambda path: path.write_text(
             json.dumps(description, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
@@ -144,13 +147,14 @@ def load(folder: str | Path) -> Model:
     """The model in a folder. Raises InputError naming the file that is missing or foreign."""
     folder = Path(folder)
     description = read_description(folder)
-    for needed in (WEIGHTS, f"{ENCODER}/config.json", TOKENIZER):
+    for needed in (WEIGHTS, CONFIG, TOKENIZER):
         if not (folder / needed).is_file():
             raise InputError(f"this model folder has no {needed}", path=folder)
     try:
         network = NetworkSettings.model_validate(description["network"])
         tags = scheme(str(description["scheme"]), _labels(description["labels"]))
         padding_id = int(description["padding_id"])
+        hashes = {name: str(description["files"][name]) for name in (CONFIG, TOKENIZER)}
         provenance = dict(description["provenance"])
     except (InputError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
@@ -161,9 +165,7 @@ def load(folder: str | Path) -> Model:
     try:
         encoder = encoder_from_config(folder / ENCODER)
     except Exception as error:  # what is no configuration fails in nearly every way
-        raise InputError(
-            f"is no encoder configuration: {error}", path=folder / ENCODER / "config.json"
-        ) from error
+        raise InputError(f"is no encoder configuration: {error}", path=folder / CONFIG) from error
     lacking = [w for w in network.leading_words if tokenizer.token_to_id(w) is None]
     if lacking:
         raise InputError(f"is another encoder's: it lacks {lacking}", path=folder / TOKENIZER)
@@ -173,6 +175,9 @@ def load(folder: str | Path) -> Model:
             f"is another encoder's: it knows {rows_needed(tokenizer)} pieces, the model {held}",
             path=folder / TOKENIZER,
         )
+    for name, expected in hashes.items():
+        if _hash((folder / name).read_bytes()) != expected:
+            raise InputError("is not the one that this model was saved with", path=folder / name)
     tagger = build_tagger(encoder, network, len(tags.tags))
     try:
         tagger.load_state_dict(load_file(folder / WEIGHTS), strict=True)
@@ -181,6 +186,10 @@ def load(folder: str | Path) -> Model:
         raise InputError(f"does not fit: {' '.join(reason[:3])}", path=folder / WEIGHTS) from error
     tagger.eval()
     return Model(tagger, tags, tokenizer, padding_id, network, provenance)
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _labels(found: object) -> list[str]:
