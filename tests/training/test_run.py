@@ -13,6 +13,7 @@ from tiny_encoders import tiny_encoder
 from trigner.errors import InputError, TrignerError
 from trigner.mentions import Document, Entity
 from trigner.training import resolve, train
+from trigner.training.objective import Objective
 from trigner.training.progress import ShowProgress
 from trigner.training.trainer import KeepBest
 
@@ -151,6 +152,27 @@ def test_patience_stops_after_more_than_that_many_epochs(encoder, tmp_path):
         "optimisation.encoder_rate=0",
     )
     assert trained.epochs == 4
+
+
+def test_a_loss_that_is_no_number_ends_the_training_and_names_the_update(encoder, tmp_path):
+    with pytest.raises(TrignerError, match=r"the loss is no number at update 2: .*rate$"):
+        run(encoder, tmp_path / "m", "optimisation.learning_rate=1e38", "optimisation.warmup=0")
+    assert not (tmp_path / "m" / "trigner.json").exists()
+    assert not list((tmp_path / "m").glob("checkpoints/*"))
+
+
+def test_weights_that_are_no_numbers_are_never_saved(encoder, tmp_path, monkeypatch):
+    forward = Objective.forward
+
+    def finite_with_a_gradient_that_is_none(self, *args, **inputs):
+        loss = forward(self, *args, **inputs)
+        return loss + (0 * loss).sqrt()
+
+    monkeypatch.setattr(Objective, "forward", finite_with_a_gradient_that_is_none)
+    changes = ("optimisation.batch_size=12", "optimisation.precision=bfloat16")
+    with pytest.raises(TrignerError, match=r"no numbers after update 1: .*precision=float32"):
+        run(encoder, tmp_path / "m", *changes)
+    assert not (tmp_path / "m" / "trigner.json").exists()
 
 
 def test_starting_from_another_model(encoder, tmp_path):

@@ -15,7 +15,7 @@ from trigner.networks.pooling import EmptyWord
 class NetworkSettings(BaseModel):
     """Sizes, rates and switches of the network. Numbers are those of W2NER's CADEC setting."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     co_predictor: Literal["trigner", "w2ner"] = Field(
         default="trigner",

@@ -47,7 +47,7 @@ from trigner.training.masking import Masked, Masking, Passage, masking_collator,
 class AdaptationSettings(BaseModel):
     """What decides how an encoder is adapted. Defaults are those of the paper's code for CADEC."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     mask_probability: float = Field(
         default=0.20, gt=0, lt=1, description="share of the words hidden"
@@ -211,7 +211,7 @@ def _trainer(
         data_collator=masking_collator(masking, tokenizer.pad_token_id or 0),
         train_dataset=cast("Dataset[Passage]", train),
         eval_dataset=cast("Dataset[Masked]", hidden),
-        callbacks=[] if progress is None else [_Reporter(progress)],
+        callbacks=[_Divergence(), *([] if progress is None else [_Reporter(progress)])],
     )
     trainer.remove_callback(PrinterCallback)
     return trainer
@@ -248,6 +248,24 @@ def _arguments(settings: AdaptationSettings, folder: Path, use_cpu: bool) -> Tra
         report_to="none",
         disable_tqdm=True,
     )
+
+
+class _Divergence(TrainerCallback):
+    """Ends the training after the first epoch whose dev loss is no number."""
+
+    def on_evaluate(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        metrics: dict[str, float] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if not math.isfinite((metrics or {}).get("eval_loss", 0.0)):
+            raise TrignerError(
+                f"the dev loss is no number after update {state.global_step}:"
+                " choose a lower learning rate, or precision float32"
+            )
 
 
 class _Reporter(TrainerCallback):
@@ -295,10 +313,7 @@ def _dev_loss_before(trainer: Trainer, path: Path, identity: dict[str, Any]) -> 
 
 
 def _dev_losses(state: TrainerState) -> tuple[float, ...]:
-    losses = tuple(float(e["eval_loss"]) for e in state.log_history if "eval_loss" in e)
-    if not all(math.isfinite(loss) for loss in losses):
-        raise TrignerError("the dev loss is no number: choose a lower learning rate")
-    return losses
+    return tuple(float(e["eval_loss"]) for e in state.log_history if "eval_loss" in e)
 
 
 def _hash(value: object) -> str:

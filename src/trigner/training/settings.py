@@ -22,7 +22,7 @@ SOURCE_ALIASES = {"output": "logits", "Y": "logits", "grid": "pair_states", "H^b
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class TripletSettings(_Section):

@@ -20,6 +20,7 @@ from transformers import (
 from transformers.integrations.integration_utils import TensorBoardCallback
 
 from trigner.batches import Example
+from trigner.errors import TrignerError
 from trigner.evaluation import Scores
 from trigner.training.checkpoints import CHECKPOINTS
 from trigner.training.data import EpochBatches, TrainingData
@@ -52,6 +53,8 @@ def training_arguments(
         logging_steps=20,
         report_to="none",
         disable_tqdm=True,
+        # It would hide losses that are no numbers, and look at each: the trainer does so in bulk.
+        logging_nan_inf_filter=False,
         remove_unused_columns=False,
         dataloader_pin_memory=not use_cpu,
     )
@@ -74,6 +77,7 @@ class TaggerTrainer(Trainer):
         logs: Path,
     ) -> None:
         self._settings = settings
+        self._unchecked: list[torch.Tensor] = []
         self._batches = batches
         self._score_dev = score_dev
         # Chosen here and not by `report_to`: the log folder's argument differs between versions.
@@ -117,17 +121,47 @@ class TaggerTrainer(Trainer):
     ) -> torch.Tensor:
         """The objective's value on a batch."""
         loss: torch.Tensor = model(**inputs)
+        self._unchecked.append(loss.detach())
         return loss
+
+    def _check_losses(self) -> None:
+        """Raises TrignerError for a loss that is no number since the last check.
+
+        Not at every update: reading a loss makes the device wait.
+        """
+        if not self._unchecked:
+            return
+        finite = torch.isfinite(torch.stack(self._unchecked)).tolist()
+        first = self.state.global_step - len(finite) + 1
+        self._unchecked.clear()
+        if not all(finite):
+            raise self._diverged(f"the loss is no number at update {first + finite.index(False)}")
+
+    def _check_weights(self) -> None:
+        if not all(torch.isfinite(p).all() for p in self.model.parameters()):  # type: ignore[union-attr]
+            raise self._diverged(f"weights are no numbers after update {self.state.global_step}")
+
+    def _diverged(self, what: str) -> TrignerError:
+        advice = "set lower optimisation.learning_rate and optimisation.encoder_rate"
+        if self._settings.precision != "float32":
+            advice += ", or optimisation.precision=float32"
+        return TrignerError(f"{what}: {advice}")
 
     def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
         """Add the parts of the loss to what is logged."""
         if "loss" in logs:
+            self._check_losses()
             parts = getattr(self.model, "parts", {})
             logs = {**logs, **{name: round(float(value), 4) for name, value in parts.items()}}
         super().log(logs, *args, **kwargs)
 
     def evaluate(self, *args: Any, **kwargs: Any) -> dict[str, float]:
-        """Entity scores on the dev documents, given to the callbacks as `metrics`."""
+        """Entity scores on the dev documents, given to the callbacks as `metrics`.
+
+        Raises TrignerError, before any model or checkpoint is saved, when training has diverged.
+        """
+        self._check_losses()
+        self._check_weights()
         scores = self._score_dev()
         metrics = {
             "eval_f1": scores.overall.f1,
