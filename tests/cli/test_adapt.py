@@ -16,3 +16,11 @@ def test_bad_options(run, gold, tmp_path):
     result = run("adapt", "--text", gold, "--out", tmp_path / "a", "--mask-probability", "2")
     assert result.code == 2
     assert "less than 1" in result.err
+
+
+def test_a_device_that_is_not_there(run, gold, tmp_path):
+    for device in ("toaster", "cuda:99"):
+        result = run("adapt", "--text", gold, "--out", tmp_path / "a", "--device", device)
+        assert result.code == 2
+        assert f"no device '{device}'" in result.err
+    assert not (tmp_path / "a").exists()

@@ -26,7 +26,7 @@ QUICK = AdaptationSettings(epochs=2, batch_size=2, learning_rate=0.01)
 
 
 def run(folder: Path, encoder: Path, **changes: Any) -> Any:
-    options: dict[str, Any] = {"dev_texts": DEV, "settings": QUICK, "use_cpu": True}
+    options: dict[str, Any] = {"dev_texts": DEV, "settings": QUICK, "device": "cpu"}
     return adapt(TEXTS, encoder=encoder, out=folder, **{**options, **changes})
 
 
@@ -81,7 +81,7 @@ def test_the_loss_on_like_text_falls(tmp_path: Path) -> None:
     like = ["My left leg hurts. My right arm felt numb."] * 10
     settings = QUICK.model_copy(update={"batch_size": 8, "epochs": 3})
     result = adapt(
-        like, encoder=source, out=tmp_path / "out", dev_texts=like, settings=settings, use_cpu=True
+        like, encoder=source, out=tmp_path / "out", dev_texts=like, settings=settings, device="cpu"
     )
     assert result.dev_losses[-1] < 0.9 * result.dev_loss_before
 
@@ -96,7 +96,7 @@ def test_the_best_epoch_is_what_is_saved(tmp_path: Path) -> None:
             out=folder,
             dev_texts=["Then the second tablet felt numb."],  # nothing of what is learned
             settings=QUICK.model_copy(update={"learning_rate": 0.05, "epochs": epochs}),
-            use_cpu=True,
+            device="cpu",
         )
 
     result = of(3, source, out)
@@ -166,7 +166,7 @@ def test_long_sentences_are_read_in_windows(tmp_path: Path) -> None:
         out=tmp_path / "out",
         dev_texts=DEV,
         settings=settings,
-        use_cpu=True,
+        device="cpu",
     )
     assert result.train_passages >= 12
 

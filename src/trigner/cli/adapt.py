@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import Progress as Bar
 
-from trigner.cli.options import From, SkipBad, read_documents
+from trigner.cli.options import Device, From, SkipBad, read_documents
 from trigner.cli.output import errors, need_torch, results, tell
 from trigner.errors import InputError
 
@@ -35,7 +35,7 @@ def adapt(
         float, typer.Option("--mask-probability", help="Share of the words that are hidden.")
     ] = 0.20,
     seed: Annotated[int, typer.Option("--seed")] = 1898,
-    device: Annotated[str, typer.Option("--device", help="auto or cpu.")] = "auto",
+    device: Device = "auto",
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with an interrupted adaptation in --out.")
     ] = False,
@@ -71,7 +71,7 @@ def adapt(
             dev_texts=dev_texts,
             settings=settings,
             resume=resume,
-            use_cpu=device == "cpu",
+            device=device,
             progress=_shown_on(bar, epochs),
             tell=lambda message: tell([message]),
         )

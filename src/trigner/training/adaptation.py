@@ -29,6 +29,7 @@ from transformers import (
 )
 
 from trigner.errors import InputError, TrignerError
+from trigner.inference import choose_device
 from trigner.networks.build import quiet
 from trigner.text import split
 from trigner.training.adaptation_folder import (
@@ -40,6 +41,7 @@ from trigner.training.adaptation_folder import (
     write_json,
 )
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
+from trigner.training.devices import OneDevice
 from trigner.training.masked_encoder import MaskedEncoder, load_masked_encoder
 from trigner.training.masking import Masked, Masking, Passage, masking_collator, passages
 
@@ -98,7 +100,7 @@ def adapt(
     dev_texts: Sequence[str] | None = None,
     settings: AdaptationSettings | None = None,
     resume: bool = False,
-    use_cpu: bool = False,
+    device: str = "auto",
     progress: Callable[[Progress], None] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> Adaptation:
@@ -111,11 +113,14 @@ def adapt(
     `resume` goes on from the last epoch in `out/checkpoints` and returns at once when `out` is
     finished. `tell` gets what a user should know, in sentences.
 
-    Raises InputError for text without enough sentences, an encoder that cannot be used, an `out`
-    that is not empty (without `resume`) or of other settings, text or encoder (with it), and
-    TrignerError when the loss is no number.
+    Raises InputError for a device that is not there, text without enough sentences, an encoder that
+    cannot be used, an `out` that is not empty (without `resume`) or of other settings, text or
+    encoder (with it), and TrignerError when the loss is no number.
     """
     settings = settings or AdaptationSettings()
+    place = choose_device(device)
+    if settings.precision == "float16" and place.type != "cuda":
+        raise InputError("precision float16 needs a CUDA device")
     tell = tell or (lambda message: None)
     train, dev = _sentences(texts, dev_texts, settings)
     identity: dict[str, Any] = {
@@ -135,7 +140,7 @@ def adapt(
         )
     train_passages, dev_passages = (_cut(part, masked, settings) for part in (train, dev))
     with disk_errors(out), quiet():
-        trainer = _trainer(masked, train_passages, dev_passages, settings, out, use_cpu, progress)
+        trainer = _trainer(masked, train_passages, dev_passages, settings, out, place, progress)
         before = _dev_loss_before(trainer, out / CHECKPOINTS / RUN, identity)
         last = last_checkpoint(out / CHECKPOINTS)
         set_seed(settings.seed)  # whether or not the loss before was measured just now
@@ -191,7 +196,7 @@ def _trainer(
     dev: list[Passage],
     settings: AdaptationSettings,
     out: Path,
-    use_cpu: bool,
+    place: torch.device,
     progress: Callable[[Progress], None] | None,
 ) -> Trainer:
     tokenizer = masked.tokenizer
@@ -207,7 +212,7 @@ def _trainer(
     hidden = [masking(p, np.random.default_rng([settings.seed, i])) for i, p in enumerate(dev)]
     trainer = Trainer(
         model=masked.model,
-        args=_arguments(settings, out / CHECKPOINTS, use_cpu),
+        args=_arguments(settings, out / CHECKPOINTS, place),
         data_collator=masking_collator(masking, tokenizer.pad_token_id or 0),
         train_dataset=cast("Dataset[Passage]", train),
         eval_dataset=cast("Dataset[Masked]", hidden),
@@ -217,11 +222,10 @@ def _trainer(
     return trainer
 
 
-def _arguments(settings: AdaptationSettings, folder: Path, use_cpu: bool) -> TrainingArguments:
-    on_gpu = torch.cuda.is_available() and not use_cpu
-    if settings.precision == "float16" and not on_gpu:
-        raise InputError("precision float16 needs a CUDA device")
-    return TrainingArguments(
+def _arguments(
+    settings: AdaptationSettings, folder: Path, place: torch.device
+) -> TrainingArguments:
+    return OneDevice(
         output_dir=str(folder),
         num_train_epochs=settings.epochs,
         per_device_train_batch_size=settings.batch_size,
@@ -233,7 +237,7 @@ def _arguments(settings: AdaptationSettings, folder: Path, use_cpu: bool) -> Tra
         data_seed=settings.seed,
         fp16=settings.precision == "float16",
         bf16=settings.precision == "bfloat16",
-        use_cpu=use_cpu,
+        place=str(place),
         eval_strategy="epoch",
         save_strategy="epoch",
         logging_strategy="epoch",
@@ -244,7 +248,7 @@ def _arguments(settings: AdaptationSettings, folder: Path, use_cpu: bool) -> Tra
         prediction_loss_only=True,
         logging_nan_inf_filter=False,
         remove_unused_columns=False,
-        dataloader_pin_memory=on_gpu,
+        dataloader_pin_memory=place.type == "cuda",
         report_to="none",
         disable_tqdm=True,
     )

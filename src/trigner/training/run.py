@@ -117,7 +117,7 @@ def _trainer(
             optimisation,
             seed=settings.seed,
             updates=len(batches) * optimisation.epochs,
-            use_cpu=place.type == "cpu",
+            place=place,
         ),
         data=data,
         batches=batches,

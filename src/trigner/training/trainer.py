@@ -24,6 +24,7 @@ from trigner.errors import TrignerError
 from trigner.evaluation import Scores
 from trigner.training.checkpoints import CHECKPOINTS
 from trigner.training.data import EpochBatches, TrainingData
+from trigner.training.devices import OneDevice
 from trigner.training.objective import Objective, parameter_groups
 from trigner.training.settings import OptimisationSettings
 
@@ -33,10 +34,10 @@ LOGS = "logs"
 
 
 def training_arguments(
-    out: Path, settings: OptimisationSettings, *, seed: int, updates: int, use_cpu: bool
+    out: Path, settings: OptimisationSettings, *, seed: int, updates: int, place: torch.device
 ) -> TrainingArguments:
     """Our settings in the Trainer's words; one checkpoint and one evaluation an epoch."""
-    return TrainingArguments(
+    return OneDevice(
         output_dir=str(out / CHECKPOINTS),
         num_train_epochs=settings.epochs,
         per_device_train_batch_size=settings.batch_size,
@@ -46,7 +47,7 @@ def training_arguments(
         max_grad_norm=settings.clip,
         bf16=settings.precision == "bfloat16",
         seed=seed,
-        use_cpu=use_cpu,
+        place=str(place),
         eval_strategy="epoch",
         save_strategy="epoch",
         save_total_limit=1,
@@ -56,7 +57,7 @@ def training_arguments(
         # It would hide losses that are no numbers, and look at each: the trainer does so in bulk.
         logging_nan_inf_filter=False,
         remove_unused_columns=False,
-        dataloader_pin_memory=not use_cpu,
+        dataloader_pin_memory=place.type == "cuda",
     )
 
 
