@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 import torch
 from accelerate.state import AcceleratorState, PartialState
 
-from trigner.training.devices import OneDevice
+from trigner.training.devices import OneDevice, seed_everything
 
 
 @pytest.fixture
@@ -34,3 +36,39 @@ def test_the_cpu_is_used_beside_gpus(four_gpus, tmp_path):
     assert arguments.device == PartialState().device == torch.device("cpu")
     assert arguments.n_gpu == 0
     assert four_gpus == []
+
+
+@pytest.fixture
+def switches(monkeypatch):
+    """What torch was told to do the same way every time; nothing is really switched."""
+    told = []
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", "")  # so that it is put back afterwards
+    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG")
+    monkeypatch.setattr(torch.backends.cudnn, "deterministic", False)
+    monkeypatch.setattr(torch.utils.deterministic, "fill_uninitialized_memory", True)
+    monkeypatch.setattr(torch.backends.cuda, "enable_mem_efficient_sdp", told.append)
+    monkeypatch.setattr(
+        torch,
+        "use_deterministic_algorithms",
+        lambda mode, warn_only: told.append((mode, warn_only)),
+    )
+    return told
+
+
+def test_the_same_result_every_time_on_cuda(switches, monkeypatch):
+    seed_everything(3, torch.device("cuda", 1))
+    assert switches == [False, (True, True)]
+    assert torch.backends.cudnn.deterministic
+    assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":16:8")
+    seed_everything(3, torch.device("cuda"))
+    assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":16:8"
+
+
+def test_a_cpu_needs_no_more_than_a_seed(switches):
+    seed_everything(3, torch.device("cpu"))
+    first = torch.rand(2)
+    seed_everything(3, torch.device("cpu"))
+    assert torch.rand(2).equal(first)
+    assert switches == []
+    assert "CUBLAS_WORKSPACE_CONFIG" not in os.environ

@@ -41,7 +41,7 @@ from trigner.training.adaptation_folder import (
     write_json,
 )
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
-from trigner.training.devices import OneDevice
+from trigner.training.devices import OneDevice, seed_everything
 from trigner.training.masked_encoder import MaskedEncoder, load_masked_encoder
 from trigner.training.masking import Masked, Masking, Passage, masking_collator, passages
 
@@ -131,7 +131,7 @@ def adapt(
     finished = prepare(out, identity, resume)
     if finished is not None:
         return finished
-    set_seed(settings.seed)
+    seed_everything(settings.seed, place)
     masked = load_masked_encoder(encoder)
     if masked.fresh_head:
         tell(

@@ -11,7 +11,6 @@ from typing import Any
 
 import torch
 from rich.console import Console
-from transformers import set_seed
 
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import Scores, data_hash, score, sign
@@ -21,6 +20,7 @@ from trigner.networks import Model, create, load, save
 from trigner.networks.build import quiet
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
 from trigner.training.data import EpochBatches, TrainingData, collator, prepare
+from trigner.training.devices import seed_everything
 from trigner.training.objective import Objective
 from trigner.training.progress import ShowProgress
 from trigner.training.settings import Settings
@@ -60,7 +60,7 @@ def train(
     """
     labels = tuple(sorted({e.label for d in documents for e in d.entities}))
     place = choose_device(device)
-    _seed(settings.seed)
+    seed_everything(settings.seed, place)
     if init_from is None:
         model = create(settings.encoder, settings.scheme, labels, settings.network)
     else:
@@ -127,12 +127,6 @@ def _trainer(
         callbacks=[keep_best, progress],
         logs=out / LOGS,
     )
-
-
-def _seed(seed: int) -> None:
-    set_seed(seed)
-    torch.backends.cudnn.deterministic = True
-    torch.backends.cudnn.benchmark = False
 
 
 def _started_from(folder: Path, settings: Settings, labels: tuple[str, ...]) -> Model:
