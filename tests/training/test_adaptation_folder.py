@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from trigner.errors import InputError
-from trigner.training.adaptation_folder import prepare, write_json
+from trigner.training.adaptation_folder import prepare
+from trigner.training.records import write_record
 
 IDENTITY = {"encoder": "minilm", "settings": {"epochs": 1}, "data": "abc"}
 
@@ -18,8 +19,7 @@ def test_a_new_folder_is_ready_and_a_full_one_refused(tmp_path):
 
 def test_resuming_with_other_settings_is_refused(tmp_path):
     run = tmp_path / "a" / "checkpoints" / "run.json"
-    run.parent.mkdir(parents=True)
-    write_json(run, IDENTITY)
+    write_record(run, IDENTITY)
     assert prepare(tmp_path / "a", IDENTITY, True) is None
     with pytest.raises(InputError):
         prepare(tmp_path / "a", {**IDENTITY, "data": "other"}, True)

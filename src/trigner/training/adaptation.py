@@ -32,18 +32,12 @@ from trigner.errors import InputError, TrignerError
 from trigner.inference import choose_device
 from trigner.networks.build import quiet
 from trigner.text import split
-from trigner.training.adaptation_folder import (
-    RUN,
-    Adaptation,
-    prepare,
-    read_json,
-    write,
-    write_json,
-)
+from trigner.training.adaptation_folder import RUN, Adaptation, prepare, write
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
 from trigner.training.devices import OneDevice, seed_everything
 from trigner.training.masked_encoder import MaskedEncoder, load_masked_encoder
 from trigner.training.masking import Masked, Masking, Passage, masking_collator, passages
+from trigner.training.records import read_record, write_record
 
 
 class AdaptationSettings(BaseModel):
@@ -311,9 +305,8 @@ def _dev_loss_before(trainer: Trainer, path: Path, identity: dict[str, Any]) -> 
     """The dev loss before any update: measured once, then kept with what tells this run."""
     if not path.is_file():
         before = float(trainer.evaluate()["eval_loss"])
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_json(path, {**identity, "dev_loss_before": before})
-    return float(read_json(path)["dev_loss_before"])
+        write_record(path, {**identity, "dev_loss_before": before})
+    return float(read_record(path)["dev_loss_before"])
 
 
 def _dev_losses(state: TrainerState) -> tuple[float, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from dataclasses import asdict, dataclass
@@ -12,6 +11,7 @@ from typing import Any
 from trigner.errors import InputError, TrignerError
 from trigner.training.checkpoints import CHECKPOINTS
 from trigner.training.masked_encoder import MaskedEncoder
+from trigner.training.records import read_record, write_record
 
 DESCRIPTION = "adaptation.json"
 RUN = "run.json"
@@ -51,7 +51,7 @@ def prepare(out: Path, identity: dict[str, Any], resume: bool) -> Adaptation | N
     finished = done.is_file() and (out / "config.json").is_file()
     if not finished and not run.is_file():
         raise InputError("holds no adaptation to resume", path=out)
-    description = read_json(done if finished else run)
+    description = read_record(done if finished else run)
     for name, value in identity.items():
         if description.get(name) != value:
             raise InputError(f"is of another adaptation: its {name} differs", path=out)
@@ -71,7 +71,7 @@ def write(out: Path, masked: MaskedEncoder, result: Adaptation) -> None:
         shutil.rmtree(partial, ignore_errors=True)
         masked.model.save_pretrained(partial)
         masked.tokenizer.save_pretrained(partial)
-        write_json(partial / DESCRIPTION, asdict(result))
+        write_record(partial / DESCRIPTION, asdict(result))
         for path in sorted(partial.iterdir(), key=lambda p: p.name == "config.json"):
             os.replace(path, out / path.name)
         _clear(out)
@@ -83,18 +83,3 @@ def _clear(out: Path) -> None:
     for name in (_PARTIAL, CHECKPOINTS):
         if (out / name).is_dir():
             shutil.rmtree(out / name)
-
-
-def write_json(path: Path, value: dict[str, Any]) -> None:
-    """Write all of a file or nothing."""
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(partial, path)
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """What `write_json` wrote. Raises InputError when it cannot be read."""
-    try:
-        return dict(json.loads(path.read_text("utf-8")))
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"is damaged: {error}", path=path) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from typing import Any
 import torch
 from rich.console import Console
 
-from trigner.errors import InputError, TrignerError
+from trigner.errors import InputError
 from trigner.evaluation import Scores, data_hash, score, sign
 from trigner.inference import choose_device, extractor
 from trigner.mentions import Document
@@ -23,6 +22,7 @@ from trigner.training.data import EpochBatches, TrainingData, collator, prepare
 from trigner.training.devices import seed_everything
 from trigner.training.objective import Objective
 from trigner.training.progress import ShowProgress
+from trigner.training.records import differences, read_record, write_record
 from trigner.training.settings import Settings
 from trigner.training.trainer import LOGS, KeepBest, TaggerTrainer, training_arguments
 from trigner.triplets import CandidateSettings
@@ -178,11 +178,11 @@ def _start_run(
     if not (resume and path.is_file()):
         if resume and out.is_dir() and any(file.is_file() for file in out.rglob("*")):
             raise InputError("holds no training to resume: choose another folder", path=out)
-        _write_run(path, run)
+        write_record(path, run)
         return 0
-    before = _read_run(path)
+    before = read_record(path)
     finished = int(before.pop("finished", 0))
-    different = sorted(_differences(before, run))
+    different = sorted(differences(before, run))
     if different:
         raise InputError(
             f"was started with other {', '.join(different)}; resume with the same", path=path
@@ -192,37 +192,8 @@ def _start_run(
 
 def _finish_run(out: Path, epochs: int) -> None:
     """Note that nothing is left to do, then drop what only a resumption needs."""
-    _write_run(out / RUN, {**_read_run(out / RUN), "finished": epochs})
+    write_record(out / RUN, {**read_record(out / RUN), "finished": epochs})
     shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
-
-
-def _read_run(path: Path) -> dict[str, Any]:
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"is damaged: {error}", path=path) from error
-
-
-def _write_run(path: Path, run: Mapping[str, Any]) -> None:
-    partial = path.with_name(path.name + ".partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            partial.write_text(json.dumps(run, indent=2) + "\n", encoding="utf-8")
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
-    except OSError as error:
-        raise TrignerError(f"cannot write to {path.parent}: {error}") from error
-
-
-def _differences(before: Any, now: Any, name: str = "") -> set[str]:
-    if isinstance(before, dict) and isinstance(now, dict):
-        found: set[str] = set()
-        for key in before.keys() | now.keys():
-            found |= _differences(before.get(key), now.get(key), f"{name}.{key}" if name else key)
-        return found
-    return set() if before == now else {name}
 
 
 def _provenance(

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+
+from trigner.errors import InputError, TrignerError
+from trigner.training.records import differences, read_record, write_record
+
+
+def test_a_record_comes_back(tmp_path):
+    path = tmp_path / "deep" / "run.json"
+    write_record(path, {"a": [1, None], "é": {"b": 0.1}})
+    assert read_record(path) == {"a": [1, None], "é": {"b": 0.1}}
+    assert [file.name for file in path.parent.iterdir()] == ["run.json"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "3", "[1]"])
+def test_what_is_no_record_is_told(tmp_path, text):
+    (tmp_path / "run.json").write_text(text)
+    with pytest.raises(InputError, match=r"run\.json: is damaged"):
+        read_record(tmp_path / "run.json")
+
+
+def test_a_place_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TrignerError, match="cannot write"):
+        write_record(tmp_path / "file" / "run.json", {})
+
+
+def test_differences_are_named():
+    before = {"seed": 1, "net": {"size": 2, "deep": {"x": 1}}, "old": None}
+    now = {"seed": 1, "net": {"size": 3, "deep": {"x": 1, "y": 2}}, "new": [1]}
+    assert differences(before, now) == {"net.size", "net.deep.y", "new"}
+    assert differences(before, before) == set()
