@@ -221,6 +221,17 @@ def test_a_folder_of_something_else_is_not_resumed(encoder, tmp_path):
     assert (folder / "model.safetensors").read_text() == "another's"
 
 
+def test_a_wrong_resumption_is_refused_before_an_encoder_is_loaded(encoder, tmp_path, monkeypatch):
+    run(encoder, tmp_path / "m")
+
+    def load(*_):
+        raise AssertionError("an encoder was loaded")
+
+    monkeypatch.setattr("trigner.training.run.create", load)
+    with pytest.raises(InputError, match=r"started with other settings\.seed"):
+        run(encoder, tmp_path / "m", "seed=4", resume=True)
+
+
 def test_logs_that_cannot_be_written_are_told(encoder, tmp_path):
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "logs").write_text("a file where a folder should be")

@@ -60,14 +60,21 @@ def train(
     """
     labels = tuple(sorted({e.label for d in documents for e in d.entities}))
     place = choose_device(device)
+    run = {
+        "settings": settings.model_dump(mode="json"),
+        "train": data_hash(documents),
+        "dev": data_hash(dev),
+    }
+    # Before an encoder is loaded or fetched: what cannot be resumed is told at once.
+    finished = _epochs_finished(out, run) if resume else 0
     seed_everything(settings.seed, place)
     if init_from is None:
         model = create(settings.encoder, settings.scheme, labels, settings.network)
     else:
         model = _started_from(init_from, settings, labels)
     data = prepare(documents, model)
-    finished = _start_run(out, settings, documents, dev, resume=resume)
     if not finished:
+        write_record(out / RUN, run)
         progress = ShowProgress(console or Console(stderr=True))
         checkpoint = last_checkpoint(out / CHECKPOINTS) if resume else None
         try:
@@ -160,25 +167,15 @@ def _candidates(settings: Settings) -> CandidateSettings | None:
     )
 
 
-def _start_run(
-    out: Path,
-    settings: Settings,
-    documents: Sequence[Document],
-    dev: Sequence[Document],
-    *,
-    resume: bool,
-) -> int:
-    """Write down what runs; with `resume`, hold it against what ran. Epochs if it is finished."""
-    run = {
-        "settings": settings.model_dump(mode="json"),
-        "train": data_hash(documents),
-        "dev": data_hash(dev),
-    }
+def _epochs_finished(out: Path, run: Mapping[str, Any]) -> int:
+    """Epochs of a training in `out` that is finished, else 0.
+
+    Raises InputError when there is another training than `run`, or something else.
+    """
     path = out / RUN
-    if not (resume and path.is_file()):
-        if resume and out.is_dir() and any(file.is_file() for file in out.rglob("*")):
+    if not path.is_file():
+        if out.is_dir() and any(file.is_file() for file in out.rglob("*")):
             raise InputError("holds no training to resume: choose another folder", path=out)
-        write_record(path, run)
         return 0
     before = read_record(path)
     finished = int(before.pop("finished", 0))
