@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import shutil
 from types import SimpleNamespace
@@ -12,6 +13,7 @@ from safetensors.torch import load_file
 from tiny_encoders import tiny_encoder
 from trigner.errors import InputError, TrignerError
 from trigner.mentions import Document, Entity
+from trigner.networks import load
 from trigner.training import resolve, train
 from trigner.training.objective import Objective
 from trigner.training.progress import ShowProgress
@@ -49,9 +51,12 @@ def encoder(tmp_path_factory):
     return tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=False)
 
 
-def run(encoder, out, *assignments, preset=None, **options):
+def run(encoder, out, *assignments, preset=None, small=SMALL, **options):
     settings = resolve(
-        preset=preset, assignments=[*SMALL, *assignments], options={"encoder": str(encoder)}
+        preset=preset,
+        assignments=[*small, *assignments],
+        options={"encoder": encoder and str(encoder)},
+        init_from=options.get("init_from"),
     )
     return train(settings, DOCUMENTS, DOCUMENTS[:2], out, device="cpu", console=QUIET, **options)
 
@@ -175,14 +180,49 @@ def test_weights_that_are_no_numbers_are_never_saved(encoder, tmp_path, monkeypa
     assert not (tmp_path / "m" / "trigner.json").exists()
 
 
-def test_starting_from_another_model(encoder, tmp_path):
-    run(encoder, tmp_path / "first")
-    trained = run(encoder, tmp_path / "second", init_from=tmp_path / "first")
+def test_starting_from_another_model_takes_over_what_it_is_made_of(encoder, tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    run(encoder, first)
+    quick = ["optimisation.epochs=1"]
+    trained = run(None, second, small=quick, init_from=first)
     assert trained.model.scheme.labels == ("ADR",)
+    assert trained.model.network == load(first).network
+    provenance = trained.model.provenance
+    assert provenance["settings"]["encoder"] == str(encoder)
+    weights = hashlib.sha256((first / "model.safetensors").read_bytes()).hexdigest()
+    assert provenance["init_from"] == {"model": str(first), "weights": weights}
+    assert json.loads((second / "run.json").read_text())["init_from"] == weights
+
+
+def test_resuming_with_another_start_is_refused(encoder, tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    run(encoder, first)
+    run(encoder, second, init_from=first)
+    assert run(encoder, second, init_from=first, resume=True).epochs == 3
+    for other in (None, second):
+        with pytest.raises(InputError, match="started with other init_from"):
+            run(encoder, second, init_from=other, resume=True)
+
+
+def test_starting_from_a_model_that_does_not_fit(encoder, tmp_path):
+    run(encoder, tmp_path / "first")
+    for changes, message in (
+        ({"small": ["network.chained=false"]}, r"was trained with other network\.chained"),
+        ({"small": ["scheme=other"]}, "was trained with other scheme"),
+        ({"small": [], "preset": "paper"}, r"other .*network\.pair_map.* leave them"),
+    ):
+        with pytest.raises(InputError, match=message):
+            run(encoder, tmp_path / "third", init_from=tmp_path / "first", **changes)
+    with pytest.raises(InputError, match="was trained with other encoder"):
+        run("minilm", tmp_path / "third", init_from=tmp_path / "first")
+    settings = resolve(options={"encoder": str(encoder)})
     with pytest.raises(InputError, match="other network settings"):
-        run(encoder, tmp_path / "third", "network.chained=false", init_from=tmp_path / "first")
+        train(settings, DOCUMENTS, DOCUMENTS, tmp_path / "m", init_from=tmp_path / "first")
     shutil.rmtree(tmp_path / "first" / "encoder")
     with pytest.raises(InputError, match=r"has no encoder/config\.json"):
+        run(encoder, tmp_path / "fourth", init_from=tmp_path / "first")
+    (tmp_path / "first" / "model.safetensors").unlink()
+    with pytest.raises(InputError, match=r"has no model\.safetensors"):
         run(encoder, tmp_path / "fourth", init_from=tmp_path / "first")
 
 
@@ -224,10 +264,10 @@ def test_a_folder_of_something_else_is_not_resumed(encoder, tmp_path):
 def test_a_wrong_resumption_is_refused_before_an_encoder_is_loaded(encoder, tmp_path, monkeypatch):
     run(encoder, tmp_path / "m")
 
-    def load(*_):
+    def create(*_):
         raise AssertionError("an encoder was loaded")
 
-    monkeypatch.setattr("trigner.training.run.create", load)
+    monkeypatch.setattr("trigner.training.run.create", create)
     with pytest.raises(InputError, match=r"started with other settings\.seed"):
         run(encoder, tmp_path / "m", "seed=4", resume=True)
 

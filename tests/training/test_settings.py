@@ -33,6 +33,7 @@ def test_the_order_of_precedence(tmp_path):
         ("network.output_dropout=nan", "network.output_dropout: .*finite"),
         ("triplets.selection=nearest", "selection"),
         ("a.b: [=3", "--set|settings"),
+        ("preset=paper", "give --preset paper"),
     ],
 )
 def test_what_makes_no_sense_is_named(assignment, message):

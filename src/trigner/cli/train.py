@@ -37,7 +37,11 @@ def train(
     types: Types = None,
     init_from: Annotated[
         Path | None,
-        typer.Option("--init-from", metavar="MODEL", help="Start from this model's weights."),
+        typer.Option(
+            "--init-from",
+            metavar="MODEL",
+            help="Start from this model's weights, with its network, encoder and scheme.",
+        ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with an interrupted training in --out.")
@@ -81,6 +85,7 @@ def train(
         file=config,
         assignments=set_ or (),
         options={"encoder": encoder, "scheme": scheme, "seed": seed},
+        init_from=init_from,
     )
     if not resume:
         refuse_non_empty(out)

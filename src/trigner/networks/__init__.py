@@ -1,6 +1,6 @@
 """Arrays -> scores. Needs torch and transformers (extra `train`)."""
 
-from trigner.networks.model import Model, create, load, read_description, save
+from trigner.networks.model import Model, create, load, read_description, save, weights_hash
 from trigner.networks.settings import NetworkSettings
 from trigner.networks.tagger import GridScores, GridTagger
 
@@ -13,4 +13,5 @@ __all__ = [
     "load",
     "read_description",
     "save",
+    "weights_hash",
 ]

@@ -192,6 +192,16 @@ def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def weights_hash(folder: Path) -> str:
+    """SHA-256 of a model folder's weights. Raises InputError for a folder that is none of ours."""
+    read_description(folder)
+    try:
+        with (folder / WEIGHTS).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"this model folder has no {WEIGHTS}", path=folder) from error
+
+
 def _labels(found: object) -> list[str]:
     if not isinstance(found, list) or not all(isinstance(label, str) for label in found):
         raise ValueError("the labels are no list of names")

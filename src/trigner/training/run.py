@@ -15,7 +15,7 @@ from trigner.errors import InputError
 from trigner.evaluation import Scores, data_hash, score, sign
 from trigner.inference import choose_device, extractor
 from trigner.mentions import Document
-from trigner.networks import Model, create, load, save
+from trigner.networks import Model, create, load, save, weights_hash
 from trigner.networks.build import quiet
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
 from trigner.training.data import EpochBatches, TrainingData, collator, prepare
@@ -55,7 +55,8 @@ def train(
     """Train on `documents`, choose the epoch on `dev`, leave the best model in `out`.
 
     An interrupted training goes on from its last epoch with `resume`. `init_from` starts from
-    another model's weights; its labels must be the same. Raises InputError for data or settings
+    another model's weights: its network and scheme must be the same (`resolve` takes them over),
+    and its labels hold those of `documents`. Raises InputError for data or settings
     that cannot work, TrignerError when the disk cannot be written.
     """
     labels = tuple(sorted({e.label for d in documents for e in d.entities}))
@@ -64,6 +65,7 @@ def train(
         "settings": settings.model_dump(mode="json"),
         "train": data_hash(documents),
         "dev": data_hash(dev),
+        "init_from": None if init_from is None else weights_hash(init_from),
     }
     # Before an encoder is loaded or fetched: what cannot be resumed is told at once.
     finished = _epochs_finished(out, run) if resume else 0
@@ -73,13 +75,16 @@ def train(
     else:
         model = _started_from(init_from, settings, labels)
     data = prepare(documents, model)
+    provenance = _provenance(settings, documents, dev, data)
+    if init_from is not None:
+        provenance["init_from"] = {"model": str(init_from), "weights": run["init_from"]}
     if not finished:
         write_record(out / RUN, run)
         progress = ShowProgress(console or Console(stderr=True))
         checkpoint = last_checkpoint(out / CHECKPOINTS) if resume else None
         try:
             with disk_errors(out), quiet():
-                trainer = _trainer(settings, model, data, documents, dev, out, place, progress)
+                trainer = _trainer(settings, model, data, dev, provenance, out, place, progress)
                 trainer.train(
                     resume_from_checkpoint=None if checkpoint is None else str(checkpoint)
                 )
@@ -96,8 +101,8 @@ def _trainer(
     settings: Settings,
     model: Model,
     data: TrainingData,
-    documents: Sequence[Document],
     dev: Sequence[Document],
+    provenance: Mapping[str, Any],
     out: Path,
     place: torch.device,
     progress: ShowProgress,
@@ -105,14 +110,15 @@ def _trainer(
     optimisation = settings.optimisation
     lengths = [example.length + model.offset for example in data.examples]
     batches = EpochBatches(lengths, optimisation, settings.seed, optimisation.epochs)
-    on_dev = extractor(model, device=str(place))
+    extract = extractor(model, device=str(place))
 
     def score_dev() -> Scores:
-        return score(dev, list(on_dev.documents(dev)))
+        return score(dev, list(extract.documents(dev)))
 
     def keep(epoch: int, metrics: Mapping[str, float]) -> None:
-        provenance = _provenance(settings, documents, dev, data, epoch, metrics)
-        save(replace(model, provenance=provenance), out)
+        scores = {name.removeprefix("eval_"): value for name, value in metrics.items()}
+        on_dev = {**provenance["dev"], "epoch": epoch, "scores": scores}
+        save(replace(model, provenance={**provenance, "dev": on_dev}), out)
 
     keep_best = KeepBest(
         select_by=optimisation.select_by, patience=optimisation.patience, save=keep
@@ -198,9 +204,8 @@ def _provenance(
     documents: Sequence[Document],
     dev: Sequence[Document],
     data: TrainingData,
-    epoch: int,
-    metrics: Mapping[str, float],
 ) -> dict[str, Any]:
+    """What a model says about its training; the epoch and its scores join later."""
     dumped = settings.model_dump(mode="json")
     return {
         "settings": dumped,
@@ -213,8 +218,6 @@ def _provenance(
         },
         "dev": {
             "documents": len(dev),
-            "epoch": epoch,
-            "scores": {name.removeprefix("eval_"): value for name, value in metrics.items()},
             "signature": str(sign(dev, settings=dumped, seed=settings.seed)),
         },
     }

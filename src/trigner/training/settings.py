@@ -13,8 +13,10 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from trigner.errors import InputError
-from trigner.networks import NetworkSettings
+from trigner.networks import NetworkSettings, read_description
+from trigner.networks.model import DESCRIPTION
 from trigner.training.presets import PRESETS
+from trigner.training.records import differences
 from trigner.triplets import SELECTION_ALIASES, SELECTIONS
 
 Source = Literal["logits", "pair_states"]
@@ -128,29 +130,51 @@ def resolve(
     file: Path | None = None,
     assignments: Sequence[str] = (),
     options: Mapping[str, Any] | None = None,
+    init_from: Path | None = None,
 ) -> Settings:
     """Settings from all levels.
 
     `assignments` are `section.key=value` as on the command line, `options` its named options (None:
-    not given). Raises InputError naming what is unknown or out of range.
+    not given). The network, encoder and scheme of the model folder `init_from` take the place of
+    the defaults. Raises InputError naming what is unknown, out of range, or not that model's.
     """
+    inherited = {} if init_from is None else _of_model(init_from)
     from_file = {} if file is None else _read(file)
     named = {key: value for key, value in (options or {}).items() if value is not None}
     name = preset or str(from_file.get("preset") or "clean")
     if name not in PRESETS:
         raise InputError(f"unknown preset {name!r}; known are: {', '.join(PRESETS)}")
-    levels = [PRESETS[name], from_file, *map(_assignment, assignments), named, {"preset": name}]
+    assigned = map(_assignment, assignments)
+    levels = [inherited, PRESETS[name], from_file, *assigned, named, {"preset": name}]
     merged: dict[str, Any] = {}
     for level in levels:
         merged = _merge(merged, level)
     try:
-        return Settings.model_validate(merged)
+        settings = Settings.model_validate(merged)
     except ValidationError as error:
         told = "; ".join(
             f"{'.'.join(map(str, e['loc']))}: {e['msg']}" if e["loc"] else e["msg"]
             for e in error.errors()
         )
         raise InputError(f"settings: {told}", path=file) from error
+    chosen = settings.model_dump(mode="json", include=set(inherited))
+    if different := sorted(differences(inherited, chosen)):
+        message = f"was trained with other {', '.join(different)}: leave them and their preset out"
+        raise InputError(message, path=init_from)
+    return settings
+
+
+def _of_model(folder: Path) -> dict[str, Any]:
+    """What a training that starts from this model has to keep."""
+    description = read_description(folder)
+    try:
+        network = NetworkSettings.model_validate(description["network"])
+        trained = dict(description["provenance"]).get("settings") or {}
+        encoder = {"encoder": trained["encoder"]} if "encoder" in trained else {}
+        scheme = str(description["scheme"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
+    return {"network": network.model_dump(mode="json"), "scheme": scheme, **encoder}
 
 
 def _merge(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,6 +189,8 @@ def _assignment(text: str) -> dict[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise InputError(f"--set takes key=value, for example triplets.window=10; got {text!r}")
+    if name == "preset":
+        raise InputError(f"a preset comes before single settings: give --preset {value}")
     try:
         nested: Any = _value(yaml.safe_load(value))
     except yaml.YAMLError as error:
