@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from trigner.networks.co_predictor import GridBranch, TrignerCoPredictor, W2nerCoPredictor
+from trigner.networks.dropout import Dropout
 from trigner.networks.pair_features import PairFeatures
 from trigner.networks.pair_maps import FoldedPairMap, FullPairMap, LowRankPairMap
 from trigner.networks.tagger import GridTagger
@@ -103,9 +104,13 @@ def pair_scores(layer: torch.nn.Module, states: Tensor) -> Tensor:
 
 
 def grid_scores(layer: GridBranch, features: Tensor) -> Tensor:
-    hidden = functional.dropout(features, layer.dropout.p, layer.training)
-    hidden = functional.gelu(layer.hidden(hidden))
-    return layer.output(functional.dropout(hidden, layer.dropout.p, layer.training))
+    hidden = functional.gelu(layer.hidden(dropped_cells(features, layer.dropout)))
+    return layer.output(dropped_cells(hidden, layer.dropout))
+
+
+def dropped_cells(grid: Tensor, layer: Dropout) -> Tensor:
+    """Dropout of `[B, F, L, L]`, its masks drawn cell by cell."""
+    return layer(grid.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
 
 
 def trigner_scores(layer: TrignerCoPredictor, states: Tensor, features: Tensor) -> Tensor:
@@ -115,9 +120,8 @@ def trigner_scores(layer: TrignerCoPredictor, states: Tensor, features: Tensor) 
 def w2ner_scores(layer: W2nerCoPredictor, states: Tensor, features: Tensor) -> Tensor:
     sides = []
     for linear in (layer.row, layer.column):
-        hidden = functional.dropout(states, layer.dropout.p, layer.training)
-        hidden = functional.gelu(linear(hidden))
-        sides.append(with_one(functional.dropout(hidden, layer.dropout.p, layer.training)))
+        hidden = functional.gelu(linear(layer.dropout(states)))
+        sides.append(with_one(layer.dropout(hidden)))
     biaffine = torch.einsum("bid,cde,bje->bcij", sides[0], layer.weight, sides[1])
     return biaffine + grid_scores(layer.grid, features)
 
@@ -157,8 +161,7 @@ def logits(
     pieces = sum(hidden[-tagger.encoder.layers :]) / tagger.encoder.layers
     words = word_states(pieces, word_pieces, tagger.pooling.empty_word)
     recurrent = tagger.recurrent
-    words = functional.dropout(words, recurrent.dropout.p, recurrent.training)
-    states = in_context(recurrent.lstm, words, lengths.tolist())
+    states = in_context(recurrent.lstm, recurrent.dropout(words), lengths.tolist())
     features = pair_features(tagger.features, states, lengths.tolist())
     scores = trigner_scores if isinstance(tagger.co_predictor, TrignerCoPredictor) else w2ner_scores
     return scores(tagger.co_predictor, states, features).permute(0, 2, 3, 1)

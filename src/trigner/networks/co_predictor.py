@@ -7,6 +7,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
+from trigner.networks.dropout import Dropout
 from trigner.networks.pair_maps import PairMap, PairMapKind, pair_map, trilinear, with_one
 
 
@@ -17,12 +18,16 @@ class GridBranch(nn.Module):
         super().__init__()
         self.hidden = nn.Conv2d(input_size, size, 1)
         self.output = nn.Conv2d(size, classes, 1)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, features: Tensor) -> Tensor:
         """Scores `[B, C, L, L]` from pair features `[B, F, L, L]`."""
-        hidden = nn.functional.gelu(self.hidden(self.dropout(features)))
-        return cast(Tensor, self.output(self.dropout(hidden)))
+        hidden = nn.functional.gelu(self.hidden(self._dropped(features)))
+        return cast(Tensor, self.output(self._dropped(hidden)))
+
+    def _dropped(self, grid: Tensor) -> Tensor:
+        # In the order that the numbers have in memory.
+        return self.dropout(grid.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
 
 
 class TrignerCoPredictor(nn.Module):
@@ -75,7 +80,7 @@ class W2nerCoPredictor(nn.Module):
         self.row = nn.Linear(word_size, biaffine_size)
         self.column = nn.Linear(word_size, biaffine_size)
         self.weight = nn.Parameter(torch.empty(classes, biaffine_size + 1, biaffine_size + 1))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.grid = GridBranch(
             input_size=feature_size, size=grid_size, classes=classes, dropout=dropout
         )

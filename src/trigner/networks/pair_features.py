@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from trigner.batches import geometry
+from trigner.networks.depthwise import DepthwiseConvolution
 from trigner.networks.pair_products import pair_products
 
 Normalised = Literal["row", "column"]
@@ -57,10 +58,7 @@ class PairFeatures(nn.Module):
         self.scale = nn.Linear(size, size)
         self.shift = nn.Linear(size, size)
         self.reduce = nn.Linear(distance_size + region_size + size, channels)
-        self.convolutions = nn.ModuleList(
-            nn.Conv2d(channels, channels, 3, padding=d, dilation=d, groups=channels)
-            for d in dilations
-        )
+        self.convolutions = nn.ModuleList(DepthwiseConvolution(channels, d) for d in dilations)
         self.register_buffer(
             "region_of_distance", torch.from_numpy(geometry.region_of_distance()), persistent=False
         )
@@ -96,11 +94,12 @@ class PairFeatures(nn.Module):
         weight = self.reduce.weight * kept[:, None]
         split = [self.distance.embedding_dim, self.region.embedding_dim, size]
         on_distance, on_region, on_states = weight.split(split, dim=2)
-        table = on_distance @ self.distance.weight.T
-        table = table + on_region @ self.region.weight[self.region_of_distance].T
+        table = self.distance.weight @ on_distance.transpose(1, 2)
+        table = table + self.region.weight[self.region_of_distance] @ on_region.transpose(1, 2)
         distances = torch.from_numpy(geometry.distances(length)).to(states.device)
-        placed = table.index_select(2, distances.flatten()).unflatten(2, (length, length))
-        return placed + self._normalised_pairs(states, on_states, lengths)
+        # In memory channels come last from here on: the order in which convolutions are fastest.
+        placed = table.index_select(1, distances.flatten()).unflatten(1, (length, length))
+        return placed.permute(0, 3, 1, 2) + self._normalised_pairs(states, on_states, lengths)
 
     def _normalised_pairs(self, states: Tensor, weight: Tensor, lengths: Tensor) -> Tensor:
         """Conditional layer norm of all pairs times `weight [B, C, size]`: `[B, C, L, L]`."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from trigner.networks.dropout import Dropout
 
 
 class BiLstm(nn.Module):
@@ -12,16 +13,33 @@ class BiLstm(nn.Module):
 
     def __init__(self, *, input_size: int, size: int, dropout: float) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.lstm = nn.LSTM(input_size, size // 2, bidirectional=True, batch_first=True)
 
     def forward(self, word_states: Tensor, lengths: Tensor) -> Tensor:
-        """`H [B, L, size]` from word states `[B, L, D]`; zero in padding."""
-        packed = pack_padded_sequence(
-            self.dropout(word_states), lengths.cpu(), batch_first=True, enforce_sorted=False
-        )
+        """`H [B, L, size]` from word states `[B, L, D]`; zero in padding.
+
+        Each direction reads padded sentences from its own end, so that padding comes last. Packed
+        sequences would say the same, but have no fused kernel on a CPU.
+        """
+        positions = torch.arange(word_states.shape[1], device=word_states.device)
+        inside = positions < lengths[:, None]
+        turned = torch.where(inside, lengths[:, None] - 1 - positions, positions)[:, :, None]
         # The LSTM runs in full precision: its kernels for CPU and bfloat16 differ between versions.
         with torch.autocast(word_states.device.type, enabled=False):
-            output, _ = self.lstm(packed._replace(data=packed.data.float()))
-        states, _ = pad_packed_sequence(output, batch_first=True, total_length=word_states.shape[1])
-        return states
+            words = self.dropout(word_states)
+            words = words.to(torch.promote_types(words.dtype, torch.float32))
+            forth = self._read(words, "")
+            back = self._read(words.gather(1, turned.expand_as(words)), "_reverse")
+            back = back.gather(1, turned.expand_as(back))
+            return torch.cat([forth, back], dim=2).masked_fill(~inside[:, :, None], 0.0)
+
+    def _read(self, words: Tensor, direction: str) -> Tensor:
+        """Outputs `[B, L, size / 2]` of one direction from words in the order that it reads."""
+        names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+        weights = [getattr(self.lstm, name + direction) for name in names]
+        start = words.new_zeros(1, len(words), self.lstm.hidden_size)
+        outputs, _, _ = torch.lstm(
+            words, (start, start), weights, True, 1, 0.0, self.training, False, True
+        )
+        return outputs
