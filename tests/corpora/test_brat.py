@@ -219,6 +219,42 @@ def test_ids_that_are_no_file_names_are_refused_before_anything_is_written(tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("id", [".a", "b/.a", ".b/a", "__MACOSX/a"])
+def test_ids_that_would_be_hidden_files_are_refused(tmp_path, id):
+    with pytest.raises(InputError, match="would be a hidden file, which nobody reads again"):
+        write([Document(id, "x")], tmp_path / "out")
+
+
+def test_endings_in_capitals_do_as_well(tmp_path):
+    (tmp_path / "a.TXT").write_text("pain")
+    (tmp_path / "a.Ann").write_text("T1\tADR 0 4\tpain\n")
+    (tmp_path / "b.TXT").write_text("pain")
+    (tmp_path / "b.ANN").write_text("T1\tADR 0 4\tpain\n")
+    assert recognises(tmp_path)
+    found = list(read(tmp_path, Reading()))
+    assert [(d.id, len(d.entities)) for d in found] == [("a", 1), ("b", 1)]
+    for name in ("b.TXT", "b.ANN"):
+        assert recognises(tmp_path / name)
+        assert only(tmp_path / name) == found[1]
+
+
+def test_two_files_of_one_name_are_refused(tmp_path):
+    for name in ("a.txt", "a.TXT"):
+        (tmp_path / name).write_text(name)
+    if len(list(tmp_path.iterdir())) == 1:
+        pytest.skip("names differ in more than their case here")
+    with pytest.raises(InputError, match=r"a\.txt: has the same name as a\.TXT"):
+        list(read(tmp_path, Reading()))
+
+
+def test_hidden_files_are_not_read(tmp_path):
+    folder_of(tmp_path, "T1\tADR 0 4\tpain\n")
+    (tmp_path / "._a.ann").write_bytes(b"\x00\xff")
+    (tmp_path / ".ipynb_checkpoints").mkdir()
+    (tmp_path / ".ipynb_checkpoints" / "a-checkpoint.txt").write_text("old")
+    assert only(tmp_path).id == "a"
+
+
 def test_a_link_out_of_the_folder_is_refused(tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "deep").symlink_to(tmp_path)
@@ -237,7 +273,7 @@ def test_entities_that_could_not_be_read_again_are_refused(tmp_path, entity):
         write([Document("a", "a", (entity,))], tmp_path)
 
 
-@pytest.mark.parametrize("name", ["a.b", ".a", "a.txt", "a.ann", "ü \U0001f635", "x/y.z/a."])
+@pytest.mark.parametrize("name", ["a.b", "a.txt", "a.ann", "ü \U0001f635", "x/y.z/a."])
 def test_ids_survive_as_file_names(tmp_path, name):
     write([Document(name, "x")], tmp_path)
     assert [d.id for d in read(tmp_path, Reading())] == [name]

@@ -223,6 +223,14 @@ def test_a_folder_without_labels_says_what_was_looked_for(tmp_path):
         read(tmp_path, format="spl-adr")
 
 
+def test_files_beside_the_labels_are_counted(tmp_path):
+    put(tmp_path)
+    for name in ("readme.txt", "x.ann"):
+        (tmp_path / name).write_text("x")
+    messages = [notice.message for notice in read(tmp_path).notices]
+    assert "2 files beside the labels are not read" in messages
+
+
 def test_xml_and_brat_together_are_refused(tmp_path):
     put(brat_folder(tmp_path, "AXITINIB"))
     with pytest.raises(InputError, match=r"holds both labels as \.xml and DRUG_adverse_reactions"):

@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from trigner.corpora.folders import files_below, files_in, find_folder, folders_below
+from trigner.corpora.folders import (
+    files_below,
+    files_in,
+    find_folder,
+    folders_below,
+    walk,
+    without_ending,
+)
 from trigner.errors import InputError
 
 
@@ -57,3 +64,22 @@ def test_files_are_sorted_and_have_the_ending(tmp_path):
     put(tmp_path, "b.txt", "a.txt", "c.ann", "deep/d.txt")
     assert [file.name for file in files_in(tmp_path, (".txt",))] == ["a.txt", "b.txt"]
     assert [file.name for file in files_below(tmp_path, (".txt",))] == ["a.txt", "b.txt", "d.txt"]
+
+
+def test_endings_are_those_of_any_case(tmp_path):
+    put(tmp_path, "a.TXT", "b.Txt", "c.ann")
+    assert [file.name for file in files_in(tmp_path, (".txt",))] == ["a.TXT", "b.Txt"]
+    assert without_ending("a.Pipe.TXT", (".pipe.txt", ".txt")) == "a"
+    assert without_ending("a.md", (".txt",)) == "a.md"
+
+
+def test_hidden_files_are_found_apart(tmp_path):
+    put(tmp_path, "a.txt", ".b.txt", ".c/d.txt", "__MACOSX/._a.txt", "e/.f/g.txt", "e/.h.ann")
+    assert list(walk(tmp_path, (".txt",))) == [tmp_path / "a.txt"]
+    hidden = {file.name for file in walk(tmp_path, (".txt",), hidden=True)}
+    assert hidden == {".b.txt", "d.txt", "._a.txt", "g.txt"}
+
+
+def test_where_the_root_itself_lies_does_not_matter(tmp_path):
+    put(tmp_path, ".hidden/a.txt")
+    assert len(list(walk(tmp_path / ".hidden", (".txt",)))) == 1

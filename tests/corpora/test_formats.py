@@ -92,6 +92,44 @@ def test_a_folder_of_several_formats_is_not_guessed(tmp_path):
     assert len(read(tmp_path, format="jsonl").documents) == 1
 
 
+def test_files_that_are_not_read_are_counted(tmp_path):
+    write([DOCUMENT], tmp_path, format="brat")
+    assert read(tmp_path).notices == ()
+    (tmp_path / "b.json").write_text("{}")  # no format's, or two formats' together
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "c.JSONL").write_text("{}")
+    (tmp_path / "readme.md").write_text("what this is")
+    (tmp_path / "._a.ann").write_text("")
+    (tmp_path / ".cache").mkdir()
+    (tmp_path / ".cache" / "a.txt").write_text("")
+    (tmp_path / ".cache" / "a.json").write_text("")
+    assert [str(notice) for notice in read(tmp_path).notices] == [
+        f"{tmp_path}: 2 hidden files are not read, such as ._a.ann",
+        f"{tmp_path}: 2 files are not read: brat has no such files, such as b.json",
+    ]
+    assert read(tmp_path / "a.txt").notices == ()
+
+
+@pytest.mark.parametrize("format", ["grid", "inline", "bigbio", "jsonl"])
+def test_endings_in_capitals_do_as_well(tmp_path, format):
+    write([DOCUMENT], tmp_path / "out" / NAMES[format].upper(), format=format)
+    for path in (tmp_path / "out", tmp_path / "out" / NAMES[format].upper()):
+        assert read(path).format == format
+
+
+def test_a_folder_laid_out_as_two_corpora_is_not_guessed(tmp_path):
+    for folder, file in (
+        *(("text", "a.txt"), ("original", "a.ann")),
+        ("labels", "a.xml"),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / file).write_text("<Label drug='x'>" if file == "a.xml" else "")
+    with pytest.raises(InputError, match=r"could be cadec or spl-adr; name one with --from"):
+        read(tmp_path)
+    with pytest.raises(InputError, match=r"could be cadec or spl-adr"):
+        read(tmp_path, split="train")
+
+
 def test_splits_are_folders_or_files(tmp_path):
     write([DOCUMENT], tmp_path / "dev", format="brat")
     write([DOCUMENT], tmp_path / "train.json", format="grid")

@@ -11,6 +11,7 @@ from trigner.corpora.formats import (
     Format,
     expected_counts,
     known,
+    note_what_is_passed_over,
     recognise,
     recognise_corpus,
 )
@@ -73,6 +74,8 @@ def read(
         path = path if split is None else _part(path, split)
         chosen = chosen or recognise(path)
         documents = tuple(chosen.read(path, reading))
+    if path.is_dir():
+        note_what_is_passed_over(path, chosen, reading)
     seen: set[str] = set()
     for document in documents:
         if document.id in seen:

@@ -19,15 +19,15 @@ from trigner.mentions import Document, Entity, Extra
 
 NAME = "bigbio"
 
-_ENDINGS = (".json", ".jsonl")
+ENDINGS = (".json", ".jsonl")
 _LISTS = ("events", "coreferences", "relations")
 
 
 def recognises(path: Path) -> bool:
     """JSON or JSON lines with `passages`."""
-    found = files(path, _ENDINGS)
+    found = files(path, ENDINGS)
     return bool(found) and all(
-        file.suffix in _ENDINGS and has_key(peek(file), "passages") for file in found
+        file.suffix.lower() in ENDINGS and has_key(peek(file), "passages") for file in found
     )
 
 
@@ -42,7 +42,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
             except ShapeError as error:
                 raise InputError(f"{where}{error}", path=file, line=line) from error
 
-    return read_files(path, _ENDINGS, read_file)
+    return read_files(path, ENDINGS, read_file)
 
 
 def write(documents: Sequence[Document], path: Path) -> WriteReport:

@@ -8,15 +8,17 @@ start with R, E, A, M, N, # or *) are kept as they are and written back.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from trigner.corpora.documents import files, name_below
+from trigner.corpora.folders import has_ending, is_hidden, walk, without_ending
 from trigner.corpora.reading import Reading, WriteReport, fault, read_text, write_text
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra, Fragment
 
 NAME = "brat"
+ENDINGS = (".txt", ".ann", ".a1", ".a2")
 
 # More digits than any text needs, and fewer than Python refuses to read.
 _PAIR = r"-?[0-9]{1,18} -?[0-9]{1,18}"
@@ -31,8 +33,8 @@ _LINE_BREAKS = re.compile(r"[\r\n]+")
 def recognises(path: Path) -> bool:
     """A `.txt` or `.ann` file, or a folder with some anywhere below it."""
     if path.is_dir():
-        return any(p.suffix in {".txt", ".ann"} and p.is_file() for p in path.rglob("*"))
-    return path.suffix in {".txt", ".ann"}
+        return next(walk(path, (".txt", ".ann")), None) is not None
+    return has_ending(path.name, (".txt", ".ann"))
 
 
 def read(path: Path, reading: Reading) -> Iterator[Document]:
@@ -42,20 +44,18 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
     `.ann` without `.txt`, and for BioNLP's `.a1` and `.a2`, which are not brat's own.
     """
     root = path if path.is_dir() else path.parent
-    if path.is_dir():
-        found = files(path, (".txt", ".ann", ".a1", ".a2"))
-    else:
-        found = [file for file in _pair(path) if file == path or file.is_file()]
-    texts = {_stem(file): file for file in found if file.suffix == ".txt"}
-    annotations = {_stem(file): file for file in found if file.suffix != ".txt"}
+    found = files(path, ENDINGS) if path.is_dir() else _pair(path)
+    for file in found:
+        if has_ending(file.name, (".a1", ".a2")):
+            message = "annotations in .a1 and .a2 are not read: join them in one .ann"
+            raise InputError(message, path=file)
+    texts = _by_stem(file for file in found if has_ending(file.name, (".txt",)))
+    annotations = _by_stem(file for file in found if not has_ending(file.name, (".txt",)))
     if not found:
         raise InputError("holds no .txt or .ann file", path=path)
     for stem, file in annotations.items():
         if stem not in texts:
             raise InputError("has no .txt beside it", path=file)
-        if file.suffix != ".ann":
-            message = "annotations in .a1 and .a2 are not read: join them in one .ann"
-            raise InputError(message, path=file)
     annotated = {file.parent for file in annotations.values()}
     for stem, file in texts.items():
         if annotated and file.parent not in annotated:
@@ -121,15 +121,23 @@ def write(documents: Sequence[Document], path: Path) -> WriteReport:
     return WriteReport(2 * len(documents), dropped)
 
 
-def _pair(path: Path) -> tuple[Path, Path]:
-    stem = _stem(path)
-    return path.with_name(f"{stem.name}.txt"), path.with_name(f"{stem.name}.ann")
+def _pair(path: Path) -> list[Path]:
+    """A file and the one that belongs to it, if that is there."""
+    other = (".txt", ".TXT") if has_ending(path.name, (".ann",)) else (".ann", ".ANN")
+    name = without_ending(path.name, ENDINGS)
+    beside = [path.with_name(name + ending) for ending in other]
+    return [path, *[file for file in beside if file.is_file()][:1]]
 
 
-def _stem(path: Path) -> Path:
-    """The path without its ending, also where nothing stands before it."""
-    ending = next((e for e in (".txt", ".ann", ".a1", ".a2") if path.name.endswith(e)), "")
-    return path.parent / (path.name.removesuffix(ending) or ".")
+def _by_stem(found: Iterable[Path]) -> dict[Path, Path]:
+    files: dict[Path, Path] = {}
+    for file in found:
+        # Joined to a name, as nothing may stand before the ending.
+        stem = file.parent / (without_ending(file.name, ENDINGS) or ".")
+        if stem in files:
+            raise InputError(f"has the same name as {files[stem].name}", path=file)
+        files[stem] = file
+    return files
 
 
 def _read_annotations(
@@ -160,6 +168,9 @@ def _read_annotations(
 def _check(document: Document, path: Path) -> None:
     parts = document.id.split("/")
     legal = all(part not in ("", ".", "..") and "\0" not in part for part in parts)
+    if legal and any(map(is_hidden, parts)):
+        message = f"document id {document.id!r} would be a hidden file, which nobody reads again"
+        raise InputError(message, path=path)
     inside = legal and not PurePosixPath(document.id).is_absolute()
     target = path / f"{document.id}.txt"
     if not inside or not target.resolve().is_relative_to(path.resolve()):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from trigner.corpora import brat
-from trigner.corpora.folders import files_in
+from trigner.corpora.folders import files_in, without_ending
 from trigner.corpora.parts import check, known_part, lists_beside
 from trigner.corpora.published import Counts, compared
 from trigner.corpora.reading import Reading, read_text
@@ -29,6 +29,8 @@ PUBLISHED = {
     "test": Counts(1_160, 990, 94, label="ADR"),
 }
 """By part; None is the whole corpus. The parts are those of Dai et al."""
+
+ENDINGS = (".txt", ".ann")
 
 _TEXT = "text"
 _ANNOTATIONS = "original"
@@ -60,8 +62,8 @@ def read(path: Path, reading: Reading, split: str | None = None) -> Iterator[Doc
             f" {_ANNOTATIONS} (with .ann) in it or in a folder cadec",
             path=path,
         )
-    texts = {file.name.removesuffix(".txt"): file for file in files_in(root / _TEXT, (".txt",))}
-    notes = {f.name.removesuffix(".ann"): f for f in files_in(root / _ANNOTATIONS, (".ann",))}
+    texts = _by_name(root / _TEXT, ".txt")
+    notes = _by_name(root / _ANNOTATIONS, ".ann")
     for name, file in notes.items():
         if name not in texts:
             raise InputError(f"annotates {name}.txt, which is not in {_TEXT}", path=file)
@@ -85,6 +87,10 @@ def _root(path: Path) -> Path | None:
         if (root / _TEXT).is_dir() and (root / _ANNOTATIONS).is_dir():
             return root
     return None
+
+
+def _by_name(folder: Path, ending: str) -> dict[str, Path]:
+    return {without_ending(f.name, (ending,)): f for f in files_in(folder, (ending,))}
 
 
 def _part(path: Path, root: Path, split: str, names: set[str], reading: Reading) -> set[str]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from trigner.corpora.folders import walk
 from trigner.corpora.reading import read_text
 from trigner.errors import InputError
 from trigner.mentions import Document
@@ -109,10 +110,10 @@ def has_key(start: str, key: str) -> bool:
 
 
 def files(path: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    """The file itself, or all files with these endings below a folder, in order."""
+    """The file itself, or all files with these endings below a folder but hidden ones, in order."""
     if path.is_file():
         return [path]
-    return sorted(p for p in path.rglob("*") if p.is_file() and p.suffix in suffixes)
+    return sorted(walk(path, suffixes))
 
 
 def place(item: int, line: int) -> str:

@@ -31,6 +31,7 @@ from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra, Fragment
 
 NAME = "spl-adr"
+ENDINGS = (".xml", ".txt", ".ann")
 
 _SOURCE = "the project's split of SPL-ADR-200db"
 PUBLISHED: dict[str | None, Counts] = {
@@ -63,6 +64,9 @@ def read(path: Path, reading: Reading, split: str | None = None) -> Iterator[Doc
     if bool(labels) == bool(texts):
         found = "both labels as .xml and" if labels else "no label: looked for .xml, or"
         raise InputError(f"holds {found} DRUG_adverse_reactions.txt with .ann", path=path)
+    beside = files_below(path, (".txt", ".ann")) if labels and path.is_dir() else []
+    if beside:
+        reading.note(f"{len(beside)} files beside the labels are not read", path=path)
     named = ((_drug(name), documents) for name, documents in _documents(path, labels, reading))
     if split is not None:
         part = known_part(split, path=path)
@@ -89,7 +93,7 @@ def _documents(
 def _labels(path: Path) -> list[Path]:
     if path.is_dir():
         return files_below(path, (".xml",))
-    return [path] if path.suffix == ".xml" else []
+    return [path] if path.suffix.lower() == ".xml" else []
 
 
 def _drug(name: str) -> str:

@@ -38,7 +38,7 @@ def folders_below(root: Path) -> Iterator[Path]:
     with os.scandir(root) as entries:
         names = sorted(entry.name for entry in entries if entry.is_dir())
     for name in names:
-        if not name.startswith(".") and name != _LITTER:
+        if not is_hidden(name):
             yield root / name
             yield from folders_below(root / name)
 
@@ -48,13 +48,40 @@ def files_in(folder: Path, endings: tuple[str, ...]) -> list[Path]:
     return sorted(
         path
         for path in folder.iterdir()
-        if path.name.endswith(endings) and not path.name.startswith(".") and path.is_file()
+        if has_ending(path.name, endings) and not is_hidden(path.name) and path.is_file()
     )
 
 
 def files_below(root: Path, endings: tuple[str, ...]) -> list[Path]:
     """`files_in` for a folder and all folders below it."""
     return [file for folder in (root, *folders_below(root)) for file in files_in(folder, endings)]
+
+
+def walk(root: Path, endings: tuple[str, ...], *, hidden: bool = False) -> Iterator[Path]:
+    """Files below a folder with one of these endings, in any order, links to folders not followed.
+
+    Those that are hidden or in a hidden folder, or all others.
+    """
+    for path in root.rglob("*"):
+        kept = any(map(is_hidden, path.relative_to(root).parts)) is hidden
+        if kept and has_ending(path.name, endings) and path.is_file():
+            yield path
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a file or folder of this name is nobody's document: copies and lists of programs."""
+    return name.startswith(".") or name == _LITTER
+
+
+def has_ending(name: str, endings: tuple[str, ...]) -> bool:
+    """Whether a name ends in one of these (in small letters), whatever its own case."""
+    return name.lower().endswith(endings)
+
+
+def without_ending(name: str, endings: tuple[str, ...]) -> str:
+    """The name without the first of these endings that it has, whatever its case."""
+    found = next((ending for ending in endings if has_ending(name, (ending,))), "")
+    return name[: len(name) - len(found)]
 
 
 def _folded(parts: Sequence[str]) -> tuple[str, ...]:

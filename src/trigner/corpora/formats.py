@@ -18,6 +18,7 @@ from trigner.corpora import (
     share13,
     share14,
 )
+from trigner.corpora.folders import walk
 from trigner.corpora.published import Counts
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.errors import InputError
@@ -33,12 +34,14 @@ Write = Callable[[Sequence[Document], Path], WriteReport]
 class Format:
     """How a format is recognised, read and written (None: it is only read).
 
-    `read_part` is for corpora that say themselves what belongs to train, dev and test;
-    `published` are their sizes in the literature, by part (None: the whole corpus).
+    `endings` are those of the files that it reads. `read_part` is for corpora that say themselves
+    what belongs to train, dev and test; `published` are their sizes in the literature, by part
+    (None: the whole corpus).
     """
 
     name: str
     description: str
+    endings: tuple[str, ...]
     recognises: Recognises
     read: Read
     write: Write | None = None
@@ -55,6 +58,7 @@ class _ReadCorpus(Protocol):
 def _corpus(
     name: str,
     description: str,
+    endings: tuple[str, ...],
     recognises: Recognises,
     read: _ReadCorpus,
     published: Mapping[str | None, Counts],
@@ -63,6 +67,7 @@ def _corpus(
     return Format(
         name,
         f"{description}, as unpacked",
+        endings,
         recognises,
         read,
         read_part=read,
@@ -73,17 +78,50 @@ def _corpus(
 FORMATS: dict[str, Format] = {
     known.name: known
     for known in (
-        Format("brat", "brat standoff, .txt with .ann", brat.recognises, brat.read, brat.write),
-        Format("grid", "W2NER's grid JSON", grid.recognises, grid.read, grid.write),
-        Format("inline", "Dai's inline text", inline.recognises, inline.read, inline.write),
-        Format("bigbio", "BigBio KB JSON", bigbio.recognises, bigbio.read, bigbio.write),
-        Format("jsonl", "JSON lines, ours", jsonl.recognises, jsonl.read, jsonl.write),
-        _corpus(cadec.NAME, "CADEC", cadec.recognises, cadec.read, cadec.PUBLISHED),
-        _corpus(share13.NAME, "ShARe 2013", share13.recognises, share13.read, share13.PUBLISHED),
-        _corpus(share14.NAME, "ShARe 2014", share14.recognises, share14.read, share14.PUBLISHED),
+        Format(
+            "brat",
+            "brat standoff, .txt with .ann",
+            brat.ENDINGS,
+            brat.recognises,
+            brat.read,
+            brat.write,
+        ),
+        Format("grid", "W2NER's grid JSON", grid.ENDINGS, grid.recognises, grid.read, grid.write),
+        Format(
+            "inline",
+            "Dai's inline text",
+            inline.ENDINGS,
+            inline.recognises,
+            inline.read,
+            inline.write,
+        ),
+        Format(
+            "bigbio", "BigBio KB JSON", bigbio.ENDINGS, bigbio.recognises, bigbio.read, bigbio.write
+        ),
+        Format(
+            "jsonl", "JSON lines, ours", jsonl.ENDINGS, jsonl.recognises, jsonl.read, jsonl.write
+        ),
+        _corpus(cadec.NAME, "CADEC", cadec.ENDINGS, cadec.recognises, cadec.read, cadec.PUBLISHED),
+        _corpus(
+            share13.NAME,
+            "ShARe 2013",
+            share13.ENDINGS,
+            share13.recognises,
+            share13.read,
+            share13.PUBLISHED,
+        ),
+        _corpus(
+            share14.NAME,
+            "ShARe 2014",
+            share14.ENDINGS,
+            share14.recognises,
+            share14.read,
+            share14.PUBLISHED,
+        ),
         _corpus(
             fda_labels.NAME,
             "FDA drug labels, XML of TAC 2017",
+            fda_labels.ENDINGS,
             fda_labels.recognises,
             fda_labels.read,
             fda_labels.PUBLISHED,
@@ -120,10 +158,27 @@ def recognise(path: Path) -> Format:
 def recognise_corpus(path: Path) -> Format | None:
     """The corpus whose layout a folder has as unpacked; None when it is no such folder.
 
-    These layouts are more particular than the formats of the files in them.
+    These layouts are more particular than the formats of the files in them. Raises InputError when
+    it has several.
     """
     corpora = (known for known in FORMATS.values() if known.read_part is not None)
-    return next((corpus for corpus in corpora if corpus.recognises(path)), None)
+    claims = [corpus for corpus in corpora if corpus.recognises(path)]
+    if len(claims) > 1:
+        names = " or ".join(corpus.name for corpus in claims)
+        raise InputError(f"could be {names}; name one with --from", path=path)
+    return claims[0] if claims else None
+
+
+def note_what_is_passed_over(path: Path, chosen: Format, reading: Reading) -> None:
+    """Count the files below a folder that the format does not read: hidden ones and others'."""
+    endings = {ending for known in FORMATS.values() for ending in known.endings}
+    others = tuple(endings - {*chosen.endings})
+    for found, why in (
+        (walk(path, chosen.endings, hidden=True), "hidden files are not read"),
+        (walk(path, others), f"files are not read: {chosen.name} has no such files"),
+    ):
+        if names := sorted(file.relative_to(path).as_posix() for file in found):
+            reading.note(f"{len(names)} {why}, such as {names[0]}", path=path)
 
 
 def expected_counts(format: str, split: str | None = None) -> Counts | None:

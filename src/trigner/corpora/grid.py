@@ -19,14 +19,17 @@ from trigner.errors import InputError
 from trigner.mentions import Document, Extra, Mention
 
 NAME = "grid"
+ENDINGS = (".json",)
 
 _READ = {"id", "sentence", "ner", "word"}
 
 
 def recognises(path: Path) -> bool:
     """JSON lists with `sentence` in them, and no text of their own."""
-    found = files(path, (".json",))
-    return bool(found) and all(file.suffix == ".json" and _is_grid(peek(file)) for file in found)
+    found = files(path, ENDINGS)
+    return bool(found) and all(
+        file.suffix.lower() == ".json" and _is_grid(peek(file)) for file in found
+    )
 
 
 def _is_grid(start: str) -> bool:
@@ -44,7 +47,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
                 _document(item, f"{name}-{number}", reading, file, line, place(number, line)),
             )
 
-    return read_files(path, (".json",), read_file)
+    return read_files(path, ENDINGS, read_file)
 
 
 def write(documents: Sequence[Document], path: Path) -> WriteReport:

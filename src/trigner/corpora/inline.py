@@ -25,7 +25,7 @@ from trigner.mentions import Document, Mention
 
 NAME = "inline"
 
-_ENDINGS = (".txt", ".inline")
+ENDINGS = (".txt", ".inline")
 # More digits than any sentence needs, and fewer than Python refuses to read.
 _PAIRS = re.compile(r"[0-9]{1,9},[0-9]{1,9}(?:,[0-9]{1,9},[0-9]{1,9})*")
 _MENTION = rf"{_PAIRS.pattern} [^|]+"
@@ -37,12 +37,13 @@ def recognises(path: Path) -> bool:
 
     At least one of the first sentences must have some: otherwise it could be any text.
     """
-    found = files(path, _ENDINGS)
+    found = files(path, ENDINGS)
     return bool(found) and all(_is_inline(file) for file in found)
 
 
 def _is_inline(path: Path) -> bool:
-    if path.suffix not in _ENDINGS or path.with_suffix(".ann").exists():
+    annotated = any(path.with_suffix(ending).exists() for ending in (".ann", ".ANN"))
+    if path.suffix.lower() not in ENDINGS or annotated:
         return False
     lines = [line.rstrip("\r") for line in peek(path).split("\n")[:-1]]
     seconds = [line for line in lines[1::3] if line.strip()]
@@ -67,7 +68,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
             mentions = _mentions(given, words, reading, file, start + 2)
             yield start + 1, document_of(f"{name}-{number}", words, mentions)
 
-    return read_files(path, _ENDINGS, read_file)
+    return read_files(path, ENDINGS, read_file)
 
 
 def _words(line: str, path: Path, number: int) -> list[str]:

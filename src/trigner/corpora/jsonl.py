@@ -20,13 +20,13 @@ from trigner.mentions import Document, Entity, Extra, Fragment
 
 NAME = "jsonl"
 
-_ENDINGS = (".jsonl",)
+ENDINGS = (".jsonl",)
 
 
 def recognises(path: Path) -> bool:
     """`.jsonl` files whose first value has a `text`."""
-    found = files(path, _ENDINGS)
-    return bool(found) and all(f.suffix in _ENDINGS and _is_ours(peek(f)) for f in found)
+    found = files(path, ENDINGS)
+    return bool(found) and all(f.suffix.lower() in ENDINGS and _is_ours(peek(f)) for f in found)
 
 
 def _is_ours(start: str) -> bool:
@@ -46,7 +46,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
             except ShapeError as error:
                 raise InputError(f"{where}{error}", path=file, line=line) from error
 
-    return read_files(path, _ENDINGS, read_file)
+    return read_files(path, ENDINGS, read_file)
 
 
 def write(documents: Sequence[Document], path: Path) -> WriteReport:

@@ -24,6 +24,7 @@ from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra, Fragment
 
 NAME = "share13"
+ENDINGS = (".txt", ".xml")
 
 # Dai et al. count annotations of the same characters once; the 6 and 7 that cross sentences are
 # not in their data, and so not in the paper's counts.

@@ -22,6 +22,7 @@ from trigner.corpora.share_reports import LABEL, WHOLE_TRAINING, Annotations, Pa
 from trigner.mentions import Document, Entity, Extra
 
 NAME = "share14"
+ENDINGS = (".txt", ".pipe")
 
 # Dai et al. count annotations of the same characters once.
 PUBLISHED = {
@@ -31,7 +32,7 @@ PUBLISHED = {
 }
 """By part; None is the whole corpus."""
 
-_ENDINGS = (".pipe.txt", ".txt.pipe", ".pipe", ".txt")
+_ANNOTATION_ENDINGS = (".pipe.txt", ".txt.pipe", ".pipe", ".txt")
 # More digits than any text needs, and fewer than Python refuses to read.
 _SPAN = r"[0-9]{1,18}-[0-9]{1,18}"
 _SPANS = re.compile(rf"{_SPAN}(,{_SPAN})*")
@@ -80,7 +81,7 @@ _PARTS = {
     "train": Part(
         ("2014ShAReCLEFeHealthTask2_training_corpus", "train/text"),
         ("2014ShAReCLEFeHealthTask2_training_pipedelimited", "train/ann"),
-        _ENDINGS,
+        _ANNOTATION_ENDINGS,
         _read_pipes,
     ),
     "test": Part(
@@ -91,7 +92,7 @@ _PARTS = {
             "test/text",
         ),
         ("ShAReCLEFeHealth2014_test_data_gold", "test/ann"),
-        _ENDINGS,
+        _ANNOTATION_ENDINGS,
         _read_pipes,
     ),
 }

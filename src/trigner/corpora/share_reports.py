@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from trigner.corpora.folders import files_in, find_folder
+from trigner.corpora.folders import files_in, find_folder, without_ending
 from trigner.corpora.parts import Lists, check, known_part, lists_beside
 from trigner.corpora.published import Counts, compared
 from trigner.corpora.reading import Reading, read_text
@@ -105,7 +105,7 @@ def _reports(
             path=root,
         )
     found = {
-        file.name.removesuffix(".txt"): _Report(name, file, None)
+        without_ending(file.name, (".txt",)): _Report(name, file, None)
         for file in files_in(texts, (".txt",))
     }
     for report in found:
@@ -127,11 +127,7 @@ def _reports(
 
 
 def _report_of(file: Path) -> str:
-    name = file.name
-    for ending in _ANNOTATION_ENDINGS:
-        if name.endswith(ending):
-            return name.removesuffix(ending).removesuffix(".txt")
-    return name
+    return without_ending(without_ending(file.name, _ANNOTATION_ENDINGS), (".txt",))
 
 
 def _wanted(name: str, part: Part) -> str:
