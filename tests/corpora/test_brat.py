@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 
 from random_documents import documents
+from trigner.corpora import brat
 from trigner.corpora.brat import parse_entity, read, recognises, write
 from trigner.corpora.reading import Reading
 from trigner.errors import InputError
@@ -178,6 +179,23 @@ def test_nothing_is_lost_in_a_round_trip(tmp_path_factory, made):
         for ending in (".txt", ".ann"):
             name = document.id + ending
             assert (again / name).read_bytes() == (root / name).read_bytes()
+
+
+def test_a_writing_that_is_cut_off_leaves_nothing_that_looks_complete(tmp_path, monkeypatch):
+    whole = brat.write_text
+    written = []
+
+    def cut_off(path, text):
+        if written:
+            raise KeyboardInterrupt
+        written.append(path)
+        whole(path, text)
+
+    monkeypatch.setattr(brat, "write_text", cut_off)
+    with pytest.raises(KeyboardInterrupt):
+        write([Document("a", "pain", (Entity("ADR", ((0, 4),), "pain"),))], tmp_path)
+    with pytest.raises(InputError, match=r"a\.ann: has no \.txt beside it"):
+        list(read(tmp_path, Reading()))
 
 
 def test_a_fragment_over_lines_is_written_line_by_line(tmp_path):

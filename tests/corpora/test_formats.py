@@ -57,6 +57,22 @@ def test_formats_that_are_only_read_say_so(tmp_path):
         write([], tmp_path, format="cadec")
 
 
+@pytest.mark.parametrize("format", ["grid", "inline", "bigbio", "jsonl"])
+def test_a_folder_in_place_of_a_file_is_refused(tmp_path, monkeypatch, format):
+    monkeypatch.chdir(tmp_path)
+    for target in (".", "/", str(tmp_path), ""):
+        with pytest.raises(InputError, match=f"is a folder: {format} is written to a file in it"):
+            write([DOCUMENT], target, format=format)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_in_place_of_a_folder_is_refused(tmp_path):
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(InputError, match="is a file: brat is written to a folder"):
+        write([DOCUMENT], tmp_path / "out", format="brat")
+    assert (tmp_path / "out").read_text() == "mine"
+
+
 def test_a_missing_path_is_named(tmp_path):
     with pytest.raises(InputError, match="gone: no such file or folder"):
         read(tmp_path / "gone")

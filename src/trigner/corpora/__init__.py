@@ -87,13 +87,19 @@ def read(
 def write(documents: Sequence[Document], path: str | Path, *, format: str) -> WriteReport:
     """Write documents in a format; the report counts what it has no place for.
 
-    Raises InputError for a format that is unknown or only read, TrignerError when writing fails.
+    Raises InputError for a format that is unknown or only read and for a folder in place of a file
+    or the other way round, TrignerError when writing fails.
     """
     chosen = known(format)
     if chosen.write is None:
         writable = ", ".join(name for name, other in FORMATS.items() if other.write)
         raise InputError(f"{format} can only be read; these can be written: {writable}")
-    return chosen.write(documents, Path(path))
+    path = Path(path)
+    if path.is_dir() and not chosen.writes_folder:
+        raise InputError(f"is a folder: {format} is written to a file in it; name one", path=path)
+    if chosen.writes_folder and path.exists() and not path.is_dir():
+        raise InputError(f"is a file: {format} is written to a folder", path=path)
+    return chosen.write(documents, path)
 
 
 def _part(path: Path, split: str) -> Path:

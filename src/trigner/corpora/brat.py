@@ -1,8 +1,10 @@
 """brat standoff: a `.txt` with its `.ann` beside it.
 
 Entities are `T1<TAB>Label 0 4;10 14<TAB>surface`. Fragments may stand in any order; the surface is
-checked and never trusted. Relations, events, attributes, normalisations and notes (lines that
-start with R, E, A, M, N, # or *) are kept as they are and written back.
+checked, never trusted and written anew from the text: fragments come back sorted, without the
+blanks at the end that some published surfaces have and the text has not. Relations, events,
+attributes, normalisations and notes (lines that start with R, E, A, M, N, # or *) are kept as they
+are and written back.
 """
 
 from __future__ import annotations
@@ -110,8 +112,10 @@ def write(documents: Sequence[Document], path: Path) -> WriteReport:
         named = _named(document)
         lines = [_line(name, entity, document) for name, entity in named]
         lines += [extra.content for extra in document.extras if extra.format == NAME]
-        write_text(path / f"{document.id}.txt", document.text)
+        # The text comes last: annotations without it are refused, while a text without
+        # annotations would look like one in which nothing was found.
         write_text(path / f"{document.id}.ann", "".join(line + "\n" for line in lines))
+        write_text(path / f"{document.id}.txt", document.text)
         entities = document.entities
         dropped["scores"] += sum(e.score is not None for e in entities)
         dropped["entity ids"] += sum(e.id is not None and e.id != name for name, e in named)

@@ -36,7 +36,7 @@ class Format:
 
     `endings` are those of the files that it reads. `read_part` is for corpora that say themselves
     what belongs to train, dev and test; `published` are their sizes in the literature, by part
-    (None: the whole corpus).
+    (None: the whole corpus). Most write one file; `writes_folder` tells of those that do not.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Format:
     recognises: Recognises
     read: Read
     write: Write | None = None
+    writes_folder: bool = False
     read_part: ReadPart | None = None
     published: Mapping[str | None, Counts] = field(default_factory=dict)
 
@@ -85,6 +86,7 @@ FORMATS: dict[str, Format] = {
             brat.recognises,
             brat.read,
             brat.write,
+            writes_folder=True,
         ),
         Format("grid", "W2NER's grid JSON", grid.ENDINGS, grid.recognises, grid.read, grid.write),
         Format(
