@@ -9,6 +9,7 @@ from transformers import AutoTokenizer
 
 from tiny_encoders import tiny_encoder
 from trigner.batches import WordPieces, cut
+from trigner.errors import InputError
 from trigner.mentions import Mention, Sentence
 
 
@@ -16,6 +17,14 @@ from trigner.mentions import Mention, Sentence
 def word_pieces(tmp_path_factory):
     folder = tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=False)
     return WordPieces(AutoTokenizer.from_pretrained(folder).backend_tokenizer)
+
+
+@pytest.fixture(scope="module")
+def long_words(tmp_path_factory):
+    """A tokenizer with a piece for each letter of a word it does not know."""
+    folder = tiny_encoder(tmp_path_factory.mktemp("encoder"), "roberta", head=False)
+    tokenizer = AutoTokenizer.from_pretrained(folder, add_prefix_space=True)
+    return WordPieces(tokenizer.backend_tokenizer)
 
 
 def sentence(length, *mentions):
@@ -49,6 +58,26 @@ def test_a_long_sentence_keeps_its_mentions_in_the_window_that_answers(word_piec
 def test_a_mention_that_no_window_holds_is_told(word_pieces):
     result = cut([sentence(100, (0, 99), (4, 5))], word_pieces, 22)
     assert [(place, mention.words) for place, mention in result.lost] == [(0, (0, 99))]
+
+
+@pytest.mark.parametrize("limit", [3, 4, 8, 16])
+def test_a_very_small_encoder_sees_every_word_if_not_all_of_its_pieces(long_words, limit):
+    words = ("x" * 40, "my", "y" * 100, "leg")
+    whole = Sentence("d", 0, words, tuple((0, 0) for _ in words), (Mention((1,), "ADR"),))
+    result = cut([whole], long_words, limit)
+    assert result.lost == ()
+    seen = [w for e in result.examples for w in range(e.window.first, e.window.last)]
+    assert seen == [0, 1, 2, 3]
+    for example in result.examples:
+        assert len(example.pieces.ids) <= limit
+        assert (example.pieces.word_pieces >= 0).any(axis=1).all()
+    assert max(example.pieces.shortened for example in result.examples) > 0
+
+
+@pytest.mark.parametrize("limit", [0, 2])
+def test_an_encoder_without_room_for_words_is_refused(long_words, limit):
+    with pytest.raises(InputError, match=f"reads {limit} pieces at a time, .* 2 are needed"):
+        cut([sentence(3)], long_words, limit)
 
 
 SOME_WORDS = st.sampled_from(["my", "legs", "numbness", "\u200b", "pain,", "."])

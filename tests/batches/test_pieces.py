@@ -70,6 +70,14 @@ def test_a_very_long_word_is_represented_by_its_first_pieces(tmp_path):
     assert np.all(pieces.word_pieces < len(pieces.ids))
 
 
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_half_a_character_is_read_as_one_unknown(tmp_path, kind):
+    cut = WordPieces(tokenizer(tmp_path, kind))
+    (pieces,) = cut([["my", "\ud800", "le\udfffg"]])
+    (like,) = cut([["my", "\ufffd", "le\ufffdg"]])
+    assert own(pieces) == own(like)
+
+
 def test_no_words(tmp_path):
     (pieces,) = WordPieces(tokenizer(tmp_path))([[]])
     assert pieces.word_pieces.shape[0] == 0

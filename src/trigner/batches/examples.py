@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from trigner.batches.pieces import SentencePieces, WordPieces
+from trigner.batches.pieces import MAX_PIECES_PER_WORD, SentencePieces, WordPieces
 from trigner.batches.windows import Window, windows
+from trigner.errors import InputError
 from trigner.mentions import Mention, Sentence
 
 
@@ -46,8 +47,19 @@ class Cut:
 
 
 def cut(sentences: Sequence[Sentence], word_pieces: WordPieces, max_pieces: int) -> Cut:
-    """Examples of at most `max_pieces` pieces, special words and the tokenizer's own included."""
-    whole = word_pieces([s.words for s in sentences])
+    """Examples of at most `max_pieces` pieces, special words and the tokenizer's own included.
+
+    A word that alone has more is represented by its first pieces. Raises InputError when there is
+    no room for words.
+    """
+    room = max_pieces - word_pieces.overhead
+    if room < 1:
+        raise InputError(
+            f"the encoder reads {max_pieces} pieces at a time, which leaves no room for words:"
+            f" {word_pieces.overhead} are needed beside them"
+        )
+    most = min(room, MAX_PIECES_PER_WORD)
+    whole = word_pieces([s.words for s in sentences], most=most)
     examples: list[Example] = []
     lost: list[tuple[int, Mention]] = []
     for place, (sentence, pieces) in enumerate(zip(sentences, whole, strict=True)):
@@ -56,7 +68,7 @@ def cut(sentences: Sequence[Sentence], word_pieces: WordPieces, max_pieces: int)
             window = Window(0, length, 0, length)
             examples.append(Example(place, window, pieces, sentence.mentions))
             continue
-        parts = _parts(place, sentence, pieces, word_pieces, max_pieces)
+        parts = _parts(place, sentence, pieces, word_pieces, room)
         examples += parts
         held = {m for part in parts for own in part.mentions if (m := part.in_sentence(own))}
         lost += [(place, mention) for mention in sentence.mentions if mention not in held]
@@ -64,12 +76,13 @@ def cut(sentences: Sequence[Sentence], word_pieces: WordPieces, max_pieces: int)
 
 
 def _parts(
-    place: int, sentence: Sentence, pieces: SentencePieces, word_pieces: WordPieces, limit: int
+    place: int, sentence: Sentence, pieces: SentencePieces, word_pieces: WordPieces, room: int
 ) -> list[Example]:
     own = pieces.word_pieces[len(word_pieces.special_words) :]
     counts = (own >= 0).sum(axis=1).tolist()
-    spans = windows(counts, limit - word_pieces.overhead)
-    cuts = word_pieces([sentence.words[w.start : w.stop] for w in spans])
+    spans = windows(counts, room)
+    most = min(room, MAX_PIECES_PER_WORD)
+    cuts = word_pieces([sentence.words[w.start : w.stop] for w in spans], most=most)
     return [
         Example(place, window, piece, tuple(_within(window, sentence.mentions)))
         for window, piece in zip(spans, cuts, strict=True)

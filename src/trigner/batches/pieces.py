@@ -5,6 +5,7 @@ Only the `tokenizers` library is used, so training and the torch-free runtime sh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,9 @@ SPECIAL_WORDS = (POS, NEG)
 """The two words TriG-NER puts before each sentence (paper, section 3); their cells `(0, 0)` and
 `(1, 1)` stand in for a missing positive or negative."""
 
+# What UTF-8 cannot hold, and so no tokenizer reads: halves of characters.
+_UNENCODABLE = re.compile("[\ud800-\udfff]")
+
 MAX_PIECES_PER_WORD = 64
 """A longer word (an encoded file, say) is represented by its first pieces, so that no single word
 exceeds an encoder's limit. The word itself and its characters stay."""
@@ -30,8 +34,8 @@ class SentencePieces:
 
     `ids [P]` with the tokenizer's own start and end; `word_pieces [L, K]` the positions in `ids`
     of each word's pieces, -1 where a word has fewer than `K` (all -1: a word without pieces).
-    `L` counts special words too. `shortened` counts words of more than `MAX_PIECES_PER_WORD`
-    pieces, whose other pieces the encoder does not see.
+    `L` counts special words too. `shortened` counts words of more pieces than a word may have,
+    whose other pieces the encoder does not see.
     """
 
     ids: Integers
@@ -58,14 +62,21 @@ class WordPieces:
         """Pieces that every sentence has beside its own words'."""
         return len(self._tokenizer.encode([*self.special_words], is_pretokenized=True).ids)
 
-    def __call__(self, sentences: Sequence[Sequence[str]]) -> list[SentencePieces]:
-        """The pieces of each sentence, given as words. Nothing is truncated."""
-        inputs = [[*self.special_words, *words] for words in sentences]
+    def __call__(
+        self, sentences: Sequence[Sequence[str]], *, most: int = MAX_PIECES_PER_WORD
+    ) -> list[SentencePieces]:
+        """The pieces of each sentence, given as words: all of them, of one word at most `most`."""
+        inputs = [[*self.special_words, *readable(words)] for words in sentences]
         encodings = self._tokenizer.encode_batch(inputs, is_pretokenized=True)
-        return [_aligned(e, len(words)) for e, words in zip(encodings, inputs, strict=True)]
+        return [_aligned(e, len(words), most) for e, words in zip(encodings, inputs, strict=True)]
 
 
-def _aligned(encoding: Encoding, length: int) -> SentencePieces:
+def readable(words: Sequence[str]) -> list[str]:
+    """The words as tokenizers can read them: lone surrogates become the replacement character."""
+    return [_UNENCODABLE.sub("\ufffd", word) for word in words]
+
+
+def _aligned(encoding: Encoding, length: int, most: int) -> SentencePieces:
     ids = np.array(encoding.ids, dtype=np.int64)
     owners = np.array([-1 if w is None else w for w in encoding.word_ids], dtype=np.int64)
     # A word's pieces stand side by side: a piece's place in its word is its distance from the
@@ -73,7 +84,7 @@ def _aligned(encoding: Encoding, length: int) -> SentencePieces:
     runs = np.flatnonzero(np.diff(owners, prepend=-2))
     places = np.arange(len(ids)) - np.repeat(runs, np.diff(runs, append=len(ids)))
     places[owners < 0] = 0
-    seen = places < MAX_PIECES_PER_WORD
+    seen = places < most
     shortened = len(np.unique(owners[~seen]))
     ids, owners, places = ids[seen], owners[seen], places[seen]
     positions = np.flatnonzero(owners >= 0)

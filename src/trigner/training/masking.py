@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from trigner.batches.pieces import readable
 from trigner.errors import InputError
 
 Integers = NDArray[np.int64]
@@ -90,7 +91,7 @@ def passages(
     tokenizer.no_padding()
     found: list[Passage] = []
     for sentence in sentences:
-        encoding = tokenizer.encode(list(sentence), is_pretokenized=True)
+        encoding = tokenizer.encode(readable(sentence), is_pretokenized=True)
         ids = np.array(encoding.ids, dtype=np.int64)
         words = np.array([-1 if w is None else w for w in encoding.word_ids], dtype=np.int64)
         found += _windows(Passage(ids, words), max_pieces)
