@@ -44,6 +44,14 @@ def test_a_corpus_with_parts(run, gold, encoder, tmp_path):
     assert provenance["dev"]["documents"] == 1
 
 
+def test_one_path_for_both_without_parts_is_explained(run, gold, tmp_path):
+    for dev in (gold, f"{gold}/../{gold.name}"):
+        result = run("train", "--train", gold, "--dev", dev, "--out", tmp_path / "m")
+        assert result.code == 2
+        assert "is given for --train and --dev, and has no part 'train'" in result.err
+        assert "give another --dev, or none: then 10 % of the documents are held out" in result.err
+
+
 def test_types(run, gold, encoder, tmp_path):
     dev = shutil.copytree(gold, tmp_path / "dev")
     base = ["train", "--train", gold, "--dev", dev, "--encoder", encoder, *QUICK]

@@ -11,6 +11,7 @@ import typer
 
 from trigner.cli.options import Device, From, SkipBad, Types, read_documents
 from trigner.cli.output import comma_list, errors, need_torch, refuse_non_empty, results, tell
+from trigner.corpora import NoPartError
 from trigner.errors import InputError
 from trigner.evaluation import table, unknown_labels
 from trigner.mentions import Document
@@ -119,16 +120,19 @@ def _documents(
     skip_bad: bool,
 ) -> tuple[Sequence[Document], Sequence[Document]]:
     """Training and dev documents. One path for both is a corpus that comes with its parts."""
-    parts = ("train", "dev") if dev == train else (None, None)
-    documents: Sequence[Document] = read_documents(
-        train, format=format, skip_bad=skip_bad, types=types, split=parts[0]
-    ).documents
     if dev is None:
-        documents, held_out = _hold_out(documents, seed)
+        documents, held_out = _hold_out(_read(train, None, types, format, skip_bad), seed)
+    elif dev.resolve() != train.resolve():
+        documents, held_out = (_read(path, None, types, format, skip_bad) for path in (train, dev))
     else:
-        held_out = read_documents(
-            dev, format=format, skip_bad=skip_bad, types=types, split=parts[1]
-        ).documents
+        try:
+            documents, held_out = (
+                _read(train, part, types, format, skip_bad) for part in ("train", "dev")
+            )
+        except NoPartError as error:
+            advice = "give another --dev, or none: then 10 % of the documents are held out"
+            message = f"is given for --train and --dev, and {error.message}; {advice}"
+            raise InputError(message, path=error.path) from error
     known = {entity.label for document in documents for entity in document.entities}
     if absent := [label for label in types or () if label not in known]:
         raise InputError(f"has no entity of type {', '.join(absent)}", path=train)
@@ -137,6 +141,13 @@ def _documents(
         for label, number in unknown_labels(held_out, known).items()
     )
     return documents, held_out
+
+
+def _read(
+    path: Path, part: str | None, types: Sequence[str] | None, format: str | None, skip_bad: bool
+) -> tuple[Document, ...]:
+    corpus = read_documents(path, format=format, skip_bad=skip_bad, types=types, split=part)
+    return corpus.documents
 
 
 def _hold_out(

@@ -16,6 +16,7 @@ from trigner.corpora.formats import (
     recognise_corpus,
 )
 from trigner.corpora.jsonl import as_json_line
+from trigner.corpora.parts import NoPartError
 from trigner.corpora.published import Counts
 from trigner.corpora.reading import Notice, Reading, WriteReport
 from trigner.errors import InputError
@@ -26,6 +27,7 @@ __all__ = [
     "Corpus",
     "Counts",
     "Format",
+    "NoPartError",
     "Notice",
     "WriteReport",
     "as_json_line",
@@ -59,9 +61,9 @@ def read(
     """The documents of a file or folder, in the given format or the one it is recognised to be.
 
     `split` names a part of the corpus (`train`, `dev`, `test`): what the reader of a corpus takes
-    for it; with other formats, a folder or file of that name below `path`. Raises InputError,
-    naming file and line, for input that cannot be trusted; with `skip_bad` single annotations are
-    left out instead and listed in `Corpus.notices`.
+    for it; with other formats, a folder or file of that name below `path`. Raises NoPartError when
+    there is no such part, and InputError, naming file and line, for input that cannot be trusted;
+    with `skip_bad` single annotations are left out instead and listed in `Corpus.notices`.
     """
     path = Path(path)
     if not path.exists():
@@ -106,5 +108,5 @@ def _part(path: Path, split: str) -> Path:
     names = [split, *(f"{split}{suffix}" for suffix in (".json", ".jsonl", ".txt", ".inline"))]
     found = [path / name for name in names if (path / name).exists()]
     if len(found) != 1:
-        raise InputError(f"has no part {split!r}: looked for {', '.join(names)}", path=path)
+        raise NoPartError(f"has no part {split!r}: looked for {', '.join(names)}", path=path)
     return found[0]

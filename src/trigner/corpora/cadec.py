@@ -13,7 +13,7 @@ from pathlib import Path
 
 from trigner.corpora import brat
 from trigner.corpora.folders import files_in, without_ending
-from trigner.corpora.parts import check, known_part, lists_beside
+from trigner.corpora.parts import NoPartError, check, known_part, lists_beside
 from trigner.corpora.published import Counts, compared
 from trigner.corpora.reading import Reading, read_text
 from trigner.corpora.surfaces import Surfaces
@@ -97,7 +97,7 @@ def _part(path: Path, root: Path, split: str, names: set[str], reading: Reading)
     part = known_part(split, path=path)
     lists = lists_beside(path) or lists_beside(root)
     if lists is None or part not in lists.parts:
-        raise InputError(
+        raise NoPartError(
             f"comes without parts: put a list of post ids into splits/{part}.txt", path=path
         )
     check(lists, names, reading, root=root)

@@ -18,6 +18,10 @@ _SHIPPED = "splits"
 _NAMES_SHOWN = 5
 
 
+class NoPartError(InputError):
+    """A corpus does not come with the part that was asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Lists:
     """Which documents belong to which part.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trigner.corpora.folders import files_in, find_folder, without_ending
-from trigner.corpora.parts import Lists, check, known_part, lists_beside
+from trigner.corpora.parts import Lists, NoPartError, check, known_part, lists_beside
 from trigner.corpora.published import Counts, compared
 from trigner.corpora.reading import Reading, read_text
 from trigner.errors import InputError
@@ -147,7 +147,7 @@ def _chosen(
         if split in lists.parts:
             return [name for name in reports if name in lists.parts[split]]
     if split == "dev":
-        raise InputError(
+        raise NoPartError(
             "comes without a dev part: put a list of report ids into splits/dev.txt", path=root
         )
     chosen = [
