@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trigner.mentions import Document, Entity, Mention
+from trigner.mentions import Document, Entity, Mention, joined
 
 
 @pytest.mark.parametrize("words", [(), (2, 1), (1, 1), (-1, 0)])
@@ -68,3 +68,12 @@ def test_merging_keeps_every_character_that_is_not_blank(text, data):
 
 def test_surface():
     assert Document("d", TEXT).surface(((0, 4), (13, 17))) == "pain legs"
+
+
+def test_neighbouring_words_are_one_fragment():
+    ranges = ((0, 2), (3, 7), (8, 8), (9, 13))
+    assert joined((0, 1, 3), ranges) == ((0, 7), (9, 13))
+    assert joined((1, 2, 3), ranges) == ((3, 13),)
+    assert joined((), ranges) == ()
+    with pytest.raises(IndexError):
+        joined((4,), ranges)

@@ -6,12 +6,29 @@ Both may be discontinuous. All values are frozen; nothing here knows numpy or to
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 Fragment = tuple[int, int]
 """Half-open character range `[start, end)`."""
+
+
+def joined(words: Iterable[int], ranges: Sequence[Fragment]) -> tuple[Fragment, ...]:
+    """Character ranges of these words, those of neighbouring words as one.
+
+    `words` are increasing indices into the words' `ranges`. Raises IndexError for others.
+    """
+    fragments: list[Fragment] = []
+    previous = -2
+    for word in words:
+        start, end = ranges[word]
+        if word == previous + 1:
+            fragments[-1] = (fragments[-1][0], end)
+        else:
+            fragments.append((start, end))
+        previous = word
+    return tuple(fragments)
 
 
 @dataclass(frozen=True, slots=True, order=True)

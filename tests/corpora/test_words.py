@@ -23,6 +23,11 @@ def test_words_without_characters_have_no_fragment():
     assert document.entities[0].fragments == ((0, 1),)
 
 
+def test_words_alone_are_a_document():
+    assert document_of("s", ["my", "", "leg"]).words == ((0, 2), (3, 3), (4, 7))
+    assert document_of("s", []) == Document("s", "", words=())
+
+
 def test_indices_are_sorted_and_told():
     reading = Reading()
     mention = checked([2, 0, 2], "X", ["a", "b", "c"], reading, path="f", line=7)

@@ -19,6 +19,7 @@ from trigner.corpora.jsonl import as_json_line
 from trigner.corpora.parts import NoPartError
 from trigner.corpora.published import Counts
 from trigner.corpora.reading import Notice, Reading, WriteReport
+from trigner.corpora.words import document_of
 from trigner.errors import InputError
 from trigner.mentions import Document
 
@@ -31,6 +32,7 @@ __all__ = [
     "Notice",
     "WriteReport",
     "as_json_line",
+    "document_of",
     "expected_counts",
     "read",
     "write",

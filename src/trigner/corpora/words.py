@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trigner.corpora.reading import Reading
-from trigner.mentions import Document, Entity, Extra, Fragment, Mention
+from trigner.mentions import Document, Entity, Extra, Mention, joined
 
 if TYPE_CHECKING:
     from trigner.text import Segmentation
@@ -28,14 +28,17 @@ class WordSentence:
     extras: tuple[Extra, ...] = ()
 
 
-def document_of(name: str, words: Sequence[str], mentions: Sequence[Mention]) -> Document:
-    """One sentence as a document: the words joined by blanks, mentions on their characters."""
+def document_of(name: str, words: Sequence[str], mentions: Sequence[Mention] = ()) -> Document:
+    """One sentence as a document: the words joined by blanks, mentions on their characters.
+
+    An empty word has no characters, and the range `(n, n)`.
+    """
     ends = list(accumulate(len(word) + 1 for word in words))
     ranges = tuple((end - 1 - len(word), end - 1) for word, end in zip(words, ends, strict=True))
     text = " ".join(words)
     entities = []
     for mention in mentions:
-        fragments = tuple((a, b) for a, b in _runs(mention.words, ranges) if a < b)
+        fragments = tuple((a, b) for a, b in joined(mention.words, ranges) if a < b)
         surface = " ".join(text[start:end] for start, end in fragments)
         entities.append(Entity(mention.label, fragments, surface))
     return Document(name, text, tuple(entities), words=ranges)
@@ -130,16 +133,3 @@ def _with_repetitions(document: Document, segmentation: Segmentation) -> list[li
         number, mention = places[document.key(entity)]
         found[number].append(mention)
     return found
-
-
-def _runs(words: Sequence[int], ranges: Sequence[Fragment]) -> tuple[Fragment, ...]:
-    fragments: list[Fragment] = []
-    previous: int | None = None
-    for word in words:
-        start, end = ranges[word]
-        if previous is not None and word == previous + 1:
-            fragments[-1] = (fragments[-1][0], end)
-        else:
-            fragments.append((start, end))
-        previous = word
-    return tuple(fragments)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from trigner.mentions import Document, Entity, Fragment, Mention, Sentence
+from trigner.mentions import Document, Entity, Fragment, Mention, Sentence, joined
 from trigner.text.splitting import split
 
 Reason = Literal["crosses a sentence boundary", "not aligned to words", "empty"]
@@ -71,7 +71,7 @@ def entity_of(
     Words that follow one another are one fragment. Raises IndexError when the mention has words
     that the sentence has not.
     """
-    fragments = _runs(mention.words, sentence.offsets)
+    fragments = joined(mention.words, sentence.offsets)
     if document.words is None:
         fragments = document.merged(fragments)
     return Entity(mention.label, fragments, document.surface(fragments), score)
@@ -119,7 +119,7 @@ class _Layout:
                 return "crosses a sentence boundary"
         else:
             sentence = 0
-        if not chosen or self.document.merged(_runs(chosen, self.words)) != merged:
+        if not chosen or self.document.merged(joined(chosen, self.words)) != merged:
             return "not aligned to words"
         shift = self.first_words[sentence]
         return sentence, Mention(tuple(word - shift for word in chosen), entity.label)
@@ -153,17 +153,3 @@ def _sentence_words(document: Document) -> tuple[tuple[Fragment, ...], ...]:
     if document.words is None:
         return split(document.text)
     return (document.words,) if document.words else ()
-
-
-def _runs(words: Sequence[int], offsets: Sequence[Fragment]) -> tuple[Fragment, ...]:
-    """Character ranges of the words, those of neighbouring words joined."""
-    runs: list[Fragment] = []
-    previous = -2
-    for word in words:
-        start, end = offsets[word]
-        if word == previous + 1:
-            runs[-1] = (runs[-1][0], end)
-        else:
-            runs.append((start, end))
-        previous = word
-    return tuple(runs)
