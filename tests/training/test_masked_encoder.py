@@ -93,6 +93,13 @@ def test_a_tokenizer_that_knows_more_than_the_encoder_is_refused(tmp_path: Path)
         load_masked_encoder(folder)
 
 
+def test_weights_of_another_shape_are_refused_by_name(tmp_path: Path) -> None:
+    folder = tiny_encoder(tmp_path, "bert", head=True)
+    _configure(folder, intermediate_size=32)
+    with pytest.raises(InputError, match=r"another shape for 6 of its weights, such as .*inter"):
+        load_masked_encoder(folder)
+
+
 def test_an_encoder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot load the encoder '.*none'"):
         load_masked_encoder(tmp_path / "none")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -97,28 +97,24 @@ def load_encoder(
     `name` is what `encoder_source` takes. Raises InputError when the encoder cannot be had, lacks
     weights of its own or does not fit its tokenizer.
     """
-    source = encoder_source(name)
     with quiet():
-        tokenizer = _tokenizer(name, source)
-        model = _pretrained(name, source)
+        tokenizer = tokenizer_for_words(name)
+        model, missing = load_checkpoint(name, AutoModel)
+        refuse_weights(name, "lacks", (key for key in missing if "pooler." not in key))
         pieces, padding = tokenizer.backend_tokenizer, tokenizer.pad_token_id
-        held = cast(nn.Embedding, model.get_input_embeddings()).num_embeddings
-        if rows_needed(pieces) > held:
-            raise InputError(
-                f"the tokenizer of the encoder {name!r} knows {rows_needed(pieces)} pieces, "
-                f"the encoder {held}"
-            )
+        refuse_unknown_pieces(name, pieces, model)
         pieces.add_special_tokens(list(special_words))
-        if rows_needed(pieces) > held:
+        if rows_needed(pieces) > _rows(model):
             # Fresh random rows, as the paper's code has them.
             model.resize_token_embeddings(rows_needed(pieces), mean_resizing=False)
     return model, pieces, 0 if padding is None else int(padding)
 
 
-def _tokenizer(name: str, source: str | Path) -> PreTrainedTokenizerBase:
-    with _named(name):
+def tokenizer_for_words(name: str) -> PreTrainedTokenizerBase:
+    """The tokenizer of an encoder, for ready words. Raises InputError when it is not a fast one."""
+    with named(name):
         tokenizer = AutoTokenizer.from_pretrained(
-            source, add_prefix_space=True, trust_remote_code=False
+            encoder_source(name), add_prefix_space=True, trust_remote_code=False
         )
     if not tokenizer.is_fast:
         raise InputError(f"the encoder {name!r} has no fast tokenizer, which word alignment needs")
@@ -130,34 +126,59 @@ def _tokenizer(name: str, source: str | Path) -> PreTrainedTokenizerBase:
     return tokenizer
 
 
-def _pretrained(name: str, source: str | Path) -> PreTrainedModel:
-    with _named(name):
+def load_checkpoint(name: str, kind: Any) -> tuple[PreTrainedModel, set[str]]:
+    """A pretrained model of a `kind` (a class of `transformers`) and the weights that it lacks.
+
+    Single precision, without its sentence pooler where that is possible. Raises InputError when it
+    cannot be had or has weights of another shape.
+    """
+    with named(name):
+        source = encoder_source(name)
         config = AutoConfig.from_pretrained(source, trust_remote_code=False)
-        model, report = AutoModel.from_pretrained(
+        model, report = kind.from_pretrained(
             source,
             config=config,
             dtype=torch.float32,
             trust_remote_code=False,
             output_loading_info=True,
             ignore_mismatched_sizes=True,  # refused below, by name
-            **_without_pooler(config),
+            **(_without_pooler(config) if kind is AutoModel else {}),
         )
     # 4.57 gives names, 5 gives them with both shapes.
     mismatched = report["mismatched_keys"]
-    unlike = sorted(key if isinstance(key, str) else key[0] for key in mismatched)
-    lacking = sorted(key for key in report["missing_keys"] if "pooler." not in key)
-    for keys, what in ((unlike, "has another shape for"), (lacking, "lacks")):
-        if keys:
-            raise InputError(
-                f"the encoder {name!r} {what} {len(keys)} of its weights, such as {keys[0]}"
-            )
-    return cast(PreTrainedModel, model)
+    unlike = (key if isinstance(key, str) else key[0] for key in mismatched)
+    refuse_weights(name, "has another shape for", unlike)
+    return cast(PreTrainedModel, model), set(report["missing_keys"])
+
+
+def refuse_weights(name: str, what: str, keys: Iterable[str]) -> None:
+    """Raises InputError when there are such weights."""
+    if found := sorted(keys):
+        raise InputError(
+            f"the encoder {name!r} {what} {len(found)} of its weights, such as {found[0]}"
+        )
+
+
+def refuse_unknown_pieces(name: str, pieces: Tokenizer, model: PreTrainedModel) -> None:
+    """Raises InputError when the tokenizer has pieces that the encoder has no embedding for."""
+    if rows_needed(pieces) > _rows(model):
+        raise InputError(
+            f"the tokenizer of the encoder {name!r} knows {rows_needed(pieces)} pieces, "
+            f"the encoder {_rows(model)}"
+        )
+
+
+def _rows(model: PreTrainedModel) -> int:
+    return cast(nn.Embedding, model.get_input_embeddings()).num_embeddings
 
 
 @contextmanager
-def _named(name: str) -> Iterator[None]:
+def named(name: str) -> Iterator[None]:
+    """What fails while an encoder is being had becomes an InputError that names it."""
     try:
         yield
+    except InputError:
+        raise
     except Exception as error:  # a folder that is no encoder fails in nearly every way
         reason = str(error).strip().splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"cannot load the encoder {name!r}: {reason}") from error

@@ -17,7 +17,15 @@ from transformers import (
 )
 
 from trigner.errors import InputError
-from trigner.networks.build import encoder_source, quiet
+from trigner.networks.build import (
+    encoder_source,
+    load_checkpoint,
+    named,
+    quiet,
+    refuse_unknown_pieces,
+    refuse_weights,
+    tokenizer_for_words,
+)
 from trigner.networks.encoder import Encoder
 
 
@@ -47,43 +55,23 @@ def load_masked_encoder(name: str | Path) -> MaskedEncoder:
     A missing head is drawn from torch's global random state. Raises InputError when the encoder
     cannot be had, lacks weights of its own, or cannot be trained on hidden pieces.
     """
-    source = encoder_source(str(name))
-    try:
-        with quiet():
-            tokenizer = AutoTokenizer.from_pretrained(source)
-            for_words = AutoTokenizer.from_pretrained(source, add_prefix_space=True)
-            model, report = AutoModelForMaskedLM.from_pretrained(
-                source, output_loading_info=True, dtype=torch.float32
-            )
-    except Exception as error:  # a folder that is no encoder fails in nearly every way
-        reason = str(error).strip().splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"cannot load the encoder '{name}': {reason}") from error
-    _check_tokenizer(str(name), tokenizer, model)
-    fresh = _complete_head(str(name), model, set(report["missing_keys"]))
-    return MaskedEncoder(model, tokenizer, for_words.backend_tokenizer, fresh)
-
-
-def _check_tokenizer(name: str, tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> None:
-    if not tokenizer.is_fast:
-        raise InputError(f"the encoder '{name}' has no fast tokenizer, which word alignment needs")
+    name = str(name)
+    with quiet():
+        pieces = tokenizer_for_words(name).backend_tokenizer
+        with named(name):
+            tokenizer = AutoTokenizer.from_pretrained(encoder_source(name), trust_remote_code=False)
+        model, missing = load_checkpoint(name, AutoModelForMaskedLM)
     if tokenizer.mask_token_id is None:
-        raise InputError(f"the tokenizer of the encoder '{name}' has no mask")
-    held = cast(nn.Embedding, model.get_input_embeddings()).num_embeddings
-    if len(tokenizer) > held:
-        raise InputError(
-            f"the tokenizer of the encoder '{name}' knows {len(tokenizer)} pieces, "
-            f"the encoder {held}"
-        )
+        raise InputError(f"the tokenizer of the encoder {name!r} has no mask")
+    refuse_unknown_pieces(name, pieces, model)
+    return MaskedEncoder(model, tokenizer, pieces, _complete_head(name, model, missing))
 
 
 def _complete_head(name: str, model: PreTrainedModel, missing: set[str]) -> bool:
     """Give defined values to weights that the checkpoint lacks; True when that is the head."""
     own = f"{model.base_model_prefix}."
-    lacking = sorted(key for key in missing if key.startswith(own) and ".pooler." not in key)
-    if lacking:
-        raise InputError(
-            f"the encoder '{name}' lacks {len(lacking)} of its weights, such as {lacking[0]}"
-        )
+    lacking = (key for key in missing if key.startswith(own) and ".pooler." not in key)
+    refuse_weights(name, "lacks", lacking)
     embeddings = cast(nn.Embedding, model.get_input_embeddings())
     decoder = model.get_output_embeddings()
     if decoder is not None and decoder.weight is not embeddings.weight:
