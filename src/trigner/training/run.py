@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -159,18 +159,8 @@ def _candidates(settings: Settings) -> CandidateSettings | None:
     triplets = settings.triplets
     if triplets.weight == 0:
         return None
-    return CandidateSettings(
-        window=triplets.window,
-        window_metric=triplets.window_metric,
-        window_from=triplets.window_from,
-        unique_pairs=triplets.unique_pairs,
-        unique_masks=triplets.unique_masks,
-        per_entity=triplets.per_entity,
-        full_grid=triplets.full_grid,
-        negatives=triplets.negatives,
-        one_word_anchor=triplets.one_word_anchor,
-        special_positive=triplets.special_positive,
-    )
+    shared = {option.name: getattr(triplets, option.name) for option in fields(CandidateSettings)}
+    return CandidateSettings(**shared)
 
 
 def _epochs_finished(out: Path, run: Mapping[str, Any]) -> int:
