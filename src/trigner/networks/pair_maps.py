@@ -54,12 +54,13 @@ class FullPairMap(nn.Module):
 
     def states_at(self, states: Tensor, sentences: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
         words = with_one(states)
-        right = words[sentences, columns]
-        # Each word stands in many cells: map words, not cells, one slice of outputs at a time.
+        # One slice of outputs at a time: its whole grid is small, and far cheaper than what each
+        # cell would take on its own, as each word stands in many cells.
         slices = []
         for weight in self.weight.split(16):
-            mapped = torch.matmul(words[:, None], weight)
-            slices.append((mapped[sentences, :, rows] * right[:, None]).sum(-1))
+            mapped = torch.einsum("bid,ode->boie", words, weight)
+            grid = torch.matmul(mapped, words[:, None].transpose(2, 3))
+            slices.append(grid[sentences, :, rows, columns])
         return torch.cat(slices, dim=1)
 
 
