@@ -3,6 +3,7 @@
 #   make demo          train on the shipped corpus, evaluate, extract from a sentence
 #   make test          ruff, mypy and every test          (PYTEST_OPTS="-n 2 -k brat" adds options)
 #   make test-oldest   the tests on the oldest supported torch and transformers
+#   make bench         speed and memory of everything     (CORPUS=folder ENCODER="minilm folder")
 #   make check         ruff and mypy alone
 #   make format        let ruff mend what it can
 #   make env           only the environment, in .venv     (PYTHON=python3.12 chooses another Python)
@@ -10,6 +11,8 @@
 
 PYTHON ?= python3
 PYTEST_OPTS ?=
+CORPUS ?=
+ENCODER ?=
 
 VENV := .venv
 OLDEST := .venv-oldest
@@ -20,9 +23,9 @@ SENTENCE := Since Tuesday I have pain and cramping in my hands and lower legs.
 # The environment's own packages only, and nothing fetched while tests or the demo run.
 unexport PYTHONPATH PYTHONHOME
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-demo test test-oldest: export HF_HUB_OFFLINE := 1
+demo test test-oldest bench: export HF_HUB_OFFLINE := 1
 
-.PHONY: env demo test test-oldest check format clean
+.PHONY: env demo test test-oldest bench check format clean
 .DELETE_ON_ERROR:
 
 env: $(VENV)/.ready
@@ -55,6 +58,9 @@ test: check
 
 test-oldest: $(OLDEST)/.ready
 	$(OLDEST)/bin/python -m pytest $(PYTEST_OPTS)
+
+bench: env
+	$(BIN)/python benchmarks/run.py $(if $(CORPUS),--corpus "$(CORPUS)") $(foreach e,$(ENCODER),--encoder "$(e)")
 
 check: env
 	$(BIN)/ruff check

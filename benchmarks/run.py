@@ -1,0 +1,131 @@
+"""Every figure of speed and memory: ours, the straightforward formulation, the bare encoder.
+
+    python benchmarks/run.py [--quick] [--corpus FOLDER] [--encoder NAME ...] [--only SECTION ...]
+
+Prints the table and writes it to `docs/results/`. `--corpus` is a folder of documents to extract
+from, such as spl-adr's test part; without it shipped and made-up sentences are used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))  # slow, obvious versions
+from speed import decoding, extraction, forward, growth, made_up, precision, report, step
+from speed.figures import Section, Tell
+
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # fresh processes are started
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "docs" / "results"
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is measured."""
+
+    encoders: list[str]
+    corpus: Path | None = None
+    sentences: int = 400
+    rounds: int = 7
+    batch: int = 12
+    longest: int = 32
+    corpus_sentences: int = 5400
+    loop_sentences: int = 540
+    lengths: tuple[int, ...] = (16, 32, 64, 128, 256, 400)
+    decoded: tuple[int, ...] = (25, 50, 100, 200, 400)
+    recursive: tuple[int, ...] = (12, 16)
+    corpus_sizes: tuple[int, ...] = (200, 400, 800)
+
+    def quick(self) -> Sizes:
+        """A fast look: the same figures, with less behind each."""
+        return Sizes(
+            encoders=self.encoders[:1],
+            corpus=self.corpus,
+            sentences=100,
+            rounds=3,
+            loop_sentences=108,
+            lengths=(16, 64, 400),
+            decoded=(50, 400),
+            recursive=(12,),
+            corpus_sizes=(100, 200),
+        )
+
+
+def sections(sizes: Sizes, tell: Tell) -> dict[str, Callable[[], Section]]:
+    """Name -> what measures it. A further section is one line."""
+    s, first = sizes, sizes.encoders[0]
+    rounds, step_size = s.rounds, {"size": s.batch, "longest": s.longest}
+    return {
+        "forward": lambda: forward.measure(
+            s.encoders, s.corpus, sentences=s.sentences, rounds=rounds, tell=tell
+        ),
+        "step": lambda: step.measure(first, **step_size, rounds=rounds, tell=tell),
+        "memory": lambda: step.memory_of(first, **step_size, tell=tell),
+        "candidates": lambda: extraction.measure(
+            sentences=s.corpus_sentences, loops=s.loop_sentences, rounds=rounds, tell=tell
+        ),
+        "decoding": lambda: decoding.measure(
+            lengths=s.decoded, recursive=s.recursive, rounds=rounds, tell=tell
+        ),
+        "length": lambda: growth.measure(first, lengths=s.lengths, rounds=rounds, tell=tell),
+        "corpus": lambda: extraction.corpus_size(first, sizes=s.corpus_sizes, tell=tell),
+        "precision": lambda: precision.measure(first, rounds=rounds, tell=tell),
+    }
+
+
+def measure(sizes: Sizes, only: list[str], console: Console) -> list[Section]:
+    """The sections in order, with a progress line."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("")
+        parts = sections(sizes, lambda text: progress.update(task, description=text))
+        chosen = {name: work for name, work in parts.items() if not only or name in only}
+        progress.update(task, total=len(chosen))
+        found = []
+        for work in chosen.values():
+            found.append(work())
+            progress.advance(task)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a fast look, stored apart")
+    parser.add_argument("--corpus", type=Path, help="documents to extract from")
+    parser.add_argument(
+        "--encoder",
+        action="append",
+        help=f"name or folder, may be repeated; the first serves everything ({made_up.MPNET}: "
+        "MPNet's shape with random weights). Default: minilm, then mpnet",
+    )
+    parser.add_argument("--only", nargs="+", default=[], help="only these sections; stores nothing")
+    parser.add_argument("--threads", type=int, help="default: as many as cores")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads or os.cpu_count() or 1)
+    sizes = Sizes(options.encoder or ["minilm", made_up.MPNET], options.corpus)
+    known = sections(sizes, str)
+    if unknown := [name for name in options.only if name not in known]:
+        parser.error(f"no section {unknown[0]!r}; known are: {', '.join(known)}")
+    console = Console()
+    begin = time.perf_counter()
+    found = measure(sizes.quick() if options.quick else sizes, options.only, console)
+    report.show(found, console)
+    console.print(f"{time.perf_counter() - begin:.0f} s")
+    if not options.only:
+        for path in report.write(found, RESULTS, quick=options.quick):
+            console.print(f"written: {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What TriG-NER costs here, in its straightforward formulation, and beside its bare encoder."""

@@ -1,0 +1,123 @@
+"""Models and sentences that the benchmark is run on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from candidates import mention
+from transformers import MPNetConfig, MPNetModel
+
+from trigner.batches import Batch, Example, Window, by_cost, collate, cut
+from trigner.corpora import read
+from trigner.inference.extraction import CELL_BUDGET
+from trigner.mentions import Mention, Sentence
+from trigner.networks import Model, NetworkSettings, create
+from trigner.networks.build import build_tagger
+from trigner.text import segment
+
+LABEL = "ADR"
+MPNET = "mpnet"
+"""An encoder of MPNet's shape (12 layers of 768) with random weights and MiniLM's tokenizer."""
+
+MINI_ADR = Path(__file__).parents[2] / "data" / "mini-adr"
+
+
+def model(encoder: str, pair_map: str = "low_rank") -> Model:
+    """A fresh model, one label, as ready as a trained one: no weight is left at its zero."""
+    torch.manual_seed(1)
+    network = NetworkSettings(pair_map=pair_map)
+    made = create("minilm" if encoder == MPNET else encoder, "w2ner", (LABEL,), network)
+    if encoder == MPNET:
+        config = MPNetConfig(vocab_size=made.tokenizer.get_vocab_size())
+        large = MPNetModel(config, add_pooling_layer=False)
+        tagger = build_tagger(large, network, len(made.scheme.tags))
+        made = Model(tagger, made.scheme, made.tokenizer, made.padding_id, network)
+    for layer in (made.tagger.features.scale, made.tagger.features.shift):
+        torch.nn.init.normal_(layer.weight, std=0.02)
+    if pair_map == "full":  # its own initialisation leaves next to nothing of it in the scores
+        torch.nn.init.normal_(made.tagger.co_predictor.pairs.weight, std=0.02)
+    made.tagger.eval()
+    return made
+
+
+def vocabulary() -> list[str]:
+    """The words of the shipped corpus, as often as they stand in it."""
+    documents = read(MINI_ADR / "train").documents
+    return [word for d in documents for s in segment(d).sentences for word in s.words]
+
+
+def sentences(lengths: Sequence[int], seed: int, *, mentions: int = 0) -> list[Sentence]:
+    """Sentences of random words with these lengths, each with `mentions` random mentions."""
+    random = np.random.default_rng(seed)
+    words = vocabulary()
+    made = []
+    for length in lengths:
+        chosen = tuple(words[i] for i in random.integers(0, len(words), length))
+        own = {Mention(mention(random, length), LABEL) for _ in range(mentions)}
+        ends = np.cumsum([len(word) + 1 for word in chosen]).tolist()
+        offsets = tuple((e - len(w) - 1, e - 1) for e, w in zip(ends, chosen, strict=True))
+        made.append(Sentence("made-up", len(made), chosen, offsets, tuple(own)))
+    return made
+
+
+def cadec_batch(size: int, longest: int) -> list[Sentence]:
+    """A random training batch of the paper's CADEC setting: 17 words on average, one longest.
+
+    Mentions are as many as CADEC's training sentences with any have: two a sentence.
+    """
+    random = np.random.default_rng(3)
+    lengths = np.clip(np.rint(random.lognormal(2.6, 0.7, size)), 2, longest).astype(int)
+    lengths[0] = longest
+    return sentences(lengths.tolist(), 4, mentions=2)
+
+
+def sample_sentences(corpus: Path | None, count: int) -> tuple[list[Sentence], str]:
+    """Sentences to extract from, at most `count`, and what they are."""
+    if corpus is not None:
+        documents = read(corpus).documents
+        found = [s for d in documents for s in segment(d).sentences if s.words]
+        step = max(1, len(found) // count)
+        return found[::step], f"every {step}. sentence of {corpus.parent.name}/{corpus.name}"
+    found = [s for d in read(MINI_ADR / "test").documents for s in segment(d).sentences]
+    random = np.random.default_rng(5)
+    lengths = np.clip(np.rint(random.lognormal(2.86, 0.93, count)), 1, 127).astype(int).tolist()
+    made = [*found, *sentences(lengths, 6)][:count]
+    return made, (
+        f"mini-adr's {len(found)} test sentences and random words in sentences as long as those "
+        f"of spl-adr's test part (log-normal, mean 24, longest 127): {len(made)} together"
+    )
+
+
+def examples(model: Model, sentences: Sequence[Sentence]) -> list[Example]:
+    """As training and extraction cut them."""
+    return list(cut(sentences, model.word_pieces, model.tagger.encoder.max_pieces).examples)
+
+
+def extraction_batches(model: Model, sentences: Sequence[Sentence]) -> list[Batch]:
+    """The very batches that extraction makes."""
+    made = examples(model, sentences)
+    lengths = [example.length + model.offset for example in made]
+    return [
+        collate([made[i].pieces for i in batch], padding_id=model.padding_id)
+        for batch in by_cost(lengths, sentences=32, cells=CELL_BUDGET)
+    ]
+
+
+def one_piece_words(model: Model, length: int) -> Batch:
+    """One sentence of `length` words of one piece each, special words included."""
+    own = length - model.offset
+    example = Example(0, Window(0, own, 0, own), model.word_pieces([["pain"] * own])[0])
+    return collate([example.pieces], padding_id=model.padding_id)
+
+
+def inputs(batch: Batch) -> dict[str, torch.Tensor]:
+    """What a tagger takes."""
+    return {
+        "piece_ids": torch.from_numpy(batch.piece_ids),
+        "attention_mask": torch.from_numpy(batch.attention_mask),
+        "word_pieces": torch.from_numpy(batch.word_pieces),
+        "lengths": torch.from_numpy(batch.lengths),
+    }

@@ -1,0 +1,97 @@
+"""The table: on the terminal, as Markdown and as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+import transformers
+from rich.console import Console
+from rich.table import Table
+
+from speed.figures import Figure, Section
+from trigner import __version__
+
+HEAD = """# Speed and memory
+
+What TriG-NER costs here, in its straightforward formulation (written plainly from the formulas,
+in `benchmarks/speed/`), and beside its bare encoder. Made by `make bench`. Ratios are medians,
+quartiles in brackets.
+"""
+
+
+def machine() -> dict[str, str | int]:
+    """What the figures depend on."""
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count() or 1,
+        "threads": torch.get_num_threads(),
+        "memory": f"{_memory():.0f} GB",
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+        "trigner": __version__,
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    known = dict(line.split(":", 1) for line in lines if ":" in line)
+    named = {key.strip(): value.strip() for key, value in known.items()}
+    family = f"family {named.get('cpu family')}, model {named.get('model')}"
+    return f"{named.get('model name', platform.machine())} ({family})"
+
+
+def _memory() -> float:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+
+
+def show(sections: Sequence[Section], console: Console) -> None:
+    """Print the tables."""
+    for section in sections:
+        table = Table(title=section.title, title_justify="left", title_style="bold")
+        for column in ("what", "measured", "target", "reached", "note"):
+            table.add_column(column, overflow="fold")
+        for figure in section.figures:
+            table.add_row(*_cells(figure))
+        console.print(table)
+        for note in section.notes:
+            console.print(note, style="dim")
+
+
+def write(sections: Sequence[Section], folder: Path, *, quick: bool) -> list[Path]:
+    """`benchmark.md` and `benchmark.json`; `-quick` behind the name for a quick look."""
+    name = "benchmark-quick" if quick else "benchmark"
+    folder.mkdir(parents=True, exist_ok=True)
+    markdown, data = folder / f"{name}.md", folder / f"{name}.json"
+    markdown.write_text(_markdown(sections), encoding="utf-8")
+    found = {"machine": machine(), "sections": [asdict(section) for section in sections]}
+    data.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return [markdown, data]
+
+
+def _markdown(sections: Sequence[Section]) -> str:
+    told = ", ".join(f"{key} {value}" for key, value in machine().items())
+    asked = [figure for section in sections for figure in section.figures if figure.target]
+    lines = [HEAD, f"Machine: {told}.", "", "## Asked for", "", *_table(asked)]
+    for section in sections:
+        lines += ["", f"## {section.title}", "", *section.notes, "", *_table(section.figures)]
+    return "\n".join(lines) + "\n"
+
+
+def _table(figures: Sequence[Figure]) -> list[str]:
+    rows = ["| what | measured | target | reached | note |", "|---|---|---|---|---|"]
+    return rows + [f"| {' | '.join(_cells(figure))} |" for figure in figures]
+
+
+def _cells(figure: Figure) -> list[str]:
+    reached = {None: "", True: "yes", False: "no"}[figure.reached]
+    return [figure.what, figure.measured, figure.target, reached, figure.note]

@@ -1,0 +1,115 @@
+"""Each section of `benchmarks/speed` on very small sizes; ours and straightforward are equal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from speed import (
+    decoding,
+    extraction,
+    figures,
+    forward,
+    growth,
+    made_up,
+    memory,
+    precision,
+    report,
+    step,
+)
+from speed.straightforward import Straightforward, centroid_loss
+
+from tiny_encoders import tiny_encoder
+from trigner.triplets import PAPER
+
+
+def tell(what: str) -> None:
+    assert what
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    return str(tiny_encoder(tmp_path_factory.mktemp("bert"), "bert", head=False, positions=90))
+
+
+def test_the_network_written_plainly_gives_our_scores_and_pair_states(encoder):
+    model = made_up.model(encoder, "full")
+    batch = step.training_batch(model, made_up.cadec_batch(3, 9))
+    candidates = batch.pop("candidates")
+    batch.pop("tags")
+    with torch.no_grad():
+        ours = model.tagger(**batch)
+        logits, pairs = Straightforward(model.tagger).eval()(**batch)
+        cells = (candidates.sentences, candidates.rows, candidates.columns)
+        states = model.tagger.pair_states(ours.word_states, *cells)
+    assert forward.difference(ours.logits, logits, batch["lengths"]) < 1e-5
+    torch.testing.assert_close(states, pairs[cells], rtol=1e-4, atol=1e-6)
+
+
+def test_no_candidates_no_loss():
+    assert centroid_loss(torch.ones(1, 4, 4, 3), [{}]) == 0
+
+
+def test_other_scores_are_refused():
+    with pytest.raises(SystemExit, match="differ"):
+        forward.check_equal(0.1)
+    with pytest.raises(SystemExit, match="differ"):
+        forward.check_equal(float("nan"))
+
+
+def test_forward(encoder):
+    section = forward.measure([encoder], None, sentences=8, rounds=2, tell=tell)
+    assert [f.target for f in section.figures] == ["≤ 1.5 x", "", ""]
+
+
+def test_training_step(encoder):
+    section = step.measure(encoder, size=2, longest=6, rounds=1, tell=tell)
+    assert sum(bool(figure.target) for figure in section.figures) == 4 + 4
+    assert any("differ by" in note for note in section.notes)
+
+
+def test_memory_is_measured_in_a_fresh_process(encoder):
+    peak = memory.fresh(work="forward", side="low_rank", encoder=encoder, length=8)
+    assert 0 < peak.loaded < peak.peak
+    with pytest.raises(RuntimeError, match="failed"):
+        memory.fresh(work="forward", side="nothing", encoder=encoder, length=8)
+
+
+def test_candidates():
+    section = extraction.measure(sentences=8, loops=4, rounds=1, tell=tell)
+    assert len(section.figures) == 2 + len(extraction.WINDOWS)
+    extraction.same([([(0, 1), (2,)], 5), ([], 3)], PAPER)
+
+
+def test_extraction_by_size_of_corpus(encoder):
+    section = extraction.corpus_size(encoder, sizes=(2, 4), tell=tell)
+    assert [figure.what for figure in section.figures] == ["2 sentences", "4 sentences"]
+
+
+def test_decoding():
+    section = decoding.measure(lengths=(6, 14), recursive=(6,), rounds=1, tell=tell)
+    assert any("the bound was hit" in figure.note for figure in section.figures)
+    assert any("equal sets" in figure.note for figure in section.figures)
+
+
+def test_growth(encoder, monkeypatch):
+    monkeypatch.setattr(memory, "fresh", lambda **_: memory.Peak(10.0, 20.0))
+    section = growth.measure(encoder, lengths=(4, 8), rounds=1, tell=tell)
+    assert [figure.value for figure in section.figures[1::2]] == [10.0, 10.0]
+
+
+def test_ratios_and_targets():
+    found = figures.ratios([2.0, 4.0, 9.0], [1.0, 2.0, 3.0])
+    assert found.median == 2.0
+    assert figures.at_most("a", 2, found).reached
+    assert not figures.at_least("a", 3, found).reached
+    assert figures.spread([3.0]) == figures.Spread(3.0, 3.0, 3.0)
+
+
+def test_the_report_names_what_was_asked_first(tmp_path):
+    section = precision.measure("minilm", rounds=1, tell=tell)
+    markdown, data = report.write([section], tmp_path, quick=False)
+    text = markdown.read_text()
+    assert text.index("## Asked for") < text.index(f"## {section.title}")
+    assert str(Path.home()) not in text + data.read_text()
