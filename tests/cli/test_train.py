@@ -93,3 +93,20 @@ def test_a_dev_label_that_training_never_saw_is_told(run, gold, encoder, tmp_pat
     )
     assert result.code == 0, result.err
     assert "1 dev entities of type Rash, which training never saw" in result.err
+
+
+def test_starting_from_a_model_needs_no_network_settings(run, gold, encoder, model, tmp_path):
+    base = ["train", "--train", gold, "--out", tmp_path / "m", "--init-from", model]
+    result = run(*base, "--set", "optimisation.epochs=1", "--device", "cpu")
+    assert result.code == 0, result.err
+    description = json.loads(run("info", tmp_path / "m", "--json").out)
+    assert description["network"] == json.loads((model / "trigner.json").read_text())["network"]
+    assert description["provenance"]["init_from"]["model"] == str(model)
+    result = run(*base, "--out", tmp_path / "n", "--set", "network.lstm_size=16")
+    assert result.code == 2
+    assert "was trained with other network.lstm_size" in result.err
+
+
+def test_a_preset_is_no_single_setting(run, gold, tmp_path):
+    result = run("train", "--train", gold, "--out", tmp_path / "m", "--set", "preset=paper")
+    assert (result.code, "give --preset paper" in result.err) == (2, True)
