@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from trigner.errors import InputError, TrignerError
+from trigner.errors import InputError, TrignerError, require_extra
 
 
 @pytest.mark.parametrize(
@@ -18,3 +18,15 @@ def test_the_message_starts_with_the_place(where, expected):
     assert str(error) == expected
     assert error.message == "is odd"
     assert isinstance(error, TrignerError)
+
+
+def test_missing_packages_name_the_cure(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(
+        TrignerError, match=r"torch and transformers: pip install 'trigner\[train\]'"
+    ):
+        require_extra("train", "torch", "transformers")
+
+
+def test_installed_packages_are_fine():
+    require_extra("train", "json")

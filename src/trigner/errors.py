@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 
 
@@ -23,3 +24,10 @@ class InputError(TrignerError):
         self.line = line
         where = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
         super().__init__(where + message)
+
+
+def require_extra(extra: str, *packages: str) -> None:
+    """Raises TrignerError with the cure when packages of one of our extras are not installed."""
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        raise TrignerError(f"this needs {' and '.join(missing)}: pip install 'trigner[{extra}]'")

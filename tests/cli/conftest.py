@@ -12,7 +12,7 @@ import torch
 from tiny_encoders import tiny_encoder
 from trigner.batches import collate
 from trigner.cli import main
-from trigner.inference.loading import torch_scorer
+from trigner.inference.torch_runtime import torch_scorer
 from trigner.networks import NetworkSettings, create, save
 
 SMALL = NetworkSettings(

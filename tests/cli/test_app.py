@@ -26,7 +26,7 @@ def test_failures_have_exit_code_1(run, model, monkeypatch):
     def fail(*_, **__):
         raise TrignerError("the disk is on fire")
 
-    monkeypatch.setattr("trigner.networks.read_description", fail)
+    monkeypatch.setattr("trigner.cli.info.read_description", fail)
     result = run("info", model)
     assert result.code == 1
     assert result.err.strip() == "error: the disk is on fire"
@@ -36,7 +36,7 @@ def test_an_interruption(run, model, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("trigner.networks.read_description", stop)
+    monkeypatch.setattr("trigner.cli.info.read_description", stop)
     assert run("info", model).code == 130
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from trigner.cli import output
-from trigner.errors import InputError, TrignerError
+from trigner.errors import InputError
 
 
 def test_only_the_first_notices_are_shown_and_all_are_counted(capsys):
@@ -21,12 +21,6 @@ def test_refuse_non_empty(tmp_path):
     for path in (tmp_path, tmp_path / "file"):
         with pytest.raises(InputError):
             output.refuse_non_empty(path)
-
-
-def test_missing_torch_names_the_cure(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(TrignerError, match=r"pip install 'trigner\[train\]'"):
-        output.need_torch()
 
 
 def test_lists_and_progress():

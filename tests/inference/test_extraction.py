@@ -12,7 +12,7 @@ from tiny_encoders import tiny_encoder
 from trigner.batches import Batch, collate
 from trigner.errors import InputError
 from trigner.inference import extractor, of_words
-from trigner.inference.loading import torch_scorer
+from trigner.inference.torch_runtime import torch_scorer
 from trigner.mentions import Document
 from trigner.networks import NetworkSettings, create
 

@@ -13,7 +13,8 @@ from tokenizers import Tokenizer
 from tiny_encoders import KINDS
 from trigner.batches import collate
 from trigner.errors import InputError, TrignerError
-from trigner.networks import NetworkSettings, create, load, model, read_description, save
+from trigner.model_folder import read_description
+from trigner.networks import NetworkSettings, create, load, model, save
 
 SMALL = NetworkSettings(
     lstm_size=8,

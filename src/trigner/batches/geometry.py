@@ -11,27 +11,25 @@ DISTANCES, REGIONS = 20, 3
 """Sizes of the two embedding tables; id 0 is padding in both."""
 
 ON_DIAGONAL = 19
+REACH = 256
+"""From this distance on all are alike."""
+
 PADDING_REGION, UPPER_REGION, LOWER_REGION = 0, 1, 2
 
 
-def distances(length: int) -> Integers:
-    """Distance ids `[L, L]` of the signed offset row minus column.
+def distance_of_offset() -> Integers:
+    """Distance ids `[2 * REACH + 1]` of row minus column, from -REACH to REACH.
 
     |d| = 1 -> 1, 2-3 -> 2, 4-7 -> 3 ... from 256 on 9; 9 more where the column lies behind the
-    row; 19 on the diagonal. There is no longest sentence.
+    row; 19 on the diagonal. What is farther has the id of the farthest: there is no longest
+    sentence.
     """
-    offset = np.arange(length)[:, None] - np.arange(length)[None, :]
+    offset = np.arange(-REACH, REACH + 1)
     with np.errstate(divide="ignore"):
-        bucket = np.minimum(np.floor(np.log2(np.abs(offset))) + 1, 9)
+        bucket = np.floor(np.log2(np.abs(offset))) + 1
     ids = np.where(offset > 0, bucket, bucket + 9)
-    ids[offset == 0] = ON_DIAGONAL
+    ids[REACH] = ON_DIAGONAL
     return np.asarray(ids, dtype=np.int64)
-
-
-def regions(length: int) -> Integers:
-    """Region ids `[L, L]`: 1 above the diagonal, 2 on and below it. (Padding would be 0.)"""
-    above = np.triu(np.ones((length, length), dtype=bool), 1)
-    return np.where(above, UPPER_REGION, LOWER_REGION).astype(np.int64)
 
 
 def region_of_distance() -> Integers:

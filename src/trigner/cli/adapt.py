@@ -10,8 +10,8 @@ import typer
 from rich.progress import Progress as Bar
 
 from trigner.cli.options import Device, From, SkipBad, read_documents
-from trigner.cli.output import errors, need_torch, results, tell
-from trigner.errors import InputError
+from trigner.cli.output import errors, results, tell
+from trigner.errors import InputError, require_extra
 
 if TYPE_CHECKING:
     from trigner.training.adaptation import AdaptationSettings, Progress
@@ -49,7 +49,7 @@ def adapt(
 
     Example:  trigner adapt --text notes/ --encoder dmis-lab/biobert-base-cased-v1.2 --out encoder
     """
-    need_torch()
+    require_extra("train", "torch", "transformers")
     from trigner.training.adaptation import adapt as run
 
     settings = _settings(

@@ -17,6 +17,7 @@ from trigner.cli.adapt import adapt
 from trigner.cli.ceiling import ceiling
 from trigner.cli.convert import convert
 from trigner.cli.evaluate import evaluate
+from trigner.cli.export import export
 from trigner.cli.extract import extract
 from trigner.cli.info import info
 from trigner.cli.output import errors
@@ -25,7 +26,7 @@ from trigner.cli.stats import stats
 from trigner.cli.train import train
 from trigner.errors import InputError, TrignerError
 
-COMMANDS = (extract, train, evaluate, score, convert, stats, ceiling, info, adapt)
+COMMANDS = (extract, train, evaluate, score, convert, stats, ceiling, info, adapt, export)
 """In the order in which help lists them."""
 
 app = typer.Typer(

@@ -19,8 +19,9 @@ from trigner.cli.options import (
     read_documents,
     with_types,
 )
-from trigner.cli.output import comma_list, need_torch, print_json, progress, results, tell
+from trigner.cli.output import comma_list, print_json, progress, results, tell
 from trigner.evaluation import ceiling, score, sign, table, unknown_labels
+from trigner.model_folder import read_description
 
 
 def evaluate(
@@ -40,9 +41,7 @@ def evaluate(
     annotated counts, also what no model could find because of how sentences and words are split;
     how much that is, is told.
     """
-    need_torch()
     from trigner.inference import load
-    from trigner.networks import read_description
 
     wanted = comma_list(types)
     corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split, types=wanted)

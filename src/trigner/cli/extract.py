@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trigner.cli.options import BatchSize, Device, From, ModelFolder, SkipBad, read_documents
-from trigner.cli.output import need_torch, progress, refuse_non_empty, results, tell
+from trigner.cli.output import progress, refuse_non_empty, results, tell
 from trigner.corpora import FORMATS, as_json_line, write
 from trigner.errors import InputError
 from trigner.mentions import Document
@@ -67,7 +67,6 @@ def extract(
         raise InputError("--out needs a --format that can be read again: " + ", ".join(WRITABLE))
     if out is not None:
         refuse_non_empty(out)
-    need_torch()
     from trigner.inference import load
 
     documents = _documents(inputs, from_, skip_bad)

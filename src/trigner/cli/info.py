@@ -9,7 +9,8 @@ import typer
 import yaml
 
 from trigner.cli.options import Json
-from trigner.cli.output import need_torch, print_json, results
+from trigner.cli.output import print_json, results
+from trigner.model_folder import read_description
 
 
 def info(
@@ -17,9 +18,6 @@ def info(
     json: Json = False,
 ) -> None:
     """Show what a model finds, what it was trained with and how it scored on dev."""
-    need_torch()
-    from trigner.networks import read_description
-
     description = read_description(model)
     if json:
         print_json(description)

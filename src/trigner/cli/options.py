@@ -31,7 +31,10 @@ SkipBad = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 ModelFolder = Annotated[
-    Path, typer.Option("--model", metavar="MODEL", help="A model folder made by `trigner train`.")
+    Path,
+    typer.Option(
+        "--model", metavar="MODEL", help="A model folder, of `trigner train` or `trigner export`."
+    ),
 ]
 Device = Annotated[
     str, typer.Option("--device", help="auto, cpu, cuda, cuda:1, mps ...", show_default=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TypeVar
 from rich.console import Console
 from rich.progress import track
 
-from trigner.errors import InputError, TrignerError
+from trigner.errors import InputError
 
 T = TypeVar("T")
 
@@ -57,15 +56,6 @@ def refuse_non_empty(out: Path) -> None:
         raise InputError("is not empty; name a new folder", path=out)
     if out.is_file():
         raise InputError("exists already", path=out)
-
-
-def need_torch() -> None:
-    """Raises TrignerError with the cure when the extra `train` is not installed."""
-    missing = [p for p in ("torch", "transformers") if importlib.util.find_spec(p) is None]
-    if missing:
-        raise TrignerError(
-            f"this command needs {' and '.join(missing)}: pip install 'trigner[train]'"
-        )
 
 
 def comma_list(value: str | None) -> Sequence[str] | None:

@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from trigner.cli.options import Device, From, SkipBad, Types, read_documents
-from trigner.cli.output import comma_list, errors, need_torch, refuse_non_empty, results, tell
+from trigner.cli.output import comma_list, errors, refuse_non_empty, results, tell
 from trigner.corpora import NoPartError
-from trigner.errors import InputError
+from trigner.errors import InputError, require_extra
 from trigner.evaluation import table, unknown_labels
 from trigner.mentions import Document
 
@@ -77,7 +77,7 @@ def train(
 
     Example:  trigner train --train annotated/ --out model --set optimisation.epochs=5
     """
-    need_torch()
+    require_extra("train", "torch", "transformers")
     from trigner.training import resolve
     from trigner.training import train as run
 

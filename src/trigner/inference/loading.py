@@ -1,70 +1,32 @@
-"""From a model folder to something that extracts."""
+"""From a model folder to something that extracts, with the runtime that the folder is made for."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-import torch
-from numpy.typing import NDArray
-
-from trigner.batches import Batch
-from trigner.errors import InputError
-from trigner.inference.extraction import Extractor, Scorer
-from trigner.networks import GridTagger, Model
-from trigner.networks import load as load_model
+from trigner.errors import require_extra
+from trigner.inference.extraction import Extractor
+from trigner.model_folder import is_exported, read_description
 
 
 def load(
     model: str | Path, *, device: str = "auto", batch_size: int = 32, threshold: float = 0.0
 ) -> Extractor:
-    """The model in a folder, ready to extract. Raises InputError when it cannot be loaded."""
-    return extractor(load_model(model), device=device, batch_size=batch_size, threshold=threshold)
+    """The model in a folder, ready to extract.
 
+    A folder made by `trigner export` runs without PyTorch. `device` is `auto`, `cpu`, `cuda`,
+    `cuda:1` or, with PyTorch, another of its names. Raises InputError when the folder cannot be
+    loaded or the device is not there, TrignerError when PyTorch is needed and not installed.
+    """
+    folder = Path(model)
+    if is_exported(read_description(folder)):
+        from trigner.inference import onnx_runtime
 
-def extractor(
-    model: Model, *, device: str = "auto", batch_size: int = 32, threshold: float = 0.0
-) -> Extractor:
-    """An extractor around a model in memory."""
-    place = choose_device(device)
-    return Extractor(
-        scorer=torch_scorer(model.tagger.to(place)),
-        scheme=model.scheme,
-        word_pieces=model.word_pieces,
-        padding_id=model.padding_id,
-        max_pieces=model.tagger.encoder.max_pieces,
-        batch_size=batch_size,
-        threshold=threshold,
+        return onnx_runtime.load(folder, device=device, batch_size=batch_size, threshold=threshold)
+    require_extra("train", "torch", "transformers")
+    from trigner.inference import torch_runtime
+    from trigner.networks import load as load_model
+
+    return torch_runtime.extractor(
+        load_model(folder), device=device, batch_size=batch_size, threshold=threshold
     )
-
-
-def torch_scorer(tagger: GridTagger) -> Scorer:
-    """Scores in evaluation mode, without gradients, in full precision."""
-
-    @torch.inference_mode()
-    def scorer(batch: Batch) -> NDArray[Any]:
-        place = next(tagger.parameters()).device
-        was_training = tagger.training
-        tagger.eval()
-        arrays = (batch.piece_ids, batch.attention_mask, batch.word_pieces, batch.lengths)
-        scores = tagger(*(torch.from_numpy(array).to(place) for array in arrays))
-        tagger.train(was_training)
-        logits: NDArray[Any] = scores.logits.float().cpu().numpy()
-        return logits
-
-    return scorer
-
-
-def choose_device(name: str) -> torch.device:
-    """`auto` takes CUDA, then Apple's GPU, then the CPU. Raises InputError for another device."""
-    if name == "auto":
-        if torch.cuda.is_available():
-            return torch.device("cuda")
-        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise InputError(f"no device {name!r}: {reason}") from error
-    return device

@@ -1,6 +1,6 @@
 """Arrays -> scores. Needs torch and transformers (extra `train`)."""
 
-from trigner.networks.model import Model, create, load, read_description, save, weights_hash
+from trigner.networks.model import Model, create, load, save, weights_hash
 from trigner.networks.settings import NetworkSettings
 from trigner.networks.tagger import GridScores, GridTagger
 
@@ -11,7 +11,6 @@ __all__ = [
     "NetworkSettings",
     "create",
     "load",
-    "read_description",
     "save",
     "weights_hash",
 ]

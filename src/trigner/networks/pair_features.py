@@ -32,6 +32,7 @@ class PairFeatures(nn.Module):
     output (code), else all read the first layer's (article).
     """
 
+    distance_of_offset: Tensor
     region_of_distance: Tensor
 
     def __init__(
@@ -59,9 +60,9 @@ class PairFeatures(nn.Module):
         self.shift = nn.Linear(size, size)
         self.reduce = nn.Linear(distance_size + region_size + size, channels)
         self.convolutions = nn.ModuleList(DepthwiseConvolution(channels, d) for d in dilations)
-        self.register_buffer(
-            "region_of_distance", torch.from_numpy(geometry.region_of_distance()), persistent=False
-        )
+        for name in ("distance_of_offset", "region_of_distance"):
+            table = torch.from_numpy(getattr(geometry, name)())
+            self.register_buffer(name, table, persistent=False)
         # At the start the conditional layer norm is a plain one (W2NER's initialisation).
         nn.init.zeros_(self.scale.weight)
         nn.init.zeros_(self.shift.weight)
@@ -88,24 +89,29 @@ class PairFeatures(nn.Module):
     def _reduced(self, states: Tensor, lengths: Tensor) -> Tensor:
         """First layer of the block without its bias, `[B, channels, L, L]`, at valid cells."""
         batch, length, size = states.shape
-        # One mask a sentence and input channel: what dropout of whole channels does to the grid.
-        ones = states.new_ones(batch, self.reduce.in_features, 1, 1)
-        kept = functional.dropout2d(ones, self.dropout, self.training).flatten(1)
-        weight = self.reduce.weight * kept[:, None]
+        weight = self.reduce.weight[None]
+        if self.training:
+            # A mask a sentence and input channel: what dropout of whole channels does to the grid.
+            ones = states.new_ones(batch, self.reduce.in_features, 1, 1)
+            weight = weight * functional.dropout2d(ones, self.dropout).flatten(1)[:, None]
         split = [self.distance.embedding_dim, self.region.embedding_dim, size]
         on_distance, on_region, on_states = weight.split(split, dim=2)
         table = self.distance.weight @ on_distance.transpose(1, 2)
         table = table + self.region.weight[self.region_of_distance] @ on_region.transpose(1, 2)
-        distances = torch.from_numpy(geometry.distances(length)).to(states.device)
+        distances = self.distance_of_offset[self._offsets(length)]
         # In memory channels come last from here on: the order in which convolutions are fastest.
         placed = table.index_select(1, distances.flatten()).unflatten(1, (length, length))
         return placed.permute(0, 3, 1, 2) + self._normalised_pairs(states, on_states, lengths)
 
+    def _offsets(self, length: int) -> Tensor:
+        """Row minus column of each cell `[L, L]`, as places in `distance_of_offset`."""
+        positions = torch.arange(length, device=self.distance_of_offset.device)
+        offsets = positions[:, None] - positions
+        return offsets.clamp(-geometry.REACH, geometry.REACH) + geometry.REACH
+
     def _normalised_pairs(self, states: Tensor, weight: Tensor, lengths: Tensor) -> Tensor:
-        """Conditional layer norm of all pairs times `weight [B, C, size]`: `[B, C, L, L]`."""
-        centred = states - states.mean(dim=-1, keepdim=True)
-        variance = (centred**2).mean(dim=-1, keepdim=True)
-        normal = centred / torch.sqrt(variance + 1e-12)
+        """Conditional layer norm of all pairs times `weight [B or 1, C, size]`: `[B, C, L, L]`."""
+        normal = functional.layer_norm(states, states.shape[2:], eps=1e-12)
         pairs = pair_products(weight, normal, self.scale(states), lengths)
         pairs = pairs + (weight @ self.shift(states).transpose(1, 2))[:, :, None]
         return pairs if self.normalised == "row" else pairs.transpose(2, 3)

@@ -22,21 +22,21 @@ Extents = Sequence[tuple[int, int, int]]
 
 
 def pair_products(weight: Tensor, rows: Tensor, columns: Tensor, lengths: Tensor) -> Tensor:
-    """`[B, C, L, L]` from `weight [B, C, D]` and both words of a pair, `rows`, `columns [B, L, D]`.
+    """`[B, C, L, L]` from `weight [B or 1, C, D]` and both words, `rows`, `columns [B, L, D]`.
 
     Cells beyond a sentence's words, `lengths [B]`, are unspecified (finite where the input is).
     On a CPU the result has full precision under autocast too: that is the faster way there.
     """
     if weight.device.type != "cpu" or torch.compiler.is_compiling():
-        batch, channels, size = weight.shape
-        length = rows.shape[1]
-        weighted = (weight[:, :, None] * rows[:, None]).view(batch, channels * length, size)
-        return (weighted @ columns.transpose(1, 2)).view(batch, channels, length, length)
+        weighted = (weight[:, :, None] * rows[:, None]).flatten(1, 2)
+        pairs = weighted @ columns.transpose(1, 2)
+        return pairs.unflatten(1, (weight.shape[1], rows.shape[1]))
+    weight = weight.expand(len(rows), -1, -1)
     channels, length = weight.shape[1], rows.shape[1]
     # The two smaller ones are multiplied first.
     if length <= channels:
         extents = [(n, n, channels) for n in lengths.tolist()]
-        return _blocked(rows, columns, weight, extents).permute(0, 3, 1, 2).contiguous()
+        return _blocked(rows, columns, weight, extents).permute(0, 3, 1, 2)
     return _blocked(weight, rows, columns, [(channels, n, n) for n in lengths.tolist()])
 
 

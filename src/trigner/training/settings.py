@@ -13,8 +13,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from trigner.errors import InputError
-from trigner.networks import NetworkSettings, read_description
-from trigner.networks.model import DESCRIPTION
+from trigner.model_folder import DESCRIPTION, read_description
+from trigner.networks import NetworkSettings
 from trigner.training.presets import PRESETS
 from trigner.training.records import differences
 from trigner.triplets import SELECTION_ALIASES, SELECTIONS

@@ -1,0 +1,112 @@
+"""A tagger written with operators that ONNX has: the same scores from the same weights."""
+
+from __future__ import annotations
+
+import copy
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from trigner.networks import GridScores, GridTagger
+from trigner.networks.pair_maps import FoldedPairMap, FullPairMap
+from trigner.networks.pooling import EmptyWord
+
+LSTM_OPSET = 20
+
+
+class ExportedTagger(nn.Module):
+    """Logits `[B, L, L, C]` of a tagger whose layers that do not export are replaced.
+
+    Inputs as in `batches.Batch`. Weights that only training needs are folded away.
+    """
+
+    def __init__(self, tagger: GridTagger) -> None:
+        super().__init__()
+        self.tagger = copy.deepcopy(tagger).float().cpu().eval()
+        self.tagger.pooling = GatheredPooling(tagger.pooling.empty_word)  # type: ignore[assignment]
+        self.tagger.recurrent = OnnxBiLstm(tagger.recurrent.lstm)  # type: ignore[assignment]
+        pairs = getattr(self.tagger.co_predictor, "pairs", None)
+        if isinstance(pairs, FullPairMap):
+            self.tagger.co_predictor.pairs = folded(pairs)
+
+    def forward(
+        self, piece_ids: Tensor, attention_mask: Tensor, word_pieces: Tensor, lengths: Tensor
+    ) -> Tensor:
+        scores = self.tagger(piece_ids, attention_mask, word_pieces, lengths)
+        return cast(GridScores, scores).logits
+
+
+class GatheredPooling(nn.Module):
+    """`networks.WordPooling` without a loop whose length depends on the data."""
+
+    def __init__(self, empty_word: EmptyWord) -> None:
+        super().__init__()
+        self.empty_word = empty_word
+
+    def forward(self, piece_states: Tensor, word_pieces: Tensor) -> Tensor:
+        """`[B, L, D]` from `[B, P, D]` and `[B, L, K]`, by way of `[B, L, K, D]`."""
+        batch, length, width = word_pieces.shape
+        size = piece_states.shape[2]
+        present = (word_pieces >= 0)[..., None]
+        places = word_pieces.clamp(min=0).reshape(batch, length * width, 1).expand(-1, -1, size)
+        pieces = piece_states.gather(1, places).reshape(batch, length, width, size)
+        lowest = torch.finfo(pieces.dtype).min
+        pooled = torch.where(present, pieces, lowest).amax(dim=2)
+        fill = piece_states.min() if self.empty_word == "batch_minimum" else 0.0
+        return torch.where(present[:, :, 0], pooled, fill)
+
+
+class OnnxBiLstm(nn.Module):
+    """`networks.BiLstm` as ONNX's own operator, which takes the true lengths."""
+
+    def __init__(self, lstm: nn.LSTM) -> None:
+        super().__init__()
+        self.size = lstm.hidden_size
+        of = {name: _reordered(weight) for name, weight in lstm.named_parameters()}
+
+        def both(name: str) -> Tensor:
+            return torch.stack([of[name], of[f"{name}_reverse"]])
+
+        self.on_input = nn.Parameter(both("weight_ih_l0"))
+        self.on_hidden = nn.Parameter(both("weight_hh_l0"))
+        self.bias = nn.Parameter(torch.cat([both("bias_ih_l0"), both("bias_hh_l0")], dim=1))
+
+    def forward(self, word_states: Tensor, lengths: Tensor) -> Tensor:
+        """`H [B, L, 2 * size]` from word states `[B, L, D]`; zero in padding."""
+        batch, length, _ = word_states.shape
+        outputs = torch.onnx.ops.symbolic(
+            "LSTM",
+            [
+                word_states.transpose(0, 1),
+                self.on_input,
+                self.on_hidden,
+                self.bias,
+                lengths.to(torch.int32),
+            ],
+            {"direction": "bidirectional", "hidden_size": self.size},
+            dtype=word_states.dtype,
+            shape=(length, 2, batch, self.size),
+            version=LSTM_OPSET,
+        )
+        states = outputs.permute(2, 0, 1, 3).reshape(batch, length, 2 * self.size)
+        # What ONNX Runtime leaves behind a sentence's end is not always a number.
+        inside = torch.arange(length) < lengths[:, None]
+        return torch.where(inside[:, :, None], states, 0.0)
+
+
+def _reordered(weight: Tensor) -> Tensor:
+    """Gates in ONNX's order (input, output, forget, cell) from PyTorch's (i, f, c, o)."""
+    i, f, c, o = weight.detach().chunk(4)
+    return torch.cat([i, o, f, c])
+
+
+def folded(pairs: FullPairMap) -> FoldedPairMap:
+    """The same tag scores from `[C, D + 1, D + 1]` weights; the bias goes where 1 meets 1."""
+    size = pairs.weight.shape[1] - 1
+    small = FoldedPairMap(input_size=size, classes=pairs.output.out_features)
+    with torch.no_grad():
+        weight = (pairs.output.weight @ pairs.weight.flatten(1)).unflatten(1, (size + 1, size + 1))
+        weight[:, size, size] += pairs.output.bias
+        small.weight.copy_(weight)
+    return small

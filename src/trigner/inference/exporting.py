@@ -1,0 +1,162 @@
+"""From a trained model to a folder that runs without PyTorch.
+
+    model.onnx       scores of any number of sentences of any lengths in one batch
+    trigner.json     as of every model, and under `runtime` what the graph needs to be fed
+    tokenizer.json   the tokenizer
+
+Nothing is exported that was not seen to score like the model it comes from.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import torch
+from torch.export import Dim
+
+from trigner.batches import Batch, collate, cut
+from trigner.errors import InputError, TrignerError, require_extra
+from trigner.inference.exported_tagger import LSTM_OPSET, ExportedTagger
+from trigner.inference.onnx_runtime import INPUTS, onnx_scorer
+from trigner.inference.torch_runtime import torch_scorer
+from trigner.mentions import Sentence
+from trigner.model_folder import (
+    DESCRIPTION,
+    GRAPH,
+    TOKENIZER,
+    description_as_json,
+    hash_of,
+    replace_together,
+)
+from trigner.networks import Model
+
+OPSET = LSTM_OPSET
+TOLERANCE = 1e-4
+"""Largest difference of a score between PyTorch and an exported fp32 graph."""
+
+PROBES = (
+    ["pain"],
+    ["Pain", "and", "cramping", "in", "my", "hands", "and", "lower", "legs", "."],
+    ["hydroxychloroquine-induced", "", "QT", "prolongation", *["was", "seen", "again"] * 7],
+)
+"""Sentences of different lengths, with an empty word and words of many pieces."""
+
+
+def export(model: Model, out: Path, *, int8: bool = False) -> Path:
+    """Write `model` for ONNX Runtime; with `int8` the encoder computes in 8 bits.
+
+    Returns the folder. Raises TrignerError when a package is missing, the graph cannot be made,
+    does not score like the model, or cannot be written; InputError when `out` is a file.
+    """
+    require_extra("export", "onnx", "onnxscript")
+    if out.is_file():
+        raise InputError("exists already", path=out)
+    graph = to_onnx(model)
+    difference = largest_difference(model, graph)
+    if not difference <= TOLERANCE:
+        raise TrignerError(
+            f"the exported graph scores differ by {difference:.2g} from the model's: not written"
+        )
+    if int8:
+        from trigner.inference.quantization import to_int8
+
+        graph = to_int8(graph)
+        difference = largest_difference(model, graph)
+    tokenizer = model.tokenizer.to_str().encode("utf-8")
+    description = {
+        "scheme": model.scheme.name,
+        "labels": list(model.scheme.labels),
+        "padding_id": model.padding_id,
+        "network": model.network.model_dump(mode="json"),
+        "runtime": {
+            "precision": "int8" if int8 else "float32",
+            "special_words": list(model.network.leading_words),
+            "max_pieces": model.tagger.encoder.max_pieces,
+            "difference": difference,
+        },
+        "files": {GRAPH: hash_of(graph), TOKENIZER: hash_of(tokenizer)},
+        "provenance": dict(model.provenance),
+    }
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        replace_together(
+            {
+                out / GRAPH: lambda path: path.write_bytes(graph),
+                out / TOKENIZER: lambda path: path.write_bytes(tokenizer),
+                out / DESCRIPTION: lambda path: path.write_text(
+                    description_as_json(description), encoding="utf-8"
+                ),
+            }
+        )
+    except OSError as error:
+        raise TrignerError(f"cannot write to {out}: {error}") from error
+    return out
+
+
+def to_onnx(model: Model) -> bytes:
+    """The graph of a model's scores. Raises TrignerError when the exporter cannot make it."""
+    batch = _probes(model)
+    inputs = {name: torch.from_numpy(getattr(batch, name)) for name in INPUTS}
+    dynamic = {name: dict.fromkeys(range(x.dim()), Dim.DYNAMIC) for name, x in inputs.items()}
+    try:
+        with _quiet(), torch.no_grad():
+            program = torch.onnx.export(
+                ExportedTagger(model.tagger),
+                tuple(inputs.values()),
+                dynamo=True,
+                dynamic_shapes=dynamic,
+                input_names=INPUTS,
+                output_names=["logits"],
+                opset_version=OPSET,
+                verbose=False,
+            )
+    except torch.onnx.errors.OnnxExporterError as error:
+        reason = str(error.__cause__ or error).strip().splitlines()[0]
+        raise TrignerError(f"this encoder cannot be exported: {reason}") from error
+    assert program is not None  # with `dynamo` there is always one
+    serialized: bytes = program.model_proto.SerializeToString()
+    return serialized
+
+
+def largest_difference(model: Model, graph: bytes) -> float:
+    """Largest difference of a score in `PROBES` between PyTorch and ONNX Runtime on the CPU."""
+    batch = _probes(model)
+    expected = torch_scorer(model.tagger)(batch)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / GRAPH
+        path.write_bytes(graph)
+        found = onnx_scorer(path, ["CPUExecutionProvider"])(batch)
+    differences = [
+        np.abs(expected[i, :n, :n] - found[i, :n, :n]).max() for i, n in enumerate(batch.lengths)
+    ]
+    return float(np.max(differences))
+
+
+def _probes(model: Model) -> Batch:
+    sentences = [Sentence("probe", n, tuple(words), ()) for n, words in enumerate(PROBES)]
+    examples = cut(sentences, model.word_pieces, model.tagger.encoder.max_pieces).examples
+    return collate([example.pieces for example in examples], padding_id=model.padding_id)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """None of the exporter's progress and asides; what goes wrong is raised."""
+    before: dict[str, Any] = {}
+    for name in ("torch.onnx", "onnxscript", "onnx_ir"):
+        logger = logging.getLogger(name)
+        before[name] = logger.level
+        logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for name, level in before.items():
+            logging.getLogger(name).setLevel(level)

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import json
+
+
+def test_evaluate_agrees_on_the_model_and_its_export(run, model, gold, tmp_path):
+    done = run("export", "--model", model, "--out", tmp_path / "small")
+    assert done.code == 0, done.err
+    assert f"model: {tmp_path / 'small'}" in done.out
+    before = json.loads(run("evaluate", "--model", model, "--data", gold, "--json").out)
+    after = json.loads(run("evaluate", "--model", tmp_path / "small", "--data", gold, "--json").out)
+    assert before["overall"]["predicted"] > 0
+    assert after == before
+    assert json.loads(run("info", tmp_path / "small", "--json").out)["runtime"]["max_pieces"] > 0
+    again = run("export", "--model", model, "--out", tmp_path / "small", "--int8")
+    assert again.code == 2
+    assert "is not empty" in again.err
+
+
+def test_no_export_of_an_export(run, model, tmp_path):
+    assert run("export", "--model", model, "--out", tmp_path / "a", "--int8").code == 0
+    result = run("export", "--model", tmp_path / "a", "--out", tmp_path / "b")
+    assert result.code == 2
+    assert "exported model" in result.err
+
+
+def test_without_the_extra_the_cure_is_told(run, model, tmp_path, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "onnx" else 1)
+    result = run("export", "--model", model, "--out", tmp_path / "a")
+    assert result.code == 1
+    assert "trigner[export]" in result.err

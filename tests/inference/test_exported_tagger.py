@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from trigner.inference.exported_tagger import GatheredPooling, folded
+from trigner.networks.pair_maps import FullPairMap
+from trigner.networks.pooling import WordPooling
+
+
+def test_pooling_is_that_of_training():
+    states = torch.randn(2, 7, 5)
+    word_pieces = torch.tensor([[[1, 2, 3], [4, -1, -1]], [[-1, -1, -1], [5, 6, -1]]])
+    for empty_word in ("zeros", "batch_minimum"):
+        expected = WordPooling(empty_word=empty_word)(states, word_pieces)
+        assert GatheredPooling(empty_word)(states, word_pieces).equal(expected)
+
+
+def test_the_full_map_is_folded_with_its_bias():
+    torch.manual_seed(0)
+    pairs = FullPairMap(input_size=6, size=9, classes=3)
+    nn.init.normal_(pairs.output.bias)
+    small = folded(pairs)
+    states = torch.randn(2, 4, 6)
+    assert sum(p.numel() for p in small.parameters()) == 3 * 7 * 7
+    torch.testing.assert_close(small(states), pairs(states))

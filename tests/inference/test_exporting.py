@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+import trigner
+from trigner.batches import collate
+from trigner.errors import InputError, TrignerError
+from trigner.inference import export, exporting
+from trigner.inference.onnx_runtime import onnx_scorer
+from trigner.model_folder import read_description
+
+SENTENCES = [
+    ["my", "left", "leg", "hurt"],
+    ["pain"],
+    ["no", "", "pain", "after", "the", "second", "hurtness", "and", "the", "tablet", ".", "numb"],
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("bert", {}),
+        ("mpnet", {}),
+        ("roberta", {"special_words": False, "co_predictor": "w2ner"}),
+        ("bert", {"pair_map": "full", "mask_between": False, "normalised": "column"}),
+        ("bert", {"pair_map": "folded", "chained": False, "encoder_layers": 1}),
+    ],
+    ids=str,
+)
+def test_any_lengths_in_any_batch_score_as_in_pytorch(made, tmp_path, same_scores, kind, changes):
+    model = made(kind, **changes)
+    folder = export(model, tmp_path / "out")
+    scorer = onnx_scorer(folder / "model.onnx", ["CPUExecutionProvider"])
+    same_scores(model, scorer, SENTENCES)
+    same_scores(model, scorer, [["left"] * 30, ["arm", "hurt"]])
+
+
+def test_the_papers_words_without_pieces_export_too(made, tmp_path):
+    # Their value is the smallest of the batch: equal in equal batches only.
+    model = made("bert", empty_word="batch_minimum")
+    folder = export(model, tmp_path / "out")
+    assert read_description(folder)["runtime"]["difference"] < 1e-4
+
+
+def test_the_same_entities(made, exported):
+    text = "my left leg hurt. numb left and right arm, no pain after the second tablet"
+    before = trigner.inference.extractor(made(), device="cpu")(text)
+    after = trigner.load(exported)(text)
+    assert before.entities
+    assert [(e.label, e.fragments) for e in after.entities] == [
+        (e.label, e.fragments) for e in before.entities
+    ]
+    for mine, other in zip(after.entities, before.entities, strict=True):
+        assert mine.score == pytest.approx(other.score, abs=1e-4)
+
+
+def test_the_folder_says_what_it_is(made, exported, in_8_bits):
+    names = ["model.onnx", "tokenizer.json", "trigner.json"]
+    assert sorted(path.name for path in exported.iterdir()) == names
+    for folder, precision in ((exported, "float32"), (in_8_bits, "int8")):
+        description = read_description(folder)
+        assert description["labels"] == ["ADR", "Drug"]
+        assert description["runtime"]["precision"] == precision
+        assert description["runtime"]["special_words"] == ["[POS]", "[NEG]"]
+        assert description["runtime"]["max_pieces"] == 40
+
+
+def test_a_graph_that_scores_otherwise_is_not_written(made, tmp_path, monkeypatch):
+    monkeypatch.setattr(exporting, "largest_difference", lambda *_: np.nan)
+    with pytest.raises(TrignerError, match="differ by nan"):
+        export(made(), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_in_the_way(made, exported, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="exists already"):
+        export(made(), tmp_path / "file")
+    graph = (exported / "model.onnx").read_bytes()
+    monkeypatch.setattr(exporting, "to_onnx", lambda _: graph)
+    with pytest.raises(TrignerError, match="cannot write"):
+        export(made(), tmp_path / "file" / "out")
+
+
+def test_exported_models_are_not_for_training(exported):
+    from trigner.networks import load
+
+    with pytest.raises(InputError, match="cannot be trained"):
+        load(exported)
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "trigner.json"])
+def test_missing_and_foreign_files_are_named(exported, tmp_path, name):
+    shutil.copytree(exported, tmp_path / "model")
+    (tmp_path / "model" / name).unlink()
+    with pytest.raises(InputError, match=name.replace(".", r"\.")):
+        trigner.load(tmp_path / "model")
+    (tmp_path / "model" / name).write_bytes(b"{}")
+    with pytest.raises(InputError, match=name.replace(".", r"\.")):
+        trigner.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"format": 99}, "model format 99"),
+        ({"labels": "ADR"}, "is damaged"),
+        ({"runtime": {}}, "is damaged"),
+        ({"files": {}}, "is damaged"),
+    ],
+)
+def test_descriptions_of_another_version(exported, tmp_path, change, told):
+    shutil.copytree(exported, tmp_path / "model")
+    path = tmp_path / "model" / "trigner.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(InputError, match=told):
+        trigner.load(tmp_path / "model")
+
+
+def test_probes_reach_the_encoders_limit_at_most(made):
+    model = made()
+    assert exporting._probes(model).piece_ids.shape[1] <= model.tagger.encoder.max_pieces
+    assert collate(model.word_pieces([["pain"]]), padding_id=0).lengths.tolist() == [3]

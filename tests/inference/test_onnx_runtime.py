@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import onnxruntime
+import pytest
+
+import trigner
+from trigner.errors import InputError
+from trigner.inference import onnx_runtime
+
+
+def test_what_is_no_graph(tmp_path):
+    (tmp_path / "model.onnx").write_bytes(b"nothing of the kind")
+    with pytest.raises(InputError, match=rf"model\.onnx: ONNX Runtime {onnxruntime.__version__}"):
+        onnx_runtime.onnx_scorer(tmp_path / "model.onnx", ["CPUExecutionProvider"])
+
+
+def test_devices(monkeypatch):
+    available = ["CPUExecutionProvider"]
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: available)
+    assert onnx_runtime.providers("cpu") == ["CPUExecutionProvider"]
+    assert onnx_runtime.providers("auto") == ["CPUExecutionProvider"]
+    with pytest.raises(InputError, match=r"no device 'cuda:1': .* CPUExecutionProvider.*-gpu"):
+        onnx_runtime.providers("cuda:1")
+    for name in ("mps", "warp", "cuda:x"):
+        with pytest.raises(InputError, match=f"no device '{name}'"):
+            onnx_runtime.providers(name)
+    available.insert(0, "CUDAExecutionProvider")
+    (cuda, options), cpu = onnx_runtime.providers("cuda:1")
+    assert (cuda, options, cpu) == ("CUDAExecutionProvider", {"device_id": "1"}, available[1])
+    assert onnx_runtime.providers("auto")[0][0] == "CUDAExecutionProvider"
+
+
+def test_a_missing_provider_is_told_when_loading(exported, monkeypatch):
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CPUExecutionProvider"])
+    with pytest.raises(InputError, match="no device 'cuda'"):
+        trigner.load(exported, device="cuda")
+
+
+def test_extraction_needs_neither_torch_nor_transformers(exported):
+    code = f"""
+import sys
+for name in ("torch", "transformers", "safetensors", "onnx", "onnxscript"):
+    sys.modules[name] = None
+import trigner
+print(trigner.load({str(exported)!r})("my left leg hurt").text)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "my left leg hurt", done.stderr

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import trigner
+from trigner.batches import collate
+from trigner.inference.onnx_runtime import onnx_scorer
+
+WORDS = ["my", "left", "leg", "arm", "hurt", "numb", "after", "the", "tablet", "no", "pain", "s"]
+
+
+@pytest.fixture(scope="module")
+def scorer(in_8_bits):
+    return onnx_scorer(in_8_bits / "model.onnx", ["CPUExecutionProvider"])
+
+
+def test_the_encoder_is_in_8_bits_and_nothing_has_one_scale_for_all(in_8_bits):
+    graph = onnx.load(str(in_8_bits / "model.onnx")).graph
+    operators = [node.op_type for node in graph.node]
+    # Per layer: query, key, value, output and the two of the feed-forward part.
+    assert operators.count("MatMulInteger") == 2 * 6
+    assert "DynamicQuantizeLinear" not in operators
+    kinds = {w.name: w.data_type for w in graph.initializer}
+    tables = [n for n in graph.node if n.op_type == "Gather" and n.input[0] in kinds]
+    assert onnx.TensorProto.INT8 in {kinds[n.input[0]] for n in tables}
+    assert onnx.TensorProto.FLOAT16 in kinds.values()
+
+
+def test_scores_stay_near_those_of_the_model(made, scorer, same_scores):
+    same_scores(made(), scorer, [WORDS[:5], WORDS, ["pain"]], tolerance=0.05)
+
+
+def test_they_differ_from_those_of_float32(made, scorer, same_scores):
+    with pytest.raises(AssertionError):
+        same_scores(made(), scorer, [WORDS], tolerance=1e-7)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    sentences=st.lists(
+        st.lists(st.sampled_from(WORDS), min_size=1, max_size=20), min_size=2, max_size=6
+    )
+)
+def test_a_sentences_scores_do_not_depend_on_its_batch(made, scorer, sentences):
+    model = made()
+    pieces = model.word_pieces(sentences)
+    together = scorer(collate(pieces, padding_id=model.padding_id))
+    for n, own in enumerate(pieces):
+        alone = scorer(collate([own], padding_id=model.padding_id))[0]
+        length = len(own.word_pieces)
+        np.testing.assert_allclose(together[n, :length, :length], alone, atol=1e-4)
+
+
+def test_entities_do_not_depend_on_batch_size_or_order(in_8_bits):
+    extract = trigner.load(in_8_bits)
+    texts = [" ".join(WORDS[n:] + WORDS[:n]) + "." for n in range(12)]
+    one_by_one = [extract(text).entities for text in texts]
+    assert any(one_by_one)
+    for size in (2, 5, 12):
+        found = [d.entities for d in extract.stream(texts[::-1], batch_size=size)][::-1]
+        for mine, other in zip(found, one_by_one, strict=True):
+            assert [(e.label, e.fragments) for e in mine] == [(e.label, e.fragments) for e in other]
