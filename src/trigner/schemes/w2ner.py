@@ -10,6 +10,7 @@ tail that some THW cell licenses.
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -72,9 +73,10 @@ class W2ner:
         """
         classes = scores.argmax(axis=-1)
         rows, columns = np.nonzero(classes)
-        cells = scores[rows, columns].astype(np.float64)
-        top = cells.max(axis=-1, keepdims=True)
-        log_probability = -np.log(np.exp(cells - top).sum(axis=-1))
+        # Classes first: numpy's reductions over a short last axis are slow.
+        cells = np.ascontiguousarray(scores[rows, columns].T, dtype=np.float64)
+        cells -= cells.max(axis=0)
+        log_probability = -np.log(np.exp(cells, out=cells).sum(axis=0))
         return self._decode_cells(
             rows, columns, classes[rows, columns], log_probability, len(classes)
         )
@@ -101,9 +103,9 @@ class W2ner:
         links = _Links(rows[is_link], columns[is_link], log_probability[is_link], length)
         tails, heads = rows[is_corner], columns[is_corner]
         paths = _best_paths(links, heads, tails, log_probability[is_corner], self.max_mentions)
-        corner_labels = [self.labels[c - FIRST_THW] for c in classes[is_corner]]
+        corners = classes[is_corner]
         mentions = tuple(
-            ScoredMention(Mention(words, corner_labels[corner]), float(np.exp(score)))
+            ScoredMention(Mention(words, self.labels[corners[corner] - FIRST_THW]), math.exp(score))
             for score, corner, words in paths.found
         )
         return Decoding(mentions, paths.complete)
@@ -123,40 +125,67 @@ class _Links:
         starts = np.searchsorted(rows[order], np.arange(length + 1))
         self._next = [columns[order[a:b]] for a, b in pairwise(starts)]
         self._weight = [weights[order[a:b]] for a, b in pairwise(starts)]
-        self._ordered: dict[tuple[int, int], list[tuple[float, int, float]]] = {}
-        self._column: dict[int, int] = {}
-        self.best: Floats = np.zeros((length, 0))
+        self._steps: dict[tuple[int, int], _Steps] = {}
+        self._tails: Integers = np.zeros(0, dtype=np.int64)
+        self._best: Floats = np.zeros((0, length))
 
     def reach(self, tails: Integers) -> None:
-        """Fill `best[word, k]`: the best log-probability of a path from `word` to `tails[k]`.
+        """Find the best log-probability of a path from each word to each of `tails`.
 
         Links only lead to later words, so one sweep from the last word backwards is exact; words
         that cannot reach a tail keep minus infinity, which prunes them.
         """
-        unique = np.unique(tails)
-        self._column = {int(tail): k for k, tail in enumerate(unique)}
-        self.best = np.full((len(self._next), len(unique)), -np.inf)
-        self.best[unique, np.arange(len(unique))] = 0.0
+        self._tails = np.unique(tails)
+        best = np.full((len(self._next), len(self._tails)), -np.inf)
+        best[self._tails, np.arange(len(self._tails))] = 0.0
+        through = np.empty_like(best)
         for word in range(len(self._next) - 1, -1, -1):
-            if len(self._next[word]):
-                through = self._weight[word][:, None] + self.best[self._next[word]]
-                np.maximum(self.best[word], through.max(axis=0), out=self.best[word])
+            if count := len(self._next[word]):
+                # No link leads to the word itself or an earlier one.
+                later = slice(int(np.searchsorted(self._tails, word, side="right")), None)
+                ways = through[:count, later]
+                onward = _rows(best, self._next[word])[:, later]
+                np.add(onward, self._weight[word][:, None], out=ways)
+                np.maximum(best[word, later], ways.max(axis=0), out=best[word, later])
+        self._best = np.ascontiguousarray(best.T)
 
-    def column(self, tail: int) -> int:
-        return self._column[tail]
+    def best(self, heads: Integers, tails: Integers) -> Floats:
+        """Best log-probability from each head to the tail beside it; minus infinity for none."""
+        return self._best[np.searchsorted(self._tails, tails), heads]
 
-    def steps(self, word: int, tail: int) -> list[tuple[float, int, float]]:
-        """(bound, next word, link weight) of the links that lead on to `tail`, best first."""
+    def steps(self, word: int, tail: int) -> _Steps:
+        """The links that lead on from `word` to `tail`, best first."""
         key = (word, tail)
-        if key not in self._ordered:
+        if key not in self._steps:
             successors, weights = self._next[word], self._weight[word]
-            bounds = weights + self.best[successors, self._column[tail]]
-            self._ordered[key] = [
-                (float(bounds[i]), int(successors[i]), float(weights[i]))
-                for i in np.argsort(-bounds, kind="stable")
-                if bounds[i] > -np.inf
-            ]
-        return self._ordered[key]
+            onward = self._best[int(np.searchsorted(self._tails, tail))]
+            self._steps[key] = _Steps(successors, weights, weights + _rows(onward, successors))
+        return self._steps[key]
+
+
+def _rows(table: Floats, numbers: Integers) -> Floats:
+    """Rows of a table, not copied where they stand side by side. `numbers` increase."""
+    first, last = int(numbers[0]), int(numbers[-1])
+    return table[first : last + 1] if last - first + 1 == len(numbers) else table[numbers]
+
+
+class _Steps:
+    """Links from one word on to one tail, best first, sorted only as far as they are asked for."""
+
+    def __init__(self, successors: Integers, weights: Floats, bounds: Floats) -> None:
+        self._successors, self._weights, self._bounds = successors, weights, bounds
+        self._ordered: list[tuple[float, int, float]] = []
+
+    def step(self, index: int) -> tuple[float, int, float] | None:
+        """(bound, next word, link weight) of the link at a place of the order; None behind it."""
+        while len(self._ordered) <= index:
+            best = int(self._bounds.argmax())
+            bound = float(self._bounds[best])
+            if bound == -math.inf:
+                return None
+            self._ordered.append((bound, int(self._successors[best]), float(self._weights[best])))
+            self._bounds[best] = -math.inf
+        return self._ordered[index]
 
 
 def _best_paths(
@@ -169,10 +198,14 @@ def _best_paths(
     states, so work grows with the paths that are emitted and not with those that exist.
     """
     links.reach(tails)
-    totals = weights + links.best[heads, [links.column(int(t)) for t in tails]]
-    order = np.argsort(-totals, kind="stable")
-    reachable = order[totals[order] > -np.inf]
+    totals = weights + links.best(heads, tails)
+    reachable = np.flatnonzero(totals > -np.inf)
     complete = limit is None or len(reachable) <= limit
+    if limit and not complete:
+        # A corner has at least its own best path: no other corner than the best can matter.
+        bar = -np.partition(-totals, limit - 1)[limit - 1]
+        reachable = np.flatnonzero(totals >= bar)
+    reachable = reachable[np.argsort(-totals[reachable], kind="stable")]
     # state: (-bound, tie-break, corner, words so far, log-probability, index of the next step)
     queue: list[tuple[float, int, int, tuple[int, ...], float, int]] = [
         (-float(totals[c]), n, int(c), (int(heads[c]),), float(weights[c]), 0)
@@ -189,10 +222,12 @@ def _best_paths(
             found.append((total, corner, words))
             continue
         steps = links.steps(words[-1], tail)
-        _, word, weight = steps[index]
+        taken, following = steps.step(index), steps.step(index + 1)
+        assert taken is not None  # a word on the way to a tail has a link that leads there
+        _, word, weight = taken
         heapq.heappush(queue, (bound, ticket, corner, (*words, word), total + weight, 0))
-        if index + 1 < len(steps):
-            later = -(total + steps[index + 1][0])
+        if following is not None:
+            later = -(total + following[0])
             heapq.heappush(queue, (later, ticket + 1, corner, words, total, index + 1))
         ticket += 2
     return _Paths(found, complete)
