@@ -3,7 +3,7 @@
 #   make demo          train on the shipped corpus, evaluate, extract from a sentence
 #   make test          ruff, mypy and every test          (PYTEST_OPTS="-n 2 -k brat" adds options)
 #   make test-oldest   the tests on the oldest supported torch and transformers
-#   make bench         speed and memory of everything     (CORPUS=folder ENCODER="minilm folder")
+#   make bench         speed and memory of everything     (CORPUS=folder MODEL=folder ENCODER=name)
 #   make check         ruff and mypy alone
 #   make format        let ruff mend what it can
 #   make env           only the environment, in .venv     (PYTHON=python3.12 chooses another Python)
@@ -12,6 +12,7 @@
 PYTHON ?= python3
 PYTEST_OPTS ?=
 CORPUS ?=
+MODEL ?=
 ENCODER ?=
 
 VENV := .venv
@@ -60,7 +61,8 @@ test-oldest: $(OLDEST)/.ready
 	$(OLDEST)/bin/python -m pytest $(PYTEST_OPTS)
 
 bench: env
-	$(BIN)/python benchmarks/run.py $(if $(CORPUS),--corpus "$(CORPUS)") $(foreach e,$(ENCODER),--encoder "$(e)")
+	$(BIN)/python benchmarks/run.py $(if $(CORPUS),--corpus "$(CORPUS)") \
+	  $(if $(MODEL),--model "$(MODEL)") $(foreach e,$(ENCODER),--encoder "$(e)")
 
 check: env
 	$(BIN)/ruff check

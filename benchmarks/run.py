@@ -1,6 +1,7 @@
 """Every figure of speed and memory: ours, the straightforward formulation, the bare encoder.
 
-    python benchmarks/run.py [--quick] [--corpus FOLDER] [--encoder NAME ...] [--only SECTION ...]
+    python benchmarks/run.py [--quick] [--corpus FOLDER] [--model FOLDER] [--encoder NAME ...]
+                             [--only SECTION ...]
 
 Prints the table and writes it to `docs/results/`. `--corpus` is a folder of documents to extract
 from, such as spl-adr's test part; without it shipped and made-up sentences are used.
@@ -36,6 +37,7 @@ class Sizes:
 
     encoders: list[str]
     corpus: Path | None = None
+    model: Path | None = None
     sentences: int = 400
     rounds: int = 7
     batch: int = 12
@@ -52,6 +54,7 @@ class Sizes:
         return Sizes(
             encoders=self.encoders[:1],
             corpus=self.corpus,
+            model=self.model,
             sentences=100,
             rounds=3,
             loop_sentences=108,
@@ -80,7 +83,9 @@ def sections(sizes: Sizes, tell: Tell) -> dict[str, Callable[[], Section]]:
         ),
         "length": lambda: growth.measure(first, lengths=s.lengths, rounds=rounds, tell=tell),
         "corpus": lambda: extraction.corpus_size(first, sizes=s.corpus_sizes, tell=tell),
-        "precision": lambda: precision.measure(first, rounds=rounds, tell=tell),
+        "precision": lambda: precision.measure(
+            first, s.corpus, s.model, sentences=s.sentences, rounds=rounds, tell=tell
+        ),
     }
 
 
@@ -103,6 +108,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a fast look, stored apart")
     parser.add_argument("--corpus", type=Path, help="documents to extract from")
+    parser.add_argument("--model", type=Path, help="a trained model, for int8's cost in F1")
     parser.add_argument(
         "--encoder",
         action="append",
@@ -113,7 +119,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, help="default: as many as cores")
     options = parser.parse_args()
     torch.set_num_threads(options.threads or os.cpu_count() or 1)
-    sizes = Sizes(options.encoder or ["minilm", made_up.MPNET], options.corpus)
+    sizes = Sizes(options.encoder or ["minilm", made_up.MPNET], options.corpus, options.model)
     known = sections(sizes, str)
     if unknown := [name for name in options.only if name not in known]:
         parser.error(f"no section {unknown[0]!r}; known are: {', '.join(known)}")

@@ -8,13 +8,14 @@ by anchor. Weights are those of a tagger of ours, whose scores it must give.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from trigner.batches import geometry
+from oracles.pair_grid_naive import distance_id, region_id
 from trigner.networks import GridTagger
 
 Cell = tuple[int, int]
@@ -73,8 +74,7 @@ class Straightforward(nn.Module):
         gamma, beta = layer.scale(states), layer.shift(states)
         norm = gamma[:, None] * normal[:, :, None] + beta[:, None]
         length = states.shape[1]
-        distances = torch.from_numpy(geometry.distances(length)) * mask
-        regions = torch.from_numpy(geometry.regions(length)) * mask
+        distances, regions = (ids * mask for ids in _places(length))
         grid = torch.cat([layer.distance(distances), layer.region(regions), norm], dim=-1)
         valid = mask[:, None].to(grid.dtype)
         grid = grid.permute(0, 3, 1, 2) * valid
@@ -101,6 +101,15 @@ class Straightforward(nn.Module):
         hidden = functional.linear(features, layer.hidden.weight.flatten(1), layer.hidden.bias)
         hidden = functional.dropout(functional.gelu(hidden), layer.dropout.p, self.training)
         return functional.linear(hidden, layer.output.weight.flatten(1), layer.output.bias)
+
+
+@cache
+def _places(length: int) -> tuple[Tensor, Tensor]:
+    """Distance and region ids `[L, L]`; part of the data, hence made once."""
+    words = range(length)
+    distances = [[distance_id(row, column) for column in words] for row in words]
+    regions = [[region_id(row, column) for column in words] for row in words]
+    return torch.tensor(distances), torch.tensor(regions)
 
 
 def centroid_loss(grids: Tensor, found: Sequence[Found], margin: float = 1.0) -> Tensor:

@@ -107,9 +107,16 @@ def test_ratios_and_targets():
     assert figures.spread([3.0]) == figures.Spread(3.0, 3.0, 3.0)
 
 
+def test_precision_and_cold_start(encoder):
+    section = precision.measure(encoder, None, None, sentences=4, rounds=1, tell=tell)
+    asked = [figure for figure in section.figures if figure.target]
+    assert [figure.reached is None for figure in asked] == [False, True, False]
+
+
 def test_the_report_names_what_was_asked_first(tmp_path):
-    section = precision.measure("minilm", rounds=1, tell=tell)
+    section = figures.Section("Speed", [figures.Figure("a", "1.0 x", "≤ 2 x", True)], ["noted"])
     markdown, data = report.write([section], tmp_path, quick=False)
     text = markdown.read_text()
+    assert "| a | 1.0 x | ≤ 2 x | yes |  |" in text
     assert text.index("## Asked for") < text.index(f"## {section.title}")
     assert str(Path.home()) not in text + data.read_text()
