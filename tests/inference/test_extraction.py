@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tiny_encoders import tiny_encoder
 from trigner.batches import Batch, collate
 from trigner.errors import InputError
-from trigner.inference import extractor, of_words
+from trigner.inference import extractor
 from trigner.inference.torch_runtime import torch_scorer
 from trigner.mentions import Document
 from trigner.networks import NetworkSettings, create
@@ -100,7 +100,6 @@ def test_ready_words(extract):
 
 def test_of_words_of_nothing(extract):
     assert extract(words=[]).entities == ()
-    assert of_words("none", []).text == ""
 
 
 def test_a_line_of_3000_words_is_read_through_windows(extract):

@@ -4,9 +4,11 @@ import errno
 import hashlib
 import json
 import shutil
+from io import StringIO
 from types import SimpleNamespace
 
 import pytest
+import torch
 from rich.console import Console
 from safetensors.torch import load_file
 
@@ -277,3 +279,48 @@ def test_logs_that_cannot_be_written_are_told(encoder, tmp_path):
     (tmp_path / "m" / "logs").write_text("a file where a folder should be")
     with pytest.raises(TrignerError, match="cannot write to"):
         run(encoder, tmp_path / "m")
+
+
+def too_large_for_memory(monkeypatch, limit):
+    """An allocator that fails for batches of more word pairs than `limit`."""
+    forward = Objective.forward
+
+    def failing(self, **inputs):
+        batch, length = inputs["word_pieces"].shape[:2]
+        if batch * length**2 > limit:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+        return forward(self, **inputs)
+
+    monkeypatch.setattr(Objective, "forward", failing)
+
+
+def test_batches_are_halved_when_memory_does_not_suffice(encoder, tmp_path, monkeypatch):
+    four = "optimisation.batch_size=4"
+    expected = run(encoder, tmp_path / "b", four, "optimisation.cell_budget=288")
+    too_large_for_memory(monkeypatch, 288)
+    console = Console(file=StringIO(), width=200)
+    settings = resolve(assignments=[*SMALL, four], options={"encoder": str(encoder)})
+    trained = train(settings, DOCUMENTS, DOCUMENTS[:2], tmp_path / "a", console=console)
+    told = console.file.getvalue()
+    # Four sentences of up to 12 words, special words included, have 576 word pairs.
+    assert told.count("memory did not suffice") == 1
+    assert "starting again with cell_budget=288" in told
+    used = trained.model.provenance["settings"]["optimisation"]
+    assert used["cell_budget"] == 288
+    signature = trained.model.provenance["train"]["signature"]
+    assert signature == expected.model.provenance["train"]["signature"]
+    for name, value in expected.model.tagger.state_dict().items():
+        assert trained.model.tagger.state_dict()[name].equal(value), name
+    again = train(settings, DOCUMENTS, DOCUMENTS[:2], tmp_path / "a", resume=True, console=QUIET)
+    assert again.scores == trained.scores
+
+
+def test_one_sentence_that_memory_cannot_hold(encoder, tmp_path, monkeypatch):
+    too_large_for_memory(monkeypatch, 10)
+    with pytest.raises(TrignerError, match="longest training sentence alone"):
+        run(encoder, tmp_path / "m")
+
+
+def test_a_budget_too_small_for_one_sentence(encoder, tmp_path):
+    with pytest.raises(InputError, match=r"cell_budget=20 is too small .* 12 words"):
+        run(encoder, tmp_path / "m", "optimisation.cell_budget=20")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trigner.inference.extraction import Extractor, Tally, of_words
+from trigner.inference.extraction import Extractor, Tally
 from trigner.inference.loading import load
 
 if TYPE_CHECKING:
     from trigner.inference.exporting import export
     from trigner.inference.torch_runtime import choose_device, extractor
 
-__all__ = ["Extractor", "Tally", "choose_device", "export", "extractor", "load", "of_words"]
+__all__ = ["Extractor", "Tally", "choose_device", "export", "extractor", "load"]
 
 
 def __getattr__(name: str) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trigner.batches import Batch, Example, WordPieces, by_cost, collate, cut
+from trigner.corpora import document_of
 from trigner.errors import InputError
 from trigner.mentions import Document, Mention, ScoredMention, Sentence
 from trigner.schemes import Scheme
@@ -87,7 +88,7 @@ class Extractor:
         """
         if (text is None) == (words is None):
             raise InputError("give a text or words, one of the two")
-        document = of_words("text", words) if words is not None else Document("text", text or "")
+        document = Document("text", text or "") if words is None else document_of("text", words)
         (found,) = self.documents([document])
         return found
 
@@ -157,10 +158,3 @@ class Extractor:
             if mention is not None:
                 found.append(ScoredMention(mention, scored.score))
         return found
-
-
-def of_words(name: str, words: Sequence[str]) -> Document:
-    """A document of one sentence of ready words; an empty word has no characters."""
-    ends = np.cumsum([len(word) + 1 for word in words]).tolist()
-    ranges = tuple((end - len(word) - 1, end - 1) for end, word in zip(ends, words, strict=True))
-    return Document(name, " ".join(words), words=ranges)

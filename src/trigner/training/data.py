@@ -35,6 +35,10 @@ class TrainingData(Dataset[Example]):
     def __getitem__(self, index: int) -> Example:
         return self.examples[index]
 
+    def lengths(self, special_words: int) -> list[int]:
+        """Words of each example, those before it included."""
+        return [example.length + special_words for example in self.examples]
+
 
 def prepare(documents: Sequence[Document], model: Model) -> TrainingData:
     """Sentences with at least one word, as examples that the encoder can hold.
@@ -88,10 +92,10 @@ class EpochBatches:
 
     @staticmethod
     def _plan(lengths: Sequence[int], settings: OptimisationSettings, seed: int) -> list[list[int]]:
-        if settings.cell_budget is None:
+        if settings.cells is None:
             return shuffled(len(lengths), sentences=settings.batch_size, seed=seed)
         return shuffled_by_cost(
-            lengths, sentences=settings.batch_size, cells=settings.cell_budget, seed=seed
+            lengths, sentences=settings.batch_size, cells=settings.cells, seed=seed
         )
 
     def __len__(self) -> int:

@@ -20,10 +20,11 @@ from trigner.networks.build import quiet
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
 from trigner.training.data import EpochBatches, TrainingData, collator, prepare
 from trigner.training.devices import seed_everything
+from trigner.training.memory import check_budget, halved, is_out_of_memory, release
 from trigner.training.objective import Objective
 from trigner.training.progress import ShowProgress
 from trigner.training.records import differences, read_record, write_record
-from trigner.training.settings import Settings
+from trigner.training.settings import OptimisationSettings, Settings
 from trigner.training.trainer import LOGS, KeepBest, TaggerTrainer, training_arguments
 from trigner.triplets import CandidateSettings
 
@@ -68,33 +69,81 @@ def train(
         "init_from": None if init_from is None else weights_hash(init_from),
     }
     # Before an encoder is loaded or fetched: what cannot be resumed is told at once.
-    finished = _epochs_finished(out, run) if resume else 0
-    seed_everything(settings.seed, place)
-    if init_from is None:
-        model = create(settings.encoder, settings.scheme, labels, settings.network)
-    else:
-        model = _started_from(init_from, settings, labels)
-    data = prepare(documents, model)
-    provenance = _provenance(settings, documents, dev, data)
-    if init_from is not None:
-        provenance["init_from"] = {"model": str(init_from), "weights": run["init_from"]}
-    if not finished:
-        write_record(out / RUN, run)
-        progress = ShowProgress(console or Console(stderr=True))
-        checkpoint = last_checkpoint(out / CHECKPOINTS) if resume else None
-        try:
-            with disk_errors(out), quiet():
-                trainer = _trainer(settings, model, data, dev, provenance, out, place, progress)
-                trainer.train(
-                    resume_from_checkpoint=None if checkpoint is None else str(checkpoint)
-                )
-        finally:
-            progress.close()
-        finished = round(trainer.state.epoch or 0)
-        _finish_run(out, finished)
+    record = _record_to_resume(out, run) if resume else {}
+    checkpoint = last_checkpoint(out / CHECKPOINTS) if resume else None
+    optimisation = settings.optimisation.model_copy(update=record.get("reduced") or {})
+    console = console or Console(stderr=True)
+    finished = int(record.get("finished", 0)) or None
+    while finished is None:
+        seed_everything(settings.seed, place)
+        if init_from is None:
+            model = create(settings.encoder, settings.scheme, labels, settings.network)
+        else:
+            model = _started_from(init_from, settings, labels)
+        data = prepare(documents, model)
+        lengths = data.lengths(model.offset)
+        check_budget(lengths, settings.optimisation)
+        used = settings.model_copy(update={"optimisation": optimisation})
+        provenance = _provenance(used, documents, dev, data)
+        if init_from is not None:
+            provenance["init_from"] = {"model": str(init_from), "weights": run["init_from"]}
+        write_record(out / RUN, {**run, "reduced": _changes(settings.optimisation, optimisation)})
+        finished = _epochs(used, model, data, dev, provenance, out, place, console, checkpoint)
+        if finished is None:
+            del model
+            release()
+            optimisation = halved(optimisation, lengths)
+            _start_again(out, settings.optimisation, optimisation, console)
+            checkpoint = None
+    _finish_run(out, finished)
     best = load(out)
     scores = score(dev, list(extractor(best, device=str(place)).documents(dev)))
-    return Trained(best, scores, data, finished)
+    return Trained(best, scores, prepare(documents, best), finished)
+
+
+def _epochs(
+    settings: Settings,
+    model: Model,
+    data: TrainingData,
+    dev: Sequence[Document],
+    provenance: Mapping[str, Any],
+    out: Path,
+    place: torch.device,
+    console: Console,
+    checkpoint: Path | None,
+) -> int | None:
+    """Epochs after which training ended; None when memory did not suffice."""
+    progress = ShowProgress(console)
+    try:
+        with disk_errors(out), quiet():
+            trainer = _trainer(settings, model, data, dev, provenance, out, place, progress)
+            trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        return None
+    finally:
+        progress.close()
+    return round(trainer.state.epoch or 0)
+
+
+def _start_again(
+    out: Path, wanted: OptimisationSettings, now: OptimisationSettings, console: Console
+) -> None:
+    """Tell that memory did not suffice and drop what the larger batches left behind.
+
+    Starting over makes the result that of a training with these batches from the beginning.
+    """
+    changes = ", ".join(f"{name}={value}" for name, value in _changes(wanted, now).items())
+    console.print(f"note: memory did not suffice; starting again with {changes}", highlight=False)
+    for left in (CHECKPOINTS, LOGS):
+        shutil.rmtree(out / left, ignore_errors=True)
+
+
+def _changes(wanted: OptimisationSettings, now: OptimisationSettings) -> dict[str, Any]:
+    return {
+        name: value for name, value in now.model_dump().items() if value != getattr(wanted, name)
+    }
 
 
 def _trainer(
@@ -108,7 +157,7 @@ def _trainer(
     progress: ShowProgress,
 ) -> TaggerTrainer:
     optimisation = settings.optimisation
-    lengths = [example.length + model.offset for example in data.examples]
+    lengths = data.lengths(model.offset)
     batches = EpochBatches(lengths, optimisation, settings.seed, optimisation.epochs)
     extract = extractor(model, device=str(place))
 
@@ -163,8 +212,8 @@ def _candidates(settings: Settings) -> CandidateSettings | None:
     return CandidateSettings(**shared)
 
 
-def _epochs_finished(out: Path, run: Mapping[str, Any]) -> int:
-    """Epochs of a training in `out` that is finished, else 0.
+def _record_to_resume(out: Path, run: Mapping[str, Any]) -> dict[str, Any]:
+    """What else the training in `out` wrote down: `finished` epochs, settings `reduced`.
 
     Raises InputError when there is another training than `run`, or something else.
     """
@@ -172,15 +221,15 @@ def _epochs_finished(out: Path, run: Mapping[str, Any]) -> int:
     if not path.is_file():
         if out.is_dir() and any(file.is_file() for file in out.rglob("*")):
             raise InputError("holds no training to resume: choose another folder", path=out)
-        return 0
+        return {}
     before = read_record(path)
-    finished = int(before.pop("finished", 0))
+    others = {name: before.pop(name, None) for name in ("finished", "reduced")}
     different = sorted(differences(before, run))
     if different:
         raise InputError(
             f"was started with other {', '.join(different)}; resume with the same", path=path
         )
-    return finished
+    return {name: value for name, value in others.items() if value is not None}
 
 
 def _finish_run(out: Path, epochs: int) -> None:

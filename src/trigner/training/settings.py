@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -21,6 +21,9 @@ from trigner.triplets import SELECTION_ALIASES, SELECTIONS
 
 Source = Literal["logits", "pair_states"]
 SOURCE_ALIASES = {"output": "logits", "Y": "logits", "grid": "pair_states", "H^bi": "pair_states"}
+
+
+AUTO_CELLS = 40_000
 
 
 class _Section(BaseModel):
@@ -80,10 +83,10 @@ class OptimisationSettings(_Section):
 
     epochs: int = Field(default=10, ge=1)
     batch_size: int = Field(default=12, ge=1, description="sentences in a batch, at most")
-    cell_budget: int | None = Field(
-        default=40_000,
-        ge=1,
-        description="word pairs in a batch, at most; none: random batches, last dropped",
+    cell_budget: Annotated[int, Field(ge=1)] | Literal["auto"] | None = Field(
+        default="auto",
+        description="word pairs in a batch, at most; auto: 40,000, longer sentences alone;"
+        " none: random batches, last dropped",
     )
     encoder_rate: float = Field(
         default=1e-4, ge=0, description="learning rate of the pretrained encoder"
@@ -100,6 +103,11 @@ class OptimisationSettings(_Section):
         default="overall", description="the dev F1 that chooses the epoch"
     )
     precision: Literal["float32", "bfloat16"] = "float32"
+
+    @property
+    def cells(self) -> int | None:
+        """Word pairs in a batch, at most; None: batches are not made by cost."""
+        return AUTO_CELLS if self.cell_budget == "auto" else self.cell_budget
 
 
 class Settings(_Section):
