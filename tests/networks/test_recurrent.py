@@ -33,6 +33,11 @@ def test_equals_one_sentence_at_a_time():
         torch.testing.assert_close(one, other)
 
 
+def test_packed_and_padded_sequences_give_the_same():
+    lstm, states = layer().double(), words().double()
+    torch.testing.assert_close(lstm._packed(states, LENGTHS), lstm._padded(states, LENGTHS))
+
+
 def test_padding_is_zero_and_is_not_read():
     lstm, states = layer(), words().detach()
     before = lstm(states, LENGTHS)
