@@ -25,6 +25,17 @@ def scores(length: int, density: float, seed: int) -> np.ndarray:
     return found
 
 
+def layers(length: int, width: int = 4) -> np.ndarray:
+    """Tags `[L, L]`: each word linked to all of the next layer's, one corner around everything.
+
+    Exponentially many paths, all long and all equally good.
+    """
+    layer = np.arange(length) // width
+    tags = (layer[None] - layer[:, None] == 1).astype(np.int64)
+    tags[-1, 0] = 2
+    return tags
+
+
 def measure(
     *, lengths: tuple[int, ...], recursive: tuple[int, ...], rounds: int, tell: Tell
 ) -> Section:
@@ -56,6 +67,18 @@ def measure(
                     + ("" if decoded.complete else ", the bound was hit and told"),
                 )
             )
+    tags = layers(max(lengths))
+    taken = [seconds(lambda: ours.decode_tags(tags)) for _ in range(3)]
+    slowest = max(slowest, min(taken))
+    section.figures.append(
+        Figure(
+            f"{max(lengths)} words in layers of 4, all paths equal",
+            f"{1e3 * min(taken):.2f} ms",
+            value=min(taken),
+            note=f"{len(ours.decode_tags(tags).mentions)} mentions of about 4 to the power of "
+            f"{max(lengths) // 4 - 2}",
+        )
+    )
     asked = Figure(
         f"slowest sentence of up to {max(lengths)} words",
         f"{1e3 * slowest:.1f} ms",

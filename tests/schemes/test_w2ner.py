@@ -73,6 +73,16 @@ def test_fully_linked_words_give_every_path_and_the_bound_triggers(size):
     assert len(bounded.mentions) == max(1, paths - 1)
 
 
+def test_equally_good_paths_without_number_are_bounded_too():
+    layer = np.arange(120) // 4
+    tags = (layer[None] - layer[:, None] == 1).astype(np.int64)
+    tags[-1, 0] = 2
+    bounded = W2NER.decode_tags(tags)
+    assert not bounded.complete
+    assert len(words_of(bounded)) == len(bounded.mentions) == W2NER.max_mentions
+    assert {len(words) for words in words_of(bounded)} == {30}
+
+
 def test_same_corner_with_two_types_loses_the_earlier_and_says_so():
     first, second = Mention((0, 2), "ADR"), Mention((0, 1, 2), "Drug")
     assert W2NER.encode([first, second], 3).lost == (first,)

@@ -179,7 +179,8 @@ class _Steps:
     def step(self, index: int) -> tuple[float, int, float] | None:
         """(bound, next word, link weight) of the link at a place of the order; None behind it."""
         while len(self._ordered) <= index:
-            best = int(self._bounds.argmax())
+            # Of equals the farthest word: the shorter mention.
+            best = len(self._bounds) - 1 - int(self._bounds[::-1].argmax())
             bound = float(self._bounds[best])
             if bound == -math.inf:
                 return None
@@ -194,8 +195,8 @@ def _best_paths(
     """Paths from each head to its tail, best log-probability first, at most `limit` of them.
 
     Best-first search whose bound is exact (`_Links.best`), so paths come out in order. A state
-    is a path so far and which of its possible next steps comes next; taking it adds at most two
-    states, so work grows with the paths that are emitted and not with those that exist.
+    is a path so far and which of its possible next steps comes next; each one taken is a path
+    emitted, so work grows with the paths that are emitted and not with those that exist.
     """
     links.reach(tails)
     totals = weights + links.best(heads, tails)
@@ -211,23 +212,23 @@ def _best_paths(
         (-float(totals[c]), n, int(c), (int(heads[c]),), float(weights[c]), 0)
         for n, c in enumerate(reachable[:limit])
     ]
-    ticket = len(queue)
+    ticket = 0
     found: list[tuple[float, int, tuple[int, ...]]] = []
     while queue:
         if limit is not None and len(found) >= limit:
             return _Paths(found, complete=False)
-        bound, _, corner, words, total, index = heapq.heappop(queue)
+        _, _, corner, words, total, index = heapq.heappop(queue)
         tail = int(tails[corner])
-        if words[-1] == tail:
-            found.append((total, corner, words))
-            continue
-        steps = links.steps(words[-1], tail)
-        taken, following = steps.step(index), steps.step(index + 1)
-        assert taken is not None  # a word on the way to a tail has a link that leads there
-        _, word, weight = taken
-        heapq.heappush(queue, (bound, ticket, corner, (*words, word), total + weight, 0))
-        if following is not None:
-            later = -(total + following[0])
-            heapq.heappush(queue, (later, ticket + 1, corner, words, total, index + 1))
-        ticket += 2
+        # Nothing waiting is better than the best way on from here: take it to its end.
+        while words[-1] != tail:
+            steps = links.steps(words[-1], tail)
+            taken, following = steps.step(index), steps.step(index + 1)
+            assert taken is not None  # a word on the way to a tail has a link that leads there
+            if following is not None:
+                # Of equals the last comes first: what branches off late is soon at its end.
+                ticket -= 1
+                later = -(total + following[0])
+                heapq.heappush(queue, (later, ticket, corner, words, total, index + 1))
+            words, total, index = (*words, taken[1]), total + taken[2], 0
+        found.append((total, corner, words))
     return _Paths(found, complete)
