@@ -1,22 +1,47 @@
 """Mention sets -> scores. Numpy only."""
 
+from trigner.evaluation.calibration import Calibration, Predictions, best_temperature
 from trigner.evaluation.ceiling import Ceiling, ceiling
+from trigner.evaluation.comparison import (
+    KINDS,
+    ComparedDocument,
+    Comparison,
+    Count,
+    Finding,
+    Kind,
+    compare,
+)
 from trigner.evaluation.counts import Score
 from trigner.evaluation.scores import Scores, Slices, score, unknown_labels
 from trigner.evaluation.signature import Signature, data_hash, sign
 from trigner.evaluation.statistics import Statistics, describe, plot_gaps, statistics_table
-from trigner.evaluation.table import table
+from trigner.evaluation.table import errors_table, table
+from trigner.evaluation.thresholds import Curve, curves, plot_curves
 
 __all__ = [
+    "KINDS",
+    "Calibration",
     "Ceiling",
+    "ComparedDocument",
+    "Comparison",
+    "Count",
+    "Curve",
+    "Finding",
+    "Kind",
+    "Predictions",
     "Score",
     "Scores",
     "Signature",
     "Slices",
     "Statistics",
+    "best_temperature",
     "ceiling",
+    "compare",
+    "curves",
     "data_hash",
     "describe",
+    "errors_table",
+    "plot_curves",
     "plot_gaps",
     "score",
     "sign",

@@ -135,17 +135,15 @@ def score(
     Raises InputError when an id occurs twice on one side, when a predicted document is not in
     gold, and when its text is not the gold document's.
     """
-    gold_by_id = _by_id(gold, "gold")
-    predicted_by_id = _by_id(predicted, "predicted")
-    for document in predicted:
-        _check_text(document, gold_by_id.get(document.id))
     pairs = _Pairs()
     reasons: Counter[str] = Counter()
-    for number, document in enumerate(gold):
+    missing = []
+    for number, (document, answer) in enumerate(matched(gold, predicted)):
+        if answer is None:
+            missing.append(document.id)
         segmentation = segment(document)
         reasons.update(_unreachable(document, segmentation).values())
         starts = [sentence.offsets[0][0] for sentence in segmentation.sentences]
-        answer = predicted_by_id.get(document.id)
         # Keys of both sides are made by the gold document: the texts are equal, and where its
         # words are given they decide which fragments touch.
         for source, found in ((document, pairs.gold), (answer, pairs.predicted)):
@@ -161,7 +159,7 @@ def score(
         },
         unreachable_reasons=dict(sorted(reasons.items())),
         unreachable_by=unreachable_by,
-        missing=tuple(d.id for d in gold if d.id not in predicted_by_id),
+        missing=tuple(missing),
         left_out=left_out,
         bounded=bounded,
         signature=signature,
@@ -172,6 +170,20 @@ def unknown_labels(documents: Iterable[Document], known: Collection[str]) -> dic
     """Labels that `known` lacks and how many entities carry each, for a model's caller to tell."""
     found = Counter(e.label for d in documents for e in d.entities if e.label not in known)
     return dict(sorted(found.items()))
+
+
+def matched(
+    gold: Sequence[Document], predicted: Sequence[Document]
+) -> list[tuple[Document, Document | None]]:
+    """Each gold document with the predicted one of its id, None when there is none.
+
+    Raises InputError as `score` does.
+    """
+    gold_by_id = _by_id(gold, "gold")
+    predicted_by_id = _by_id(predicted, "predicted")
+    for document in predicted:
+        _check_text(document, gold_by_id.get(document.id))
+    return [(document, predicted_by_id.get(document.id)) for document in gold]
 
 
 def _by_id(documents: Sequence[Document], side: str) -> dict[str, Document]:

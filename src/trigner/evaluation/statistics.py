@@ -17,7 +17,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from trigner.errors import InputError, TrignerError
+from trigner.evaluation.figures import figure_for
 from trigner.mentions import Document, Fragment
 from trigner.text import split
 
@@ -160,23 +160,13 @@ def plot_gaps(statistics: Statistics, path: Path) -> None:
     Raises TrignerError when matplotlib is not installed (extra `plots`), InputError when it has no
     format of that suffix.
     """
-    try:
-        from matplotlib.backend_bases import FigureCanvasBase
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import MaxNLocator
-    except ImportError as error:
-        raise TrignerError("drawing needs matplotlib: pip install 'trigner[plots]'") from error
-    known = sorted(FigureCanvasBase.get_supported_filetypes())
-    if path.suffix.lower().removeprefix(".") not in known:
-        raise InputError(f"no such figure format; known are {', '.join(known)}", path=path)
+    figure = figure_for(path, width=6, height=3.5)
     gaps = statistics.overall.discontinuous.gaps
-    figure = Figure(figsize=(6, 3.5), layout="constrained")
     axes = figure.subplots()
     axes.bar(list(gaps), list(gaps.values()), width=0.9)
     axes.set_xlabel("words in the gap")
     axes.set_ylabel("gaps of discontinuous entities")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.locator_params(integer=True)
     figure.savefig(path)
 
 

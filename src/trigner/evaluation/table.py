@@ -8,6 +8,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from trigner.evaluation.comparison import Comparison
 from trigner.evaluation.counts import Score
 from trigner.evaluation.scores import Scores
 
@@ -49,6 +50,17 @@ def table(scores: Scores) -> Table:
         shown.add_section()
         for label, slices in scores.per_type.items():
             shown.add_row(Text(label), *_numbers(slices.overall))
+    return shown
+
+
+def errors_table(comparison: Comparison) -> Table:
+    """How many entities of gold and prediction are of which kind."""
+    shown = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    shown.add_column("kind")
+    for side in ("gold", "predicted"):
+        shown.add_column(side, justify="right", no_wrap=True)
+    for kind, count in comparison.counts().items():
+        shown.add_row(kind, f"{count.gold:,}", f"{count.predicted:,}")
     return shown
 
 

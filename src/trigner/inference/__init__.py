@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from trigner.inference.calibration import calibrate
 from trigner.inference.extraction import Extractor, Tally
 from trigner.inference.loading import load
 
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from trigner.inference.exporting import export
     from trigner.inference.torch_runtime import choose_device, extractor
 
-__all__ = ["Extractor", "Tally", "choose_device", "export", "extractor", "load"]
+__all__ = ["Extractor", "Tally", "calibrate", "choose_device", "export", "extractor", "load"]
 
 
 def __getattr__(name: str) -> Any:

@@ -74,6 +74,7 @@ def export(model: Model, out: Path, *, int8: bool = False) -> Path:
         "scheme": model.scheme.name,
         "labels": list(model.scheme.labels),
         "padding_id": model.padding_id,
+        "temperature": model.temperature,
         "network": model.network.model_dump(mode="json"),
         "runtime": {
             "precision": "int8" if int8 else "float32",

@@ -6,7 +6,7 @@ sentence's entities depend on its own words alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -63,7 +63,9 @@ class Tally:
 class Extractor:
     """Finds entities in texts, documents or ready words.
 
-    `max_pieces` is the encoder's limit; `threshold` drops entities with a lower score.
+    `max_pieces` is the encoder's limit. Logits are divided by `temperature`, which makes scores
+    probabilities (`inference.calibration`) and changes no entity. `threshold` drops entities with
+    a lower score; `thresholds` are those of single labels.
     """
 
     scorer: Scorer
@@ -72,7 +74,9 @@ class Extractor:
     padding_id: int
     max_pieces: int
     batch_size: int = 32
+    temperature: float = 1.0
     threshold: float = 0.0
+    thresholds: Mapping[str, float] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
 
     @property
@@ -116,7 +120,7 @@ class Extractor:
             owners, sentences, self.mentions(sentences), strict=True
         ):
             for scored in mentions:
-                if scored.score >= self.threshold:
+                if scored.score >= self.thresholds.get(scored.mention.label, self.threshold):
                     entity = entity_of(bare[owner], sentence, scored.mention, scored.score)
                     # Given words may be empty: what has no characters is no entity.
                     if entity.text.strip():
@@ -127,24 +131,31 @@ class Extractor:
 
     def mentions(self, sentences: Sequence[Sentence]) -> list[list[ScoredMention]]:
         """The mentions of each sentence, best first."""
-        examples = cut(sentences, self.word_pieces, self.max_pieces).examples
         found: list[list[ScoredMention]] = [[] for _ in sentences]
-        lengths = [example.length + len(self.word_pieces.special_words) for example in examples]
-        for batch in by_cost(lengths, sentences=self.batch_size, cells=CELL_BUDGET):
-            chosen = [examples[i] for i in batch]
-            logits = self.scorer(collate([e.pieces for e in chosen], padding_id=self.padding_id))
-            for example, own in zip(chosen, logits, strict=True):
-                found[example.sentence] += self._decode(example, own)
+        for example, logits in self.scored(sentences):
+            found[example.sentence] += self.decode(example, logits)
         self.tally.sentences += len(sentences)
-        self.tally.windowed += len({e.sentence for e in examples if e.window.first > 0})
         for mentions in found:
             mentions.sort(key=lambda scored: -scored.score)
         return found
 
-    def _decode(self, example: Example, logits: NDArray[np.floating[Any]]) -> list[ScoredMention]:
+    def scored(
+        self, sentences: Sequence[Sentence]
+    ) -> Iterator[tuple[Example, NDArray[np.floating[Any]]]]:
+        """Each window of the sentences with its logits `[L, L, C]`, padding still behind them."""
+        examples = cut(sentences, self.word_pieces, self.max_pieces).examples
+        self.tally.windowed += len({e.sentence for e in examples if e.window.first > 0})
+        lengths = [example.length + len(self.word_pieces.special_words) for example in examples]
+        for batch in by_cost(lengths, sentences=self.batch_size, cells=CELL_BUDGET):
+            chosen = [examples[i] for i in batch]
+            logits = self.scorer(collate([e.pieces for e in chosen], padding_id=self.padding_id))
+            yield from zip(chosen, logits, strict=True)
+
+    def decode(self, example: Example, logits: NDArray[np.floating[Any]]) -> list[ScoredMention]:
+        """The mentions of a window that it answers for, as mentions of its sentence."""
         specials = len(self.word_pieces.special_words)
         end = specials + example.length
-        decoding = self.scheme.decode(logits[:end, :end])
+        decoding = self.scheme.decode(logits[:end, :end] / self.temperature)
         self.tally.bounded += not decoding.complete
         self.tally.shortened += example.pieces.shortened
         found = []

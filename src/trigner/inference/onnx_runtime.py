@@ -41,6 +41,7 @@ def load(folder: Path, *, device: str, batch_size: int, threshold: float) -> Ext
         runtime = description["runtime"]
         special_words = [str(word) for word in runtime["special_words"]]
         max_pieces, padding_id = int(runtime["max_pieces"]), int(description["padding_id"])
+        temperature = float(description["temperature"])
         hashes = {name: str(description["files"][name]) for name in (GRAPH, TOKENIZER)}
     except (InputError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"is damaged: {error!r}", path=folder / DESCRIPTION) from error
@@ -56,6 +57,7 @@ def load(folder: Path, *, device: str, batch_size: int, threshold: float) -> Ext
         padding_id=padding_id,
         max_pieces=max_pieces,
         batch_size=batch_size,
+        temperature=temperature,
         threshold=threshold,
     )
 

@@ -25,6 +25,7 @@ def extractor(
         padding_id=model.padding_id,
         max_pieces=model.tagger.encoder.max_pieces,
         batch_size=batch_size,
+        temperature=model.temperature,
         threshold=threshold,
     )
 

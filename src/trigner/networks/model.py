@@ -46,6 +46,7 @@ CONFIG = f"{ENCODER}/config.json"
 class Model:
     """A tagger with the scheme that reads its scores and the tokenizer that feeds it.
 
+    Its logits are divided by `temperature` where scores are read (`inference.calibration`).
     `provenance` is free: settings of the training, scores, versions; it travels in the folder.
     """
 
@@ -55,6 +56,7 @@ class Model:
     padding_id: int
     network: NetworkSettings
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    temperature: float = 1.0
 
     @property
     def word_pieces(self) -> WordPieces:
@@ -88,6 +90,7 @@ def save(model: Model, folder: Path) -> None:
         "scheme": model.scheme.name,
         "labels": list(model.scheme.labels),
         "padding_id": model.padding_id,
+        "temperature": model.temperature,
         "network": model.network.model_dump(mode="json"),
         "files": {CONFIG: hash_of(config), TOKENIZER: hash_of(tokenizer)},
         "provenance": dict(model.provenance),
@@ -119,6 +122,7 @@ def load(folder: str | Path) -> Model:
         network = NetworkSettings.model_validate(description["network"])
         tags = scheme_of(description)
         padding_id = int(description["padding_id"])
+        temperature = float(description["temperature"])
         hashes = {name: str(description["files"][name]) for name in (CONFIG, TOKENIZER)}
         provenance = dict(description["provenance"])
     except (InputError, KeyError, TypeError, ValueError) as error:
@@ -145,7 +149,7 @@ def load(folder: str | Path) -> Model:
         reason = str(error).strip().splitlines()
         raise InputError(f"does not fit: {' '.join(reason[:3])}", path=folder / WEIGHTS) from error
     tagger.eval()
-    return Model(tagger, tags, tokenizer, padding_id, network, provenance)
+    return Model(tagger, tags, tokenizer, padding_id, network, provenance, temperature)
 
 
 def weights_hash(folder: Path) -> str:

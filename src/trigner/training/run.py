@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from rich.console import Console
 
 from trigner.errors import InputError
 from trigner.evaluation import Scores, data_hash, score, sign
-from trigner.inference import choose_device, extractor
+from trigner.inference import calibrate, choose_device, extractor
 from trigner.mentions import Document
 from trigner.networks import Model, create, load, save, weights_hash
 from trigner.networks.build import quiet
@@ -95,10 +95,21 @@ def train(
             optimisation = halved(optimisation, lengths)
             _start_again(out, settings.optimisation, optimisation, console)
             checkpoint = None
-    _finish_run(out, finished)
     best = load(out)
+    if "finished" not in record:
+        best = _calibrated(best, dev, out, place)
+        _finish_run(out, finished)
     scores = score(dev, list(extractor(best, device=str(place)).documents(dev)))
     return Trained(best, scores, prepare(documents, best), finished)
+
+
+def _calibrated(model: Model, dev: Sequence[Document], out: Path, place: torch.device) -> Model:
+    """The model in `out` with the temperature that fits its scores on dev, saved as well."""
+    found = calibrate(extractor(replace(model, temperature=1.0), device=str(place)), dev)
+    told = {"calibration": asdict(found)}
+    model = replace(model, temperature=found.temperature, provenance={**model.provenance, **told})
+    save(model, out)
+    return model
 
 
 def _epochs(

@@ -1,0 +1,70 @@
+"""How far scores can be taken for probabilities, and thresholds on them.
+
+A score is calibrated when of all predictions with a score near 0.8 eight in ten are right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+BINS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """Scores in [0, 1] and whether each prediction was right; of equal length."""
+
+    scores: Sequence[float]
+    right: Sequence[bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A temperature that logits are divided by, and the calibration error without and with it."""
+
+    temperature: float
+    predictions: int
+    error_before: float
+    error_after: float
+
+
+def calibration_error(predictions: Predictions, bins: int = BINS) -> float:
+    """Expected calibration error (Naeini et al., 2015): `|mean score - share right|` in bins of
+    equal width, weighted by their predictions. 0 without predictions."""
+    scores, right = _arrays(predictions)
+    if not len(scores):
+        return 0.0
+    bin_of = np.minimum((scores * bins).astype(np.int64), bins - 1)
+    summed = np.bincount(bin_of, weights=scores - right, minlength=bins)
+    return float(np.abs(summed).sum() / len(scores))
+
+
+def log_loss(predictions: Predictions) -> float:
+    """Mean negative log likelihood of right and wrong under the scores."""
+    scores, right = _arrays(predictions)
+    scores = np.clip(scores, 1e-6, 1 - 1e-6)
+    return float(-np.mean(np.where(right > 0, np.log(scores), np.log1p(-scores))))
+
+
+def best_temperature(by_temperature: Mapping[float, Predictions]) -> Calibration:
+    """The temperature with the least log loss, held against temperature 1, which must be among
+    them. Without right and wrong predictions both there is nothing to learn: it stays 1."""
+    plain = by_temperature[1.0]
+    chosen = 1.0
+    if len(set(plain.right)) == 2:
+        chosen = min(by_temperature, key=lambda t: (log_loss(by_temperature[t]), abs(t - 1)))
+    return Calibration(
+        temperature=chosen,
+        predictions=len(plain.scores),
+        error_before=calibration_error(plain),
+        error_after=calibration_error(by_temperature[chosen]),
+    )
+
+
+def _arrays(predictions: Predictions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    scores = np.asarray(predictions.scores, dtype=np.float64)
+    return scores, np.asarray(predictions.right, dtype=np.float64)

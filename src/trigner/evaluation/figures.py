@@ -1,0 +1,25 @@
+"""Figures: matplotlib is an extra, and what is wrong with a file is told before the work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from trigner.errors import InputError, TrignerError
+
+
+def figure_for(path: Path, *, width: float, height: float) -> Any:
+    """An empty figure (a `matplotlib.figure.Figure`, sizes in inches) to be saved to `path`.
+
+    Raises TrignerError when matplotlib is not installed (extra `plots`), InputError when it has no
+    format of that suffix.
+    """
+    try:
+        from matplotlib.backend_bases import FigureCanvasBase
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise TrignerError("drawing needs matplotlib: pip install 'trigner[plots]'") from error
+    known = sorted(FigureCanvasBase.get_supported_filetypes())
+    if path.suffix.lower().removeprefix(".") not in known:
+        raise InputError(f"no such figure format; known are {', '.join(known)}", path=path)
+    return Figure(figsize=(width, height), layout="constrained")

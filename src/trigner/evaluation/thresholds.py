@@ -1,0 +1,103 @@
+"""Precision and recall at every threshold on the score, and the threshold with the best F1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trigner.errors import InputError
+from trigner.evaluation.counts import Score
+from trigner.evaluation.figures import figure_for
+from trigner.mentions import Document
+
+ALL = "all types"
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Scores of one label (or of all) by threshold, from keeping everything to keeping nothing.
+
+    `points` are (threshold, score of the predictions with at least that score), by increasing
+    threshold; there is one for each distinct score of a prediction, and 0.
+    """
+
+    points: tuple[tuple[float, Score], ...]
+
+    @property
+    def best(self) -> tuple[float, Score]:
+        """The point with the highest F1; of several the one with the lowest threshold."""
+        return max(self.points, key=lambda point: (point[1].f1, -point[0]))
+
+    def at_precision(self, wanted: float) -> tuple[float, Score] | None:
+        """The lowest threshold from which precision is at least `wanted`; None if it never is."""
+        return next((p for p in self.points if p[1].precision >= wanted and p[1].predicted), None)
+
+
+def curves(gold: Sequence[Document], predicted: Sequence[Document]) -> dict[str, Curve]:
+    """The curve of all labels together (under `ALL`), then of each label.
+
+    Predictions are right as in `evaluation.score`. Raises InputError for a prediction without a
+    score, and for a predicted document that is not among gold.
+    """
+    documents = {document.id: document for document in gold}
+    expected: dict[str, int] = {}
+    for document in gold:
+        for label, _ in {document.key(entity) for entity in document.entities}:
+            expected[label] = expected.get(label, 0) + 1
+    found: dict[str, list[tuple[float, bool]]] = {label: [] for label in expected}
+    for answer in predicted:
+        if answer.id not in documents:
+            raise InputError(f"the predicted document {answer.id!r} is not among the gold ones")
+        own = documents[answer.id]
+        keys = {own.key(entity) for entity in own.entities}
+        best: dict[Any, float] = {}
+        for entity in answer.entities:
+            if entity.score is None:
+                raise InputError(f"an entity of {answer.id!r} has no score")
+            key = own.key(entity)
+            best[key] = max(entity.score, best.get(key, 0.0))
+        for key, score in best.items():
+            found.setdefault(key[0], []).append((score, key in keys))
+    together = [pair for pairs in found.values() for pair in pairs]
+    return {
+        ALL: _curve(together, sum(expected.values())),
+        **{label: _curve(found[label], expected.get(label, 0)) for label in sorted(found)},
+    }
+
+
+def _curve(pairs: Sequence[tuple[float, bool]], gold: int) -> Curve:
+    ordered = sorted(pairs)
+    right, predicted = sum(ok for _, ok in ordered), len(ordered)
+    points = [(0.0, Score(correct=right, predicted=predicted, gold=gold))]
+    for place, (score, ok) in enumerate(ordered):
+        if score > points[-1][0]:
+            points.append((score, Score(correct=right, predicted=predicted, gold=gold)))
+        right, predicted = right - ok, len(ordered) - place - 1
+    return Curve(tuple(points))
+
+
+def plot_curves(found: Mapping[str, Curve], path: Path) -> None:
+    """Draw precision against recall of each curve, its best point marked; the suffix of `path` is
+    the format.
+
+    Raises TrignerError when matplotlib is not installed (extra `plots`), InputError when it has no
+    format of that suffix.
+    """
+    figure = figure_for(path, width=5.5, height=5)
+    axes = figure.subplots()
+    for label, curve in found.items():
+        kept = [score for _, score in curve.points if score.predicted]
+        threshold, best = curve.best
+        (line,) = axes.plot(
+            [score.recall for score in kept],
+            [score.precision for score in kept],
+            label=f"{label}: F1 {100 * best.f1:.1f} at {threshold:.2f}",
+            linewidth=2 if label == ALL else 1,
+        )
+        axes.plot([best.recall], [best.precision], "o", color=line.get_color())
+    axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1.02), ylim=(0, 1.02))
+    axes.grid(alpha=0.3)
+    axes.legend(loc="lower left", fontsize="small")
+    figure.savefig(path)

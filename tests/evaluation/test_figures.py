@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from trigner.errors import InputError, TrignerError
+from trigner.evaluation.figures import figure_for
+
+
+def test_an_empty_figure_of_this_size():
+    pytest.importorskip("matplotlib")
+    assert figure_for(Path("a.PNG"), width=3, height=2).get_size_inches().tolist() == [3, 2]
+    with pytest.raises(InputError, match=r"a\.txt: no such figure format; known are"):
+        figure_for(Path("a.txt"), width=3, height=2)
+
+
+def test_without_matplotlib_the_cure_is_told(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.backend_bases", None)
+    with pytest.raises(TrignerError, match=r"trigner\[plots\]"):
+        figure_for(Path("a.png"), width=3, height=2)

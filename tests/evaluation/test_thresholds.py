@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trigner.errors import InputError
+from trigner.evaluation import curves, plot_curves, score
+from trigner.evaluation.thresholds import ALL
+from trigner.mentions import Document, Entity
+
+TEXT = "a b c d e f g h"
+
+
+def document(*entities):
+    made = (
+        Entity(label, ((2 * place, 2 * place + 1),), TEXT[2 * place], score)
+        for label, place, score in entities
+    )
+    return Document("d", TEXT, tuple(made))
+
+
+GOLD = document(("X", 0, None), ("X", 1, None), ("Y", 2, None))
+FOUND = document(("X", 0, 0.9), ("X", 3, 0.6), ("X", 1, 0.5), ("Y", 4, 0.3))
+
+
+def test_a_hand_made_curve():
+    found = curves([GOLD], [FOUND])
+    assert list(found) == [ALL, "X", "Y"]
+    points = [(t, s.correct, s.predicted, s.gold) for t, s in found[ALL].points]
+    assert points == [(0, 2, 4, 3), (0.3, 2, 4, 3), (0.5, 2, 3, 3), (0.6, 1, 2, 3), (0.9, 1, 1, 3)]
+    assert found[ALL].best[0] == 0.5
+    assert found["X"].best[1].f1 == pytest.approx(0.8)
+    assert found[ALL].at_precision(0.9)[0] == 0.9
+    assert found["Y"].at_precision(0.1) is None
+
+
+scored = st.lists(
+    st.tuples(st.sampled_from("XY"), st.integers(0, 7), st.sampled_from([0.1, 0.2, 0.5, 0.9])),
+    max_size=10,
+)
+
+
+@given(gold=scored, predicted=scored)
+def test_each_point_is_the_score_of_what_reaches_its_threshold(gold, predicted):
+    expected = document(*((label, place, None) for label, place, _ in gold))
+    # Of two equal predictions the better one counts.
+    best = {(label, place): 0.0 for label, place, _ in predicted}
+    for label, place, value in predicted:
+        best[label, place] = max(value, best[label, place])
+    for threshold, point in curves([expected], [document(*predicted)])[ALL].points:
+        kept = document(*((a, b, v) for (a, b), v in best.items() if v >= threshold))
+        assert point == score([expected], [kept]).overall
+
+
+def test_what_has_no_score_and_what_is_not_gold():
+    with pytest.raises(InputError, match="has no score"):
+        curves([GOLD], [GOLD])
+    with pytest.raises(InputError, match="not among"):
+        curves([GOLD], [replace(FOUND, id="other")])
+
+
+def test_the_figure(tmp_path):
+    pytest.importorskip("matplotlib")
+    plot_curves(curves([GOLD], [FOUND]), tmp_path / "curve.svg")
+    drawn = (tmp_path / "curve.svg").read_text()
+    assert "<svg" in drawn
+    with pytest.raises(InputError, match="no such figure format"):
+        plot_curves(curves([GOLD], [FOUND]), tmp_path / "curve.word")

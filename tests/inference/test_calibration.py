@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from trigner.inference import calibrate, extractor
+from trigner.mentions import Document
+
+TEXTS = ["my left leg hurt .", "numb after the second tablet , no pain in the arm", "pain"]
+
+
+def gold_of(extract, keep):
+    """What the model finds, of which every second entity counts as gold."""
+    found = [extract(text) for text in TEXTS]
+    return [
+        Document(str(n), d.text, tuple(e for i, e in enumerate(d.entities) if keep(i)))
+        for n, d in enumerate(found)
+    ]
+
+
+def test_no_entity_changes_and_scores_fit_better(made):
+    extract = extractor(made(), device="cpu")
+    gold = gold_of(extract, lambda i: i % 2)
+    found = calibrate(extract, gold)
+    assert found.predictions > 4
+    assert found.temperature != 1
+    assert found.error_after < found.error_before
+    calibrated = replace(extract, temperature=found.temperature)
+    for text in TEXTS:
+        before, after = extract(text).entities, calibrated(text).entities
+        assert [(e.label, e.fragments) for e in before] == [(e.label, e.fragments) for e in after]
+        assert [e.score for e in before] != [e.score for e in after] or not before
+
+
+def test_without_anything_right_it_stays_1(made):
+    extract = extractor(made(), device="cpu")
+    assert calibrate(extract, gold_of(extract, lambda i: False)).temperature == 1
