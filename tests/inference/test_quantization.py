@@ -22,7 +22,7 @@ def test_the_encoder_is_in_8_bits_and_nothing_has_one_scale_for_all(in_8_bits):
     graph = onnx.load(str(in_8_bits / "model.onnx")).graph
     operators = [node.op_type for node in graph.node]
     # Per layer: query, key, value, output and the two of the feed-forward part.
-    assert operators.count("MatMulInteger") == 2 * 6
+    assert operators.count("MatMulIntegerToFloat") == 2 * 6
     assert "DynamicQuantizeLinear" not in operators
     kinds = {w.name: w.data_type for w in graph.initializer}
     tables = [n for n in graph.node if n.op_type == "Gather" and n.input[0] in kinds]

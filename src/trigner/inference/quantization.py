@@ -24,6 +24,9 @@ ZERO = 128
 SMALLEST = 1e-20
 """Scale of a row of zeros."""
 
+CONTRIB = "com.microsoft"
+"""Domain of ONNX Runtime's own operators."""
+
 LARGE = 4096
 """Weights of at least so many numbers are kept in fewer bits."""
 
@@ -48,6 +51,7 @@ def to_int8(graph: bytes) -> bytes:
         if name in used:
             quantized.keep(name, weight)
     del model.graph.node[:], model.graph.initializer[:]
+    model.opset_import.append(helper.make_opsetid(CONTRIB, 1))
     model.graph.node.extend([*quantized.first, *quantized.nodes])
     model.graph.initializer.extend(quantized.weights)
     onnx.checker.check_model(model)
@@ -91,10 +95,11 @@ class _Quantized:
         rows, scale = self._quantized_rows(node.input[0])
         steps, columns = _steps(weight, axis=0)
         out = node.output[0]
-        whole = self._node("MatMulInteger", [rows, self._weight(f"{out}/w", steps), self._zero])
-        product = self._node("Cast", [whole], to=TensorProto.FLOAT)
-        scaled = self._node("Mul", [product, scale])
-        self._node("Mul", [scaled, self._weight(f"{out}/scale", columns[0])], out)
+        factors = [self._weight(f"{out}/w", steps), self._one]
+        factors += [self._weight(f"{out}/scale", columns[0]), self._zero]
+        # ONNX Runtime's own operator: `MatMulInteger` and the product with the columns' scales.
+        product = self._node("MatMulIntegerToFloat", [rows, *factors])
+        self._node("Mul", [product, scale], out)
 
     def look_up(self, node: NodeProto, weight: Array) -> None:
         """Rows of an embedding `[V, D]`, with a scale a row."""
@@ -135,7 +140,10 @@ class _Quantized:
 
 
 def _node(operator: str, inputs: list[str], out: str, **options: int) -> NodeProto:
-    return helper.make_node(operator, inputs, [out], f"{operator}/{out}", **options)  # type: ignore[arg-type]
+    node = helper.make_node(operator, inputs, [out], f"{operator}/{out}", **options)  # type: ignore[arg-type]
+    if operator == "MatMulIntegerToFloat":
+        node.domain = CONTRIB
+    return node
 
 
 def _steps(weight: Array, axis: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
