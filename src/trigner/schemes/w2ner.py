@@ -71,7 +71,7 @@ class W2ner:
 
         A mention's score is the product of the softmax probabilities of its cells.
         """
-        classes = scores.argmax(axis=-1)
+        classes = _best_classes(scores)
         rows, columns = np.nonzero(classes)
         # Classes first: numpy's reductions over a short last axis are slow.
         cells = np.ascontiguousarray(scores[rows, columns].T, dtype=np.float64)
@@ -111,6 +111,17 @@ class W2ner:
         return Decoding(mentions, paths.complete)
 
 
+def _best_classes(scores: Scores) -> Integers:
+    """`scores.argmax(axis=-1)`, class by class: numpy is slow along a short last axis."""
+    best = scores[..., 0].copy()
+    classes = np.zeros(best.shape, dtype=np.int64)
+    for number in range(1, scores.shape[-1]):
+        own = scores[..., number]
+        classes[own > best] = number
+        np.maximum(best, own, out=best)
+    return classes
+
+
 @dataclass(frozen=True, slots=True)
 class _Paths:
     found: list[tuple[float, int, tuple[int, ...]]]
@@ -128,6 +139,7 @@ class _Links:
         self._steps: dict[tuple[int, int], _Steps] = {}
         self._tails: Integers = np.zeros(0, dtype=np.int64)
         self._best: Floats = np.zeros((0, length))
+        self._to: dict[int, Floats] = {}
 
     def reach(self, tails: Integers) -> None:
         """Find the best log-probability of a path from each word to each of `tails`.
@@ -148,6 +160,7 @@ class _Links:
                 np.add(onward, self._weight[word][:, None], out=ways)
                 np.maximum(best[word, later], ways.max(axis=0), out=best[word, later])
         self._best = np.ascontiguousarray(best.T)
+        self._to = dict(zip(self._tails.tolist(), self._best, strict=True))
 
     def best(self, heads: Integers, tails: Integers) -> Floats:
         """Best log-probability from each head to the tail beside it; minus infinity for none."""
@@ -155,12 +168,12 @@ class _Links:
 
     def steps(self, word: int, tail: int) -> _Steps:
         """The links that lead on from `word` to `tail`, best first."""
-        key = (word, tail)
-        if key not in self._steps:
+        found = self._steps.get((word, tail))
+        if found is None:
             successors, weights = self._next[word], self._weight[word]
-            onward = self._best[int(np.searchsorted(self._tails, tail))]
-            self._steps[key] = _Steps(successors, weights, weights + _rows(onward, successors))
-        return self._steps[key]
+            bounds = weights + _rows(self._to[tail], successors)
+            found = self._steps[word, tail] = _Steps(successors, weights, bounds)
+        return found
 
 
 def _rows(table: Floats, numbers: Integers) -> Floats:
