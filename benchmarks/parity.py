@@ -4,8 +4,8 @@
 
 Prints for each exported model and corpus: sentences, those with the same entities, those that
 differ although no cell's two best scores lie within 1e-4, the largest difference of an entity's
-score. Sentences are those of the splitter; entities are compared by words. What a difference costs in
-F1, `trigner evaluate` tells.
+score. Sentences are those of the splitter; entities are compared by words. What a difference costs
+in F1, `trigner evaluate` tells.
 """
 
 from __future__ import annotations

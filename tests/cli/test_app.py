@@ -9,7 +9,7 @@ from trigner.cli.app import COMMANDS
 from trigner.errors import TrignerError
 
 
-@pytest.mark.parametrize("command", [c.__name__ for c in COMMANDS])
+@pytest.mark.parametrize("command", [c.__name__.replace("_", "-") for c in COMMANDS])
 def test_every_command_has_help_that_teaches(run, command):
     result = run(command, "--help")
     assert result.code == 0

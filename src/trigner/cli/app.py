@@ -19,6 +19,7 @@ from trigner.cli.convert import convert
 from trigner.cli.evaluate import evaluate
 from trigner.cli.export import export
 from trigner.cli.extract import extract
+from trigner.cli.find_threshold import find_threshold
 from trigner.cli.info import info
 from trigner.cli.output import errors
 from trigner.cli.score import score
@@ -26,7 +27,10 @@ from trigner.cli.stats import stats
 from trigner.cli.train import train
 from trigner.errors import InputError, TrignerError
 
-COMMANDS = (extract, train, evaluate, score, convert, stats, ceiling, info, adapt, export)
+COMMANDS = (
+    *(extract, train, evaluate, score, find_threshold),
+    *(convert, stats, ceiling, info, adapt, export),
+)
 """In the order in which help lists them."""
 
 app = typer.Typer(

@@ -1,0 +1,107 @@
+"""`trigner find-threshold`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from trigner.cli.options import (
+    BatchSize,
+    Device,
+    From,
+    Json,
+    ModelFolder,
+    SkipBad,
+    Split,
+    Types,
+    read_documents,
+)
+from trigner.cli.output import comma_list, errors, print_json, progress, results, tell
+from trigner.evaluation import Curve, Score, curves, plot_curves
+from trigner.evaluation.thresholds import ALL
+
+
+def find_threshold(
+    model: ModelFolder,
+    data: Annotated[
+        Path, typer.Option("--data", help="Annotated documents that training did not see.")
+    ],
+    precision: Annotated[
+        float | None,
+        typer.Option(
+            "--precision", min=0.0, max=1.0, help="Find the threshold that reaches this precision."
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", help="Write precision against recall (.png, .svg, .pdf)."),
+    ] = None,
+    json: Json = False,
+    types: Types = None,
+    device: Device = "auto",
+    batch_size: BatchSize = 32,
+    from_: From = None,
+    split: Split = None,
+    skip_bad: SkipBad = False,
+) -> None:
+    """Find the score from which entities are worth keeping, for each type and for all together.
+
+    The threshold with the best F1, or with --precision the lowest one that reaches it. What it
+    prints can be given to --threshold of extract. Choose it on dev, not on test.
+
+    Example:  trigner find-threshold --model model --data dev/ --plot curve.png
+    """
+    from trigner.inference import load
+
+    wanted = comma_list(types)
+    corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split, types=wanted)
+    extract = load(model, device=device, batch_size=batch_size)
+    documents = corpus.documents
+    found = list(progress(extract.documents(documents), total=len(documents), what="scoring"))
+    tell(extract.tally.notices())
+    by_label = curves(documents, found)
+    if wanted is not None:
+        by_label = {label: curve for label, curve in by_label.items() if label in {ALL, *wanted}}
+    chosen = {label: _chosen(curve, precision) for label, curve in by_label.items()}
+    if json:
+        print_json({label: _as_json(point) for label, point in chosen.items()})
+    else:
+        _print(by_label, chosen)
+    if plot is not None:
+        plot_curves(by_label, plot)
+        errors().print(f"figure: {plot}", markup=False, highlight=False)
+
+
+def _chosen(curve: Curve, precision: float | None) -> tuple[float, Score] | None:
+    return curve.best if precision is None else curve.at_precision(precision)
+
+
+def _as_json(point: tuple[float, Score] | None) -> dict[str, float | int] | None:
+    return None if point is None else {"threshold": point[0], **point[1].as_json()}
+
+
+def _print(by_label: Mapping[str, Curve], chosen: Mapping[str, tuple[float, Score] | None]) -> None:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("type")
+    for column in ("threshold", "P", "R", "F1", "without: P", "R", "F1"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for label, point in chosen.items():
+        kept = ["never reached", "", "", ""]
+        if point is not None:
+            kept = [_rounded_down(point[0]), *_rates(point[1])]
+        table.add_row(Text(label), *kept, *_rates(by_label[label].points[0][1]))
+    results().print(table)
+
+
+def _rates(score: Score) -> list[str]:
+    return [f"{100 * rate:.2f}" for rate in (score.precision, score.recall, score.f1)]
+
+
+def _rounded_down(threshold: float) -> str:
+    # Rounded up it would drop the very prediction that it is the score of.
+    return f"{int(threshold * 10_000) / 10_000:.4f}"

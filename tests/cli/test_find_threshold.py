@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+def test_the_best_threshold_of_each_type(run, model, gold):
+    found = json.loads(run("find-threshold", "--model", model, "--data", gold, "--json").out)
+    assert set(found) >= {"all types", "ADR", "Drug"}
+    plain = json.loads(run("evaluate", "--model", model, "--data", gold, "--json").out)
+    best = found["all types"]
+    assert best["f1"] >= plain["overall"]["f1"]
+    assert 0 <= best["threshold"] <= 1
+    table = run("find-threshold", "--model", model, "--data", gold).out
+    assert "all types" in table
+    assert f"{100 * plain['overall']['f1']:.2f}" in table
+
+
+def test_a_wanted_precision_that_is_never_reached(run, model, gold):
+    for document in gold.glob("*.ann"):
+        document.write_text("")
+    result = run("find-threshold", "--model", model, "--data", gold, "--precision", "0.9")
+    assert result.code == 0, result.err
+    assert "never reached" in result.out
+    found = run(
+        "find-threshold", "--model", model, "--data", gold, "--precision", "0.9", "--json"
+    ).out
+    assert json.loads(found)["all types"] is None
+
+
+def test_the_figure(run, model, gold, tmp_path):
+    pytest.importorskip("matplotlib")
+    result = run(
+        "find-threshold", "--model", model, "--data", gold, "--plot", tmp_path / "curve.png"
+    )
+    assert result.code == 0, result.err
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
