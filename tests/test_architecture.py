@@ -20,7 +20,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = (
     {"mentions", "errors"},
     {"text", "corpora", "schemes", "evaluation", "prompting"},
-    {"batches", "model_folder"},
+    {"batches", "model_folder", "rendering"},
     {"networks", "triplets"},
     {"training", "inference"},
     {"studies", "serving", "integrations"},
@@ -43,6 +43,7 @@ NEVER_TORCH = {
     "schemes",
     "evaluation",
     "prompting",
+    "rendering",
 }
 TORCH_ONLY_INSIDE_FUNCTIONS = NEVER_TORCH | {"__init__", "__main__", "batches", "cli"}
 HEAVY = {"torch", "transformers", "accelerate", "safetensors", "tensorboard", "matplotlib"}

@@ -13,7 +13,9 @@ from trigner.mentions import Document, Entity
 def test_a_sentence(run, model):
     result = run("extract", "my left leg hurt . numb arm", "--model", model)
     assert result.code == 0, result.err
-    assert result.out.splitlines()[0].split() == ["type", "entity", "characters", "score"]
+    lines = result.out.splitlines()
+    assert ["type", "entity", "characters", "score"] in [line.split() for line in lines]
+    assert "my left leg hurt . numb arm" in lines[0]
     assert "ADR" in result.out or "Drug" in result.out
 
 
@@ -103,3 +105,35 @@ def test_what_looks_like_markup_is_shown(capsys):
     shown = capsys.readouterr().out
     assert "[adr]" in shown
     assert "numb [see label] … arm [/b]" in shown
+
+
+def test_html(run, model, gold, tmp_path):
+    out = tmp_path / "found.html"
+    result = run("extract", gold, "--model", model, "--format", "html", "--out", out)
+    assert result.code == 0, result.err
+    assert "<title>3 documents</title>" in out.read_text("utf-8")
+    assert "needs --out" in run("extract", "a", "--model", model, "--format", "html").err
+    again = run("extract", "a", "--model", model, "--format", "html", "--out", out)
+    assert again.code == 2
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    again = run("extract", "a", "--model", model, "--format", "html", "--out", empty)
+    assert again.code == 2
+    assert "is a folder" in again.err
+
+
+def test_entities_are_drawn_under_their_text(capsys):
+    text = "Pain in my hands."
+    entity = Entity("ADR", ((0, 4), (11, 16)), "Pain hands", 0.5)
+    _print([Document("note", text, (entity,))], many=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.rstrip() for line in lines[:2]] == [
+        "          Pain in my hands.",
+        "ADR 0.50  ┗━━┛╌╌╌╌╌╌╌┗━━━┛",
+    ]
+
+
+def test_control_characters_do_not_reach_the_terminal(capsys):
+    entity = Entity("ADR", ((0, 9),), "", 0.5)
+    _print([Document("\x1b]0;title\x07", "\x1b[2Jrash\x00", (entity,))], many=True)
+    assert not set(capsys.readouterr().out) & {"\x1b", "\x07", "\x00"}

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from trigner.cli.comparing import Errors, Html, check_page, report
 from trigner.cli.options import (
     BatchSize,
     Device,
@@ -19,8 +20,8 @@ from trigner.cli.options import (
     read_documents,
     with_types,
 )
-from trigner.cli.output import comma_list, print_json, progress, results, tell
-from trigner.evaluation import ceiling, score, sign, table, unknown_labels
+from trigner.cli.output import comma_list, progress, tell
+from trigner.evaluation import ceiling, score, sign, unknown_labels
 from trigner.model_folder import read_description
 
 
@@ -28,6 +29,8 @@ def evaluate(
     model: ModelFolder,
     data: Annotated[Path, typer.Option("--data", help="Annotated documents.")],
     json: Json = False,
+    errors: Errors = False,
+    html: Html = None,
     types: Types = None,
     device: Device = "auto",
     batch_size: BatchSize = 32,
@@ -43,6 +46,7 @@ def evaluate(
     """
     from trigner.inference import load
 
+    check_page(html)
     wanted = comma_list(types)
     corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split, types=wanted)
     documents = corpus.documents
@@ -69,7 +73,4 @@ def evaluate(
         left_out=corpus.left_out,
         bounded=extract.tally.bounded,
     )
-    if json:
-        print_json(scores.as_json())
-    else:
-        results().print(table(scores))
+    report(scores, documents, found, json=json, errors=errors, page=html)

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
+from rich.console import Console
 from rich.text import Text
 
 from trigner.cli.options import BatchSize, Device, From, ModelFolder, SkipBad, read_documents
 from trigner.cli.output import progress, refuse_non_empty, results, tell
 from trigner.corpora import FORMATS, as_json_line, write
+from trigner.corpora.reading import write_text
 from trigner.errors import InputError
 from trigner.mentions import Document
+from trigner.rendering import ASCII, UNICODE, Colours, documents_page, drawing, entity_table
+from trigner.rendering.columns import printable
 
-WRITABLE = tuple(name for name, known in FORMATS.items() if known.write is not None)
+WRITABLE = (*(name for name, known in FORMATS.items() if known.write is not None), "html")
 
 # Something with a folder separator or a file ending, and no blank: meant as a path.
 LOOKS_LIKE_PATH = re.compile(r"^\S*(/\S+|\\\S+|\.[A-Za-z][A-Za-z0-9]{1,4}|/)$")
@@ -58,21 +61,27 @@ def extract(
       trigner extract "Pain and cramping in my hands and lower legs." --model model
 
       trigner extract notes/ --model model --format brat --out found/
+
+      trigner extract notes/ --model model --format html --out notes.html
     """
     if format != "pretty" and format not in WRITABLE:
         raise InputError(f"unknown format {format!r}; known are: pretty, {', '.join(WRITABLE)}")
     if out is None and format not in ("pretty", "jsonl"):
         raise InputError(f"--format {format} needs --out")
     if out is not None and format == "pretty":
-        raise InputError("--out needs a --format that can be read again: " + ", ".join(WRITABLE))
+        raise InputError("--out needs a --format that is written: " + ", ".join(WRITABLE))
     if out is not None:
         refuse_non_empty(out)
+    if out is not None and format == "html" and out.is_dir():
+        raise InputError("is a folder: html is written to a file in it; name one", path=out)
     from trigner.inference import load
 
     documents = _documents(inputs, from_, skip_bad)
     pipeline = load(model, device=device, batch_size=batch_size, threshold=threshold)
     found = progress(pipeline.documents(documents), total=len(documents), what="extracting")
-    if out is not None:
+    if out is not None and format == "html":
+        write_text(out, documents_page(found, title=_title(documents)))
+    elif out is not None:
         report = write(list(found), out, format=format)
         tell(report.notices())
     elif format == "jsonl":
@@ -124,31 +133,31 @@ def _standard_input() -> str:
         raise InputError(f"byte {error.start} is not UTF-8", path="standard input") from error
 
 
-def _print(documents: Iterator[Document], *, many: bool) -> None:
+def _title(documents: Sequence[Document]) -> str:
+    return documents[0].id if len(documents) == 1 else f"{len(documents)} documents"
+
+
+def _print(documents: Iterable[Document], *, many: bool) -> None:
     console = results()
+    marks = UNICODE if console.encoding.startswith("utf") else ASCII
+    colours = Colours()
     total = 0
     for document in documents:
+        total += len(document.entities)
         if many:
-            console.print(document.id, style="bold", markup=False, highlight=False)
-        table = Table(box=None, header_style="bold", pad_edge=False)
-        table.add_column("type", no_wrap=True)
-        table.add_column("entity", overflow="fold")
-        table.add_column("characters", overflow="fold")
-        table.add_column("score", justify="right", no_wrap=True)
-        for entity in document.entities:
-            total += 1
-            # The mark shows where something that is no part of the entity stands in between.
-            pieces = (document.text[start:end] for start, end in entity.fragments)
-            surface = " … ".join(" ".join(piece.split()) for piece in pieces)
-            table.add_row(
-                Text(entity.label),  # not what rich takes for markup
-                Text(surface),
-                " ".join(f"{start}-{end}" for start, end in entity.fragments),
-                f"{entity.score:.3f}" if entity.score is not None else "",
-            )
+            console.print(Text(printable(document.id), style="bold"), highlight=False)
         if document.entities:
-            console.print(table)
+            for line in drawing(document, width=console.width, marks=marks, colours=colours):
+                _print_line(console, line)
+            console.print(entity_table(document))
+            if many:
+                console.print()
         elif not many:
             console.print("no entities found")
     if many:
         console.print(f"{total} entities", highlight=False)
+
+
+def _print_line(console: Console, line: Text) -> None:
+    # As it is: the line has its width already.
+    console.print(line, highlight=False, no_wrap=True, overflow="ignore", crop=False)

@@ -7,16 +7,19 @@ from typing import Annotated
 
 import typer
 
+from trigner.cli.comparing import Errors, Html, check_page, report
 from trigner.cli.options import Json, SkipBad, Types, read_documents
-from trigner.cli.output import comma_list, print_json, results, tell
+from trigner.cli.output import comma_list, tell
 from trigner.evaluation import score as score_documents
-from trigner.evaluation import sign, table
+from trigner.evaluation import sign
 
 
 def score(
     gold: Annotated[Path, typer.Option("--gold", help="Annotated documents.")],
     pred: Annotated[Path, typer.Option("--pred", help="Predictions on the same documents.")],
     json: Json = False,
+    errors: Errors = False,
+    html: Html = None,
     types: Types = None,
     gold_from: Annotated[
         str | None, typer.Option("--gold-from", metavar="FORMAT", help="Format of --gold.")
@@ -31,6 +34,7 @@ def score(
     Documents are matched by their id (a file's name without its ending). What `evaluate` prints for
     a model is what this prints for the output of `extract`.
     """
+    check_page(html)
     expected = read_documents(gold, format=gold_from, skip_bad=skip_bad, types=comma_list(types))
     found = read_documents(pred, format=pred_from, skip_bad=skip_bad, types=comma_list(types))
     scores = score_documents(
@@ -41,7 +45,4 @@ def score(
     )
     if json and scores.missing:
         tell([f"no prediction for {len(scores.missing)} documents: {', '.join(scores.missing)}"])
-    if json:
-        print_json(scores.as_json())
-    else:
-        results().print(table(scores))
+    report(scores, expected.documents, found.documents, json=json, errors=errors, page=html)

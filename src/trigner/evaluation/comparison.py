@@ -164,7 +164,7 @@ def _wholes(wholes: list[Key], pieces: list[Key]) -> list[tuple[Key, list[Key]]]
 
     A piece belongs to one whole only.
     """
-    found = []
+    found: list[tuple[Key, list[Key]]] = []
     while True:
         offers = [(whole, _inside(whole, pieces)) for whole in wholes]
         offers = [offer for offer in offers if len(offer[1]) > 1]

@@ -251,6 +251,25 @@ globalThis.drawEntities = (() => {
     return used.map((levels) => levels.length);
   }
 
+  /* Which segments make room for how many tracks. A segment that runs over several lines makes it
+     under all of them, so that segments on one line go first. */
+  function roomsOf(rects, levels) {
+    const linesOf = new Map();
+    for (const { segment, line } of rects) {
+      if (!linesOf.has(segment)) linesOf.set(segment, new Set());
+      linesOf.get(segment).add(line);
+    }
+    const rooms = new Map();
+    const done = new Set();
+    for (const [segment, lines] of [...linesOf].sort((a, b) => a[1].size - b[1].size)) {
+      const open = [...lines].filter((line) => !done.has(line));
+      if (!open.length) continue;
+      rooms.set(segment, Math.max(...open.map((line) => levels[line])));
+      open.forEach((line) => done.add(line));
+    }
+    return rooms;
+  }
+
   function arc(x0, x1, y) {
     const dip = Math.min(9, 3 + (x1 - x0) / 12);
     const bend = Math.min((x1 - x0) / 2, 14);
@@ -358,11 +377,7 @@ globalThis.drawEntities = (() => {
         return { block, measure, rows, levels };
       });
       for (const { measure, levels } of plans) {
-        const extra = new Map();
-        for (const { segment, line } of measure.rects) {
-          extra.set(segment, Math.max(extra.get(segment) ?? 0, levels[line]));
-        }
-        for (const [segment, n] of extra) {
+        for (const [segment, n] of roomsOf(measure.rects, levels)) {
           segment.room.style.setProperty("--te-extra", `${n * TRACK + 2}px`);
         }
       }

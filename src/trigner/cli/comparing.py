@@ -1,0 +1,63 @@
+"""What `evaluate` and `score` share: scores, kinds of errors and gold beside predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trigner.cli.output import print_json, refuse_non_empty, results, tell
+from trigner.corpora.reading import write_text
+from trigner.errors import InputError
+from trigner.evaluation import Scores, compare, errors_table, table
+from trigner.mentions import Document
+from trigner.rendering import comparison_page
+
+Errors = Annotated[
+    bool, typer.Option("--errors", help="Tell how many entities are of which kind of error.")
+]
+Html = Annotated[
+    Path | None,
+    typer.Option(
+        "--html", metavar="FILE", help="Write a page with gold beside predictions, errors first."
+    ),
+]
+
+
+def check_page(path: Path | None) -> None:
+    """Raises InputError when a page cannot be written there, before any work is done."""
+    if path is not None:
+        if path.is_dir():
+            raise InputError("is a folder; name a file in it", path=path)
+        refuse_non_empty(path)
+
+
+def report(
+    scores: Scores,
+    gold: Sequence[Document],
+    predicted: Sequence[Document],
+    *,
+    json: bool,
+    errors: bool,
+    page: Path | None,
+) -> None:
+    """Print scores as a table or JSON, the kinds of errors when asked, and write the page."""
+    comparison = compare(gold, predicted) if errors or page is not None else None
+    if json:
+        told = scores.as_json()
+        if errors and comparison is not None:
+            told["errors"] = {
+                kind: {"gold": count.gold, "predicted": count.predicted}
+                for kind, count in comparison.counts().items()
+            }
+        print_json(told)
+    else:
+        results().print(table(scores))
+        if errors and comparison is not None:
+            results().print()
+            results().print(errors_table(comparison))
+    if page is not None and comparison is not None:
+        write_text(page, comparison_page(comparison))
+        tell([f"gold beside predictions: {page}"])

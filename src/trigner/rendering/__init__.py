@@ -1,0 +1,15 @@
+"""Documents and comparisons for eyes: on a terminal and as HTML. No numpy, no torch."""
+
+from trigner.rendering.html import asset, comparison_page, documents_page
+from trigner.rendering.terminal import ASCII, UNICODE, Colours, drawing, entity_table
+
+__all__ = [
+    "ASCII",
+    "UNICODE",
+    "Colours",
+    "asset",
+    "comparison_page",
+    "documents_page",
+    "drawing",
+    "entity_table",
+]

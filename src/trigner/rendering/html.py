@@ -1,0 +1,142 @@
+"""Documents and comparisons as self-contained HTML files: nothing is loaded, text stays text.
+
+What is shown travels as JSON in a data block. The styles and scripts of this room are inlined, and
+the page's content security policy lets nothing but exactly them run.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from trigner.mentions import Document, Entity, Fragment
+from trigner.rendering.passages import passages
+
+if TYPE_CHECKING:
+    from trigner.evaluation import Comparison, Finding
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<main id="page"><noscript>This page draws its text with JavaScript.</noscript></main>
+<script type="application/json" id="data">{data}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def asset(name: str) -> str:
+    """A static file of this room, such as `entities.js`."""
+    return files("trigner.rendering").joinpath(name).read_text("utf-8")
+
+
+def documents_page(documents: Iterable[Document], *, title: str = "Entities") -> str:
+    """A page that shows documents with their entities, whole texts in the order given."""
+    shown = [
+        {"id": d.id, "text": d.text, "entities": [_entity(e) for e in d.entities]}
+        for d in documents
+    ]
+    return _page({"mode": "documents", "title": title, "documents": shown})
+
+
+def comparison_page(comparison: Comparison, *, title: str = "Gold and prediction") -> str:
+    """A page that shows gold beside predictions, sentence by sentence, what differs first."""
+    shown: list[dict[str, Any]] = []
+    others = 0
+    for part in comparison.documents:
+        found = passages(part.document, [_extent(finding) for finding in part.findings])
+        others += found.others
+        for passage in found.shown:
+            findings = [part.findings[member] for member in passage.members]
+            shown.append(_compared(part.document, (passage.start, passage.end), findings))
+    shown.sort(key=lambda passage: not passage["differs"])
+    counts = [
+        {"kind": kind, "gold": count.gold, "predicted": count.predicted}
+        for kind, count in comparison.counts().items()
+    ]
+    return _page(
+        {
+            "mode": "comparison",
+            "title": title,
+            "documents": len(comparison.documents),
+            "counts": counts,
+            "passages": shown,
+            "others": others,
+        }
+    )
+
+
+def _compared(document: Document, span: Fragment, findings: Sequence[Finding]) -> dict[str, Any]:
+    start, end = span
+    sides: dict[str, list[dict[str, Any]]] = {"gold": [], "predicted": []}
+    for group, finding in enumerate(findings):
+        for side, entities in (("gold", finding.gold), ("predicted", finding.predicted)):
+            for entity in entities:
+                sides[side].append({**_entity(entity, start), "kind": finding.kind, "group": group})
+    kinds = Counter(finding.kind for finding in findings)
+    return {
+        "document": document.id,
+        "start": start,
+        "text": document.text[start:end],
+        "kinds": list(kinds),
+        "differs": any(kind != "correct" for kind in kinds),
+        **sides,
+    }
+
+
+def _extent(finding: Finding) -> list[Fragment]:
+    return [f for entity in (*finding.gold, *finding.predicted) for f in entity.fragments]
+
+
+def _entity(entity: Entity, start: int = 0) -> dict[str, Any]:
+    """An entity as `drawEntities` takes it, its offsets counted from `start`."""
+    return {
+        "label": entity.label,
+        "fragments": [[a - start, b - start] for a, b in entity.fragments],
+        "text": entity.text,
+        "score": entity.score,
+    }
+
+
+def _page(data: Mapping[str, Any]) -> str:
+    style = asset("entities.css") + asset("page.css")
+    script = asset("entities.js") + asset("page.js")
+    policy = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return _PAGE.format(
+        policy=policy,
+        title=html.escape(str(data["title"])),
+        style=style,
+        script=script,
+        data=_data_block(data),
+    )
+
+
+def _data_block(data: Mapping[str, Any]) -> str:
+    """JSON without what could end a script element, all in ASCII, lone surrogates too."""
+    written = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+    for character in "<>&":
+        written = written.replace(character, f"\\u{ord(character):04x}")
+    return written
+
+
+def _hash(content: str) -> str:
+    digest = hashlib.sha256(content.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"

@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+
+from random_documents import documents
+from trigner.evaluation import compare
+from trigner.mentions import Document, Entity
+from trigner.rendering import asset, comparison_page, documents_page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+HOSTILE = (
+    "</script><script>document.title='broken'</script><img src=x onerror=alert(1)> \u2028 rash"
+)
+
+
+def entity(text, label, *pieces, score=None):
+    fragments, after = [], 0
+    for piece in pieces:
+        start = text.index(piece, after)
+        after = start + len(piece)
+        fragments.append((start, after))
+    return Entity(label, tuple(fragments), " ".join(pieces), score)
+
+
+class Page(HTMLParser):
+    """Elements, attributes and what stands in scripts and styles."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.content, self.policy, self.inside = [], [], "", False
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.content.append("")
+        self.inside = True
+        if ("http-equiv", "Content-Security-Policy") in attrs:
+            self.policy = dict(attrs)["content"]
+
+    def handle_endtag(self, tag):
+        self.inside = False
+
+    def handle_data(self, data):
+        if self.inside:
+            self.content[-1] += data
+
+    def of(self, tag, **attributes):
+        """What stands in the one element like this."""
+        (found,) = [
+            content
+            for (name, attrs), content in zip(self.tags, self.content, strict=True)
+            if name == tag and attributes.items() <= attrs.items()
+        ]
+        return found
+
+    @property
+    def data(self):
+        return json.loads(self.of("script", id="data"))
+
+
+def hashed(content):
+    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
+
+
+@given(documents(scored=True))
+def test_texts_and_offsets_arrive_as_they_are(made):
+    page = Page(documents_page(made))
+    for document, shown in zip(made, page.data["documents"], strict=True):
+        assert shown["text"] == document.text
+        told = [[tuple(f) for f in e["fragments"]] for e in shown["entities"]]
+        assert told == [list(e.fragments) for e in document.entities]
+
+
+@given(documents(scored=True))
+def test_compared_sentences_hold_every_entity_at_its_place(made):
+    texts = {d.id: d.text for d in made}
+    page = Page(comparison_page(compare(made, made)))
+    number = 0
+    for passage in page.data["passages"]:
+        text = texts[passage["document"]]
+        assert text[passage["start"] :].startswith(passage["text"])
+        for shown in passage["gold"]:
+            pieces = [passage["text"][a:b] for a, b in shown["fragments"]]
+            assert shown["text"] == " ".join(pieces)
+            assert shown["kind"] == "correct"
+            number += 1
+    assert number == sum(len({d.key(e) for e in d.entities}) for d in made)
+
+
+def test_markup_in_texts_stays_text():
+    found = Entity("<b>ADR</b>", ((0, 9),), HOSTILE[:9], 0.5)
+    page = Page(documents_page([Document("<i>", HOSTILE, (found,))], title="<u>&"))
+    assert [tag for tag, _ in page.tags if tag in ("script", "img", "b", "i", "u")] == [
+        "script"
+    ] * 2
+    assert page.of("title") == "<u>&"
+    assert page.data["documents"][0]["text"] == HOSTILE
+
+
+def test_only_its_own_script_and_style_may_run_and_nothing_is_loaded():
+    page = Page(documents_page([Document("d", "rash")]))
+    assert page.policy.startswith("default-src 'none'; ")
+    assert f"style-src {hashed(page.of('style'))}; " in page.policy
+    scripts = [c for (t, a), c in zip(page.tags, page.content, strict=True) if t == "script"]
+    assert f"script-src {hashed(scripts[-1])}; " in page.policy
+    assert "unsafe" not in page.policy
+    assert not [attrs for _, attrs in page.tags if {"src", "href", "style"} & attrs.keys()]
+
+
+@pytest.mark.parametrize("name", ["entities.js", "page.js"])
+def test_scripts_make_no_markup_from_strings(name):
+    script = asset(name)
+    for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "</"):
+        assert way not in script
+    assert '"style"' not in script  # a policy without 'unsafe-inline' has no style attributes
+
+
+def test_what_differs_comes_first():
+    text = "A rash came. Pain in my hands."
+    right, wrong = entity(text, "ADR", "rash"), entity(text, "ADR", "Pain", "hands")
+    gold = Document("d", text, (right, wrong))
+    data = Page(comparison_page(compare([gold], [Document("d", text, (right,))]))).data
+    assert [p["kinds"] for p in data["passages"]] == [["missed"], ["correct"]]
+    assert data["passages"][0]["start"] == text.index("Pain")
+    assert {"kind": "missed", "gold": 1, "predicted": 0} in data["counts"]
+    assert data["others"] == 0
+
+
+def rendered(path, size="900,2000"):
+    """The page's elements after its scripts have run, as Chromium has them."""
+    run = subprocess.run(
+        [
+            CHROMIUM,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            f"--user-data-dir={path.parent / 'profile'}",
+            f"--window-size={size}",
+            "--virtual-time-budget=5000",
+            "--dump-dom",
+            path.as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    return run.stdout
+
+
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+
+
+def groups(dom):
+    """`<g>` of each entity: what it says to screen readers and its elements."""
+    found = re.findall(r'<g class="te-entity[^>]*aria-label="([^"]*)"[^>]*>(.*?)</g>', dom, re.S)
+    return [(label, inner) for label, inner in found]
+
+
+@needs_browser
+def test_the_browser_draws_every_fragment_and_joins_them(tmp_path):
+    text = "\U0001f631 Pain and cramping in my hands and lower legs, cafe\u0301 rash."
+    found = (
+        entity(text, "ADR", "Pain", "in my hands", score=0.91),
+        entity(text, "ADR", "Pain", "in my", "lower legs", score=0.87),
+        entity(text, "ADR", "rash", score=0.5),
+        entity(text, "Sign", "rash"),
+    )
+    path = tmp_path / "page.html"
+    path.write_text(documents_page([Document("d", text, found)]), "utf-8")
+    drawn = groups(rendered(path))
+    assert [label for label, _ in drawn] == [
+        "ADR, Pain … in my hands, score 0.91, characters 2–6, 20–31",
+        "ADR, Pain … in my … lower legs, score 0.87, characters 2–6, 20–25, 36–46",
+        "ADR, rash, score 0.50, characters 54–58",
+        "Sign, rash, characters 54–58",
+    ]
+    assert [inner.count('class="te-bar"') for _, inner in drawn] == [2, 3, 1, 1]
+    assert [inner.count('class="te-arc"') for _, inner in drawn] == [1, 2, 0, 0]
+    heights = [re.findall(r'class="te-bar"[^>]* y="([^"]*)"', inner) for _, inner in drawn]
+    assert all(len(set(own)) == 1 for own in heights)  # an entity's fragments on one track
+    # Entities that share fragments are on tracks of their own.
+    assert heights[0][0] != heights[1][0]
+    assert heights[2][0] != heights[3][0]
+
+
+@needs_browser
+def test_the_browser_takes_markup_for_text(tmp_path):
+    found = (entity(HOSTILE, "<b>", "<script>", "rash"),)
+    path = tmp_path / "page.html"
+    path.write_text(documents_page([Document("<i>", HOSTILE, found)], title="fine"), "utf-8")
+    dom = rendered(path)
+    assert "<title>fine</title>" in dom
+    body = dom[dom.index('<main id="page">') : dom.index("</main>")]
+    assert not re.search(r"<(script|img|b|i)\b", body)
+    assert "&lt;script&gt;" in body
+    assert 'class="te-arc"' in body
+
+
+@needs_browser
+def test_entities_run_on_over_lines_and_long_documents_are_drawn_as_they_are_reached(tmp_path):
+    sentence = "Pain and cramping, since the second week of the treatment, in my lower legs."
+    text = "\n".join([sentence] * 400)
+    place, line = sentence.index("lower legs"), len(sentence) + 1
+    found = tuple(
+        Entity("ADR", ((n * line, n * line + 4), (n * line + place, n * line + place + 10)), "")
+        for n in range(400)
+    )
+    path = tmp_path / "page.html"
+    path.write_text(documents_page([Document("d", text, found)]), "utf-8")
+    dom = rendered(path, size="400,600")
+    drawn = groups(dom)
+    assert 0 < len(drawn) < 400
+    assert drawn[0][1].count("te-chevron") == 2
+    shown = re.findall(r'class="te-text"[^>]*>(.*?)</div>', dom, re.S)
+    assert re.sub(r"<[^>]*>", "", "".join(shown)) == text
+
+
+@needs_browser
+def test_the_browser_shows_gold_beside_prediction(tmp_path):
+    text = "Pain in my hands."
+    gold = Document("d", text, (entity(text, "ADR", "Pain", "hands"),))
+    pieces = (entity(text, "ADR", "Pain", score=0.5), entity(text, "ADR", "hands", score=0.5))
+    path = tmp_path / "page.html"
+    path.write_text(comparison_page(compare([gold], [Document("d", text, pieces)])), "utf-8")
+    dom = rendered(path)
+    assert [label.split(", ")[:2] for label, _ in groups(dom)] == [["ADR", "split"]] * 3
+    assert dom.count('class="te-arc"') == 1
+    assert re.search(r'<span class="number">1 → 2</span>', dom)
