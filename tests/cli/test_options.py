@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from trigner.cli.options import read_documents
+from trigner.cli.options import read_documents, thresholds
 from trigner.errors import InputError
 
 
@@ -33,3 +33,20 @@ def test_every_annotation_left_out_is_listed_and_counted(gold, capsys):
     told = capsys.readouterr().err
     assert all(f"one.ann:{n}:" in told for n in range(1, 51))
     assert "50 annotations left out" in told
+
+
+def test_thresholds_for_all_types_and_for_some():
+    assert thresholds("0.5", ["ADR", "Drug"]) == (0.5, {})
+    assert thresholds("ADR=0.4, 0.1,Drug=1", ["ADR", "Drug"]) == (0.1, {"ADR": 0.4, "Drug": 1.0})
+    assert thresholds("a=b=0.2", ["a=b"]) == (0.0, {"a=b": 0.2})
+
+
+@pytest.mark.parametrize("wrong", ["1.5", "-0.1", "x", "ADR=", "ADR=nan"])
+def test_thresholds_that_are_no_numbers_from_0_to_1(wrong):
+    with pytest.raises(InputError, match="numbers from 0 to 1"):
+        thresholds(wrong, ["ADR"])
+
+
+def test_thresholds_of_unknown_types():
+    with pytest.raises(InputError, match="finds no 'Dose', only ADR"):
+        thresholds("Dose=0.5", ["ADR"])

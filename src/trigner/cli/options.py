@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from trigner.cli.output import tell
+from trigner.cli.output import comma_list, tell
 from trigner.corpora import FORMATS, Corpus, read
 from trigner.errors import InputError
 from trigner.mentions import Document
@@ -41,6 +41,15 @@ Device = Annotated[
 ]
 BatchSize = Annotated[
     int, typer.Option("--batch-size", min=1, help="Sentences scored together, at most.")
+]
+Threshold = Annotated[
+    str,
+    typer.Option(
+        "--threshold",
+        metavar="X | TYPE=X,...",
+        help="Least score of an entity, for all types or for some: 0.5, or ADR=0.4,Drug=0.6,0.5."
+        " See find-threshold.",
+    ),
 ]
 Types = Annotated[
     str | None,
@@ -78,3 +87,26 @@ def with_types(documents: Sequence[Document], types: Sequence[str] | None) -> tu
     return tuple(
         replace(d, entities=tuple(e for e in d.entities if e.label in types)) for d in documents
     )
+
+
+def thresholds(option: str, labels: Collection[str]) -> tuple[float, dict[str, float]]:
+    """`--threshold` as the one for all types and those of single ones.
+
+    Raises InputError for what is no number in [0, 1] and for labels that the model does not have.
+    """
+    of_all, of_label = 0.0, {}
+    for part in comma_list(option) or ():
+        label, given, number = part.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = -1.0
+        if not 0 <= value <= 1:
+            raise InputError(f"--threshold takes numbers from 0 to 1; got {part!r}")
+        if not given:
+            of_all = value
+        elif label in labels:
+            of_label[label] = value
+        else:
+            raise InputError(f"--threshold: the model finds no {label!r}, only {', '.join(labels)}")
+    return of_all, of_label
