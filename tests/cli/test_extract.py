@@ -137,3 +137,20 @@ def test_control_characters_do_not_reach_the_terminal(capsys):
     entity = Entity("ADR", ((0, 9),), "", 0.5)
     _print([Document("\x1b]0;title\x07", "\x1b[2Jrash\x00", (entity,))], many=True)
     assert not set(capsys.readouterr().out) & {"\x1b", "\x07", "\x00"}
+
+
+def test_thresholds_drop_entities_of_their_type(run, model, gold):
+    def scores(option):
+        printed = run(
+            *("extract", gold, "--model", model, "--format", "jsonl", "--threshold", option)
+        ).out
+        entities = [e for line in printed.splitlines() for e in json.loads(line)["entities"]]
+        return sorted((e["label"], e["score"]) for e in entities)
+
+    whole = scores("0")
+    cut = sorted(score for label, score in whole if label == "ADR")[-1]
+    assert scores(f"ADR={cut}") == [(a, s) for a, s in whole if a != "ADR" or s >= cut]
+    assert scores(str(cut)) == [(a, s) for a, s in whole if s >= cut]
+    result = run("extract", gold, "--model", model, "--threshold", "2")
+    assert result.code == 2
+    assert "numbers from 0 to 1" in result.err

@@ -16,7 +16,9 @@ from trigner.cli.options import (
     ModelFolder,
     SkipBad,
     Split,
+    Threshold,
     Types,
+    load_extractor,
     read_documents,
     with_types,
 )
@@ -31,6 +33,7 @@ def evaluate(
     json: Json = False,
     errors: Errors = False,
     html: Html = None,
+    threshold: Threshold = "0",
     types: Types = None,
     device: Device = "auto",
     batch_size: BatchSize = 32,
@@ -44,13 +47,11 @@ def evaluate(
     annotated counts, also what no model could find because of how sentences and words are split;
     how much that is, is told.
     """
-    from trigner.inference import load
-
     check_page(html)
     wanted = comma_list(types)
     corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split, types=wanted)
     documents = corpus.documents
-    extract = load(model, device=device, batch_size=batch_size)
+    extract = load_extractor(model, device=device, batch_size=batch_size, threshold=threshold)
     for label, number in unknown_labels(documents, extract.labels).items():
         tell(
             [

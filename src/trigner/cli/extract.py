@@ -12,7 +12,16 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from trigner.cli.options import BatchSize, Device, From, ModelFolder, SkipBad, read_documents
+from trigner.cli.options import (
+    BatchSize,
+    Device,
+    From,
+    ModelFolder,
+    SkipBad,
+    Threshold,
+    load_extractor,
+    read_documents,
+)
 from trigner.cli.output import progress, refuse_non_empty, results, tell
 from trigner.corpora import FORMATS, as_json_line, write
 from trigner.corpora.reading import write_text
@@ -43,9 +52,7 @@ def extract(
         Path | None,
         typer.Option("--out", help="New folder (brat) or file; standard output if not given."),
     ] = None,
-    threshold: Annotated[
-        float, typer.Option("--threshold", min=0.0, max=1.0, help="Least score of an entity.")
-    ] = 0.0,
+    threshold: Threshold = "0",
     device: Device = "auto",
     batch_size: BatchSize = 32,
     from_: From = None,
@@ -74,10 +81,8 @@ def extract(
         refuse_non_empty(out)
     if out is not None and format == "html" and out.is_dir():
         raise InputError("is a folder: html is written to a file in it; name one", path=out)
-    from trigner.inference import load
-
     documents = _documents(inputs, from_, skip_bad)
-    pipeline = load(model, device=device, batch_size=batch_size, threshold=threshold)
+    pipeline = load_extractor(model, device=device, batch_size=batch_size, threshold=threshold)
     found = progress(pipeline.documents(documents), total=len(documents), what="extracting")
     if out is not None and format == "html":
         write_text(out, documents_page(found, title=_title(documents)))

@@ -19,6 +19,7 @@ from trigner.cli.options import (
     SkipBad,
     Split,
     Types,
+    load_extractor,
     read_documents,
 )
 from trigner.cli.output import comma_list, errors, print_json, progress, results, tell
@@ -56,11 +57,9 @@ def find_threshold(
 
     Example:  trigner find-threshold --model model --data dev/ --plot curve.png
     """
-    from trigner.inference import load
-
     wanted = comma_list(types)
     corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split, types=wanted)
-    extract = load(model, device=device, batch_size=batch_size)
+    extract = load_extractor(model, device=device, batch_size=batch_size)
     documents = corpus.documents
     found = list(progress(extract.documents(documents), total=len(documents), what="scoring"))
     tell(extract.tally.notices())

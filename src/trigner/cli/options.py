@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from trigner.cli.output import comma_list, tell
 from trigner.corpora import FORMATS, Corpus, read
 from trigner.errors import InputError
 from trigner.mentions import Document
+
+if TYPE_CHECKING:
+    from trigner.inference import Extractor
 
 From = Annotated[
     str | None,
@@ -87,6 +90,15 @@ def with_types(documents: Sequence[Document], types: Sequence[str] | None) -> tu
     return tuple(
         replace(d, entities=tuple(e for e in d.entities if e.label in types)) for d in documents
     )
+
+
+def load_extractor(model: Path, *, device: str, batch_size: int, threshold: str = "0") -> Extractor:
+    """The model as commands ask for it."""
+    from trigner.inference import load
+
+    extract = load(model, device=device, batch_size=batch_size)
+    of_all, of_label = thresholds(threshold, extract.labels)
+    return replace(extract, threshold=of_all, thresholds=of_label)
 
 
 def thresholds(option: str, labels: Collection[str]) -> tuple[float, dict[str, float]]:
