@@ -137,26 +137,24 @@ def test_what_differs_comes_first():
     assert data["others"] == 0
 
 
-def rendered(path, size="900,2000"):
-    """The page's elements after its scripts have run, as Chromium has them."""
+def chromium(*arguments, at):
+    """What a headless browser prints; `at` is a folder for its own files."""
+    options = ("--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={at / 'profile'}")
     run = subprocess.run(
-        [
-            CHROMIUM,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            f"--user-data-dir={path.parent / 'profile'}",
-            f"--window-size={size}",
-            "--virtual-time-budget=5000",
-            "--dump-dom",
-            path.as_uri(),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
+        [CHROMIUM, *options, *arguments], capture_output=True, text=True, timeout=120, check=True
     )
     return run.stdout
+
+
+def rendered(path, size="900,2000"):
+    """The page's elements after its scripts have run, as Chromium has them."""
+    return chromium(
+        f"--window-size={size}",
+        "--virtual-time-budget=5000",
+        "--dump-dom",
+        path.as_uri(),
+        at=path.parent,
+    )
 
 
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
@@ -238,3 +236,77 @@ def test_the_browser_shows_gold_beside_prediction(tmp_path):
     assert [label.split(", ")[:2] for label, _ in groups(dom)] == [["ADR", "split"]] * 3
     assert dom.count('class="te-arc"') == 1
     assert re.search(r'<span class="number">1 → 2</span>', dom)
+
+
+COMPONENT = """<!doctype html><meta charset="utf-8"><style>{style}</style>
+<div id="place"></div><pre id="told"></pre><script>{script}
+const text = "\U0001f631 Pain and numb hands.";
+const entities = [
+  {{label: "ADR", fragments: [[2, 6], [16, 21]], score: 0.9}},
+  {{label: "Site", fragments: [[16, 21]]}},
+];
+const place = document.getElementById("place");
+const told = {{heard: []}};
+const handle = drawEntities(place, text, entities, {{
+  offset: 100,
+  onHighlight: (indices) => told.heard.push(indices),
+  onSelect: (index, entity) => {{ told.selected = [index, entity.label]; }},
+}});
+const all = (selector) => [...place.querySelectorAll(selector)];
+const lit = () => all(".te-mark.te-on").map((mark) => mark.textContent);
+all('[data-index="0"]')[0].focus();
+told.focused = lit();
+told.tip = all(".te-tip")[0].textContent;
+const enter = new KeyboardEvent("keydown", {{key: "Enter", bubbles: true}});
+all('[data-index="0"]')[0].dispatchEvent(enter);
+document.activeElement.blur();
+told.left = lit();
+told.hidden = all(".te-tip")[0].hidden;
+handle.highlight([1]);
+told.highlighted = lit();
+const before = all(".te-arc")[0].getAttribute("d");
+place.style.width = "90px";
+handle.redraw();
+told.moved = all(".te-arc").map((arc) => arc.getAttribute("d")).join() !== before;
+handle.update([entities[1]]);
+told.updated = all(".te-entity").length;
+told.text = all(".te-text").map((block) => block.textContent).join("");
+handle.destroy();
+told.after = place.childNodes.length;
+document.getElementById("told").textContent = JSON.stringify(told);
+</script>"""
+
+
+@needs_browser
+def test_the_component_answers_to_keyboard_and_handle(tmp_path):
+    path = tmp_path / "component.html"
+    style, script = asset("entities.css"), asset("entities.js")
+    path.write_text(COMPONENT.format(style=style, script=script), "utf-8")
+    told = json.loads(re.search(r'<pre id="told">(.*?)</pre>', rendered(path), re.S)[1])
+    assert told == {
+        "heard": [[0], []],
+        "selected": [0, "ADR"],
+        "focused": ["Pain", "hands"],
+        "tip": "ADR0.90102–106, 116–121Pain … hands",
+        "left": [],
+        "hidden": True,
+        "highlighted": ["hands"],
+        "moved": True,
+        "updated": 1,
+        "text": "\U0001f631 Pain and numb hands.",
+        "after": 0,
+    }
+
+
+@needs_browser
+def test_printing_draws_everything(tmp_path):
+    # More pages on paper than what is drawn lazily on the screen would fill.
+    sentence = "Pain and cramping in my hands and lower legs."
+    text = "\n".join([sentence] * 400)
+    found = tuple(Entity("ADR", ((46 * n, 46 * n + 4),), "Pain") for n in range(400))
+    path = tmp_path / "page.html"
+    path.write_text(documents_page([Document("d", text, found)]), "utf-8")
+    printed = tmp_path / "page.pdf"
+    chromium("--virtual-time-budget=5000", f"--print-to-pdf={printed}", path.as_uri(), at=tmp_path)
+    pages = len(re.findall(rb"/Type\s*/Page\b", printed.read_bytes()))
+    assert pages >= 18  # 400 lines of 27 pixels would be 11 pages, with tracks they are 20

@@ -13,6 +13,7 @@
                  missing
      colourOf    (entity, index) -> number of a colour, in place of that of its label
      offset      added to the offsets that are shown (code points), for a text that is a part
+     showLabels  whether labels stand under their bars (true); needless when there is one label only
      showScores  whether scores stand behind labels (true); they are always in the tooltip
      onSelect    (index, entity) => ..., on a click on an entity's track, Enter or the space bar
      onHighlight (indices) => ..., when entities are pointed at or focused, [] when no longer
@@ -33,7 +34,7 @@
 
 globalThis.drawEntities = (() => {
   const COLOURS = 8;
-  const TRACK = 21; // pixels, as the height of a bar, its label and the space under them
+  const TRACK = 22; // pixels, as the height of a bar, its label and the space under them
   const BAR = 4;
   const LABEL_SIZE = 10.5;
   const EAGER = 300; // entities; with more, blocks are drawn when they come near the window
@@ -222,12 +223,13 @@ globalThis.drawEntities = (() => {
   }
 
   /* A level for each row, such that rows of one level do not touch; the short ones come first. */
-  function stack(block, measure, rows, family, showScores) {
+  function stack(block, measure, rows, family, options) {
     const used = Array.from({ length: measure.lines }, () => []);
     for (const row of rows) {
       const { entity } = row.item;
-      row.label = entity.label + (entity.note ? ` · ${entity.note}` : "");
-      row.score = showScores ? scoreOf(entity) : "";
+      const named = [(options.showLabels ?? true) && entity.label, entity.note];
+      row.label = named.filter(Boolean).join(" · ");
+      row.score = (options.showScores ?? true) ? scoreOf(entity) : "";
       const width = labelWidth([row.label, row.score].join(" ").trim(), family) + 4;
       const left = row.bars[0].x0;
       row.labelAt = Math.max(0, Math.min(left, measure.width - width));
@@ -271,7 +273,8 @@ globalThis.drawEntities = (() => {
   }
 
   function arc(x0, x1, y) {
-    const dip = Math.min(9, 3 + (x1 - x0) / 12);
+    // Above the labels, which stand under the bars and may reach into the gap.
+    const dip = Math.min(6, 2 + (x1 - x0) / 10);
     const bend = Math.min((x1 - x0) / 2, 14);
     return makeSvg("path", {
       class: "te-arc",
@@ -306,12 +309,12 @@ globalThis.drawEntities = (() => {
     group.prepend(makeSvg("rect", {
       class: "te-target", x: row.x0, y: y - 2, width: Math.max(row.x1 - row.x0, 4), height: TRACK - 3,
     }));
-    if (row.enters) return;
-    const label = makeSvg("text", { class: "te-label", x: row.labelAt, y: y + BAR + LABEL_SIZE });
+    if (row.enters || !(row.label || row.score)) return;
+    const label = makeSvg("text", { class: "te-label", x: row.labelAt, y: y + BAR + LABEL_SIZE + 1 });
     label.append(row.label);
     if (row.score) {
       const score = makeSvg("tspan", { class: "te-score" });
-      score.textContent = ` ${row.score}`;
+      score.textContent = row.label ? ` ${row.score}` : row.score;
       label.append(score);
     }
     group.append(label);
@@ -373,7 +376,7 @@ globalThis.drawEntities = (() => {
         block.rtl = getComputedStyle(block.text).direction === "rtl";
         const measure = measured(block);
         const rows = rowsOf(block, measure);
-        const levels = stack(block, measure, rows, family, options.showScores ?? true);
+        const levels = stack(block, measure, rows, family, options);
         return { block, measure, rows, levels };
       });
       for (const { measure, levels } of plans) {
@@ -453,13 +456,18 @@ globalThis.drawEntities = (() => {
     function highlight(indices) {
       const chosen = new Set(indices);
       root.classList.toggle("te-active", chosen.size > 0);
-      for (const element of root.querySelectorAll(".te-on")) element.classList.remove("te-on");
+      for (const element of root.querySelectorAll(".te-on")) show(element, owners.get(element)[0], false);
       if (!chosen.size) return;
       for (const element of root.querySelectorAll(".te-entity, .te-mark")) {
-        if (owners.get(element)?.some((item) => chosen.has(item.index))) {
-          element.classList.add("te-on");
-        }
+        const item = owners.get(element)?.find((owner) => chosen.has(owner.index));
+        if (item) show(element, item, true);
       }
+    }
+
+    /* A mark that several entities share takes the colour of the one that is pointed at. */
+    function show(element, item, on) {
+      const kind = element.classList[0];
+      element.setAttribute("class", `${kind} ${item.colour}${on ? " te-on" : ""}`);
     }
 
     function showTip(items, element) {

@@ -105,12 +105,14 @@
       const place = make("div");
       section.append(head, place);
       // Drawn once it stands in the page: before, it has no size.
-      queueMicrotask(() => handles.set(shown, drawEntities(place, shown.text, chosen(shown), { labels })));
+      queueMicrotask(() => handles.set(shown, drawEntities(place, shown.text, chosen(shown), {
+        labels, showLabels: labels.length > 1,
+      })));
       return section;
     });
   }
 
-  function compared(shown, on) {
+  function compared(shown, on, severalLabels) {
     const section = make("section", "compared");
     const head = make("h2", "", shown.document);
     const kinds = Object.keys(KINDS).filter((kind) => shown.kinds.includes(kind)).join(", ");
@@ -134,6 +136,7 @@
       queueMicrotask(() => {
         handles[side] = drawEntities(place, shown.text, drawn[side], {
           offset: shown.start,
+          showLabels: severalLabels,
           colourOf: (entity) => KINDS[entity.kind].colour,
           onHighlight: mark(side, other),
         });
@@ -151,12 +154,14 @@
       `${(data.passages.length - differing).toLocaleString("en")} agree`,
       `${data.others.toLocaleString("en")} have no entities and are not shown`,
     ].join(" · ")));
+    const entities = data.passages.flatMap((shown) => [...shown.gold, ...shown.predicted]);
+    const severalLabels = new Set(entities.map((entity) => entity.label)).size > 1;
     let clear = () => {};
     const show = (on) => {
       clear();
       for (const old of page.querySelectorAll("section")) old.remove();
       const list = data.passages.filter((shown) => shown.kinds.some((kind) => on.has(kind)));
-      clear = growing(list, (shown) => compared(shown, on));
+      clear = growing(list, (shown) => compared(shown, on, severalLabels));
     };
     const numberOf = ({ kind, gold, predicted }) => {
       if (kind === "missed" || gold === predicted) return gold.toLocaleString("en");
