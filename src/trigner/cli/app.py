@@ -23,13 +23,14 @@ from trigner.cli.find_threshold import find_threshold
 from trigner.cli.info import info
 from trigner.cli.output import errors
 from trigner.cli.score import score
+from trigner.cli.serve import serve
 from trigner.cli.stats import stats
 from trigner.cli.train import train
 from trigner.errors import InputError, TrignerError
 
 COMMANDS = (
     *(extract, train, evaluate, score, find_threshold),
-    *(convert, stats, ceiling, info, adapt, export),
+    *(convert, stats, ceiling, info, adapt, export, serve),
 )
 """In the order in which help lists them."""
 

@@ -1,0 +1,90 @@
+"""`trigner serve`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trigner.cli.options import BatchSize, Device
+from trigner.cli.output import errors
+from trigner.errors import InputError, require_extra
+from trigner.model_folder import read_description
+
+DEFAULT_MODEL: Path | None = None
+
+
+def serve(
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            "--model", metavar="MODEL", help="A model folder; one of `trigner export` is fastest."
+        ),
+    ] = DEFAULT_MODEL,
+    host: Annotated[
+        str, typer.Option("--host", help="Address to listen on; 0.0.0.0 is every one there is.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Port; 0 for any that is free.")
+    ] = 8000,
+    threshold: Annotated[
+        float,
+        typer.Option("--threshold", min=0.0, max=1.0, help="Least score, if a request has none."),
+    ] = 0.0,
+    max_body: Annotated[
+        int, typer.Option("--max-body", min=1, help="Bytes of a request.")
+    ] = 2_000_000,
+    max_texts: Annotated[int, typer.Option("--max-texts", min=1, help="Texts of a request.")] = 256,
+    max_characters: Annotated[
+        int, typer.Option("--max-characters", min=1, help="Characters of a text.")
+    ] = 100_000,
+    max_waiting: Annotated[
+        int, typer.Option("--max-waiting", min=1, help="Requests held; more get 503.")
+    ] = 64,
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=0.1, help="Seconds for a request.")
+    ] = 30.0,
+    stop_within: Annotated[
+        float, typer.Option("--stop-within", min=1.0, help="Seconds to finish what is begun.")
+    ] = 20.0,
+    device: Device = "auto",
+    batch_size: BatchSize = 32,
+) -> None:
+    """Serve a model over HTTP, with a page to try it on.
+
+    Texts go to POST /v1/extract as {"text": ...} or {"texts": [...]}; /openapi.json describes
+    everything. There is no password and no encryption: to be reached from elsewhere, put it behind
+    a server that has both.
+
+    Example:
+
+      trigner serve --model model
+    """
+    if model is None:
+        raise InputError("give a model folder with --model")
+    require_extra("serve", "fastapi", "uvicorn", "prometheus_client")
+    description = read_description(model)
+    from trigner import serving
+    from trigner.inference import load
+
+    settings = serving.ServiceSettings(
+        max_body=max_body,
+        max_texts=max_texts,
+        max_characters=max_characters,
+        max_waiting=max_waiting,
+        timeout=timeout,
+        stop_within=stop_within,
+        batch_sentences=batch_size,
+    )
+    extractor = load(model, device=device, batch_size=batch_size, threshold=threshold)
+    app = serving.create_app(extractor, settings, description=description)
+    serving.serve(
+        app,
+        host=host,
+        port=port,
+        stop_within=stop_within,
+        on_ready=lambda address: errors().print(
+            f"serving on {address} (Ctrl+C stops)", highlight=False, soft_wrap=True
+        ),
+    )

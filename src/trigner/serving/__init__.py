@@ -1,0 +1,7 @@
+"""The HTTP service and its page."""
+
+from trigner.serving.app import create_app
+from trigner.serving.listening import serve
+from trigner.serving.settings import ServiceSettings
+
+__all__ = ["ServiceSettings", "create_app", "serve"]

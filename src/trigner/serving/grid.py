@@ -1,0 +1,81 @@
+"""The word-pair grid of one sentence: what the network thinks of each pair of words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trigner.batches import cut
+from trigner.errors import InputError
+from trigner.inference import Extractor
+from trigner.mentions import Document, Entity, Sentence
+from trigner.schemes import TagSpace
+from trigner.serving.work import Ticket, Work
+from trigner.text import entity_of, segment, sentence_at, sentence_starts
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """An entity and the cells `(row, column, tag)` that its score is the product of."""
+
+    entity: Entity
+    cells: tuple[tuple[int, int, int], ...]
+
+
+@dataclass
+class Grid:
+    """One sentence: `probabilities [L, L, C]` of the scheme's `tags` for each pair of its words."""
+
+    sentence: Sentence
+    tags: tuple[str, ...]
+    probabilities: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0, 0)))
+    entities: list[Explained] = field(default_factory=list)
+
+
+def sentence_around(text: str, character: int) -> Sentence:
+    """The sentence that a character of a text belongs to. Raises InputError when it has none."""
+    document = Document("text", text)
+    sentences = segment(document).sentences
+    if not sentences:
+        raise InputError("the text has no words")
+    return sentences[sentence_at(sentence_starts(document), character)]
+
+
+def grid(extractor: Extractor, text: str, sentence: Sentence) -> Work[Grid]:
+    """The grid of a sentence of `text`.
+
+    Raises InputError when the model's scheme has none, or the sentence is too long for one pass of
+    the encoder.
+    """
+    if extractor.scheme.tag_space is not TagSpace.EXCLUSIVE_GRID:
+        raise InputError(f"a model with the scheme {extractor.scheme.name} has no grid to show")
+    examples = cut([sentence], extractor.word_pieces, extractor.max_pieces).examples
+    if len(examples) > 1:
+        raise InputError("the sentence is longer than the encoder reads at a time")
+    found = Grid(sentence, tuple(extractor.scheme.tags))
+
+    def receive(logits: NDArray[np.floating[Any]]) -> None:
+        start = len(extractor.word_pieces.special_words)
+        end = start + len(sentence.words)
+        found.probabilities = _softmax(logits[start:end, start:end] / extractor.temperature)
+        document = Document("text", text)
+        for scored in extractor.decode(examples[0], logits):
+            entity = entity_of(document, sentence, scored.mention, scored.score)
+            tags = extractor.scheme.encode([scored.mention], len(sentence.words)).tags
+            cells = tuple((int(i), int(j), int(tags[i, j])) for i, j in np.argwhere(tags))
+            found.entities.append(Explained(entity, cells))
+
+    def tickets() -> Iterator[Ticket]:
+        yield Ticket(examples[0], receive)
+
+    return Work(tickets(), lambda: found)
+
+
+def _softmax(logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    weights = np.exp(logits.astype(np.float64) - logits.max(axis=-1, keepdims=True))
+    result: NDArray[np.float64] = weights / weights.sum(axis=-1, keepdims=True)
+    return result

@@ -1,0 +1,92 @@
+"""The service on a port, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable
+
+import uvicorn
+from fastapi import FastAPI
+
+from trigner.errors import TrignerError
+
+WAITING_CONNECTIONS = 1024
+
+
+def serve(
+    app: FastAPI,
+    *,
+    host: str,
+    port: int,
+    stop_within: float,
+    on_ready: Callable[[str], None] = lambda address: None,
+) -> None:
+    """Serve until SIGTERM or SIGINT, then finish what was taken, for `stop_within` seconds.
+
+    Port 0 is any that is free; `on_ready` is told the address once requests are answered. Raises
+    TrignerError when the address cannot be had or the service does not start.
+    """
+    listener = _listener(host, port)
+    address = _address(listener, host)
+    server = _Server(
+        uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,  # texts are nobody's business, nor is who sends them
+            server_header=False,
+            lifespan="on",
+            timeout_graceful_shutdown=max(1, round(stop_within)),
+        ),
+        lambda: on_ready(address),
+    )
+    # uvicorn raises the signal that stopped it once more when all is done: that is no failure.
+    previous = {
+        number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)
+    }
+    try:
+        server.run(sockets=[listener])
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+        listener.close()
+    if not server.started:
+        raise TrignerError("the service did not start: see above")
+
+
+class _Server(uvicorn.Server):
+    """uvicorn that tells when it is ready."""
+
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            asyncio.get_running_loop().call_soon(self._on_ready)
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(place)
+            listener.listen(WAITING_CONNECTIONS)
+        except OSError:
+            listener.close()
+            raise
+    except OSError as error:
+        raise TrignerError(f"cannot listen on {host}:{port}: {error.strerror}") from error
+    listener.setblocking(False)
+    return listener
+
+
+def _address(listener: socket.socket, host: str) -> str:
+    port = listener.getsockname()[1]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

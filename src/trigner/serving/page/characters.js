@@ -1,0 +1,56 @@
+/* Characters as the service counts them: Unicode code points, where JavaScript counts UTF-16 units. */
+
+/* A text that can be sent: half of a surrogate pair becomes U+FFFD, which takes as much room. */
+export function wellFormed(text) {
+  return text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
+}
+
+/* A text as a text area shows it. */
+export function shown(text) {
+  return text.replace(/\r\n?/g, "\n");
+}
+
+/* Code points of `text` before the place `unit` (UTF-16) in what a text area shows of it. */
+export function codePointAt(text, unit) {
+  let points = 0;
+  let units = 0;
+  for (let at = 0; at < text.length && units < unit; points += 1) {
+    const size = text.codePointAt(at) > 0xffff ? 2 : 1;
+    const skipped = text[at] === "\r" && text[at + 1] === "\n";
+    units += skipped ? 0 : size;
+    at += size;
+  }
+  return points;
+}
+
+/* Lines of a brat .ann file; fragments that span lines are divided there, as brat has it. */
+export function asBrat(text, entities) {
+  const points = Array.from(text);
+  return entities.map((entity, index) => {
+    const fragments = entity.fragments.flatMap((fragment) => linesOf(points, fragment));
+    const offsets = fragments.map(([start, end]) => `${start} ${end}`).join(";");
+    const surface = fragments.map(([start, end]) => points.slice(start, end).join("")).join(" ");
+    const label = entity.label.replace(/\s+/gu, "_");
+    return `T${index + 1}\t${label} ${offsets}\t${surface.replace(/[\t\r\n]/g, " ")}\n`;
+  }).join("");
+}
+
+function linesOf(points, [start, end]) {
+  const parts = [];
+  let from = start;
+  for (let at = start; at <= end; at += 1) {
+    if (at === end || points[at] === "\n" || points[at] === "\r") {
+      if (from < at) parts.push([from, at]);
+      from = at + 1;
+    }
+  }
+  return parts.length ? parts : [[start, end]];
+}
+
+/* One JSON object, as `trigner extract --format jsonl` writes it, on several lines. */
+export function asJson(text, entities) {
+  const kept = entities.map(({ label, fragments, text: surface, score }) => (
+    { label, fragments, text: surface, score }
+  ));
+  return `${JSON.stringify({ text, entities: kept }, null, 2)}\n`;
+}

@@ -1,0 +1,332 @@
+/* The page: a text is sent as it is typed, what comes back is drawn; answers to older texts are
+   thrown away. Text only ever becomes text nodes. */
+
+import { asBrat, asJson, codePointAt, shown, wellFormed } from "./characters.js";
+import { drawGrid, drawReason } from "./grid.js";
+
+const PAUSE = 200; // milliseconds without a key before a text is sent
+const SAMPLE = "The most common adverse reactions were headache, nausea and vomiting.\n"
+  + "Two patients had swelling of the face and hands, and decreased red and white blood cell counts "
+  + "were seen after the second dose.";
+
+const $ = (id) => document.getElementById(id);
+const area = $("text");
+
+const state = {
+  about: { labels: [], threshold: 0, thresholds: {}, limits: {} },
+  file: null, // the text of a dropped file, exactly: a text area changes its line ends
+  text: "",
+  entities: [],
+  threshold: null, // null: the model's own
+  drawing: null,
+  grid: null, // { answer, drawn }
+  selected: null, // the key of an entity
+};
+
+function make(name, className, text) {
+  const element = document.createElement(name);
+  if (className) element.className = className;
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+const keyOf = (entity) => JSON.stringify([entity.label, entity.fragments]);
+
+function currentText() {
+  const typed = area.value;
+  if (state.file !== null && shown(state.file) === typed) return state.file;
+  state.file = null;
+  return wellFormed(typed);
+}
+
+function visible() {
+  const { threshold, thresholds } = state.about;
+  return state.entities.filter(({ label, score }) => (
+    score >= (state.threshold ?? thresholds[label] ?? threshold)
+  ));
+}
+
+/* Asking the service. One kind of question has one answer: the newest. */
+
+const asked = { extract: null, grid: null };
+
+async function ask(kind, question) {
+  asked[kind]?.abort();
+  const control = new AbortController();
+  asked[kind] = control;
+  const newest = () => asked[kind] === control;
+  try {
+    const response = await fetch(`v1/${kind}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(question),
+      signal: control.signal,
+    });
+    const answer = await response.json();
+    if (!newest()) return null;
+    const later = response.status === 503 ? Number(response.headers.get("Retry-After") ?? 1) : null;
+    return response.ok ? { answer } : { problem: answer.detail, later };
+  } catch (error) {
+    if (!newest() || error.name === "AbortError") return null;
+    return { problem: "The service does not answer." };
+  }
+}
+
+function tellProblem(message) {
+  $("problem").textContent = message ?? "";
+  $("problem").hidden = !message;
+}
+
+/* Entities */
+
+let timer = null;
+
+function askSoon(pause = PAUSE) {
+  clearTimeout(timer);
+  timer = setTimeout(find, pause);
+}
+
+async function find() {
+  const text = currentText();
+  const started = performance.now();
+  $("status").textContent = "…";
+  const got = await ask("extract", { text, threshold: 0 });
+  if (!got) return;
+  tellProblem(got.problem);
+  if (got.later) askSoon(1000 * got.later);
+  state.text = text;
+  state.entities = got.answer?.entities ?? [];
+  const notices = got.answer?.notices ?? [];
+  $("notices").replaceChildren(...notices.map((notice) => make("li", "", notice)));
+  $("notices").hidden = !notices.length;
+  if (state.grid?.text !== text) closeGrid();
+  drawText();
+  tellCount(got.problem ? null : performance.now() - started);
+}
+
+function tellCount(milliseconds) {
+  const count = visible().length;
+  const left = state.entities.length - count;
+  const parts = [count === 1 ? "1 entity" : `${count} entities`];
+  if (left) parts.push(`${left} below the score`);
+  if (milliseconds) parts.push(`${Math.round(milliseconds)} ms`);
+  $("status").textContent = milliseconds === null ? "" : parts.join(" · ");
+}
+
+function drawText() {
+  state.drawing?.destroy();
+  state.drawing = globalThis.drawEntities($("drawing"), state.text, visible(), {
+    labels: state.about.labels,
+    onSelect: (_, entity) => explain(entity),
+  });
+  listEntities();
+}
+
+function filterAgain() {
+  state.drawing?.update(visible());
+  listEntities();
+  tellCount();
+}
+
+function listEntities() {
+  const entities = visible();
+  const points = Array.from(state.text);
+  const rows = entities.map((entity, index) => {
+    const row = make("tr");
+    const type = make("td");
+    type.append(chip(entity.label));
+    const cell = make("td");
+    const pieces = entity.fragments.map(([a, b]) => points.slice(a, b).join("").replace(/\s+/g, " "));
+    const button = make("button", "entity", pieces.join(" … "));
+    button.type = "button";
+    button.dir = "auto";
+    button.title = "Explain by the word-pair grid";
+    button.setAttribute("aria-pressed", String(state.selected === keyOf(entity)));
+    button.addEventListener("click", () => explain(entity));
+    for (const [on, off] of [["pointerenter", "pointerleave"], ["focus", "blur"]]) {
+      button.addEventListener(on, () => state.drawing.highlight([index]));
+      button.addEventListener(off, () => state.drawing.highlight([]));
+    }
+    cell.append(button);
+    const score = make("td", "score");
+    const meter = make("span", `meter ${colourOf(entity.label)}`);
+    meter.style.setProperty("--share", `${(100 * entity.score).toFixed(1)}%`);
+    score.append(meter, entity.score.toFixed(3));
+    const ranges = entity.fragments.map(([a, b]) => `${a}–${b}`).join(", ");
+    row.append(type, cell, make("td", "numbers", ranges), score);
+    return row;
+  });
+  $("entities").tBodies[0].replaceChildren(...rows);
+  $("entities").hidden = !rows.length;
+  $("copy-json").disabled = $("copy-brat").disabled = !rows.length;
+}
+
+function colourOf(label) {
+  return globalThis.drawEntities.colourClass(Math.max(state.about.labels.indexOf(label), 0));
+}
+
+function chip(label) {
+  return make("span", `chip ${colourOf(label)}`, label);
+}
+
+/* The grid */
+
+async function explain(entity) {
+  state.selected = keyOf(entity);
+  listEntities();
+  if (state.grid?.text === state.text) {
+    const known = state.grid.answer.entities.find((e) => keyOf(e) === state.selected);
+    if (known) {
+      showReason(known);
+      return;
+    }
+  }
+  await openGrid(entity.fragments[0][0]);
+}
+
+async function openGrid(at) {
+  const text = state.text;
+  const got = await ask("grid", { text, at });
+  if (!got || text !== state.text) return;
+  $("why").hidden = false;
+  if (got.problem) {
+    state.grid = null;
+    $("grid").replaceChildren();
+    $("readout").textContent = "";
+    $("reason").replaceChildren(make("p", "problem", got.problem));
+  } else {
+    const tell = (what) => { $("readout").textContent = what; };
+    const drawn = drawGrid($("grid"), got.answer, state.about.labels, tell);
+    state.grid = { text, answer: got.answer, drawn };
+    $("readout").textContent = "Point at a cell, or move with the arrow keys.";
+    showReason(got.answer.entities.find((e) => keyOf(e) === state.selected));
+  }
+  $("why").scrollIntoView({ block: "nearest" });
+  $("why").focus({ preventScroll: true });
+}
+
+function showReason(entity) {
+  state.grid.drawn.mark(entity);
+  drawReason($("reason"), state.grid.answer, entity, state.about.labels);
+}
+
+function closeGrid() {
+  asked.grid?.abort();
+  asked.grid = null;
+  state.grid = null;
+  state.selected = null;
+  $("why").hidden = true;
+}
+
+/* Files and copies */
+
+async function take(file) {
+  if (!file) return;
+  if (!/\.txt$/i.test(file.name) && file.type !== "text/plain") {
+    tellProblem(`${file.name} is no .txt file.`);
+    return;
+  }
+  const most = state.about.limits.max_body;
+  if (most && file.size > most) {
+    tellProblem(`${file.name} has more than the ${most} bytes that this service takes.`);
+    return;
+  }
+  try {
+    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+    state.file = decoder.decode(await file.arrayBuffer());
+  } catch {
+    tellProblem(`${file.name} is not UTF-8.`);
+    return;
+  }
+  area.value = shown(state.file);
+  askSoon(0);
+}
+
+async function copy(what, text) {
+  let done = true;
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    done = copyByHand(text); // pages that are not served from this machine have no clipboard
+  }
+  $("status").textContent = done ? `Copied as ${what}` : "The browser does not let the page copy.";
+}
+
+function copyByHand(text) {
+  const carrier = make("textarea", "unseen");
+  carrier.value = text;
+  document.body.append(carrier);
+  const focused = document.activeElement;
+  carrier.select();
+  const done = document.execCommand("copy");
+  carrier.remove();
+  focused?.focus();
+  return done;
+}
+
+/* What the page reacts to */
+
+area.addEventListener("input", () => askSoon());
+$("clear").addEventListener("click", () => {
+  area.value = "";
+  askSoon(0);
+  area.focus();
+});
+$("open").addEventListener("click", () => $("file").click());
+$("file").addEventListener("change", (event) => {
+  take(event.target.files[0]);
+  event.target.value = "";
+});
+$("threshold").addEventListener("input", (event) => {
+  state.threshold = Number(event.target.value);
+  $("threshold-value").textContent = state.threshold.toFixed(2);
+  filterAgain();
+});
+$("copy-json").addEventListener("click", () => copy("JSON", asJson(state.text, visible())));
+$("copy-brat").addEventListener("click", () => copy("brat", asBrat(state.text, visible())));
+$("show-grid").addEventListener("click", () => {
+  state.selected = null;
+  listEntities();
+  openGrid(codePointAt(state.text, area.selectionStart));
+});
+$("close-grid").addEventListener("click", () => {
+  closeGrid();
+  listEntities();
+  $("found").focus({ preventScroll: true });
+});
+$("why").addEventListener("keydown", (event) => {
+  if (event.key === "Escape") $("close-grid").click();
+});
+
+for (const name of ["dragover", "drop", "dragleave"]) {
+  window.addEventListener(name, (event) => {
+    const files = event.dataTransfer?.types.includes("Files");
+    if (name !== "dragleave" && files) event.preventDefault();
+    document.body.classList.toggle("dropping", name === "dragover" && files);
+    if (name === "drop" && files) take(event.dataTransfer.files[0]);
+  });
+}
+
+async function start() {
+  try {
+    state.about = await (await fetch("v1/model")).json();
+  } catch {
+    tellProblem("The service does not answer.");
+    return;
+  }
+  const { labels, scheme, versions, threshold } = state.about;
+  $("model").textContent = `trigner ${versions.trigner} · scheme ${scheme} · ${versions.precision}`;
+  $("legend").replaceChildren(...labels.map((label) => {
+    const item = make("li");
+    item.append(chip(label));
+    return item;
+  }));
+  $("threshold").value = threshold;
+  $("threshold-value").textContent = threshold.toFixed(2);
+  $("how-w2ner").hidden = scheme !== "w2ner";
+  if (!area.value) area.value = SAMPLE;
+  askSoon(0);
+}
+
+listEntities();
+start();

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+
+
+def test_a_model_must_be_given(run, tmp_path):
+    result = run("serve")
+    assert result.code == 2
+    assert "--model" in result.err
+    assert run("serve", "--model", tmp_path / "none").code == 2
+
+
+@pytest.mark.parametrize(
+    "wrong", [("--port", "70000"), ("--timeout", "0"), ("--max-texts", "0"), ("--max-body", "x")]
+)
+def test_limits_make_sense(run, model, wrong):
+    assert run("serve", "--model", model, *wrong).code == 2
+
+
+def test_options_reach_the_service(run, model, monkeypatch):
+    seen = {}
+    monkeypatch.setattr("trigner.serving.create_app", lambda *a, **k: seen.update(app=a, rest=k))
+    monkeypatch.setattr("trigner.serving.serve", lambda app, **options: seen.update(options))
+    options = ("--port", "0", "--max-texts", "5", "--timeout", "3", "--threshold", "0.4")
+    result = run("serve", "--model", model, *options, "--device", "cpu")
+    assert result.code == 0, result.err
+    extractor, settings = seen["app"]
+    assert (extractor.threshold, settings.max_texts, settings.timeout) == (0.4, 5, 3)
+    assert seen["host"] == "127.0.0.1"
+    assert seen["rest"]["description"]["labels"] == ["ADR", "Drug"]
+
+
+def test_without_the_extra_the_cure_is_told(run, model, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "fastapi" else 1)
+    result = run("serve", "--model", model)
+    assert result.code == 1
+    assert "trigner[serve]" in result.err

@@ -1,0 +1,120 @@
+"""A small model that finds things, its folder, and the service around it."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+import pytest
+import torch
+from starlette.testclient import TestClient
+
+from tiny_encoders import tiny_encoder
+from trigner.batches import collate
+from trigner.inference import export, extractor
+from trigner.inference.torch_runtime import torch_scorer
+from trigner.model_folder import read_description
+from trigner.networks import NetworkSettings, create
+from trigner.serving import ServiceSettings, create_app
+
+SMALL = NetworkSettings(
+    lstm_size=8, distance_size=3, region_size=3, channels=4, pair_size=6, grid_size=5
+)
+TEXT = "my left leg hurt. no pain in arm, numb after the tablet."
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory):
+    """A model with random weights, no class ahead of the others on average."""
+    encoder = tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=False)
+    torch.manual_seed(1)
+    made = create(str(encoder), "w2ner", ("ADR", "Drug"), SMALL)
+    batch = collate(made.word_pieces([TEXT.split()]), padding_id=made.padding_id)
+    mean = torch.from_numpy(torch_scorer(made.tagger)(batch).mean(axis=(0, 1, 2)))
+    with torch.no_grad():
+        made.tagger.co_predictor.pairs.output.bias -= mean
+    return made
+
+
+@pytest.fixture(scope="session")
+def folder(model, tmp_path_factory):
+    """The exported model's folder."""
+    return export(model, tmp_path_factory.mktemp("exported") / "model")
+
+
+@pytest.fixture
+def extract(model):
+    """An extractor around the model."""
+    return extractor(model, device="cpu")
+
+
+@pytest.fixture
+def serve(extract, folder):
+    """A client of a started service; settings by keyword, another extractor if wanted."""
+    clients = []
+
+    def start(owned=extract, **settings):
+        app = create_app(owned, ServiceSettings(**settings), description=read_description(folder))
+        client = TestClient(app, raise_server_exceptions=False)
+        clients.append(client.__enter__())
+        return client
+
+    yield start
+    for client in clients:
+        client.__exit__(None, None, None)
+
+
+class Gate:
+    """A scorer that waits until it is let through, and remembers the sizes of its batches."""
+
+    def __init__(self, scorer):
+        self.scorer = scorer
+        self.open = threading.Event()
+        self.open.set()
+        self.entered = threading.Event()
+        self.sizes = []
+
+    def __call__(self, batch):
+        self.sizes.append(len(batch.lengths))
+        self.entered.set()
+        assert self.open.wait(30)
+        return self.scorer(batch)
+
+    def shut(self):
+        self.entered.clear()
+        self.open.clear()
+
+
+@pytest.fixture
+def gate(extract):
+    """The gate of `gated`, opened when the test ends."""
+    made = Gate(extract.scorer)
+    yield made
+    made.open.set()
+
+
+@pytest.fixture
+def gated(extract, gate):
+    """The extractor whose scorer is `gate`."""
+    return replace(extract, scorer=gate)
+
+
+@pytest.fixture(scope="session")
+def done():
+    """Do work without a worker."""
+
+    def result(work, extract, at_a_time):
+        """The result of work whose tickets are scored so many at a time."""
+        while not work.future.done():
+            tickets = []
+            while len(tickets) < at_a_time and (ticket := work.take()) is not None:
+                tickets.append(ticket)
+            if tickets:
+                pieces = [ticket.example.pieces for ticket in tickets]
+                scores = extract.scorer(collate(pieces, padding_id=extract.padding_id))
+                for ticket, logits in zip(tickets, scores, strict=True):
+                    work.receive(ticket, logits)
+            work.finish()
+        return work.future.result()
+
+    return result

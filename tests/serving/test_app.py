@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from trigner.model_folder import read_description
+from trigner.serving.messages import SENTENCE
+
+TEXTS = [
+    "my left leg hurt, no pain in arm, numb after the tablet. No pain.",
+    "",
+    " \t\n",
+    "left \x00 leg \x07 e\u0301 hurt, numb\u200b arm",
+    "😀😀 my 👩‍⚕️ left leg hurt 🇬🇧, numb.",
+    "كان الألم في leg hurt numb, \u202eabc\u202c",
+    "my leg\r\nhurt and numb.\r\n\r\nNo pain\rin arm",
+    "<script>alert(1)</script> leg hurt",
+    "\ufeffmy leg hurt",
+]
+
+
+def plain(document):
+    return [
+        {"label": e.label, "text": e.text, "fragments": [list(f) for f in e.fragments]}
+        for e in document.entities
+    ]
+
+
+def without_scores(answer):
+    return [{k: v for k, v in e.items() if k != "score"} for e in answer["entities"]]
+
+
+def test_answers_are_the_extractors(serve, extract):
+    client = serve()
+    answer = client.post("/v1/extract", json={"texts": TEXTS})
+    assert answer.status_code == 200
+    documents = answer.json()["documents"]
+    expected = list(extract.stream(TEXTS))
+    assert [without_scores(document) for document in documents] == [plain(d) for d in expected]
+    assert sum(len(d["entities"]) for d in documents) > 5
+    for text, document, own in zip(TEXTS, documents, expected, strict=True):
+        alone = client.post("/v1/extract", json={"text": text}).json()
+        assert without_scores(alone) == without_scores(document)
+        for found, entity in zip(document["entities"], own.entities, strict=True):
+            assert found["score"] == pytest.approx(entity.score, abs=1e-4)
+            # Offsets index what was sent.
+            assert found["text"] == " ".join(text[a:b] for a, b in found["fragments"])
+    assert documents[1] == {"entities": [], "notices": []}
+
+
+def test_thresholds(serve, extract):
+    client = serve(replace(extract, threshold=1.0))
+    everything = client.post("/v1/extract", json={"text": TEXTS[0], "threshold": 0}).json()
+    scores = sorted(entity["score"] for entity in everything["entities"])
+    some = client.post("/v1/extract", json={"text": TEXTS[0], "threshold": scores[1]}).json()
+    assert len(some["entities"]) == len(scores) - 1
+    assert client.post("/v1/extract", json={"text": TEXTS[0]}).json()["entities"] == []
+    assert client.get("/v1/model").json()["threshold"] == 1.0
+
+
+def test_notices_tell_what_was_read_through_windows(serve):
+    answer = serve().post("/v1/extract", json={"text": "leg hurt numb " * 60}).json()
+    assert any("windows" in notice for notice in answer["notices"])
+
+
+def test_each_limit_has_an_answer(serve):
+    client = serve(max_body=3000, max_texts=3, max_characters=100, max_grid_words=10)
+    fine = client.post("/v1/extract", json={"texts": ["a" * 100, "", "b"]})
+    assert fine.status_code == 200
+
+    def refused(path, **options):
+        response = client.post(path, **options)
+        return response.status_code, response.json()["detail"]
+
+    assert refused("/v1/extract", json={"text": "a" * 101}) == (
+        413, "the text has more than 100 characters",
+    )  # fmt: skip
+    assert refused("/v1/extract", json={"texts": ["a", "a" * 101]}) == (
+        413, "text 2 of 2 has more than 100 characters",
+    )  # fmt: skip
+    too_many = (413, "more than 3 texts in one request")
+    assert refused("/v1/extract", json={"texts": ["a"] * 4}) == too_many
+    large = (413, "the body has more than 3000 bytes")
+    assert refused("/v1/extract", content=b"x" * 3001) == large
+    assert refused("/v1/extract", content=(b"x" * 1000 for _ in range(4))) == large
+    assert refused("/v1/grid", content=b"x" * 3001) == large
+    assert refused("/v1/grid", json={"text": "a" * 101})[0] == 413
+    words = {"text": "a b c d e f g h i j k"}
+    assert refused("/v1/grid", json=words) == (413, "the sentence has more than 10 words")
+
+
+def test_very_much_at_once(serve):
+    client = serve()
+    texts = client.post("/v1/extract", json={"texts": ["a"] * 100_000})
+    assert (texts.status_code, texts.json()["detail"]) == (
+        413,
+        "more than 256 texts in one request",
+    )
+    megabytes = client.post("/v1/extract", json={"text": "pain " * 1_000_000})
+    assert megabytes.status_code == 413
+    assert client.post("/v1/extract", json={"text": "no pain."}).status_code == 200
+
+
+def test_megabytes_are_answered_where_they_are_allowed(serve, extract):
+    text = "No pain. " * 1000 + "\n" * 5_000_000 + TEXTS[0]
+    client = serve(max_body=12_000_000, max_characters=6_000_000, timeout=120)
+    answer = client.post("/v1/extract", content=json.dumps({"text": text}))
+    assert answer.status_code == 200
+    last = answer.json()["entities"][-1]["fragments"]
+    assert last[0][0] >= 5_000_000
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [(b"{", 400), (b"\xff", 400), (rb'{"text": "\ud800"}', 400), (b"[]", 422), (b"{}", 422),
+     (b'{"texts": []}', 422), (b'{"text": 1}', 422), (b'{"text": "a", "model": "b"}', 422),
+     (b'{"text": "a", "texts": ["a"]}', 422)],
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["/v1/extract", "/v1/grid"])
+def test_bad_bodies(serve, path, body, status):
+    client = serve()
+    response = client.post(path, content=body)
+    assert response.status_code == status
+    assert response.json()["detail"]
+    assert client.get("/healthz").status_code == 200
+
+
+def test_the_grid_explains_an_entity(serve):
+    client = serve()
+    text = "😀 No pain. " + TEXTS[0]
+    whole = client.post("/v1/extract", json={"text": text}).json()["entities"]
+    at = whole[0]["fragments"][0][0]
+    grid = client.post("/v1/grid", json={"text": text, "at": at}).json()
+    assert grid["tags"] == ["NONE", "NNW", "THW-ADR", "THW-Drug"]
+    assert "".join(word["text"] for word in grid["words"])
+    for word in grid["words"]:
+        assert text[word["start"] : word["end"]] == word["text"]
+    entity = next(e for e in grid["entities"] if e["fragments"] == whole[0]["fragments"])
+    product = 1.0
+    for cell in entity["cells"]:
+        shown = grid["probabilities"][cell["row"]][cell["column"]][cell["tag"]]
+        assert shown == pytest.approx(cell["probability"], abs=1e-4)
+        product *= cell["probability"]
+    assert product == pytest.approx(entity["score"], abs=1e-6)
+    assert client.post("/v1/grid", json={"text": " "}).status_code == 422
+    assert client.post("/v1/grid", json={"text": "leg hurt numb " * 20}).status_code == 422
+
+
+def test_what_the_model_is(serve, folder):
+    about = serve(max_texts=7).get("/v1/model").json()
+    assert about["labels"] == ["ADR", "Drug"]
+    assert about["scheme"] == "w2ner"
+    assert about["limits"]["max_texts"] == 7
+    assert about["versions"]["model_format"] == read_description(folder)["format"]
+
+
+def test_health_readiness_and_counts(serve):
+    client = serve()
+    assert client.get("/healthz").json() == {"status": "ok"}
+    assert client.get("/readyz").json() == {"status": "ready"}
+    found = client.post("/v1/extract", json={"text": TEXTS[0]}).json()["entities"]
+    response = client.get("/metrics")
+    assert response.headers["content-type"].startswith("text/plain")
+    samples = [s for f in text_string_to_metric_families(response.text) for s in f.samples]
+    entities = sum(s.value for s in samples if s.name == "trigner_entities_total")
+    assert entities == len(found)
+    assert any(s.name == "trigner_batch_sentences_count" and s.value >= 1 for s in samples)
+
+
+def test_no_health_without_the_worker(extract):
+    from starlette.testclient import TestClient
+
+    from trigner.serving import create_app
+
+    app = create_app(extract)
+    with TestClient(app) as client:
+        assert client.get("/readyz").status_code == 200
+    stopped = TestClient(app)  # without its start
+    assert stopped.get("/healthz").status_code == 503
+    assert stopped.get("/readyz").json() == {"status": "not ready"}
+    refused = stopped.post("/v1/extract", json={"text": "a"})
+    assert refused.status_code == 503
+    assert int(refused.headers["retry-after"]) >= 1
+
+
+def test_openapi_tells_everything(serve):
+    client = serve()
+    paths = client.get("/openapi.json").json()["paths"]
+    assert {"/v1/extract", "/v1/grid", "/v1/model", "/healthz", "/readyz", "/metrics"} == set(paths)
+    text = json.dumps(client.get("/openapi.json").json())
+    assert "code points" in text
+    extract = paths["/v1/extract"]["post"]
+    assert {"200", "400", "413", "422", "503", "504"} <= set(extract["responses"])
+    body = extract["requestBody"]["content"]["application/json"]
+    assert set(body["schema"]["properties"]) == {"text", "texts", "threshold"}
+    assert SENTENCE in json.dumps(body["examples"])
+    for example in body["examples"].values():
+        assert client.post("/v1/extract", json=example["value"]).status_code == 200
+    for example in paths["/v1/grid"]["post"]["requestBody"]["content"]["application/json"][
+        "examples"
+    ].values():
+        assert client.post("/v1/grid", json=example["value"]).status_code == 200

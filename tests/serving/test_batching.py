@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import random
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from trigner.errors import TrignerError
+from trigner.serving.batching import SLICE, Batcher
+from trigner.serving.work import extraction
+
+TEXTS = [
+    "my left leg hurt. no pain in arm, numb after the tablet.",
+    "no pain.",
+    "",
+    "My leg hurt. " * 40,
+    "numb arm and leg, left and right . " * 12,
+]
+
+
+@pytest.fixture
+def batcher():
+    made = []
+
+    def start(extract, **options):
+        made.append(Batcher(extract, **{"sentences": 16, "gather": 0.0, **options}))
+        made[-1].start()
+        return made[-1]
+
+    yield start
+    for one in made:
+        one.close()
+
+
+def as_tuples(found):
+    return [[(e.label, e.fragments, e.text) for e in own.entities] for own in found]
+
+
+def test_batch_mates_change_nothing(extract, batcher):
+    sizes = []
+    worker = batcher(extract, gather=0.05, observe=lambda size, seconds: sizes.append(size))
+    expected = [[(e.label, e.fragments, e.text) for e in d.entities] for d in extract.stream(TEXTS)]
+    order = [n for n in range(len(TEXTS)) for _ in range(6)]
+    random.Random(3).shuffle(order)
+    works = [(n, extraction(extract, [TEXTS[n]])) for n in order]
+    threads = [threading.Thread(target=worker.submit, args=(work,)) for _, work in works]
+    for thread in threads:
+        thread.start()
+    for n, work in works:
+        assert as_tuples(work.future.result(60)) == [expected[n]]
+    assert max(sizes) > 1
+    assert max(sizes) <= 16
+
+
+def test_a_long_request_does_not_hold_up_short_ones(gated, gate, batcher):
+    worker = batcher(gated)
+    gate.shut()
+    long = extraction(gated, ["My left leg hurt, no pain in arm, numb after the tablet. " * 600])
+    worker.submit(long)
+    assert gate.entered.wait(10)
+    short = [extraction(gated, ["no pain."]) for _ in range(3)]
+    for work in short:
+        worker.submit(work)
+    gate.open.set()
+    for work in short:
+        work.future.result(10)
+    # One batch was under way, the short ones are in the next or the one after it.
+    assert len(gate.sizes) <= 4 or not long.future.done()
+    assert not long.future.done()
+    assert len(long.future.result(120)[0].entities) > 0
+
+
+def test_one_sentence_without_an_end_is_no_reason_to_wait(gated, gate, batcher):
+    worker = batcher(gated)
+    gate.shut()
+    long = extraction(gated, ["leg hurt numb " * 3000])
+    worker.submit(long)
+    assert gate.entered.wait(20)
+    short = extraction(gated, ["no pain."])
+    worker.submit(short)
+    gate.open.set()
+    short.future.result(10)
+    assert not long.future.done()
+    long.future.cancel()
+
+
+def test_requests_share_a_batch_in_slices(gated, gate, batcher):
+    worker = batcher(gated)
+    gate.shut()
+    worker.submit(extraction(gated, ["no pain."]))
+    assert gate.entered.wait(10)
+    works = [extraction(gated, ["My leg hurt. " * 30]) for _ in range(2)]
+    for work in works:
+        worker.submit(work)
+    gate.open.set()
+    for work in works:
+        work.future.result(30)
+    assert gate.sizes[1] == 2 * SLICE
+
+
+def test_nothing_more_is_done_for_who_went_away(gated, gate, batcher):
+    worker = batcher(gated)
+    gate.shut()
+    work = extraction(gated, ["My leg hurt. " * 500])
+    worker.submit(work)
+    assert gate.entered.wait(10)
+    assert work.future.cancel()
+    after = extraction(gated, ["no pain."])
+    worker.submit(after)
+    gate.open.set()
+    after.future.result(10)
+    assert len(gate.sizes) == 2
+
+
+def test_one_requests_failure_is_none_of_the_others(extract, batcher, caplog):
+    bad = "pain " * 7
+
+    def scorer(batch):
+        if (batch.lengths == 7 + specials).any():
+            raise ValueError("cannot be scored")
+        return extract.scorer(batch)
+
+    specials = len(extract.word_pieces.special_words)
+    broken = replace(extract, scorer=scorer)
+    worker = batcher(broken, gather=0.2)
+    works = [extraction(broken, [text]) for text in ("no pain.", bad, "my leg hurt.")]
+    for work in works:
+        worker.submit(work)
+    assert works[0].future.result(10)
+    assert works[2].future.result(10)
+    with pytest.raises(ValueError, match="cannot be scored"):
+        works[1].future.result(10)
+    assert worker.is_working
+
+
+def test_work_that_cannot_be_cut_or_read_fails_alone(extract, batcher, caplog):
+    worker = batcher(extract)
+
+    def broken():
+        raise KeyError("broken")
+        yield
+
+    cannot_cut = extraction(extract, ["no pain."])
+    cannot_cut._tickets = broken()
+    no_reading = extraction(replace(extract, scheme=None), ["no pain."])
+    for work in (cannot_cut, no_reading):
+        worker.submit(work)
+    with pytest.raises(KeyError):
+        cannot_cut.future.result(10)
+    with pytest.raises(AttributeError):
+        no_reading.future.result(10)
+    fine = extraction(extract, ["no pain."])
+    worker.submit(fine)
+    assert fine.future.result(10)
+
+
+def test_what_is_left_at_the_end_is_told_so(gated, gate, batcher):
+    worker = batcher(gated)
+    gate.shut()
+    begun, waiting = (extraction(gated, ["My leg hurt. " * 300]) for _ in range(2))
+    worker.submit(begun)
+    assert gate.entered.wait(10)
+    worker.submit(waiting)
+    closing = threading.Thread(target=worker.close)
+    closing.start()
+    with pytest.raises(TrignerError, match="stopping"):
+        waiting.future.result(10)
+    gate.open.set()
+    closing.join(10)
+    with pytest.raises(TrignerError, match="stopping"):
+        begun.future.result(10)
+    assert not worker.is_working
+    with pytest.raises(TrignerError, match="stopping"):
+        worker.submit(extraction(gated, ["no pain."]))
+
+
+def test_an_idle_worker_ends_at_once(extract, batcher):
+    worker = batcher(extract)
+    started = time.monotonic()
+    worker.close()
+    assert time.monotonic() - started < 2

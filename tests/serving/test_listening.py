@@ -1,0 +1,137 @@
+"""The service as a process of its own: started, told to stop, and what its clients see."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from trigner.errors import TrignerError
+from trigner.serving import create_app, serve
+
+
+@contextmanager
+def process(folder, *options):
+    """A service on a free port: the process and the port."""
+    command = [sys.executable, "-m", "trigner", "serve", "--model", str(folder), "--port", "0"]
+    running = subprocess.Popen(
+        [*command, *options],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+    try:
+        line = running.stderr.readline()
+        found = re.search(r"serving on http://127\.0\.0\.1:(\d+)", line)
+        assert found, line + running.stderr.read()
+        yield running, int(found[1])
+    finally:
+        running.kill()
+        running.wait()
+        running.stderr.close()
+
+
+def post(port, question, timeout=60):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    try:
+        connection.request("POST", "/v1/extract", json.dumps(question))
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+    finally:
+        connection.close()
+
+
+def test_what_was_taken_is_finished_when_the_service_is_told_to_stop(folder):
+    answers = []
+    with process(folder) as (running, port):
+        question = {"text": "My left leg hurt, no pain in arm, numb after the tablet. " * 1500}
+        client = threading.Thread(target=lambda: answers.append(post(port, question)))
+        client.start()
+        _until(lambda: _queue(port) == 1)
+        running.send_signal(signal.SIGTERM)
+        _until(lambda: _refuses(port))
+        client.join(60)
+        assert running.wait(30) == 0
+        assert running.stderr.read() == ""
+    ((status, answer),) = answers
+    assert status == 200
+    assert len(answer["entities"]) > 100
+
+
+def test_what_cannot_be_finished_in_time_is_given_up(folder):
+    answers = []
+    with process(folder, "--stop-within", "1") as (running, port):
+        question = {
+            "texts": ["My left leg hurt, no pain in arm, numb after the tablet. " * 300] * 90
+        }
+        client = threading.Thread(target=lambda: answers.append(post(port, question)))
+        client.start()
+        _until(lambda: _queue(port) == 1)
+        started = time.monotonic()
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(30) == 0
+        assert time.monotonic() - started < 15
+        client.join(30)
+    ((status, answer),) = answers
+    assert status == 503
+    assert "stopping" in answer["detail"]
+
+
+def test_an_idle_service_stops_at_once_with_connections_open(folder):
+    with (
+        process(folder) as (running, port),
+        socket.create_connection(("127.0.0.1", port)) as idle,
+    ):
+        idle.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert b"200 OK" in idle.recv(1000)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(15) == 0
+
+
+def test_a_body_that_is_too_large_is_answered_not_cut_off(folder):
+    with process(folder) as (_, port):
+        status, answer = post(port, {"text": "pain " * 1_000_000})
+        assert (status, answer["detail"]) == (413, "the body has more than 2000000 bytes")
+        assert post(port, {"text": "no pain."})[0] == 200
+
+
+def test_an_address_that_is_taken(extract):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(TrignerError, match=f"cannot listen on 127.0.0.1:{port}"):
+            serve(create_app(extract), host="127.0.0.1", port=port, stop_within=1)
+    with pytest.raises(TrignerError, match=r"cannot listen on no\.such\.host\.invalid"):
+        serve(create_app(extract), host="no.such.host.invalid", port=0, stop_within=1)
+
+
+def _until(condition):
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def _queue(port):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.request("GET", "/metrics")
+    text = connection.getresponse().read().decode()
+    connection.close()
+    return float(re.search(r"^trigner_queue_requests (\S+)", text, re.MULTILINE)[1])
+
+
+def _refuses(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+    except OSError:
+        return True
+    return False

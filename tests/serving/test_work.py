@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trigner.inference import extractor
+from trigner.serving.work import extraction
+
+LINES = [
+    "my left leg hurt, no pain in arm, numb after the tablet. No pain.",
+    "",
+    " \r\n\t",
+    "left \x00 leg \x1b[1m e\u0301 hurt",
+    "😀 my 👩‍⚕️ leg hurt 🇬🇧.",
+    "كان الألم في leg hurt",
+    "my leg\r\nhurt .\r\n\r\nno pain",
+    " ".join(["my left leg hurt and numb"] * 20),  # through windows: the encoder reads 40 pieces
+]
+
+
+def same(found, documents):
+    for own, document in zip(found, documents, strict=True):
+        assert [(e.label, e.fragments, e.text) for e in own.entities] == [
+            (e.label, e.fragments, e.text) for e in document.entities
+        ]
+        for ours, expected in zip(own.entities, document.entities, strict=True):
+            assert ours.score == pytest.approx(expected.score, abs=1e-4)
+
+
+@pytest.mark.parametrize("at_a_time", [1, 3, 50])
+def test_the_same_entities_as_the_extractor_finds(extract, done, at_a_time):
+    found = done(extraction(extract, LINES), extract, at_a_time)
+    assert sum(len(own.entities) for own in found) > 5
+    same(found, extract.stream(LINES))
+
+
+@settings(max_examples=30)
+@given(st.lists(st.text(max_size=60), max_size=4))
+def test_any_text(model, done, texts):
+    extract = extractor(model, device="cpu")
+    same(done(extraction(extract, texts), extract, 4), extract.stream(texts))
+
+
+def test_what_sentences_met_is_told_of_the_text_they_are_in(extract, done):
+    found = done(extraction(extract, LINES), extract, 4)
+    told = [" ".join(own.tally.notices()) for own in found]
+    assert ["windows" in notice for notice in told] == [False] * 7 + [True]
+    assert found[0].tally.sentences == 2
+
+
+def test_a_threshold_takes_the_place_of_the_extractors_own(extract, done):
+    everything = done(extraction(extract, LINES), extract, 8)
+    scores = sorted(e.score for own in everything for e in own.entities)
+    middle = scores[len(scores) // 2]
+    none = replace(extract, threshold=1.0, thresholds={"ADR": 1.0})
+    assert not any(own.entities for own in done(extraction(none, LINES), none, 8))
+    some = done(extraction(none, LINES, threshold=middle), none, 8)
+    assert sum(len(own.entities) for own in some) == sum(score >= middle for score in scores)
+    by_label = replace(extract, thresholds={"ADR": 1.1})
+    found = done(extraction(by_label, LINES), by_label, 8)
+    labels = {e.label for own in everything for e in own.entities}
+    assert {e.label for own in found for e in own.entities} == labels - {"ADR"}
+
+
+def test_long_texts_are_cut_as_they_are_scored(extract):
+    work = extraction(extract, ["My leg hurt. " * 500, "no pain."])
+    first = work.take()
+    assert first is not None
+    assert work.begun
+    assert not work.future.done()
+
+
+def test_nothing_is_handed_over_when_nobody_waits(extract):
+    work = extraction(extract, [""])
+    assert work.future.cancel()
+    assert work.take() is None
+    work.finish()
+    work.fail(ValueError())
+    assert work.future.cancelled()
