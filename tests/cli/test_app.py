@@ -37,7 +37,9 @@ def test_an_interruption(run, model, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("trigner.cli.info.read_description", stop)
-    assert run("info", model).code == 130
+    result = run("info", model)
+    assert result.code == 130
+    assert result.err.strip() == "interrupted"
 
 
 def test_a_reader_that_goes_away(model):

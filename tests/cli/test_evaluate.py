@@ -63,3 +63,17 @@ def test_bad_annotation_names_file_and_line_or_is_skipped(run, model, gold):
 def test_types_hold_for_predictions_too(run, model, gold):
     result = run("evaluate", "--model", model, "--data", gold, "--types", "Drug", "--json")
     assert list(json.loads(result.out)["per_type"]) == ["Drug"]
+
+
+def test_a_type_that_nobody_has_is_refused(run, model, gold):
+    result = run("evaluate", "--model", model, "--data", gold, "--types", "Foo")
+    assert result.code == 2
+    assert "neither the model nor the data has the type Foo" in result.err
+
+
+def test_data_without_annotations_are_told(run, model, gold):
+    for path in gold.glob("*.ann"):
+        path.unlink()
+    result = run("evaluate", "--model", model, "--data", gold)
+    assert result.code == 0
+    assert "no annotation to score against" in result.err

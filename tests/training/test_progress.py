@@ -16,8 +16,7 @@ def shown(terminal):
     state = SimpleNamespace(max_steps=8, global_step=4, epoch=1.0)
     callback.on_train_begin(ARGUMENTS, state, None)
     callback.on_step_end(ARGUMENTS, state, None)
-    callback.on_log(ARGUMENTS, state, None, {"loss": 0.25})
-    metrics = {"eval_f1": 0.5, "eval_discontinuous_f1": 0.25}
+    metrics = {"eval_train_loss": 0.25, "eval_f1": 0.5, "eval_discontinuous_f1": 0.25}
     callback.on_evaluate(ARGUMENTS, state, None, metrics)
     callback.on_train_end(ARGUMENTS, state, None)
     callback.close()

@@ -91,3 +91,18 @@ def test_unknown_preset():
 @pytest.mark.parametrize("name", sorted(PRESETS))
 def test_every_preset_is_valid(name):
     assert resolve(preset=name).preset == name
+
+
+@pytest.mark.parametrize(
+    ("assignment", "told"),
+    [
+        ("optimisation.epoch=5", "optimisation.epoch: unknown setting; did you mean epochs?"),
+        ("optimization.epochs=5", "optimization: unknown setting; did you mean optimisation?"),
+        ("triplets.zzz=5", "triplets.zzz: unknown setting; known are: weight, source"),
+        ("optimisation=5", "optimisation: is a section of settings, not one"),
+    ],
+)
+def test_unknown_settings_are_told_with_what_there_is(assignment, told):
+    with pytest.raises(InputError) as raised:
+        resolve(assignments=[assignment])
+    assert told in str(raised.value)

@@ -1,7 +1,7 @@
 """The application: its commands, and how errors become exit codes.
 
-0: done; 1: failed on good input; 2: bad usage or input. Results go to standard output, everything
-else to standard error.
+0: done; 1: failed on good input; 2: bad usage or input; 130: interrupted. Results go to
+standard output, everything else to standard error.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from trigner.cli.serve import serve
 from trigner.cli.stats import stats
 from trigner.cli.train import train
 from trigner.errors import InputError, TrignerError
+
+INTERRUPTED = 130
 
 COMMANDS = (
     *(extract, train, evaluate, score, find_threshold),
@@ -74,9 +76,11 @@ def main() -> None:
     except TrignerError as error:
         errors().print(f"error: {error}", markup=False, highlight=False, soft_wrap=True)
         sys.exit(1)
-    except KeyboardInterrupt:
-        errors().print("interrupted")
-        sys.exit(130)
+    except SystemExit as stopped:
+        # Typer makes this code of a KeyboardInterrupt.
+        if stopped.code == INTERRUPTED:
+            errors().print("interrupted")
+        raise
     except BrokenPipeError:
         # The reader of our output went away (`| head`): nothing is left to say to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from trigner.cli.options import From, Json, SkipBad, Split, Types, read_documents
+from trigner.cli.options import From, Json, SkipBad, Split, Types, print_left_out, read_documents
 from trigner.cli.output import comma_list, print_json, results
 from trigner.evaluation import ceiling as measure
 from trigner.schemes import SCHEMES
@@ -58,5 +58,6 @@ def ceiling(
         )
     console = results()
     console.print(table)
+    print_left_out(corpus)
     for reason, number in next(iter(found.values())).lost_by.items():
         console.print(f"{number:,} gold entities lost: {reason}", highlight=False)

@@ -23,6 +23,7 @@ from trigner.cli.options import (
     with_types,
 )
 from trigner.cli.output import comma_list, progress, tell
+from trigner.errors import InputError
 from trigner.evaluation import ceiling, score, sign, unknown_labels
 from trigner.model_folder import read_description
 
@@ -52,6 +53,11 @@ def evaluate(
     corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split, types=wanted)
     documents = corpus.documents
     extract = load_extractor(model, device=device, batch_size=batch_size, threshold=threshold)
+    known = {*extract.labels, *(e.label for d in documents for e in d.entities)}
+    if absent := [label for label in wanted or () if label not in known]:
+        raise InputError(f"neither the model nor the data has the type {', '.join(absent)}")
+    if not any(document.entities for document in documents):
+        tell([f"{data}: there is no annotation to score against"])
     for label, number in unknown_labels(documents, extract.labels).items():
         tell(
             [
@@ -64,8 +70,7 @@ def evaluate(
     if wanted is not None:
         found = list(with_types(found, wanted))
     settings = read_description(model).get("provenance", {}).get("settings")
-    known = set(extract.labels)
-    beyond = ceiling(documents, extract.scheme, labels=known).lost_by_scheme
+    beyond = ceiling(documents, extract.scheme, labels=set(extract.labels)).lost_by_scheme
     scores = score(
         documents,
         found,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trigner.cli.output import comma_list, tell
+from trigner.cli.output import comma_list, results, tell
 from trigner.corpora import FORMATS, Corpus, read
 from trigner.errors import InputError
 from trigner.mentions import Document
@@ -81,6 +81,12 @@ def read_documents(
     if not corpus.documents:
         raise InputError("holds no document", path=path)
     return replace(corpus, documents=with_types(corpus.documents, types))
+
+
+def print_left_out(corpus: Corpus) -> None:
+    """Below a table, how many annotations it does not count."""
+    if corpus.left_out:
+        results().print(f"{corpus.left_out:,} annotations left out that could not be trusted")
 
 
 def with_types(documents: Sequence[Document], types: Sequence[str] | None) -> tuple[Document, ...]:

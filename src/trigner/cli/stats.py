@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import From, Json, SkipBad, Split, Types, read_documents
+from trigner.cli.options import From, Json, SkipBad, Split, Types, print_left_out, read_documents
 from trigner.cli.output import comma_list, errors, print_json, results
 from trigner.evaluation import describe, plot_gaps, statistics_table
 
@@ -36,6 +36,7 @@ def stats(
         print_json({**statistics.as_json(), "left_out": corpus.left_out})
     else:
         results().print(statistics_table(statistics))
+        print_left_out(corpus)
     if plot is not None:
         plot_gaps(statistics, plot)
         errors().print(f"figure: {plot}", markup=False, highlight=False)

@@ -93,19 +93,31 @@ def train(
     documents, held_out = _documents(
         train, dev, settings.seed, comma_list(types), format=from_, skip_bad=skip_bad
     )
-    trained = run(
-        settings,
-        documents,
-        held_out,
-        out,
-        device=device,
-        init_from=init_from,
-        resume=resume,
-        console=errors(),
-    )
+    try:
+        trained = run(
+            settings,
+            documents,
+            held_out,
+            out,
+            device=device,
+            init_from=init_from,
+            resume=resume,
+            console=errors(),
+        )
+    except KeyboardInterrupt:
+        tell(["go on later with the same command and --resume"])
+        raise
+    if not trained.scores.overall.predicted:
+        tell(
+            [
+                "the model finds nothing on dev: with few documents take more epochs"
+                " (optimisation.epochs) of smaller batches (optimisation.batch_size)"
+            ]
+        )
     tell(f"{n} training entities left out: {why}" for why, n in trained.data.unusable.items())
     console = results()
-    console.print(f"best epoch on dev ({len(held_out)} documents):")
+    epoch = trained.model.provenance["dev"]["epoch"]
+    console.print(f"best epoch on dev ({len(held_out)} documents): {epoch}", highlight=False)
     console.print(table(trained.scores))
     console.print(f"model: {out}", markup=False, highlight=False)
 

@@ -106,6 +106,7 @@ def dropped_with_words(
         "entities that do not fit on words of one sentence": unreachable,
         "scores": sum(e.score is not None for d in documents for e in d.entities),
         "entity ids": sum(e.id is not None for d in documents for e in d.entities),
+        "layouts of raw text": sum(d.words is None for d in documents),
         "relations or notes": sum(e.format != keeps for d in documents for e in d.extras),
     }
 

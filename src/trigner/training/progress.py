@@ -25,7 +25,6 @@ class ShowProgress(TrainerCallback):
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._started = 0.0
-        self._loss: float | None = None
 
     def on_train_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
@@ -52,17 +51,6 @@ class ShowProgress(TrainerCallback):
             epochs = f"epoch {int(state.epoch or 0) + 1} of {int(args.num_train_epochs)}"
             self._bar.update(self._task, completed=state.global_step, description=epochs)
 
-    def on_log(
-        self,
-        args: TrainingArguments,
-        state: TrainerState,
-        control: TrainerControl,
-        logs: dict[str, float] | None = None,
-        **_: Any,
-    ) -> None:
-        if logs and "loss" in logs:
-            self._loss = float(logs["loss"])
-
     def on_evaluate(
         self,
         args: TrainingArguments,
@@ -73,10 +61,10 @@ class ShowProgress(TrainerCallback):
     ) -> None:
         scores = metrics or {}
         minutes, seconds = divmod(int(time.monotonic() - self._started), 60)
-        loss = "" if self._loss is None else f"loss {self._loss:.4f}  "
         self._console.print(
-            f"epoch {round(state.epoch or 0)} of {int(args.num_train_epochs)}  {loss}"
-            f"dev F1 {100 * scores.get('eval_f1', 0):.2f}"
+            f"epoch {round(state.epoch or 0)} of {int(args.num_train_epochs)}"
+            f"  loss {scores.get('eval_train_loss', 0):.4f}"
+            f"  dev F1 {100 * scores.get('eval_f1', 0):.2f}"
             f" (discontinuous {100 * scores.get('eval_discontinuous_f1', 0):.2f})"
             f"  {minutes}:{seconds:02d}",
             highlight=False,

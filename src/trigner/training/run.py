@@ -25,7 +25,7 @@ from trigner.training.objective import Objective
 from trigner.training.progress import ShowProgress
 from trigner.training.records import differences, read_record, write_record
 from trigner.training.settings import OptimisationSettings, Settings
-from trigner.training.trainer import LOGS, KeepBest, TaggerTrainer, training_arguments
+from trigner.training.trainer import LOGS, TRAIN_LOSS, KeepBest, TaggerTrainer, training_arguments
 from trigner.triplets import CandidateSettings
 
 RUN = "run.json"
@@ -176,7 +176,11 @@ def _trainer(
         return score(dev, list(extract.documents(dev)))
 
     def keep(epoch: int, metrics: Mapping[str, float]) -> None:
-        scores = {name.removeprefix("eval_"): value for name, value in metrics.items()}
+        scores = {
+            name.removeprefix("eval_"): value
+            for name, value in metrics.items()
+            if name != TRAIN_LOSS
+        }
         on_dev = {**provenance["dev"], "epoch": epoch, "scores": scores}
         save(replace(model, provenance={**provenance, "dev": on_dev}), out)
 
@@ -230,9 +234,7 @@ def _record_to_resume(out: Path, run: Mapping[str, Any]) -> dict[str, Any]:
     """
     path = out / RUN
     if not path.is_file():
-        if out.is_dir() and any(file.is_file() for file in out.rglob("*")):
-            raise InputError("holds no training to resume: choose another folder", path=out)
-        return {}
+        raise InputError("holds no training to resume: leave --resume out", path=out)
     before = read_record(path)
     others = {name: before.pop(name, None) for name in ("finished", "reduced")}
     different = sorted(differences(before, run))

@@ -5,6 +5,7 @@ defaults < preset < file < command line. What is not given on a level overrides 
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -160,11 +161,7 @@ def resolve(
     try:
         settings = Settings.model_validate(merged)
     except ValidationError as error:
-        told = "; ".join(
-            f"{'.'.join(map(str, e['loc']))}: {e['msg']}" if e["loc"] else e["msg"]
-            for e in error.errors()
-        )
-        raise InputError(f"settings: {told}", path=file) from error
+        raise InputError(f"settings: {'; '.join(map(_told, error.errors()))}", path=file) from error
     chosen = settings.model_dump(mode="json", include=set(inherited))
     if different := sorted(differences(inherited, chosen)):
         message = f"was trained with other {', '.join(different)}: leave them and their preset out"
@@ -183,6 +180,22 @@ def _of_model(folder: Path) -> dict[str, Any]:
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
     return {"network": network.model_dump(mode="json"), "scheme": scheme, **encoder}
+
+
+def _told(error: Any) -> str:
+    """One of pydantic's errors in words that name what there is."""
+    name = ".".join(map(str, error["loc"]))
+    if error["type"] == "extra_forbidden":
+        section: Any = Settings()
+        for part in error["loc"][:-1]:
+            section = getattr(section, str(part))
+        known = type(section).model_fields
+        alike = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
+        hint = f"did you mean {alike[0]}?" if alike else f"known are: {', '.join(known)}"
+        return f"{name}: unknown setting; {hint}"
+    if error["type"] in ("model_type", "model_attributes_type"):
+        return f"{name}: is a section of settings, not one"
+    return f"{name}: {error['msg']}" if name else str(error["msg"])
 
 
 def _merge(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

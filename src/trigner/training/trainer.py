@@ -31,6 +31,8 @@ from trigner.training.settings import OptimisationSettings
 Collator = Callable[[Sequence[Example]], dict[str, Any]]
 
 LOGS = "logs"
+TRAIN_LOSS = "eval_train_loss"
+"""Mean loss of the epoch's updates among the metrics that callbacks get."""
 
 
 def training_arguments(
@@ -79,6 +81,7 @@ class TaggerTrainer(Trainer):
     ) -> None:
         self._settings = settings
         self._unchecked: list[torch.Tensor] = []
+        self._losses: list[float] = []
         self._batches = batches
         self._score_dev = score_dev
         # Chosen here and not by `report_to`: the log folder's argument differs between versions.
@@ -132,11 +135,13 @@ class TaggerTrainer(Trainer):
         """
         if not self._unchecked:
             return
-        finite = torch.isfinite(torch.stack(self._unchecked)).tolist()
-        first = self.state.global_step - len(finite) + 1
+        losses = torch.stack(self._unchecked).tolist()
         self._unchecked.clear()
-        if not all(finite):
-            raise self._diverged(f"the loss is no number at update {first + finite.index(False)}")
+        for before, loss in enumerate(reversed(losses)):
+            if not math.isfinite(loss):
+                update = self.state.global_step - before
+                raise self._diverged(f"the loss is no number at update {update}")
+        self._losses += losses
 
     def _check_weights(self) -> None:
         if not all(torch.isfinite(p).all() for p in self.model.parameters()):  # type: ignore[union-attr]
@@ -165,11 +170,13 @@ class TaggerTrainer(Trainer):
         self._check_weights()
         scores = self._score_dev()
         metrics = {
+            TRAIN_LOSS: sum(self._losses) / max(1, len(self._losses)),
             "eval_f1": scores.overall.f1,
             "eval_precision": scores.overall.precision,
             "eval_recall": scores.overall.recall,
             "eval_discontinuous_f1": scores.discontinuous.f1,
         }
+        self._losses.clear()
         self.log(dict(metrics))
         self.control = self.callback_handler.on_evaluate(
             self.args, self.state, self.control, metrics
