@@ -4,41 +4,17 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
-from contextlib import contextmanager
 
 import pytest
 
+from serving_process import process
 from trigner.errors import TrignerError
 from trigner.serving import create_app, serve
-
-
-@contextmanager
-def process(folder, *options):
-    """A service on a free port: the process and the port."""
-    command = [sys.executable, "-m", "trigner", "serve", "--model", str(folder), "--port", "0"]
-    running = subprocess.Popen(
-        [*command, *options],
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "COLUMNS": "200"},
-    )
-    try:
-        line = running.stderr.readline()
-        found = re.search(r"serving on http://127\.0\.0\.1:(\d+)", line)
-        assert found, line + running.stderr.read()
-        yield running, int(found[1])
-    finally:
-        running.kill()
-        running.wait()
-        running.stderr.close()
 
 
 def post(port, question, timeout=60):

@@ -117,6 +117,7 @@ function drawText() {
   state.drawing?.destroy();
   state.drawing = globalThis.drawEntities($("drawing"), state.text, visible(), {
     labels: state.about.labels,
+    showLabels: state.about.labels.length > 1,
     onSelect: (_, entity) => explain(entity),
   });
   listEntities();
@@ -141,7 +142,7 @@ function listEntities() {
     button.type = "button";
     button.dir = "auto";
     button.title = "Explain by the word-pair grid";
-    button.setAttribute("aria-pressed", String(state.selected === keyOf(entity)));
+    button.dataset.key = keyOf(entity);
     button.addEventListener("click", () => explain(entity));
     for (const [on, off] of [["pointerenter", "pointerleave"], ["focus", "blur"]]) {
       button.addEventListener(on, () => state.drawing.highlight([index]));
@@ -157,8 +158,16 @@ function listEntities() {
     return row;
   });
   $("entities").tBodies[0].replaceChildren(...rows);
+  press();
   $("entities").hidden = !rows.length;
   $("copy-json").disabled = $("copy-brat").disabled = !rows.length;
+}
+
+/* Shows which entity is explained; what has the focus keeps it. */
+function press() {
+  for (const button of $("entities").querySelectorAll("button")) {
+    button.setAttribute("aria-pressed", String(button.dataset.key === state.selected));
+  }
 }
 
 function colourOf(label) {
@@ -173,7 +182,7 @@ function chip(label) {
 
 async function explain(entity) {
   state.selected = keyOf(entity);
-  listEntities();
+  press();
   if (state.grid?.text === state.text) {
     const known = state.grid.answer.entities.find((e) => keyOf(e) === state.selected);
     if (known) {
@@ -286,13 +295,14 @@ $("copy-json").addEventListener("click", () => copy("JSON", asJson(state.text, v
 $("copy-brat").addEventListener("click", () => copy("brat", asBrat(state.text, visible())));
 $("show-grid").addEventListener("click", () => {
   state.selected = null;
-  listEntities();
+  press();
   openGrid(codePointAt(state.text, area.selectionStart));
 });
 $("close-grid").addEventListener("click", () => {
+  const opener = $("entities").querySelector("[aria-pressed=true]") ?? $("show-grid");
   closeGrid();
-  listEntities();
-  $("found").focus({ preventScroll: true });
+  press();
+  opener.focus({ preventScroll: true });
 });
 $("why").addEventListener("keydown", (event) => {
   if (event.key === "Escape") $("close-grid").click();
@@ -321,6 +331,7 @@ async function start() {
     item.append(chip(label));
     return item;
   }));
+  $("entities").classList.toggle("one-type", labels.length < 2);
   $("threshold").value = threshold;
   $("threshold-value").textContent = threshold.toFixed(2);
   $("how-w2ner").hidden = scheme !== "w2ner";

@@ -1,0 +1,63 @@
+"""The load of `benchmarks/service.py` and how its figures are judged."""
+
+from __future__ import annotations
+
+import asyncio
+import http.server
+import os
+import threading
+
+import service
+
+
+def made(clients, latencies, **statuses):
+    found = service.Load(clients, 1.0, latencies)
+    found.statuses.update({"200": len(latencies), **statuses})
+    return found
+
+
+def test_figures():
+    one = made(1, [0.01] * 100)
+    good = service.figures(one, made(8, [0.1] * 120), made(50, [0.5] * 100), 100, 105)
+    assert len(good) == 6
+    assert all(good.values())
+    bad = service.figures(
+        one,
+        made(8, [0.2] * 9, **{"503": 1}),
+        made(50, [0.7] * 50, **{"500": 1, "503": 49}),
+        100,
+        120,
+    )
+    assert not any(bad.values())
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    """Says 200, and each third time 503."""
+
+    protocol_version = "HTTP/1.1"
+    count = 0
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        Answers.count += 1
+        busy = Answers.count % 3 == 0
+        self.send_response(503 if busy else 200)
+        if busy:
+            self.send_header("Retry-After", "0")
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, *_):
+        pass
+
+
+def test_clients_count_what_they_get():
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        seen = asyncio.run(service.load(server.server_address[1], 3, 0.5))
+        server.shutdown()
+    assert seen.errors == 0
+    assert 0.2 < seen.share_busy < 0.5
+    assert "503" in seen.told()
+    assert service.memory(os.getpid()) > 10
