@@ -69,3 +69,13 @@ def test_types_hold_for_both_sides(run, gold):
     scores = json.loads(result.out)
     assert list(scores["per_type"]) == ["Drug"]
     assert scores["overall"]["predicted"] == scores["overall"]["gold"] == 1
+
+
+def test_sentences_against_their_documents_name_the_cure(run, gold, tmp_path):
+    assert run("convert", gold, tmp_path / "pred.json", "--to", "grid").code == 0
+    result = run("score", "--gold", gold, "--pred", tmp_path / "pred.json")
+    assert result.code == 2
+    assert "convert gold to the same format first" in result.err
+    assert run("convert", gold, tmp_path / "gold.json", "--to", "grid").code == 0
+    again = run("score", "--gold", tmp_path / "gold.json", "--pred", tmp_path / "pred.json")
+    assert again.code == 0, again.err

@@ -31,7 +31,8 @@ def score(
 ) -> None:
     """Score files against files, in any two formats.
 
-    Documents are matched by their id (a file's name without its ending). What `evaluate` prints for
+    Documents are matched by their id (a file's name without its ending). Grid JSON and inline text
+    hold sentences: score them against gold in the same format. What `evaluate` prints for
     a model is what this prints for the output of `extract`.
     """
     check_page(html)

@@ -182,7 +182,7 @@ def matched(
     gold_by_id = _by_id(gold, "gold")
     predicted_by_id = _by_id(predicted, "predicted")
     for document in predicted:
-        _check_text(document, gold_by_id.get(document.id))
+        _check_text(document, gold_by_id)
     return [(document, predicted_by_id.get(document.id)) for document in gold]
 
 
@@ -195,9 +195,16 @@ def _by_id(documents: Sequence[Document], side: str) -> dict[str, Document]:
     return found
 
 
-def _check_text(predicted: Document, gold: Document | None) -> None:
+def _check_text(predicted: Document, gold_by_id: Mapping[str, Document]) -> None:
+    gold = gold_by_id.get(predicted.id)
     if gold is None:
-        raise InputError(f"the predicted document {predicted.id!r} is not among the gold documents")
+        whole, sentence, _ = predicted.id.rpartition(":")
+        cure = ""
+        if sentence and whole in gold_by_id:
+            cure = ": formats of ready words hold sentences; convert gold to the same format first"
+        raise InputError(
+            f"the predicted document {predicted.id!r} is not among the gold documents{cure}"
+        )
     if gold.text == predicted.text:
         return
     pairs = zip(gold.text, predicted.text, strict=False)
