@@ -128,6 +128,11 @@ def _epochs(
     try:
         with disk_errors(out), quiet():
             trainer = _trainer(settings, model, data, dev, provenance, out, place, progress)
+            console.print(
+                f"training on {data.sentences:,} sentences with {data.mentions:,} entities,"
+                f" {trainer.updates:,} updates, on {place}",
+                highlight=False,
+            )
             trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):

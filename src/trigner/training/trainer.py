@@ -99,6 +99,11 @@ class TaggerTrainer(Trainer):
             if type(printing).__name__ in {"PrinterCallback", "ProgressCallback"}:
                 self.remove_callback(type(printing))
 
+    @property
+    def updates(self) -> int:
+        """Updates of the whole training."""
+        return len(self._batches) * self._settings.epochs
+
     def get_train_dataloader(self) -> DataLoader[Example]:
         """Batches by cost, the same in every run with the same seed."""
         return DataLoader(
