@@ -9,8 +9,9 @@ import pytest
 from trigner import corpora
 from trigner.corpora import FORMATS, Notice, read, write
 from trigner.corpora.formats import known, recognise
+from trigner.corpora.words import document_of
 from trigner.errors import InputError
-from trigner.mentions import Document, Entity
+from trigner.mentions import Document, Entity, Mention
 
 ENTITY = Entity("ADR", ((0, 4), (8, 13)), "pain hands", id="T1")
 DOCUMENT = Document("a", "pain in hands", (ENTITY,))
@@ -169,3 +170,12 @@ def test_one_id_twice_is_refused(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"id": "x", "text": "a"}\n{"id": "x", "text": "b"}\n')
     with pytest.raises(InputError, match=r"a\.jsonl:2: two documents have the id 'x'"):
         read(tmp_path)
+
+
+@pytest.mark.parametrize("format", ["grid", "jsonl", "bigbio", "inline"])
+def test_files_without_an_ending_are_recognised_by_what_they_hold(tmp_path, format):
+    document = document_of("s", ["my", "leg", "hurt"], [Mention((1, 2), "ADR")])
+    write([document], tmp_path / "found", format=format)
+    corpus = read(tmp_path / "found")
+    assert corpus.format == format
+    assert len(corpus.documents[0].entities) == 1

@@ -27,7 +27,7 @@ def recognises(path: Path) -> bool:
     """JSON or JSON lines with `passages`."""
     found = files(path, ENDINGS)
     return bool(found) and all(
-        file.suffix.lower() in ENDINGS and has_key(peek(file), "passages") for file in found
+        file.suffix.lower() in ("", *ENDINGS) and has_key(peek(file), "passages") for file in found
     )
 
 

@@ -28,7 +28,7 @@ def recognises(path: Path) -> bool:
     """JSON lists with `sentence` in them, and no text of their own."""
     found = files(path, ENDINGS)
     return bool(found) and all(
-        file.suffix.lower() == ".json" and _is_grid(peek(file)) for file in found
+        file.suffix.lower() in ("", ".json") and _is_grid(peek(file)) for file in found
     )
 
 

@@ -43,7 +43,7 @@ def recognises(path: Path) -> bool:
 
 def _is_inline(path: Path) -> bool:
     annotated = any(path.with_suffix(ending).exists() for ending in (".ann", ".ANN"))
-    if path.suffix.lower() not in ENDINGS or annotated:
+    if path.suffix.lower() not in ("", *ENDINGS) or annotated:
         return False
     lines = [line.rstrip("\r") for line in peek(path).split("\n")[:-1]]
     seconds = [line for line in lines[1::3] if line.strip()]

@@ -26,7 +26,9 @@ ENDINGS = (".jsonl",)
 def recognises(path: Path) -> bool:
     """`.jsonl` files whose first value has a `text`."""
     found = files(path, ENDINGS)
-    return bool(found) and all(f.suffix.lower() in ENDINGS and _is_ours(peek(f)) for f in found)
+    return bool(found) and all(
+        f.suffix.lower() in ("", *ENDINGS) and _is_ours(peek(f)) for f in found
+    )
 
 
 def _is_ours(start: str) -> bool:
