@@ -27,6 +27,7 @@ TEXTS = st.text(
         ("cafe\u0301", "cafe\u0301"),
         ("\u0301x", "\u25cc\u0301x"),
         ("\ud800", "\ufffd"),
+        ("\xad", "\ufffd"),
     ],
 )
 def test_what_is_printed(text, shown):

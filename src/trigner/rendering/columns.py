@@ -20,7 +20,8 @@ def printable(text: str) -> str:
     """The text for a terminal: white space as single blanks, no control characters.
 
     Control characters and characters without a meaning stand as U+FFFD. Those that only tell how
-    others are to be shown (joiners, variation selectors, marks of direction) are left out.
+    others are to be shown (joiners, variation selectors, marks of direction) are left out, unless
+    there is nothing else.
     """
     return "".join(columns_of(text).cells)
 
@@ -107,6 +108,8 @@ def columns_of(text: str) -> Columns:
             column += width
         elif shown:
             cells[-1] += shown
+    if text and not cells:
+        cells, places, column = [_UNKNOWN], [0], 1
     return Columns(tuple(cells), (*places, column), (*starts, column))
 
 

@@ -62,7 +62,7 @@ class Colours:
 def drawing(
     document: Document, *, width: int, marks: Marks = UNICODE, colours: Colours | None = None
 ) -> Iterator[Text]:
-    """The sentences that have entities, each line at most `width` columns, and how many have none.
+    """The sentences that have entities, tracks in at most `width` columns, and how many have none.
 
     Every entity has a track under every line of text in which it has characters or through which
     it goes. Sentences with right-to-left text have a list of entities in place of tracks, as
