@@ -145,6 +145,7 @@ def main() -> None:
         print(one.told(), flush=True)
         eight = asyncio.run(load(port, 8, given.seconds / 2))
         print(eight.told(), flush=True)
+        asyncio.run(load(port, 50, given.seconds / 6))  # the largest batches have been seen then
         before = memory(service.pid)
         fifty = asyncio.run(load(port, 50, given.seconds))
         after = memory(service.pid)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from trigner.errors import TrignerError
-from trigner.serving.batching import SLICE, Batcher
+from trigner.serving.batching import PADDING, SLICE, Batcher, alike
 from trigner.serving.work import extraction
 
 TEXTS = [
@@ -100,6 +100,23 @@ def test_requests_share_a_batch_in_slices(gated, gate, batcher):
     assert gate.sizes[1] == 2 * SLICE
 
 
+def test_what_a_full_batch_has_no_room_for_comes_first_in_the_next(gated, gate, batcher):
+    worker = batcher(gated, sentences=4)
+    gate.shut()
+    worker.submit(extraction(gated, ["no pain."]))
+    assert gate.entered.wait(10)
+    texts = ["No pain. " * 3, "No pain. " * 3, *["No pain. " * 4] * 6]
+    works = [extraction(gated, [text]) for text in texts]
+    order = []
+    for n, work in enumerate(works):
+        work.future.add_done_callback(lambda _, n=n: order.append(n))
+        worker.submit(work)
+    gate.open.set()
+    for work in works:
+        work.future.result(30)
+    assert order == sorted(order)
+
+
 def test_nothing_more_is_done_for_who_went_away(gated, gate, batcher):
     worker = batcher(gated)
     gate.shut()
@@ -143,7 +160,7 @@ def test_work_that_cannot_be_cut_or_read_fails_alone(extract, batcher, caplog):
         yield
 
     cannot_cut = extraction(extract, ["no pain."])
-    cannot_cut._tickets = broken()
+    cannot_cut._tickets = broken()  # as if a text made the splitter fail
     no_reading = extraction(replace(extract, scheme=None), ["no pain."])
     for work in (cannot_cut, no_reading):
         worker.submit(work)
@@ -181,3 +198,15 @@ def test_an_idle_worker_ends_at_once(extract, batcher):
     started = time.monotonic()
     worker.close()
     assert time.monotonic() - started < 2
+
+
+def test_groups_of_similar_length():
+    random.seed(5)
+    lengths = [random.randrange(3, 90) for _ in range(60)]
+    groups = alike(lengths)
+    assert sorted(index for group in groups for index in group) == list(range(60))
+    for group in groups:
+        own = [lengths[index] for index in group]
+        assert max(own) <= PADDING * min(own) + 2
+    assert len(groups) < 20
+    assert alike([]) == []

@@ -45,19 +45,25 @@ class Work(Generic[T]):
         self.future: Future[T] = Future()
         self.begun = False
         self._tickets: Iterator[Ticket] = iter(tickets)
+        self._following: Ticket | None = None
         self._result = result
-        self._exhausted = False
         self._out = 0
 
     def take(self) -> Ticket | None:
         """The next ticket; None when there is no other."""
-        self.begun = True
-        ticket = next(self._tickets, None)
-        if ticket is None:
-            self._exhausted = True
-        else:
+        if not self.begun:
+            self.begun = True
+            self._following = next(self._tickets, None)
+        ticket = self._following
+        if ticket is not None:
             self._out += 1
+            self._following = next(self._tickets, None)
         return ticket
+
+    @property
+    def has_more(self) -> bool:
+        """Whether `take` has something to give."""
+        return not self.begun or self._following is not None
 
     def receive(self, ticket: Ticket, logits: NDArray[np.floating[Any]]) -> None:
         """The logits of a ticket that was taken."""
@@ -66,7 +72,7 @@ class Work(Generic[T]):
 
     def finish(self) -> None:
         """Hand over the result if this was all."""
-        if self._exhausted and self._out == 0 and not self.future.done():
+        if not self.has_more and self._out == 0 and not self.future.done():
             with suppress(InvalidStateError):  # cancelled at this very moment
                 self.future.set_result(self._result())
 
