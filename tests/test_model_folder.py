@@ -8,6 +8,7 @@ from trigner.errors import InputError
 from trigner.model_folder import (
     check_hashes,
     description_as_json,
+    files_of,
     hash_of,
     need,
     read_description,
@@ -33,6 +34,16 @@ def test_descriptions_that_are_none(tmp_path, content, told):
     (tmp_path / "trigner.json").write_bytes(content)
     with pytest.raises(InputError, match=told):
         read_description(tmp_path)
+
+
+def test_the_files_of_a_model():
+    assert files_of({}) == (
+        "encoder/config.json",
+        "model.safetensors",
+        "tokenizer.json",
+        "trigner.json",
+    )
+    assert files_of({"runtime": {}}) == ("model.onnx", "tokenizer.json", "trigner.json")
 
 
 def test_files_that_are_missing_or_others(tmp_path):

@@ -24,6 +24,9 @@ from trigner.schemes import Scheme, scheme
 
 FORMAT_VERSION = 3
 DESCRIPTION, TOKENIZER, GRAPH = "trigner.json", "tokenizer.json", "model.onnx"
+WEIGHTS, CONFIG = "model.safetensors", "encoder/config.json"
+CARD = "README.md"
+"""The model card; a folder may lack it."""
 
 
 def read_description(folder: Path) -> dict[str, Any]:
@@ -50,6 +53,12 @@ def read_description(folder: Path) -> dict[str, Any]:
 def is_exported(description: Mapping[str, Any]) -> bool:
     """Whether ONNX Runtime loads this folder, not PyTorch."""
     return "runtime" in description
+
+
+def files_of(description: Mapping[str, Any]) -> tuple[str, ...]:
+    """The files of a model with this description, the description itself last."""
+    own = (GRAPH,) if is_exported(description) else (CONFIG, WEIGHTS)
+    return (*own, TOKENIZER, DESCRIPTION)
 
 
 def scheme_of(description: Mapping[str, Any]) -> Scheme:

@@ -6,13 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 from trigner.inference.calibration import calibrate
 from trigner.inference.extraction import Extractor, Tally
+from trigner.inference.fetching import fetch
 from trigner.inference.loading import load
 
 if TYPE_CHECKING:
     from trigner.inference.exporting import export
     from trigner.inference.torch_runtime import choose_device, extractor
 
-__all__ = ["Extractor", "Tally", "calibrate", "choose_device", "export", "extractor", "load"]
+__all__ = [
+    "Extractor",
+    "Tally",
+    "calibrate",
+    "choose_device",
+    "export",
+    "extractor",
+    "fetch",
+    "load",
+]
 
 
 def __getattr__(name: str) -> Any:

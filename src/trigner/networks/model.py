@@ -21,8 +21,10 @@ from torch import nn
 from trigner.batches import WordPieces
 from trigner.errors import InputError, TrignerError
 from trigner.model_folder import (
+    CONFIG,
     DESCRIPTION,
     TOKENIZER,
+    WEIGHTS,
     check_hashes,
     description_as_json,
     hash_of,
@@ -37,9 +39,6 @@ from trigner.networks.build import build_tagger, encoder_from_config, load_encod
 from trigner.networks.settings import NetworkSettings
 from trigner.networks.tagger import GridTagger
 from trigner.schemes import Scheme, scheme
-
-WEIGHTS, ENCODER = "model.safetensors", "encoder"
-CONFIG = f"{ENCODER}/config.json"
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ def save(model: Model, folder: Path) -> None:
         ),
     }
     try:
-        (folder / ENCODER).mkdir(parents=True, exist_ok=True)
+        (folder / CONFIG).parent.mkdir(parents=True, exist_ok=True)
         replace_together(writers)
     except (OSError, SafetensorError) as error:
         raise TrignerError(f"cannot save the model in {folder}: {error}") from error
@@ -129,7 +128,7 @@ def load(folder: str | Path) -> Model:
         raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
     tokenizer = read_tokenizer(folder)
     try:
-        encoder = encoder_from_config(folder / ENCODER)
+        encoder = encoder_from_config((folder / CONFIG).parent)
     except Exception as error:  # what is no configuration fails in nearly every way
         raise InputError(f"is no encoder configuration: {error}", path=folder / CONFIG) from error
     lacking = [w for w in network.leading_words if tokenizer.token_to_id(w) is None]

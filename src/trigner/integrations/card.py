@@ -1,0 +1,198 @@
+"""A model's card: the README.md that the Hub shows, written from what the model folder says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+from typing import Any
+
+import yaml
+
+from trigner import __version__
+from trigner.inference.fetching import HUB_NAME
+from trigner.model_folder import is_exported
+
+SLICES = {
+    "f1": "all entities",
+    "discontinuous_f1": "discontinuous entities",
+    "continuous_f1": "continuous entities",
+}
+"""Which slice the F1 of a provenance is about, by its name there."""
+
+LIMITS = """\
+- It finds what its training documents are about and is untested on other text. Names of things
+  outside the labels above are not found.
+- An entity stands within one sentence: what an annotator would spread over two is missed.
+- The scores above are those of the documents named there. Measure on your own text:
+  `trigner evaluate --model MODEL --data FOLDER`.
+- It is no medical device, and its output needs a reader."""
+
+
+def model_card(
+    description: Mapping[str, Any], *, name: str | None = None, licence: str | None = None
+) -> str:
+    """Markdown with YAML front matter, from a description (`model_folder.read_description`).
+
+    `name` is what the model is loaded by; `licence` an identifier such as `apache-2.0`, by default
+    what the provenance says. What the description does not say is left out, never guessed.
+    """
+    provenance = _mapping(description.get("provenance"))
+    licence = licence or provenance.get("licence")
+    parts = [
+        _front_matter(description, provenance, licence),
+        f"# {name or 'A trigner model'}\n",
+        _purpose(description),
+        _use(description, name),
+        f"## Labels\n\n{_list(f'`{_plain(label)}`' for label in description['labels'])}\n",
+        _data(provenance, licence),
+        _scores(provenance),
+        _calibration(provenance),
+        f"## Limits\n\n{LIMITS}\n",
+        _versions(description, provenance),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _front_matter(
+    description: Mapping[str, Any], provenance: Mapping[str, Any], licence: str | None
+) -> str:
+    values: dict[str, Any] = {
+        "library_name": "trigner",
+        "pipeline_tag": "token-classification",
+        "tags": [
+            "trigner",
+            "named-entity-recognition",
+            "discontinuous-ner",
+            "onnx" if is_exported(description) else "pytorch",
+        ],
+    }
+    if licence:
+        values["license"] = str(licence)
+    encoder = _encoder(provenance)
+    if encoder and HUB_NAME.fullmatch(encoder):
+        values["base_model"] = encoder
+    return f"---\n{yaml.safe_dump(values, sort_keys=False, allow_unicode=True)}---\n"
+
+
+def _purpose(description: Mapping[str, Any]) -> str:
+    runtime = _mapping(description.get("runtime"))
+    precision = _plain(runtime.get("precision", "float32"))
+    kind = (
+        f"It runs with ONNX Runtime ({precision}), without PyTorch."
+        if is_exported(description)
+        else "It runs with PyTorch, can be trained further, and be exported to ONNX."
+    )
+    return (
+        "Finds named entities in raw text, also discontinuous ones, whose words do not stand side"
+        " by side. Each entity\ncomes with the exact character ranges of its fragments and a score."
+        f" {kind}\n"
+    )
+
+
+def _use(description: Mapping[str, Any], name: str | None) -> str:
+    extra = "trigner" if is_exported(description) else "'trigner[train]'"
+    return f"""## How to use
+
+`pip install {extra}`, then
+
+```python
+import trigner
+
+extract = trigner.load("{name or "folder/of/this/model"}")
+for entity in extract("Pain and cramping in my hands and lower legs.").entities:
+    print(entity.label, entity.text, entity.fragments, entity.score)
+```
+"""
+
+
+def _data(provenance: Mapping[str, Any], licence: str | None) -> str:
+    train = _mapping(provenance.get("train"))
+    lines = []
+    if provenance.get("data"):
+        lines.append(f"Data: {_plain(provenance['data'])}")
+    counts = [
+        f"{train[kind]} {kind}" for kind in ("documents", "sentences", "mentions") if kind in train
+    ]
+    if counts:
+        lines.append(f"Trained on {', '.join(counts)}")
+    lines += [
+        f"{count} mentions could not be learnt from: {_plain(reason)}"
+        for reason, count in _mapping(train.get("unusable")).items()
+    ]
+    if encoder := _encoder(provenance):
+        lines.append(f"Encoder: `{_plain(encoder)}`")
+    if preset := _mapping(provenance.get("settings")).get("preset"):
+        lines.append(f"Settings: preset `{_plain(preset)}`; all of them stand in `trigner.json`")
+    lines.append(f"Licence: {_plain(licence)}" if licence else "Licence: not stated")
+    return f"## Data and training\n\n{_list(lines)}\n"
+
+
+def _scores(provenance: Mapping[str, Any]) -> str:
+    sections = []
+    for part, values in provenance.items():
+        scores = _mapping(_mapping(values).get("scores"))
+        if not scores:
+            continue
+        rows = [
+            f"| {SLICES.get(name, _plain(name))} | {_score(value)} |"
+            for name, value in scores.items()
+        ]
+        about = f"{values['documents']} documents of {part}" if "documents" in values else part
+        sections.append(
+            f"## Scores on {_plain(about)}\n\n| F1, or as named | |\n|---|---:|\n"
+            + "\n".join(rows)
+            + "\n"
+        )
+    return "\n".join(sections)
+
+
+def _calibration(provenance: Mapping[str, Any]) -> str:
+    found = _mapping(provenance.get("calibration"))
+    if not {"temperature", "predictions", "error_before", "error_after"} <= found.keys():
+        return ""
+    return (
+        "## Confidence\n\n"
+        f"Logits are divided by {found['temperature']:g}, fitted on {found['predictions']}"
+        " predictions on dev. Expected calibration error there:"
+        f" {found['error_before']:.3f} before, {found['error_after']:.3f} after.\n"
+    )
+
+
+def _versions(description: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:
+    lines = [
+        f"trigner {_plain(description.get('trigner', __version__))}, model format"
+        f" {description.get('format')}"
+    ]
+    lines += [
+        f"Signature of {part}: `{_plain(values['signature'])}`"
+        for part, values in provenance.items()
+        if "signature" in _mapping(values)
+    ]
+    return f"## Versions\n\n{_list(lines)}\n"
+
+
+def _encoder(provenance: Mapping[str, Any]) -> str | None:
+    """The encoder's name; of a folder on somebody's disk only the last part."""
+    encoder = _mapping(provenance.get("settings")).get("encoder")
+    if not encoder:
+        return None
+    text = str(encoder)
+    return text if HUB_NAME.fullmatch(text) else PurePath(text.replace("\\", "/")).name
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _list(lines: Iterator[str] | list[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _plain(value: Any) -> str:
+    """One line that ends no code span, opens no table cell and no tag."""
+    text = " ".join(str(value).split())
+    return text.translate({ord("`"): "'", ord("|"): "/", ord("<"): "(", ord(">"): ")"})
+
+
+def _score(value: Any) -> str:
+    return f"{100 * value:.2f}" if isinstance(value, (int, float)) else _plain(value)

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import yaml
+
+from trigner.integrations import model_card
+
+DESCRIPTION = {
+    "format": 3,
+    "trigner": "0.1.0",
+    "labels": ["ADR", "Drug | `x` <script>"],
+    "provenance": {
+        "settings": {"preset": "clean", "encoder": "dmis-lab/biobert-base-cased-v1.2"},
+        "train": {
+            "documents": 66,
+            "sentences": 423,
+            "mentions": 788,
+            "unusable": {"cut by a sentence boundary": 3},
+            "signature": "data:7ae67a43|documents:66",
+        },
+        "dev": {
+            "documents": 11,
+            "epoch": 7,
+            "scores": {"f1": 0.71234, "precision": 0.8, "discontinuous_f1": 0.5},
+            "signature": "data:3d0fb8f2|documents:11",
+        },
+        "calibration": {
+            "temperature": 1.5,
+            "predictions": 90,
+            "error_before": 0.2,
+            "error_after": 0.05,
+        },
+    },
+}
+
+
+def front_matter(card):
+    start, front, _ = card.split("---\n", 2)
+    assert start == ""
+    return yaml.safe_load(front)
+
+
+def test_front_matter():
+    assert front_matter(model_card(DESCRIPTION, licence="apache-2.0")) == {
+        "library_name": "trigner",
+        "pipeline_tag": "token-classification",
+        "tags": ["trigner", "named-entity-recognition", "discontinuous-ner", "pytorch"],
+        "license": "apache-2.0",
+        "base_model": "dmis-lab/biobert-base-cased-v1.2",
+    }
+
+
+def test_what_the_card_says():
+    card = model_card(DESCRIPTION, name="ann/adr")
+    for told in (
+        "# ann/adr\n",
+        'trigner.load("ann/adr")',
+        "'trigner[train]'",
+        "- `ADR`\n",
+        "66 documents, 423 sentences, 788 mentions",
+        "3 mentions could not be learnt from: cut by a sentence boundary",
+        "Licence: not stated",
+        "## Scores on 11 documents of dev",
+        "| all entities | 71.23 |",
+        "| discontinuous entities | 50.00 |",
+        "| precision | 80.00 |",
+        "divided by 1.5, fitted on 90",
+        "0.200 before, 0.050 after",
+        "## Limits",
+        "trigner 0.1.0, model format 3",
+        "Signature of train: `data:7ae67a43/documents:66`",
+    ):
+        assert told in card, told
+
+
+def test_labels_cannot_break_out_of_the_page():
+    card = model_card(DESCRIPTION)
+    assert "<script>" not in card
+    assert "- `Drug / 'x' (script)`\n" in card
+
+
+def test_what_is_not_known_is_left_out():
+    card = model_card({"format": 3, "labels": ["ADR"]})
+    assert "Scores" not in card.replace("The scores", "")
+    assert "Confidence" not in card
+    assert "base_model" not in front_matter(card)
+    assert "license" not in front_matter(card)
+
+
+def test_exported_models_need_no_pytorch():
+    runtime = {"precision": "int8"}
+    card = model_card({**DESCRIPTION, "runtime": runtime})
+    assert "onnx" in front_matter(card)["tags"]
+    assert "ONNX Runtime (int8), without PyTorch" in card
+    assert "[train]" not in card
+
+
+def test_no_path_of_a_disk_is_told():
+    settings = {"encoder": "/home/ann/secret/my-encoder"}
+    card = model_card({**DESCRIPTION, "provenance": {"settings": settings}})
+    assert "Encoder: `my-encoder`" in card
+    assert "/home" not in card
+
+
+def test_the_provenance_may_state_data_and_licence():
+    provenance = {"licence": "cc-by-4.0", "data": "mini-adr"}
+    card = model_card({**DESCRIPTION, "provenance": provenance})
+    assert front_matter(card)["license"] == "cc-by-4.0"
+    assert "Data: mini-adr" in card
+    assert "Licence: cc-by-4.0" in card
