@@ -1,0 +1,257 @@
+"""spaCy: the pipeline component `trigner`, and `doc._.trigner`, its entities.
+
+    nlp.add_pipe("trigner", config={"model": "runs/demo", "threshold": 0.5, "group": "trigner"})
+    doc = nlp("Pain and cramping in my hands and lower legs.")
+    doc._.trigner             # tuple of SpacyEntity: label, fragments, spans, score, text
+    doc.spans["trigner"]      # a span for each fragment; those of one entity share `span.id_`
+
+spaCy's spans hold whole tokens. Where a fragment ends inside a token its span is widened; the exact
+characters stay in `doc._.trigner`. What is stored are plain values in `doc.user_data["trigner"]`:
+with them `Doc.to_bytes` and `DocBin(store_user_data=True)` keep entities whole, and importing
+this module where they are read back is enough to have `doc._.trigner` there.
+"""
+
+from __future__ import annotations
+
+import logging
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import cast
+
+from spacy.language import Language
+from spacy.pipeline import Pipe
+from spacy.tokens import Doc, Span, SpanGroup
+
+from trigner.errors import InputError
+from trigner.inference import Extractor, fetch, load
+from trigner.integrations.hub import save_pretrained
+from trigner.mentions import Document, Fragment
+from trigner.model_folder import DESCRIPTION, read_description
+
+KEY = "trigner"
+"""Of `doc.user_data`, and the name of the extension of `Doc`."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class SpacyEntity:
+    """An entity of a Doc.
+
+    `fragments` are half-open character ranges of `doc.text`, `spans` their tokens, one span each;
+    `text` is the exact surface, fragments joined by one blank, and `group` that of `doc.spans`.
+    """
+
+    label: str
+    fragments: tuple[Fragment, ...]
+    spans: tuple[Span, ...]
+    text: str
+    score: float
+    group: str
+
+    @property
+    def is_discontinuous(self) -> bool:
+        return len(self.fragments) > 1
+
+    @property
+    def is_aligned(self) -> bool:
+        """Whether the spans hold exactly the characters of the fragments."""
+        return all(map(_is_exact, self.spans, self.fragments))
+
+
+def entities_of(doc: Doc) -> tuple[SpacyEntity, ...]:
+    """What `doc._.trigner` gives: entities of all groups, in the order of the text.
+
+    Raises InputError when the text is not the one that they were found in, as in a Doc made with
+    `Span.as_doc(copy_user_data=True)`.
+    """
+    stored = doc.user_data.get(KEY)
+    if stored is None:
+        return ()
+    if stored["text"] != _fingerprint(doc.text):
+        raise InputError("the entities in this Doc's user_data are those of another text")
+    found = [
+        _entity(doc, n, label, tuple((start, end) for start, end in fragments), score, group)
+        for group, entities in stored["groups"].items()
+        for n, (label, fragments, score) in enumerate(entities)
+    ]
+    return tuple(sorted(found, key=lambda e: (e.fragments, e.label, e.group)))
+
+
+def _entity(
+    doc: Doc, n: int, label: str, fragments: tuple[Fragment, ...], score: float, group: str
+) -> SpacyEntity:
+    spans = tuple(
+        # There is one: no character but a blank stands outside spaCy's tokens.
+        cast(Span, doc.char_span(start, end, label=label, span_id=str(n), alignment_mode="expand"))
+        for start, end in fragments
+    )
+    text = " ".join(doc.text[start:end] for start, end in fragments)
+    return SpacyEntity(label, fragments, spans, text, score, group)
+
+
+def _is_exact(span: Span, fragment: Fragment) -> bool:
+    return (span.start_char, span.end_char) == fragment
+
+
+def _fingerprint(text: str) -> str:
+    return f"{len(text)}:{zlib.crc32(text.encode('utf-8', 'surrogatepass')):08x}"
+
+
+if not Doc.has_extension(KEY):
+    Doc.set_extension(KEY, getter=entities_of)
+
+
+class EntityFinder(Pipe):
+    """The component. The model is loaded when it is first needed.
+
+    `widened` counts fragments whose spans are wider than they are; the first is told in the log.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        model: str,
+        threshold: float = 0.0,
+        group: str = KEY,
+        device: str = "auto",
+        batch_size: int = 32,
+    ) -> None:
+        self.name = name
+        self.model = model
+        self.threshold = threshold
+        self.group = group
+        self.device = device
+        self.batch_size = batch_size
+        self.widened = 0
+        self._folder: Path | None = None
+        self._extractor: Extractor | None = None
+
+    @property
+    def folder(self) -> Path:
+        """The model's folder, fetched from the Hub if the model is a name there."""
+        if self._folder is None:
+            self._folder = fetch(self.model)
+        return self._folder
+
+    @property
+    def extractor(self) -> Extractor:
+        """The loaded model. Raises as `inference.load`."""
+        if self._extractor is None:
+            self._extractor = load(
+                self.folder,
+                device=self.device,
+                batch_size=self.batch_size,
+                threshold=self.threshold,
+            )
+        return self._extractor
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What the model finds; nothing before it is there, as spaCy asks while it loads."""
+        folder = self._folder or Path(self.model)
+        there = (folder / DESCRIPTION).is_file()
+        return tuple(read_description(folder)["labels"]) if there else ()
+
+    def notices(self) -> list[str]:
+        """A sentence for each thing worth telling about the texts so far."""
+        notices = [] if self._extractor is None else self._extractor.tally.notices()
+        if self.widened:
+            notices.append(
+                f"{self.widened} fragments end inside a token of spaCy's: their spans are wider,"
+                f" the exact characters stand in doc._.{KEY}"
+            )
+        return notices
+
+    def __call__(self, doc: Doc) -> Doc:
+        """The same Doc with the entities of its text."""
+        try:
+            self._put(doc, self.extractor(doc.text))
+        except Exception as error:  # the pipeline's handler decides, by default it raises
+            self.get_error_handler()(self.name, self, [doc], error)
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Docs with their entities, in order; each gets what it would get alone."""
+        remaining = iter(stream)
+        while docs := list(islice(remaining, batch_size)):
+            try:
+                found = list(self.extractor.stream(doc.text for doc in docs))
+                for doc, document in zip(docs, found, strict=True):
+                    self._put(doc, document)
+            except Exception as error:  # as above
+                self.get_error_handler()(self.name, self, docs, error)
+            yield from docs
+
+    def _put(self, doc: Doc, document: Document) -> None:
+        entities = [
+            _entity(doc, n, e.label, e.fragments, float(e.score or 0.0), self.group)
+            for n, e in enumerate(document.entities)
+        ]
+        spans = [span for entity in entities for span in entity.spans]
+        scores = [entity.score for entity in entities for _ in entity.spans]
+        doc.spans[self.group] = SpanGroup(
+            doc, name=self.group, spans=spans, attrs={"scores": scores}
+        )
+        before = doc.user_data.get(KEY)
+        fingerprint = _fingerprint(doc.text)
+        groups = before["groups"] if before and before["text"] == fingerprint else {}
+        plain = [[e.label, [list(f) for f in e.fragments], e.score] for e in entities]
+        doc.user_data[KEY] = {"text": fingerprint, "groups": {**groups, self.group: plain}}
+        self._count_widened(entities)
+
+    def _count_widened(self, entities: Iterable[SpacyEntity]) -> None:
+        told = self.widened > 0
+        for entity in entities:
+            for span, fragment in zip(entity.spans, entity.fragments, strict=True):
+                self.widened += not _is_exact(span, fragment)
+        if self.widened and not told:
+            log.warning("%s: %s", self.name, self.notices()[-1])
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Put the model into a folder of a saved pipeline, which then needs no other."""
+        if "model" not in exclude:
+            save_pretrained(self.folder, path)
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> EntityFinder:
+        """Use the model of a saved pipeline's folder, not the one of the configuration."""
+        if "model" not in exclude:
+            self._folder, self._extractor = Path(path), None
+        return self
+
+
+def create_component(
+    nlp: Language,
+    name: str,
+    model: str,
+    threshold: float,
+    group: str,
+    device: str,
+    batch_size: int,
+) -> EntityFinder:
+    """What `nlp.add_pipe("trigner")` calls. `model` is a folder or a name on the Hub."""
+    return EntityFinder(
+        name,
+        model=model,
+        threshold=threshold,
+        group=group,
+        device=device,
+        batch_size=batch_size,
+    )
+
+
+Language.factory(
+    KEY,
+    default_config={
+        "threshold": 0.0,
+        "group": KEY,
+        "device": "auto",
+        "batch_size": 32,
+    },
+    assigns=["doc.spans", f"doc._.{KEY}"],
+    func=create_component,
+)
