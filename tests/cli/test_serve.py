@@ -21,11 +21,12 @@ def test_options_reach_the_service(run, model, monkeypatch):
     seen = {}
     monkeypatch.setattr("trigner.serving.create_app", lambda *a, **k: seen.update(app=a, rest=k))
     monkeypatch.setattr("trigner.serving.serve", lambda app, **options: seen.update(options))
-    options = ("--port", "0", "--max-texts", "5", "--timeout", "3", "--threshold", "0.4")
+    options = ("--port", "0", "--max-texts", "5", "--timeout", "3", "--threshold", "0.4,Drug=0.5")
     result = run("serve", "--model", model, *options, "--device", "cpu")
     assert result.code == 0, result.err
     extractor, settings = seen["app"]
     assert (extractor.threshold, settings.max_texts, settings.timeout) == (0.4, 5, 3)
+    assert extractor.thresholds == {"Drug": 0.5}
     assert seen["host"] == "127.0.0.1"
     assert seen["rest"]["description"]["labels"] == ["ADR", "Drug"]
 

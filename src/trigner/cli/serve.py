@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import BatchSize, Device
+from trigner.cli.options import BatchSize, Device, Threshold, load_extractor
 from trigner.cli.output import errors
 from trigner.errors import InputError, require_extra
 from trigner.model_folder import read_description
@@ -28,10 +28,7 @@ def serve(
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="Port; 0 for any that is free.")
     ] = 8000,
-    threshold: Annotated[
-        float,
-        typer.Option("--threshold", min=0.0, max=1.0, help="Least score, if a request has none."),
-    ] = 0.0,
+    threshold: Threshold = "0",
     max_body: Annotated[
         int, typer.Option("--max-body", min=1, help="Bytes of a request.")
     ] = 2_000_000,
@@ -54,7 +51,7 @@ def serve(
     """Serve a model over HTTP, with a page to try it on.
 
     Texts go to POST /v1/extract as {"text": ...} or {"texts": [...]}; /openapi.json describes
-    everything. There is no password and no encryption: to be reached from elsewhere, put it behind
+    everything. `--threshold` is for requests that bring none. There is no password and no encryption: to be reached from elsewhere, put it behind
     a server that has both.
 
     Example:
@@ -66,7 +63,6 @@ def serve(
     require_extra("serve", "fastapi", "uvicorn", "prometheus_client")
     description = read_description(model)
     from trigner import serving
-    from trigner.inference import load
 
     settings = serving.ServiceSettings(
         max_body=max_body,
@@ -77,7 +73,7 @@ def serve(
         stop_within=stop_within,
         batch_sentences=batch_size,
     )
-    extractor = load(model, device=device, batch_size=batch_size, threshold=threshold)
+    extractor = load_extractor(model, device=device, batch_size=batch_size, threshold=threshold)
     app = serving.create_app(extractor, settings, description=description)
     serving.serve(
         app,
