@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from hub_stub import hub  # noqa: F401
 from trigner.cli.options import read_documents, thresholds
 from trigner.errors import InputError
 
@@ -50,3 +51,17 @@ def test_thresholds_that_are_no_numbers_from_0_to_1(wrong):
 def test_thresholds_of_unknown_types():
     with pytest.raises(InputError, match="finds no 'Dose', only ADR"):
         thresholds("Dose=0.5", ["ADR"])
+
+
+def test_models_are_fetched_by_their_names_on_the_hub(run, hub, model):  # noqa: F811
+    hub.put("ann/adr", model)
+    assert run("info", "ann/adr").out == run("info", model).out
+    text = "my left leg hurt. no pain."
+    found = run("extract", text, "--model", "ann/adr", "--format", "jsonl")
+    assert found.code == 0
+    assert found.out == run("extract", text, "--model", model, "--format", "jsonl").out
+    absent = run("extract", text, "--model", "ann/none")
+    assert absent.code == 2
+    assert "no such model" in absent.err
+    hub.failing = 400
+    assert run("info", "ann/other").code == 1

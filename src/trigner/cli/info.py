@@ -8,13 +8,18 @@ from typing import Annotated
 import typer
 import yaml
 
-from trigner.cli.options import Json
+from trigner.cli.options import Json, model_folder
 from trigner.cli.output import print_json, results
 from trigner.model_folder import read_description
 
 
 def info(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder.")],
+    model: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODEL", callback=model_folder, help="A model folder, or a name on the Hub."
+        ),
+    ],
     json: Json = False,
 ) -> None:
     """Show what a model finds, what it was trained with and how it scored on dev."""

@@ -33,10 +33,24 @@ SkipBad = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+def model_folder(model: Path | None) -> Path | None:
+    """A model's folder, fetched when `model` is a name on the Hub."""
+    if model is None or model.exists():
+        return model
+    from trigner.inference import fetch
+
+    return fetch(model)
+
+
 ModelFolder = Annotated[
     Path,
     typer.Option(
-        "--model", metavar="MODEL", help="A model folder, of `trigner train` or `trigner export`."
+        "--model",
+        metavar="MODEL",
+        callback=model_folder,
+        help="A model folder, of `trigner train` or `trigner export`, or a name on the Hub.",
     ),
 ]
 Device = Annotated[
