@@ -51,8 +51,8 @@ def serve(
     """Serve a model over HTTP, with a page to try it on.
 
     Texts go to POST /v1/extract as {"text": ...} or {"texts": [...]}; /openapi.json describes
-    everything. `--threshold` is for requests that bring none. There is no password and no encryption: to be reached from elsewhere, put it behind
-    a server that has both.
+    everything. `--threshold` is for requests that bring none. There is no password and no
+    encryption: to be reached from elsewhere, put it behind a server that has both.
 
     Example:
 
@@ -61,8 +61,11 @@ def serve(
     if model is None:
         raise InputError("give a model folder with --model")
     require_extra("serve", "fastapi", "uvicorn", "prometheus_client")
-    description = read_description(model)
     from trigner import serving
+    from trigner.inference.fetching import fetch
+
+    folder = fetch(model)
+    description = read_description(folder)
 
     settings = serving.ServiceSettings(
         max_body=max_body,
@@ -73,7 +76,7 @@ def serve(
         stop_within=stop_within,
         batch_sentences=batch_size,
     )
-    extractor = load_extractor(model, device=device, batch_size=batch_size, threshold=threshold)
+    extractor = load_extractor(folder, device=device, batch_size=batch_size, threshold=threshold)
     app = serving.create_app(extractor, settings, description=description)
     serving.serve(
         app,
