@@ -8,7 +8,8 @@
 spaCy's spans hold whole tokens. Where a fragment ends inside a token its span is widened; the exact
 characters stay in `doc._.trigner`. What is stored are plain values in `doc.user_data["trigner"]`:
 with them `Doc.to_bytes` and `DocBin(store_user_data=True)` keep entities whole, and importing
-this module where they are read back is enough to have `doc._.trigner` there.
+this module where they are read back is enough to have `doc._.trigner` there. `Doc.from_docs`
+takes over span groups but no user_data, and warns of that.
 """
 
 from __future__ import annotations
