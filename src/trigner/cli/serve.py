@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import BatchSize, Device, Threshold, load_extractor, model_folder
+from trigner.cli.options import BatchSize, Device, Threshold, load_extractor
 from trigner.cli.output import errors
 from trigner.errors import InputError, require_extra
 from trigner.model_folder import read_description
@@ -21,7 +21,6 @@ def serve(
         typer.Option(
             "--model",
             metavar="MODEL",
-            callback=model_folder,
             help="A model folder or a name on the Hub; one of `trigner export` is fastest.",
         ),
     ] = DEFAULT_MODEL,
