@@ -129,13 +129,15 @@ class _Paths:
 
 
 class _Links:
-    """NNW links as successor lists, with the best log-probability from each word to each tail."""
+    """NNW links as successor lists, with the best log-probability from each word to each tail.
+
+    Links come row by row, columns increasing, as `numpy.nonzero` gives them.
+    """
 
     def __init__(self, rows: Integers, columns: Integers, weights: Floats, length: int) -> None:
-        order = np.lexsort((columns, rows))
-        starts = np.searchsorted(rows[order], np.arange(length + 1))
-        self._next = [columns[order[a:b]] for a, b in pairwise(starts)]
-        self._weight = [weights[order[a:b]] for a, b in pairwise(starts)]
+        starts = np.searchsorted(rows, np.arange(length + 1))
+        self._next = [columns[a:b] for a, b in pairwise(starts)]
+        self._weight = [weights[a:b] for a, b in pairwise(starts)]
         self._steps: dict[tuple[int, int], _Steps] = {}
         self._tails: Integers = np.zeros(0, dtype=np.int64)
         self._best: Floats = np.zeros((0, length))
