@@ -36,7 +36,7 @@ class W2ner:
     """
 
     labels: tuple[str, ...]
-    max_mentions: int | None = 2000
+    max_mentions: int | None = 1000
     name: str = field(default="w2ner", init=False)
     tag_space: TagSpace = field(default=TagSpace.EXCLUSIVE_GRID, init=False)
 
