@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 
 def test_info(run, model):
@@ -14,3 +15,15 @@ def test_no_model(run, tmp_path):
     result = run("info", tmp_path)
     assert result.code == 2
     assert "model format 99" in result.err
+
+
+def test_an_interrupted_training_is_told(run, model, tmp_path):
+    assert "interrupted" not in run("info", model).err
+    shutil.copytree(model, tmp_path / "half")
+    path = tmp_path / "half" / "trigner.json"
+    description = json.loads(path.read_text())
+    description["provenance"] = {"dev": {"epoch": 1}}
+    path.write_text(json.dumps(description))
+    result = run("info", tmp_path / "half")
+    assert result.code == 0
+    assert "its training was interrupted" in result.err

@@ -9,7 +9,7 @@ import typer
 import yaml
 
 from trigner.cli.options import Json, model_folder
-from trigner.cli.output import print_json, results
+from trigner.cli.output import print_json, results, tell
 from trigner.model_folder import read_description
 
 
@@ -24,6 +24,12 @@ def info(
 ) -> None:
     """Show what a model finds, what it was trained with and how it scored on dev."""
     description = read_description(model)
+    provenance = description.get("provenance", {})
+    if "dev" in provenance and "calibration" not in provenance:
+        # Fitted when the last epoch is over.
+        tell(
+            ["its training was interrupted: this is the best epoch so far; train --resume goes on"]
+        )
     if json:
         print_json(description)
     else:
