@@ -33,7 +33,7 @@ def model(encoder: str, pair_map: str = "low_rank") -> Model:
     if encoder == MPNET:
         config = MPNetConfig(vocab_size=made.tokenizer.get_vocab_size())
         large = MPNetModel(config, add_pooling_layer=False)
-        tagger = build_tagger(large, network, len(made.scheme.tags))
+        tagger = build_tagger(large, network, made.scheme)
         made = Model(tagger, made.scheme, made.tokenizer, made.padding_id, network)
     for layer in (made.tagger.features.scale, made.tagger.features.shift):
         torch.nn.init.normal_(layer.weight, std=0.02)

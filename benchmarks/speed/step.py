@@ -30,6 +30,7 @@ from trigner.networks import Model
 from trigner.training.data import collator
 from trigner.training.objective import Objective
 from trigner.training.settings import TripletSettings
+from trigner.training.task_losses import cell_cross_entropy
 from trigner.triplets import CLEAN
 
 SELECTIONS = ("ce", "nc", "hn", "sn")
@@ -118,7 +119,7 @@ def training_batch(model: Model, sentences: list[Sentence]) -> dict[str, Any]:
 def our_objective(model: Model, source: str, selection: str) -> Objective:
     """Ours, in training mode."""
     settings = TripletSettings(source=source, selection=selection)
-    return Objective(model.tagger, settings).train()
+    return Objective(model.tagger, cell_cross_entropy, settings).train()
 
 
 def bare_loss(encoder: nn.Module, batch: dict[str, Any]) -> Tensor:

@@ -42,7 +42,7 @@ def test_the_network_written_plainly_gives_our_scores_and_pair_states(encoder):
         ours = model.tagger(**batch)
         logits, pairs = Straightforward(model.tagger).eval()(**batch)
         cells = (candidates.sentences, candidates.rows, candidates.columns)
-        states = model.tagger.pair_states(ours.word_states, *cells)
+        states = model.tagger.pair_states(ours, *cells)
     assert forward.difference(ours.logits, logits, batch["lengths"]) < 1e-5
     torch.testing.assert_close(states, pairs[cells], rtol=1e-4, atol=1e-6)
 

@@ -12,9 +12,9 @@ from torch.nn import functional
 
 from trigner.networks.co_predictor import GridBranch, TrignerCoPredictor, W2nerCoPredictor
 from trigner.networks.dropout import Dropout
+from trigner.networks.grid_tagger import GridTagger
 from trigner.networks.pair_features import PairFeatures
 from trigner.networks.pair_maps import FoldedPairMap, FullPairMap, LowRankPairMap
-from trigner.networks.tagger import GridTagger
 
 
 def distance_id(row: int, column: int) -> int:

@@ -18,13 +18,18 @@ def test_every_scheme_does_what_the_protocol_says(name):
     assert isinstance(made.tag_space, TagSpace)
     mentions = (Mention((0, 2), "ADR"), Mention((1,), "Drug"))
     encoding = made.encode(mentions, 4)
-    assert encoding.tags.shape == (4, 4)
+    words = (4,) * made.tag_space.word_axes
+    several = made.tag_space is TagSpace.MULTI_LABEL_GRID
+    assert encoding.tags.shape == (*words, len(made.tags)) if several else words
+    groups = [tag for g in made.groups for tag in range(g.start, g.stop)]
+    assert groups == (list(range(len(made.tags))) if several else [])
     assert encoding.lost == ()
     sure = made.decode_tags(encoding.tags)
     assert sure.complete
     assert {s.mention for s in sure.mentions} == set(mentions)
     assert {s.score for s in sure.mentions} == {1.0}
-    scored = made.decode(np.eye(len(made.tags))[encoding.tags] * 20)
+    scores = encoding.tags * 2 - 1 if several else np.eye(len(made.tags))[encoding.tags]
+    scored = made.decode(scores * 20.0)
     assert {s.mention for s in scored.mentions} == set(mentions)
     assert all(0.99 < s.score <= 1 for s in scored.mentions)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from trigner.errors import InputError
+from trigner.schemes import TagSpace
 from trigner.serving.grid import grid, sentence_around
 
 TEXT = "No pain. 😀 My left leg hurt, no pain in arm, numb after the tablet. Numb arm."
@@ -48,6 +49,6 @@ def test_what_has_no_grid(extract):
     long = "leg hurt numb " * 60
     with pytest.raises(InputError, match="longer than the encoder"):
         grid(extract, long, sentence_around(long, 0))
-    other = replace(extract, scheme=SimpleNamespace(tag_space="sequence", name="tags"))
+    other = replace(extract, scheme=SimpleNamespace(tag_space=TagSpace.SEQUENCE, name="tags"))
     with pytest.raises(InputError, match="scheme tags has no grid"):
         grid(other, TEXT, sentence_around(TEXT, 0))

@@ -11,6 +11,7 @@ from trigner.networks import NetworkSettings, create
 from trigner.training.data import collator
 from trigner.training.objective import Objective, parameter_groups
 from trigner.training.settings import TripletSettings
+from trigner.training.task_losses import cell_cross_entropy
 from trigner.triplets import CandidateSettings
 
 SMALL = NetworkSettings(
@@ -45,7 +46,7 @@ def inputs(model):
 
 
 def test_cross_entropy_is_the_mean_over_valid_cells(model, inputs):
-    objective = Objective(model.tagger, TripletSettings(weight=0))
+    objective = Objective(model.tagger, cell_cross_entropy, TripletSettings(weight=0))
     arguments = {k: v for k, v in inputs.items() if k not in {"tags", "candidates"}}
     logits = model.tagger(**arguments).logits
     losses = []
@@ -64,7 +65,9 @@ def test_cross_entropy_is_the_mean_over_valid_cells(model, inputs):
 @pytest.mark.parametrize("source", ["logits", "pair_states"])
 def test_the_weight_scales_the_triplet_loss(model, inputs, source):
     def loss(weight):
-        objective = Objective(model.tagger, TripletSettings(weight=weight, source=source))
+        objective = Objective(
+            model.tagger, cell_cross_entropy, TripletSettings(weight=weight, source=source)
+        )
         return objective(**inputs), objective.parts
 
     (one, parts), (three, _) = loss(1.0), loss(3.0)
@@ -74,7 +77,7 @@ def test_the_weight_scales_the_triplet_loss(model, inputs, source):
 
 
 def test_pair_states_reach_the_pair_map_and_not_the_grid_branch(model, inputs):
-    objective = Objective(model.tagger, TripletSettings(source="pair_states"))
+    objective = Objective(model.tagger, cell_cross_entropy, TripletSettings(source="pair_states"))
     objective.zero_grad()
     loss = objective(**inputs)
     (loss - objective(**{k: v for k, v in inputs.items() if k != "candidates"})).backward()
@@ -85,7 +88,7 @@ def test_pair_states_reach_the_pair_map_and_not_the_grid_branch(model, inputs):
 
 
 def test_every_parameter_is_in_one_group_with_its_rate(model):
-    objective = Objective(model.tagger, TripletSettings())
+    objective = Objective(model.tagger, cell_cross_entropy, TripletSettings())
     groups = parameter_groups(objective, encoder_rate=1e-4, learning_rate=1e-3, weight_decay=0.1)
     listed = [id(p) for group in groups for p in group["params"]]
     assert sorted(listed) == sorted(id(p) for p in objective.parameters())

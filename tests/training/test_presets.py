@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trigner.networks.build import ENCODERS
+from trigner.networks.pretrained import ENCODERS
 from trigner.training import resolve
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from trigner.errors import InputError
 from trigner.training import PRESETS, resolve
+from trigner.training.presets import SCHEME_SETTINGS
 
 
 def test_the_order_of_precedence(tmp_path):
@@ -106,3 +107,14 @@ def test_unknown_settings_are_told_with_what_there_is(assignment, told):
     with pytest.raises(InputError) as raised:
         resolve(assignments=[assignment])
     assert told in str(raised.value)
+
+
+def test_what_a_scheme_needs_stands_between_defaults_and_preset(monkeypatch):
+    needs = {"network": {"special_words": False, "channels": 7}, "triplets": {"weight": 0}}
+    monkeypatch.setitem(SCHEME_SETTINGS, "flat", needs)
+    chosen = resolve(options={"scheme": "flat"}, assignments=["network.channels=9"])
+    assert (chosen.network.special_words, chosen.triplets.weight) == (False, 0)
+    assert chosen.network.channels == 9
+    with pytest.raises(InputError, match="flat has no word pairs"):
+        resolve(options={"scheme": "flat"}, assignments=["triplets.weight=1"])
+    assert resolve().network.special_words

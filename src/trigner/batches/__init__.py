@@ -1,7 +1,7 @@
 """Sentences -> padded arrays. Numpy only."""
 
 from trigner.batches.batching import by_cost, shuffled, shuffled_by_cost
-from trigner.batches.collation import IGNORED, Batch, collate, pad_grids
+from trigner.batches.collation import IGNORED, Batch, collate, pad_tags
 from trigner.batches.examples import Cut, Example, cut
 from trigner.batches.pieces import SPECIAL_WORDS, SentencePieces, WordPieces
 from trigner.batches.windows import Window, windows
@@ -18,7 +18,7 @@ __all__ = [
     "by_cost",
     "collate",
     "cut",
-    "pad_grids",
+    "pad_tags",
     "shuffled",
     "shuffled_by_cost",
     "windows",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 from trigner.batches.pieces import SentencePieces
 
 Integers = NDArray[np.int64]
+Tags = NDArray[np.integer[Any]]
 
 IGNORED = -100
-"""Target of padded cells: no loss is taken there."""
+"""Target of padded words and cells: no loss is taken there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +48,17 @@ def collate(sentences: Sequence[SentencePieces], *, padding_id: int) -> Batch:
     return Batch(piece_ids, attention_mask, word_pieces, lengths)
 
 
-def pad_grids(grids: Sequence[Integers], *, offset: int = 0) -> Integers:
-    """Tags `[B, L, L]` from tags of each sentence `[L_b, L_b]`.
+def pad_tags(tags: Sequence[Tags], *, word_axes: int, offset: int = 0) -> Tags:
+    """Tags of each sentence `[L_b, ...]` as one array `[B, L, ...]`.
 
-    `offset` special words come before each sentence's own: their rows and columns are class 0 (the
-    scheme's NONE). Padded cells hold `IGNORED`.
+    The first `word_axes` axes of a sentence's tags run over its words. `offset` special words
+    come before them: theirs is class 0 (the scheme's none). Padding holds `IGNORED`.
     """
-    length = max(len(grid) for grid in grids) + offset
-    padded = np.full((len(grids), length, length), IGNORED, dtype=np.int64)
-    for row, grid in enumerate(grids):
-        own = len(grid) + offset
-        padded[row, :own, :own] = 0
-        padded[row, offset:own, offset:own] = grid
+    length = max(len(own) for own in tags) + offset
+    behind = tags[0].shape[word_axes:]
+    padded = np.full((len(tags), *[length] * word_axes, *behind), IGNORED, dtype=tags[0].dtype)
+    for row, own in enumerate(tags):
+        whole, words = slice(len(own) + offset), slice(offset, len(own) + offset)
+        padded[row][(whole,) * word_axes] = 0
+        padded[row][(words,) * word_axes] = own
     return padded

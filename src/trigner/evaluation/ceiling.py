@@ -23,7 +23,7 @@ class Encoded(Protocol):
     """What an encoding tells here."""
 
     @property
-    def tags(self) -> NDArray[np.int64]: ...
+    def tags(self) -> NDArray[np.integer[Any]]: ...
 
 
 class Decoded(Protocol):
@@ -43,7 +43,7 @@ class RoundTrip(Protocol):
         """Tags of a sentence of `length` words."""
         ...
 
-    def decode_tags(self, tags: NDArray[np.int64]) -> Decoded:
+    def decode_tags(self, tags: NDArray[np.integer[Any]]) -> Decoded:
         """Mentions that the tags stand for."""
         ...
 

@@ -3,38 +3,45 @@
 from __future__ import annotations
 
 import copy
-from typing import cast
 
 import torch
 from torch import Tensor, nn
 
-from trigner.networks import GridScores, GridTagger
+from trigner.networks import Tagger
 from trigner.networks.pair_maps import FoldedPairMap, FullPairMap
-from trigner.networks.pooling import EmptyWord
+from trigner.networks.pooling import EmptyWord, WordPooling
+from trigner.networks.recurrent import BiLstm
 
 LSTM_OPSET = 20
 
 
 class ExportedTagger(nn.Module):
-    """Logits `[B, L, L, C]` of a tagger whose layers that do not export are replaced.
+    """Logits of a tagger (as in `networks.TagScores`) whose layers that do not export are replaced.
 
     Inputs as in `batches.Batch`. Weights that only training needs are folded away.
     """
 
-    def __init__(self, tagger: GridTagger) -> None:
+    def __init__(self, tagger: Tagger) -> None:
         super().__init__()
         self.tagger = copy.deepcopy(tagger).float().cpu().eval()
-        self.tagger.pooling = GatheredPooling(tagger.pooling.empty_word)  # type: ignore[assignment]
-        self.tagger.recurrent = OnnxBiLstm(tagger.recurrent.lstm)  # type: ignore[assignment]
-        pairs = getattr(self.tagger.co_predictor, "pairs", None)
-        if isinstance(pairs, FullPairMap):
-            self.tagger.co_predictor.pairs = folded(pairs)
+        _replace_layers(self.tagger)
 
     def forward(
         self, piece_ids: Tensor, attention_mask: Tensor, word_pieces: Tensor, lengths: Tensor
     ) -> Tensor:
-        scores = self.tagger(piece_ids, attention_mask, word_pieces, lengths)
-        return cast(GridScores, scores).logits
+        return self.tagger(piece_ids, attention_mask, word_pieces, lengths).logits
+
+
+def _replace_layers(module: nn.Module) -> None:
+    for name, layer in module.named_children():
+        if isinstance(layer, WordPooling):
+            setattr(module, name, GatheredPooling(layer.empty_word))
+        elif isinstance(layer, BiLstm):
+            setattr(module, name, OnnxBiLstm(layer.lstm))
+        elif isinstance(layer, FullPairMap):
+            setattr(module, name, folded(layer))
+        else:
+            _replace_layers(layer)
 
 
 class GatheredPooling(nn.Module):

@@ -22,7 +22,7 @@ from trigner.schemes import Scheme
 from trigner.text import entity_of, segment
 
 Scorer = Callable[[Batch], NDArray[np.floating[Any]]]
-"""A batch to logits `[B, L, L, C]`, special words included."""
+"""A batch to logits, special words included: `[B, L, L, C]`, of a sequence scheme `[B, L, C]`."""
 
 CELL_BUDGET = 60_000
 """Word pairs scored at a time, padding included; larger sentences go alone."""
@@ -142,7 +142,7 @@ class Extractor:
     def scored(
         self, sentences: Sequence[Sentence]
     ) -> Iterator[tuple[Example, NDArray[np.floating[Any]]]]:
-        """Each window of the sentences with its logits `[L, L, C]`, padding still behind them."""
+        """Each window of the sentences with its logits, padding still behind them."""
         examples = cut(sentences, self.word_pieces, self.max_pieces).examples
         self.tally.windowed += len({e.sentence for e in examples if e.window.first > 0})
         lengths = [example.length + len(self.word_pieces.special_words) for example in examples]
@@ -154,17 +154,17 @@ class Extractor:
     def decode(self, example: Example, logits: NDArray[np.floating[Any]]) -> list[ScoredMention]:
         """The mentions of a window that it answers for, as mentions of its sentence."""
         specials = len(self.word_pieces.special_words)
-        end = specials + example.length
-        decoding = self.scheme.decode(logits[:end, :end] / self.temperature)
+        words = (slice(specials + example.length),) * self.scheme.tag_space.word_axes
+        decoding = self.scheme.decode(logits[words] / self.temperature)
         self.tally.bounded += not decoding.complete
         self.tally.shortened += example.pieces.shortened
         found = []
         for scored in decoding.mentions:
-            words, label = scored.mention.words, scored.mention.label
-            if words[0] < specials:
+            if scored.mention.words[0] < specials:
                 self.tally.on_special_words += 1
                 continue
-            own = Mention(tuple(word - specials for word in words), label)
+            shifted = tuple(word - specials for word in scored.mention.words)
+            own = Mention(shifted, scored.mention.label)
             mention = example.in_sentence(own)
             if mention is not None:
                 found.append(ScoredMention(mention, scored.score))

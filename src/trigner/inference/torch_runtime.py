@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trigner.batches import Batch
 from trigner.errors import InputError
 from trigner.inference.extraction import Extractor, Scorer
-from trigner.networks import GridTagger, Model
+from trigner.networks import Model, Tagger
 
 
 def extractor(
@@ -30,7 +30,7 @@ def extractor(
     )
 
 
-def torch_scorer(tagger: GridTagger) -> Scorer:
+def torch_scorer(tagger: Tagger) -> Scorer:
     """Scores in evaluation mode, without gradients, in full precision."""
 
     @torch.inference_mode()

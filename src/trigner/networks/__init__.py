@@ -2,13 +2,13 @@
 
 from trigner.networks.model import Model, create, load, save, weights_hash
 from trigner.networks.settings import NetworkSettings
-from trigner.networks.tagger import GridScores, GridTagger
+from trigner.networks.tagger import Tagger, TagScores
 
 __all__ = [
-    "GridScores",
-    "GridTagger",
     "Model",
     "NetworkSettings",
+    "TagScores",
+    "Tagger",
     "create",
     "load",
     "save",

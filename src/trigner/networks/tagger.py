@@ -1,66 +1,48 @@
-"""The assembly: pieces of a batch of sentences -> a score for each tag of each word pair."""
+"""What every network offers: pieces of a batch of sentences -> a score for each tag."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
-import torch
 from torch import Tensor, nn
 
 from trigner.errors import InputError
-from trigner.networks.co_predictor import TrignerCoPredictor, W2nerCoPredictor
 from trigner.networks.encoder import Encoder
-from trigner.networks.pair_features import PairFeatures
-from trigner.networks.pooling import WordPooling
-from trigner.networks.recurrent import BiLstm
 
 
 @dataclass(frozen=True, slots=True)
-class GridScores:
-    """Logits `Y [B, L, L, C]` and the word states `H [B, L, size]` they come from."""
+class TagScores:
+    """Logits of a batch and the states that they come from.
 
-    logits: Tensor
-    word_states: Tensor
-
-
-class GridTagger(nn.Module):
-    """Encoder, word pooling, BiLSTM, pair features, co-predictor.
-
-    Paper, figure 2; W2NER, figure 3.
+    `logits` are `[B, L, L, C]` for a grid of word pairs, `[B, L, C]` for a sequence of words; cells
+    and words in padding are meaningless. `states` is what the tagger's `pair_states` reads.
     """
 
-    def __init__(
-        self,
-        *,
-        encoder: Encoder,
-        pooling: WordPooling,
-        recurrent: BiLstm,
-        features: PairFeatures,
-        co_predictor: TrignerCoPredictor | W2nerCoPredictor,
-    ) -> None:
-        super().__init__()
-        self.encoder = encoder
-        self.pooling = pooling
-        self.recurrent = recurrent
-        self.features = features
-        self.co_predictor = co_predictor
+    logits: Tensor
+    states: Tensor
 
-    def forward(
+
+class Tagger(nn.Module):
+    """A network of one scheme. `encoder` is its pretrained part, with a learning rate of its own.
+
+    `forward` takes the arrays of `batches.Batch` in their order and gives `TagScores`.
+    """
+
+    encoder: Encoder
+
+    def __call__(
         self, piece_ids: Tensor, attention_mask: Tensor, word_pieces: Tensor, lengths: Tensor
-    ) -> GridScores:
-        """Scores of a batch (shapes as in `batches.Batch`); cells in padding are meaningless."""
-        pieces = self.encoder(piece_ids, attention_mask)
-        states = self.recurrent(self.pooling(pieces, word_pieces), lengths)
-        positions = torch.arange(word_pieces.shape[1], device=lengths.device)
-        inside = positions < lengths[:, None]
-        features = self.features(states, inside[:, :, None] & inside[:, None])
-        logits = self.co_predictor(states, features)
-        return GridScores(logits.permute(0, 2, 3, 1), states)
+    ) -> TagScores:
+        """Scores of a batch."""
+        return cast(TagScores, super().__call__(piece_ids, attention_mask, word_pieces, lengths))
 
     def pair_states(
-        self, word_states: Tensor, sentences: Tensor, rows: Tensor, columns: Tensor
+        self, scores: TagScores, sentences: Tensor, rows: Tensor, columns: Tensor
     ) -> Tensor:
-        """`H^bi [N, D]` at cells of a batch with these word states `[B, L, size]`."""
-        if not isinstance(self.co_predictor, TrignerCoPredictor):
-            raise InputError("W2NER's co-predictor has no pair states H^bi; use the logits source")
-        return self.co_predictor.pair_states(word_states, sentences, rows, columns)
+        """What the last layer before the tags reads at cells, `[N, D]`.
+
+        Cells are `sentences`, `rows`, `columns`, `[N]` each.
+        Raises InputError for a network without word pairs.
+        """
+        raise InputError("a sequence tagger has no word pairs, and so no triplets")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from trigner.errors import InputError
-from trigner.schemes.scheme import Decoding, Encoding, Scheme, TagSpace
+from trigner.schemes.scheme import Decoding, Encoding, Scheme, TagGroup, TagSpace
 from trigner.schemes.w2ner import W2ner
 
-__all__ = ["SCHEMES", "Decoding", "Encoding", "Scheme", "TagSpace", "W2ner", "scheme"]
+__all__ = ["SCHEMES", "Decoding", "Encoding", "Scheme", "TagGroup", "TagSpace", "W2ner", "scheme"]
 
 SCHEMES: dict[str, Callable[[tuple[str, ...]], Scheme]] = {
     "w2ner": W2ner,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from trigner.mentions import Mention, ScoredMention
 
-Tags = NDArray[np.int64]
+Tags = NDArray[np.integer[Any]]
 Scores = NDArray[np.floating[Any]]
 
 
@@ -20,7 +20,32 @@ class TagSpace(Enum):
     """The shape of a scheme's tags; it chooses head and task loss."""
 
     EXCLUSIVE_GRID = "exclusive grid"
-    """One class per cell: tags `[L, L]`, scores `[L, L, C]`."""
+    """One class per cell: tags `[L, L]`, scores `[L, L, C]`. Class 0 is none."""
+
+    MULTI_LABEL_GRID = "multi-label grid"
+    """Any number of tags per cell: tags `[L, L, C]` of 0 and 1, scores `[L, L, C]`; a tag is there
+    where its score is above 0."""
+
+    SEQUENCE = "sequence"
+    """One tag per word: tags `[L]`, scores `[L, C]`. Class 0 is outside."""
+
+    @property
+    def word_axes(self) -> int:
+        """How many axes of tags and scores run over words."""
+        return 1 if self is TagSpace.SEQUENCE else 2
+
+
+@dataclass(frozen=True, slots=True)
+class TagGroup:
+    """Tags of a multi-label grid that are learnt together, side by side in `tags`.
+
+    `upper` says that they can only stand on or above the diagonal.
+    """
+
+    name: str
+    start: int
+    stop: int
+    upper: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +89,11 @@ class Scheme(Protocol):
     @property
     def tag_space(self) -> TagSpace:
         """The shape of tags and scores."""
+        ...
+
+    @property
+    def groups(self) -> tuple[TagGroup, ...]:
+        """What a multi-label grid's loss is the weighted sum over; empty for other tag spaces."""
         ...
 
     def encode(self, mentions: Sequence[Mention], length: int) -> Encoding:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trigner.mentions import Mention, ScoredMention
-from trigner.schemes.scheme import Decoding, Encoding, Scores, Tags, TagSpace
+from trigner.schemes.scheme import Decoding, Encoding, Scores, TagGroup, Tags, TagSpace
 
 NONE, NNW, FIRST_THW = 0, 1, 2
 
@@ -39,6 +39,7 @@ class W2ner:
     max_mentions: int | None = 1000
     name: str = field(default="w2ner", init=False)
     tag_space: TagSpace = field(default=TagSpace.EXCLUSIVE_GRID, init=False)
+    groups: tuple[TagGroup, ...] = field(default=(), init=False)
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -85,7 +86,7 @@ class W2ner:
         """Mentions from tags `[L, L]`, each with score 1."""
         rows, columns = np.nonzero(tags)
         return self._decode_cells(
-            rows, columns, tags[rows, columns], np.zeros(len(rows)), len(tags)
+            rows, columns, tags[rows, columns].astype(np.int64), np.zeros(len(rows)), len(tags)
         )
 
     def _decode_cells(

@@ -28,7 +28,10 @@ class Explained:
 
 @dataclass
 class Grid:
-    """One sentence: `probabilities [L, L, C]` of the scheme's `tags` for each pair of its words."""
+    """One sentence: `probabilities [L, L, C]` of the scheme's `tags` for each pair of its words.
+
+    A pair has one of the tags or, where the scheme says so, each of them with its own probability.
+    """
 
     sentence: Sentence
     tags: tuple[str, ...]
@@ -51,23 +54,23 @@ def grid(extractor: Extractor, text: str, sentence: Sentence) -> Work[Grid]:
     Raises InputError when the model's scheme has none, or the sentence is too long for one pass of
     the encoder.
     """
-    if extractor.scheme.tag_space is not TagSpace.EXCLUSIVE_GRID:
+    if extractor.scheme.tag_space not in PROBABILITIES:
         raise InputError(f"a model with the scheme {extractor.scheme.name} has no grid to show")
     examples = cut([sentence], extractor.word_pieces, extractor.max_pieces).examples
     if len(examples) > 1:
         raise InputError("the sentence is longer than the encoder reads at a time")
     found = Grid(sentence, tuple(extractor.scheme.tags))
+    probabilities = PROBABILITIES[extractor.scheme.tag_space]
 
     def receive(logits: NDArray[np.floating[Any]]) -> None:
         start = len(extractor.word_pieces.special_words)
         end = start + len(sentence.words)
-        found.probabilities = _softmax(logits[start:end, start:end] / extractor.temperature)
+        found.probabilities = probabilities(logits[start:end, start:end] / extractor.temperature)
         document = Document("text", text)
         for scored in extractor.decode(examples[0], logits):
             entity = entity_of(document, sentence, scored.mention, scored.score)
             tags = extractor.scheme.encode([scored.mention], len(sentence.words)).tags
-            cells = tuple((int(i), int(j), int(tags[i, j])) for i, j in np.argwhere(tags))
-            found.entities.append(Explained(entity, cells))
+            found.entities.append(Explained(entity, _cells(tags)))
 
     def tickets() -> Iterator[Ticket]:
         yield Ticket(examples[0], receive)
@@ -75,7 +78,23 @@ def grid(extractor: Extractor, text: str, sentence: Sentence) -> Work[Grid]:
     return Work(tickets(), lambda: found)
 
 
+def _cells(tags: NDArray[np.integer[Any]]) -> tuple[tuple[int, int, int], ...]:
+    """`(row, column, tag)` of tags `[L, L]`, one a cell, or `[L, L, C]`, any number."""
+    if tags.ndim == 2:
+        return tuple((int(i), int(j), int(tags[i, j])) for i, j in np.argwhere(tags))
+    return tuple((int(i), int(j), int(tag)) for i, j, tag in np.argwhere(tags))
+
+
 def _softmax(logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     weights = np.exp(logits.astype(np.float64) - logits.max(axis=-1, keepdims=True))
     result: NDArray[np.float64] = weights / weights.sum(axis=-1, keepdims=True)
     return result
+
+
+def _sigmoid(logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    result: NDArray[np.float64] = 1 / (1 + np.exp(-logits.astype(np.float64).clip(-700, 700)))
+    return result
+
+
+PROBABILITIES = {TagSpace.EXCLUSIVE_GRID: _softmax, TagSpace.MULTI_LABEL_GRID: _sigmoid}
+"""Logits of a sentence to probabilities, for the tag spaces that are grids."""

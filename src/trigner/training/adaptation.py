@@ -30,7 +30,7 @@ from transformers import (
 
 from trigner.errors import InputError, TrignerError
 from trigner.inference import choose_device
-from trigner.networks.build import quiet
+from trigner.networks.pretrained import quiet
 from trigner.text import split
 from trigner.training.adaptation_folder import RUN, Adaptation, prepare, write
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint

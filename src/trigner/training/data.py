@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.utils.data import Dataset
 
-from trigner.batches import Example, collate, cut, pad_grids, shuffled, shuffled_by_cost
+from trigner.batches import Example, collate, cut, pad_tags, shuffled, shuffled_by_cost
 from trigner.errors import InputError
 from trigner.mentions import Document, Sentence
 from trigner.networks import Model
@@ -108,7 +108,7 @@ class EpochBatches:
 def collator(
     model: Model, triplet_candidates: CandidateSettings | None
 ) -> Callable[[Sequence[Example]], dict[str, Any]]:
-    """What makes the trainer's inputs of examples: the tagger's arrays, `tags [B, L, L]` and, with
+    """What makes the trainer's inputs of examples: the tagger's arrays, padded `tags` and, with
     triplets, `candidates`."""
 
     def together(examples: Sequence[Example]) -> dict[str, Any]:
@@ -119,7 +119,9 @@ def collator(
             "attention_mask": torch.from_numpy(batch.attention_mask),
             "word_pieces": torch.from_numpy(batch.word_pieces),
             "lengths": torch.from_numpy(batch.lengths),
-            "tags": torch.from_numpy(pad_grids(tags, offset=model.offset)),
+            "tags": torch.from_numpy(
+                pad_tags(tags, word_axes=model.scheme.tag_space.word_axes, offset=model.offset)
+            ),
         }
         if triplet_candidates is not None:
             inputs["candidates"] = collate_candidates(

@@ -17,7 +17,8 @@ from transformers import (
 )
 
 from trigner.errors import InputError
-from trigner.networks.build import (
+from trigner.networks.encoder import Encoder
+from trigner.networks.pretrained import (
     encoder_source,
     load_checkpoint,
     named,
@@ -26,7 +27,6 @@ from trigner.networks.build import (
     refuse_weights,
     tokenizer_for_words,
 )
-from trigner.networks.encoder import Encoder
 
 
 @dataclass(frozen=True, slots=True)

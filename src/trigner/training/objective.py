@@ -1,24 +1,24 @@
-"""What training minimises: cross-entropy of every cell plus the triplet loss (paper, section 3)."""
+"""What training minimises: the tags' loss plus the triplet loss (paper, section 3)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from torch import Tensor, nn
-from torch.nn import functional
 
-from trigner.batches import IGNORED
-from trigner.networks import GridScores, GridTagger
+from trigner.networks import Tagger, TagScores
 from trigner.training.settings import TripletSettings
+from trigner.training.task_losses import TaskLoss
 from trigner.triplets import CandidateBatch, TripletLoss
 
 
 class Objective(nn.Module):
     """A tagger and its loss. `parts` holds the last batch's losses as numbers, for the log."""
 
-    def __init__(self, tagger: GridTagger, triplets: TripletSettings) -> None:
+    def __init__(self, tagger: Tagger, task_loss: TaskLoss, triplets: TripletSettings) -> None:
         super().__init__()
         self.tagger = tagger
+        self.task_loss = task_loss
         self.triplets = triplets
         self.triplet_loss = TripletLoss(
             selection=triplets.selection,
@@ -31,14 +31,9 @@ class Objective(nn.Module):
     def forward(
         self, tags: Tensor, candidates: CandidateBatch | None = None, **inputs: Any
     ) -> Tensor:
-        """The loss of a batch, a scalar. `tags [B, L, L]` hold `IGNORED` in padding.
-
-        Cross-entropy is the mean over all valid cells of the batch, special words' included.
-        """
+        """The loss of a batch, a scalar. `tags` hold `IGNORED` in padding."""
         scores = self.tagger(**inputs)
-        task = functional.cross_entropy(
-            scores.logits.float().flatten(0, 2), tags.flatten(), ignore_index=IGNORED
-        )
+        task = self.task_loss(scores.logits.float(), tags)
         self.parts = {"loss_tags": task.detach()}
         if candidates is None:
             return task
@@ -47,11 +42,11 @@ class Objective(nn.Module):
         self.parts["loss_triplets"] = result.loss.detach()
         return task + self.triplets.weight * result.loss
 
-    def _states(self, scores: GridScores, candidates: CandidateBatch) -> Tensor:
+    def _states(self, scores: TagScores, candidates: CandidateBatch) -> Tensor:
         cells = (candidates.sentences, candidates.rows, candidates.columns)
         if self.triplets.source == "logits":
             return scores.logits[cells]
-        return self.tagger.pair_states(scores.word_states, *cells)
+        return self.tagger.pair_states(scores, *cells)
 
 
 def parameter_groups(

@@ -73,3 +73,6 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 """One line a preset."""
+
+SCHEME_SETTINGS: dict[str, Mapping[str, Any]] = {}
+"""What a scheme needs to be other than the defaults; presets and all else stand above it."""

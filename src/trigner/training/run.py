@@ -16,7 +16,7 @@ from trigner.evaluation import Scores, data_hash, score, sign
 from trigner.inference import calibrate, choose_device, extractor
 from trigner.mentions import Document
 from trigner.networks import Model, create, load, save, weights_hash
-from trigner.networks.build import quiet
+from trigner.networks.pretrained import quiet
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
 from trigner.training.data import EpochBatches, TrainingData, collator, prepare
 from trigner.training.devices import seed_everything
@@ -25,6 +25,7 @@ from trigner.training.objective import Objective
 from trigner.training.progress import ShowProgress
 from trigner.training.records import differences, read_record, write_record
 from trigner.training.settings import OptimisationSettings, Settings
+from trigner.training.task_losses import task_loss
 from trigner.training.trainer import LOGS, TRAIN_LOSS, KeepBest, TaggerTrainer, training_arguments
 from trigner.triplets import CandidateSettings
 
@@ -193,7 +194,7 @@ def _trainer(
         select_by=optimisation.select_by, patience=optimisation.patience, save=keep
     )
     return TaggerTrainer(
-        Objective(model.tagger, settings.triplets),
+        Objective(model.tagger, task_loss(model.scheme, settings.task), settings.triplets),
         training_arguments(
             out,
             optimisation,

@@ -6,7 +6,7 @@ defaults < preset < file < command line. What is not given on a level overrides 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from trigner.errors import InputError
 from trigner.model_folder import DESCRIPTION, read_description
 from trigner.networks import NetworkSettings
-from trigner.training.presets import PRESETS
+from trigner.training.presets import PRESETS, SCHEME_SETTINGS
 from trigner.training.records import differences
 from trigner.triplets import SELECTION_ALIASES, SELECTIONS
 
@@ -79,6 +79,20 @@ class TripletSettings(_Section):
         return data
 
 
+class TaskSettings(_Section):
+    """The loss of the tags, for schemes that leave a choice."""
+
+    multi_label: Literal["zero_threshold", "binary"] = Field(
+        default="zero_threshold", description="loss of a cell that can have several tags"
+    )
+    first_group: float = Field(
+        default=0.5, ge=0, le=1, description="weight of the first of a scheme's two tag groups"
+    )
+    negative_rate: float = Field(
+        default=1.0, gt=0, le=1, description="share of the cells without tags that are learnt from"
+    )
+
+
 class OptimisationSettings(_Section):
     """Rates, schedule, batches, and when to stop."""
 
@@ -119,6 +133,7 @@ class Settings(_Section):
     scheme: str = "w2ner"
     seed: int = Field(default=123, ge=0)
     network: NetworkSettings = NetworkSettings()
+    task: TaskSettings = TaskSettings()
     triplets: TripletSettings = TripletSettings()
     optimisation: OptimisationSettings = OptimisationSettings()
 
@@ -126,6 +141,10 @@ class Settings(_Section):
     def _triplets_have_what_they_need(self) -> Settings:
         if self.triplets.weight == 0:
             return self
+        if SCHEME_SETTINGS.get(self.scheme, {}).get("triplets", {}).get("weight") == 0:
+            raise ValueError(
+                f"the scheme {self.scheme} has no word pairs: triplets.weight must be 0"
+            )
         if not self.network.special_words:
             raise ValueError("triplets need [POS] and [NEG]: network.special_words must be true")
         if self.triplets.source == "pair_states" and self.network.co_predictor == "w2ner":
@@ -144,8 +163,9 @@ def resolve(
     """Settings from all levels.
 
     `assignments` are `section.key=value` as on the command line, `options` its named options (None:
-    not given). The network, encoder and scheme of the model folder `init_from` take the place of
-    the defaults. Raises InputError naming what is unknown, out of range, or not that model's.
+    not given). What the scheme needs stands above the defaults and below the preset; the network,
+    encoder and scheme of the model folder `init_from` take the place of the defaults. Raises
+    InputError naming what is unknown, out of range, or not that model's.
     """
     inherited = {} if init_from is None else _of_model(init_from)
     from_file = {} if file is None else _read(file)
@@ -155,9 +175,8 @@ def resolve(
         raise InputError(f"unknown preset {name!r}; known are: {', '.join(PRESETS)}")
     assigned = map(_assignment, assignments)
     levels = [inherited, PRESETS[name], from_file, *assigned, named, {"preset": name}]
-    merged: dict[str, Any] = {}
-    for level in levels:
-        merged = _merge(merged, level)
+    merged = _merged(levels)
+    merged = _merge(SCHEME_SETTINGS.get(merged.get("scheme", ""), {}), merged)
     try:
         settings = Settings.model_validate(merged)
     except ValidationError as error:
@@ -196,6 +215,13 @@ def _told(error: Any) -> str:
     if error["type"] in ("model_type", "model_attributes_type"):
         return f"{name}: is a section of settings, not one"
     return f"{name}: {error['msg']}" if name else str(error["msg"])
+
+
+def _merged(levels: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for level in levels:
+        merged = _merge(merged, level)
+    return merged
 
 
 def _merge(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from oracles import pair_grid_naive
+from tiny_encoders import KINDS
+from trigner.batches import SPECIAL_WORDS, WordPieces, collate
+from trigner.errors import InputError
+from trigner.networks import NetworkSettings
+from trigner.networks.build import build_tagger
+from trigner.networks.pretrained import load_encoder
+from trigner.schemes import scheme
+
+SMALL = NetworkSettings(
+    lstm_size=8,
+    distance_size=3,
+    region_size=5,
+    channels=4,
+    pair_size=6,
+    grid_size=7,
+    biaffine_size=5,
+)
+SENTENCES = [
+    ["my", "left", "leg", "hurt", "."],
+    ["no", "pain"],
+    ["then", "my", "\u200b", "arms", "and", "legs", "felt", "numb", "after", "the", "tablet", "."],
+]
+CO_PREDICTORS = [
+    {"co_predictor": "w2ner"},
+    *({"pair_map": kind} for kind in ("full", "folded", "low_rank")),
+]
+
+
+def make(folder, **changes):
+    """A tagger whose conditional norm is no plain one any more, and its word pieces."""
+    torch.manual_seed(1)
+    settings = SMALL.model_copy(update=changes)
+    model, tokenizer, padding_id = load_encoder(str(folder), settings.leading_words)
+    tagger = build_tagger(model, settings, scheme("w2ner", ("ADR", "Drug")))
+    for linear in (tagger.features.scale, tagger.features.shift):
+        torch.nn.init.normal_(linear.weight, std=0.3)
+    pieces = WordPieces(tokenizer, settings.leading_words)
+
+    def batch(sentences):
+        arrays = collate(pieces(sentences), padding_id=padding_id)
+        return [
+            torch.from_numpy(array)
+            for array in (arrays.piece_ids, arrays.attention_mask, arrays.word_pieces)
+        ] + [torch.from_numpy(arrays.lengths)]
+
+    return tagger, batch
+
+
+def valid_cells(lengths):
+    inside = torch.arange(int(lengths.max())) < lengths[:, None]
+    return inside[:, :, None] & inside[:, None]
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize(
+    "changes", [*CO_PREDICTORS, {"special_words": False}, {"mask_between": False}]
+)
+def test_equals_the_straightforward_network(encoders, changes, training):
+    """Logits and gradients of every parameter; in training with the same dropout masks."""
+    tagger, batch = make(encoders["mpnet"], **changes)
+    tagger.train(training)
+    inputs = batch(SENTENCES)
+    valid = valid_cells(inputs[-1])
+    torch.manual_seed(2)
+    found = tagger(*inputs).logits
+    torch.manual_seed(2)
+    expected = pair_grid_naive.logits(tagger, *inputs)
+    assert found.shape == (*valid.shape, 4)
+    largest = expected[valid].abs().max()
+    assert (found - expected)[valid].abs().max() < 1e-5 * largest
+    parameters = dict(tagger.named_parameters())
+    cotangent = torch.randn_like(expected) * valid[..., None]
+    gradients, naive = (
+        torch.autograd.grad(t, list(parameters.values()), cotangent) for t in (found, expected)
+    )
+    for name, one, other in zip(parameters, gradients, naive, strict=True):
+        assert (one - other).abs().max() <= 2e-5 * max(1.0, other.abs().max().item()), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "changes", [{"co_predictor": "w2ner"}, {"pair_map": "full"}, {"chained": False}]
+)
+def test_padding_and_batch_mates_change_nothing(encoders, kind, changes):
+    tagger, batch = make(encoders[kind], **changes)
+    tagger.eval()
+    together = tagger(*batch(SENTENCES))
+    for row, sentence in enumerate(SENTENCES):
+        alone = tagger(*batch([sentence]))
+        size = len(sentence) + 2
+        difference = alone.logits[0] - together.logits[row, :size, :size]
+        assert difference.abs().max() < 1e-5 * alone.logits.abs().max()
+        torch.testing.assert_close(alone.states[0], together.states[row, :size])
+    turned = tagger(*batch(SENTENCES[::-1]))
+    torch.testing.assert_close(turned.states.flip(0), together.states)
+
+
+@pytest.mark.parametrize("changes", [{"co_predictor": "w2ner"}, {"pair_map": "full"}])
+def test_the_published_network_depends_on_its_batch(encoders, changes):
+    """W2NER, section 10, test 8: padding is not zero between the convolutions."""
+    tagger, batch = make(encoders["bert"], mask_between=False, **changes)
+    tagger.eval()
+    alone = tagger(*batch(SENTENCES[:1])).logits[0]
+    together = tagger(*batch(SENTENCES)).logits[0, :7, :7]
+    assert (alone - together).abs().max() > 1e-3 * alone.abs().max()
+
+
+def test_a_word_without_pieces_does_not_depend_on_the_batch(encoders):
+    tagger, batch = make(encoders["bert"])
+    tagger.eval()
+    blank = ["my", "\u200b", "leg"]
+    inputs = batch([blank])
+    assert inputs[2][0, 3].tolist() == [-1] * inputs[2].shape[2]
+    alone = tagger(*inputs).logits[0]
+    beside = tagger(*batch([blank, SENTENCES[2]])).logits[0, :5, :5]
+    torch.testing.assert_close(alone, beside, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("changes", CO_PREDICTORS)
+def test_gradients_reach_every_parameter(encoders, changes):
+    tagger, batch = make(encoders["bert"], feature_dropout=0.0, **changes)
+    tagger.train()
+    scores = tagger(*batch(SENTENCES))
+    (scores.logits * torch.randn_like(scores.logits)).sum().backward()
+    missing = [name for name, p in tagger.named_parameters() if p.grad is None]
+    assert not missing
+    untouched = [
+        name
+        for name, p in tagger.named_parameters()
+        if not p.grad.any() and not name.endswith("key.bias")  # softmax does not see it
+    ]
+    assert not untouched
+    # Rows of the tables that no cell of a sentence has: padding, and distances beyond 13 words.
+    seen = tagger.features.distance.weight.grad.abs().sum(1).nonzero().flatten()
+    assert seen.tolist() == [1, 2, 3, 4, 10, 11, 12, 13, 19]
+    assert tagger.features.region.weight.grad.abs().sum(1).gt(0).tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize("kind", ["full", "folded", "low_rank"])
+def test_pair_states_are_those_of_the_whole_tensor(encoders, kind):
+    tagger, batch = make(encoders["bert"], pair_map=kind)
+    scores = tagger(*batch(SENTENCES))
+    cells = (torch.tensor([0, 2, 2]), torch.tensor([1, 0, 13]), torch.tensor([6, 3, 2]))
+    expected = pair_grid_naive.pair_states(tagger.co_predictor.pairs, scores.states)[cells]
+    found = tagger.pair_states(scores, *cells)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+    found.sum().backward()
+    assert tagger.recurrent.lstm.weight_ih_l0.grad.any()
+
+
+def test_w2ner_has_no_pair_states(encoders):
+    tagger, batch = make(encoders["bert"], co_predictor="w2ner")
+    scores = tagger(*batch(SENTENCES))
+    cells = [torch.tensor([0])] * 3
+    with pytest.raises(InputError, match="no pair states"):
+        tagger.pair_states(scores, *cells)
+
+
+def test_special_words_are_words_of_the_grid(encoders):
+    tagger, batch = make(encoders["bert"])
+    inputs = batch([["my"]])
+    assert inputs[-1].tolist() == [3]
+    assert tagger(*inputs).logits.shape == (1, 3, 3, 4)
+    assert len(SPECIAL_WORDS) == 2
