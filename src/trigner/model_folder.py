@@ -22,7 +22,7 @@ from trigner import __version__
 from trigner.errors import InputError
 from trigner.schemes import Scheme, scheme
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 DESCRIPTION, TOKENIZER, GRAPH = "trigner.json", "tokenizer.json", "model.onnx"
 WEIGHTS, CONFIG = "model.safetensors", "encoder/config.json"
 CARD = "README.md"

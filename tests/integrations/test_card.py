@@ -5,7 +5,7 @@ import yaml
 from trigner.integrations import model_card
 
 DESCRIPTION = {
-    "format": 3,
+    "format": 4,
     "trigner": "0.1.0",
     "labels": ["ADR", "Drug | `x` <script>"],
     "provenance": {
@@ -66,7 +66,7 @@ def test_what_the_card_says():
         "divided by 1.5, fitted on 90",
         "0.200 before, 0.050 after",
         "## Limits",
-        "trigner 0.1.0, model format 3",
+        "trigner 0.1.0, model format 4",
         "Signature of train: `data:7ae67a43/documents:66`",
     ):
         assert told in card, told
@@ -79,7 +79,7 @@ def test_labels_cannot_break_out_of_the_page():
 
 
 def test_what_is_not_known_is_left_out():
-    card = model_card({"format": 3, "labels": ["ADR"]})
+    card = model_card({"format": 4, "labels": ["ADR"]})
     assert "Scores" not in card.replace("The scores", "")
     assert "Confidence" not in card
     assert "base_model" not in front_matter(card)

@@ -144,7 +144,7 @@ def without_hashes(folder):
 
 BAD = {
     foreign: "is no trigner model folder: it has no trigner.json",
-    old: "has model format 2; this trigner reads 3",
+    old: "has model format 2; this trigner reads 4",
     changed: r"tokenizer\.json: is not the one that this model was saved with",
     incomplete: r"this model folder has no tokenizer\.json",
     without_hashes: "has no hashes",

@@ -105,7 +105,7 @@ def test_a_model_comes_back_to_the_bit(encoders, tmp_path, kind, changes):
 def test_the_folder_holds_these_files_and_no_others(folder):
     assert sorted(contents(folder)) == FILES
     description = read_description(folder)
-    assert description["format"] == 3
+    assert description["format"] == 4
     assert description["labels"] == ["ADR", "Drug"]
     assert description["scheme"] == "w2ner"
 
@@ -147,11 +147,11 @@ def test_a_missing_file_is_named(folder, missing):
     [
         ('{"model": "someone else\'s"}', "was not written by trigner"),
         ("[1]", "was not written by trigner"),
-        ('{"format": 3', "is damaged"),
+        ('{"format": 4', "is damaged"),
         ("\udcff", "is damaged"),
-        ('{"format": 1}', "has model format 1; this trigner reads 3"),
-        ('{"format": "2"}', "has model format '2'; this trigner reads 3"),
-        ('{"format": 3}', "is damaged: 'network'"),
+        ('{"format": 1}', "has model format 1; this trigner reads 4"),
+        ('{"format": "2"}', "has model format '2'; this trigner reads 4"),
+        ('{"format": 4}', "is damaged: 'network'"),
     ],
 )
 def test_a_foreign_description_is_refused(folder, text, message):

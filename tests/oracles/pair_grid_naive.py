@@ -89,6 +89,9 @@ def with_one(states: Tensor) -> Tensor:
 def pair_states(layer: torch.nn.Module, states: Tensor) -> Tensor:
     """`H^bi [B, L, L, O]` of a pair map."""
     if isinstance(layer, LowRankPairMap):
+        mean, variance = states.mean(-1, keepdim=True), states.var(-1, correction=0, keepdim=True)
+        normal = (states - mean) / (variance + 1e-5).sqrt()
+        states = normal * layer.norm.weight + layer.norm.bias
         return layer.left(states)[:, :, None] * layer.right(states)[:, None]
     assert isinstance(layer, (FullPairMap, FoldedPairMap))
     words = with_one(states)

@@ -81,20 +81,27 @@ class FoldedPairMap(nn.Module):
 
 
 class LowRankPairMap(nn.Module):
-    """`H^bi[i, j] = U x_i * V x_j` of `rank` features, then the linear layer."""
+    """`H^bi[i, j] = U x_i * V x_j` of `rank` features, then the linear layer.
+
+    Word states are normalised first: the product of two small projections of small states would
+    learn tens of times slower than the full map does (`docs/decisions/pair-map.md`).
+    """
 
     def __init__(self, *, input_size: int, rank: int, classes: int) -> None:
         super().__init__()
+        self.norm = nn.LayerNorm(input_size)
         self.left = nn.Linear(input_size, rank)
         self.right = nn.Linear(input_size, rank)
         self.output = nn.Linear(rank, classes)
 
     def forward(self, states: Tensor) -> Tensor:
+        states = self.norm(states)
         weighted = self.output.weight[:, None] * self.left(states)[:, None]
         pairs = torch.matmul(weighted, self.right(states)[:, None].transpose(2, 3))
         return pairs + self.output.bias[:, None, None]
 
     def states_at(self, states: Tensor, sentences: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
+        states = self.norm(states)
         return self.left(states)[sentences, rows] * self.right(states)[sentences, columns]
 
 
