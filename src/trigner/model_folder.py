@@ -28,6 +28,9 @@ WEIGHTS, CONFIG = "model.safetensors", "encoder/config.json"
 CARD = "README.md"
 """The model card; a folder may lack it."""
 
+BUNDLED = Path(__file__).with_name("bundled")
+"""The model that ships with the package: adverse reactions, in 8 bits, without PyTorch."""
+
 
 def read_description(folder: Path) -> dict[str, Any]:
     """What `trigner.json` says. Raises InputError for a folder that is none of ours."""

@@ -23,6 +23,14 @@ DESCRIPTION = {
             "scores": {"f1": 0.71234, "precision": 0.8, "discontinuous_f1": 0.5},
             "signature": "data:3d0fb8f2|documents:11",
         },
+        "notes test": {
+            "scores": {
+                "overall": {"precision": 0.25, "recall": 0.5, "f1": 1 / 3, "gold": 8},
+                "sentences_with_discontinuous": {"precision": 0, "recall": 0, "f1": 0, "gold": 1},
+            },
+            "calibration_error": 0.0321,
+        },
+        "recipe": "make it",
         "calibration": {
             "temperature": 1.5,
             "predictions": 90,
@@ -63,6 +71,11 @@ def test_what_the_card_says():
         "| all entities | 71.23 |",
         "| discontinuous entities | 50.00 |",
         "| precision | 80.00 |",
+        "## Scores on notes test",
+        "| overall | 25.00 | 50.00 | 33.33 | 8 |",
+        "| sentences with discontinuous | 0.00 | 0.00 | 0.00 | 1 |",
+        "Expected calibration error: 0.032.",
+        "Made by `make it`",
         "divided by 1.5, fitted on 90",
         "0.200 before, 0.050 after",
         "## Limits",

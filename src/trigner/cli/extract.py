@@ -16,7 +16,7 @@ from trigner.cli.options import (
     BatchSize,
     Device,
     From,
-    ModelFolder,
+    ModelOrBundled,
     SkipBad,
     Threshold,
     load_extractor,
@@ -27,6 +27,7 @@ from trigner.corpora import FORMATS, as_json_line, write
 from trigner.corpora.reading import write_text
 from trigner.errors import InputError
 from trigner.mentions import Document
+from trigner.model_folder import BUNDLED
 from trigner.rendering import ASCII, UNICODE, Colours, documents_page, drawing, entity_table
 from trigner.rendering.columns import printable
 
@@ -44,7 +45,7 @@ def extract(
             help="A text, files or folders, or - for standard input.",
         ),
     ],
-    model: ModelFolder,
+    model: ModelOrBundled = BUNDLED,
     format: Annotated[
         str, typer.Option("--format", help=f"pretty, {', '.join(WRITABLE)}.")
     ] = "pretty",
@@ -65,7 +66,7 @@ def extract(
 
     Examples:
 
-      trigner extract "Pain and cramping in my hands and lower legs." --model model
+      trigner extract "Pain and cramping in my hands and lower legs."
 
       trigner extract notes/ --model model --format brat --out found/
 

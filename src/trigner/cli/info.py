@@ -10,16 +10,19 @@ import yaml
 
 from trigner.cli.options import Json, model_folder
 from trigner.cli.output import print_json, results, tell
-from trigner.model_folder import read_description
+from trigner.model_folder import BUNDLED, read_description
 
 
 def info(
     model: Annotated[
         Path,
         typer.Argument(
-            metavar="MODEL", callback=model_folder, help="A model folder, or a name on the Hub."
+            metavar="[MODEL]",
+            callback=model_folder,
+            show_default="the one that ships with trigner",
+            help="A model folder, or a name on the Hub.",
         ),
-    ],
+    ] = BUNDLED,
     json: Json = False,
 ) -> None:
     """Show what a model finds, what it was trained with and how it scored on dev."""

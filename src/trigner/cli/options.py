@@ -53,6 +53,16 @@ ModelFolder = Annotated[
         help="A model folder, of `trigner train` or `trigner export`, or a name on the Hub.",
     ),
 ]
+ModelOrBundled = Annotated[
+    Path,
+    typer.Option(
+        "--model",
+        metavar="MODEL",
+        callback=model_folder,
+        show_default="the one that ships with trigner, for adverse reactions",
+        help="A model folder, of `trigner train` or `trigner export`, or a name on the Hub.",
+    ),
+]
 Device = Annotated[
     str, typer.Option("--device", help="auto, cpu, cuda, cuda:1, mps ...", show_default=True)
 ]

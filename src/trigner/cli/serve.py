@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from trigner.cli.options import BatchSize, Device, Threshold, load_extractor
+from trigner.cli.options import BatchSize, Device, ModelOrBundled, Threshold, load_extractor
 from trigner.cli.output import errors
-from trigner.errors import InputError, require_extra
-from trigner.model_folder import read_description
-
-DEFAULT_MODEL: Path | None = None
+from trigner.errors import require_extra
+from trigner.model_folder import BUNDLED, read_description
 
 
 def serve(
-    model: Annotated[
-        Path | None,
-        typer.Option(
-            "--model",
-            metavar="MODEL",
-            help="A model folder or a name on the Hub; one of `trigner export` is fastest.",
-        ),
-    ] = DEFAULT_MODEL,
+    model: ModelOrBundled = BUNDLED,
     host: Annotated[
         str, typer.Option("--host", help="Address to listen on; 0.0.0.0 is every one there is.")
     ] = "127.0.0.1",
@@ -60,15 +50,10 @@ def serve(
 
       trigner serve --model model
     """
-    if model is None:
-        raise InputError("give a model folder with --model")
     require_extra("serve", "fastapi", "uvicorn", "prometheus_client")
     from trigner import serving
-    from trigner.inference.fetching import fetch
 
-    folder = fetch(model)
-    description = read_description(folder)
-
+    description = read_description(model)
     settings = serving.ServiceSettings(
         max_body=max_body,
         max_texts=max_texts,
@@ -78,7 +63,7 @@ def serve(
         stop_within=stop_within,
         batch_sentences=batch_size,
     )
-    extractor = load_extractor(folder, device=device, batch_size=batch_size, threshold=threshold)
+    extractor = load_extractor(model, device=device, batch_size=batch_size, threshold=threshold)
     app = serving.create_app(extractor, settings, description=description)
     serving.serve(
         app,

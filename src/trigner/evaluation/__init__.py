@@ -1,6 +1,13 @@
 """Mention sets -> scores. Numpy only."""
 
-from trigner.evaluation.calibration import Calibration, Predictions, best_temperature
+from trigner.evaluation.calibration import (
+    Calibration,
+    Predictions,
+    best_temperature,
+    calibration_error,
+    predictions,
+    together,
+)
 from trigner.evaluation.ceiling import Ceiling, ceiling
 from trigner.evaluation.comparison import (
     KINDS,
@@ -35,6 +42,7 @@ __all__ = [
     "Slices",
     "Statistics",
     "best_temperature",
+    "calibration_error",
     "ceiling",
     "compare",
     "curves",
@@ -43,9 +51,11 @@ __all__ = [
     "errors_table",
     "plot_curves",
     "plot_gaps",
+    "predictions",
     "score",
     "sign",
     "statistics_table",
     "table",
+    "together",
     "unknown_labels",
 ]

@@ -5,11 +5,15 @@ A score is calibrated when of all predictions with a score near 0.8 eight in ten
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from trigner.errors import InputError
+from trigner.mentions import Document
 
 BINS = 15
 
@@ -30,6 +34,42 @@ class Calibration:
     predictions: int
     error_before: float
     error_after: float
+
+
+def predictions(gold: Sequence[Document], predicted: Sequence[Document]) -> dict[str, Predictions]:
+    """The predictions of each label, right as in `evaluation.score`; of equal ones the surest.
+
+    Raises InputError for a prediction without a score, and for a predicted document that is not
+    among gold.
+    """
+    documents = {document.id: document for document in gold}
+    found: dict[str, list[tuple[float, bool]]] = {}
+    for answer in predicted:
+        if answer.id not in documents:
+            raise InputError(f"the predicted document {answer.id!r} is not among the gold ones")
+        own = documents[answer.id]
+        keys = {own.key(entity) for entity in own.entities}
+        best: dict[Any, float] = {}
+        for entity in answer.entities:
+            if entity.score is None:
+                raise InputError(f"an entity of {answer.id!r} has no score")
+            key = own.key(entity)
+            best[key] = max(entity.score, best.get(key, 0.0))
+        for key, score in best.items():
+            found.setdefault(key[0], []).append((score, key in keys))
+    return {
+        label: Predictions([score for score, _ in own], [right for _, right in own])
+        for label, own in found.items()
+    }
+
+
+def together(by_label: Iterable[Predictions]) -> Predictions:
+    """The predictions of several labels as one."""
+    several = list(by_label)
+    return Predictions(
+        [score for own in several for score in own.scores],
+        [right for own in several for right in own.right],
+    )
 
 
 def calibration_error(predictions: Predictions, bins: int = BINS) -> float:

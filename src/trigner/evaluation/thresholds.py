@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from trigner.errors import InputError
+from trigner.evaluation.calibration import predictions
 from trigner.evaluation.counts import Score
 from trigner.evaluation.figures import figure_for
 from trigner.mentions import Document
@@ -41,25 +40,13 @@ def curves(gold: Sequence[Document], predicted: Sequence[Document]) -> dict[str,
     Predictions are right as in `evaluation.score`. Raises InputError for a prediction without a
     score, and for a predicted document that is not among gold.
     """
-    documents = {document.id: document for document in gold}
     expected: dict[str, int] = {}
     for document in gold:
         for label, _ in {document.key(entity) for entity in document.entities}:
             expected[label] = expected.get(label, 0) + 1
     found: dict[str, list[tuple[float, bool]]] = {label: [] for label in expected}
-    for answer in predicted:
-        if answer.id not in documents:
-            raise InputError(f"the predicted document {answer.id!r} is not among the gold ones")
-        own = documents[answer.id]
-        keys = {own.key(entity) for entity in own.entities}
-        best: dict[Any, float] = {}
-        for entity in answer.entities:
-            if entity.score is None:
-                raise InputError(f"an entity of {answer.id!r} has no score")
-            key = own.key(entity)
-            best[key] = max(entity.score, best.get(key, 0.0))
-        for key, score in best.items():
-            found.setdefault(key[0], []).append((score, key in keys))
+    for label, own in predictions(gold, predicted).items():
+        found[label] = list(zip(own.scores, own.right, strict=True))
     together = [pair for pairs in found.values() for pair in pairs]
     return {
         ALL: _curve(together, sum(expected.values())),

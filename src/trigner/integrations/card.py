@@ -123,6 +123,8 @@ def _data(provenance: Mapping[str, Any], licence: str | None) -> str:
         lines.append(f"Encoder: `{_plain(encoder)}`")
     if preset := _mapping(provenance.get("settings")).get("preset"):
         lines.append(f"Settings: preset `{_plain(preset)}`; all of them stand in `trigner.json`")
+    if recipe := provenance.get("recipe"):
+        lines.append(f"Made by `{_plain(recipe)}`")
     lines.append(f"Licence: {_plain(licence)}" if licence else "Licence: not stated")
     return f"## Data and training\n\n{_list(lines)}\n"
 
@@ -133,17 +135,27 @@ def _scores(provenance: Mapping[str, Any]) -> str:
         scores = _mapping(_mapping(values).get("scores"))
         if not scores:
             continue
-        rows = [
-            f"| {SLICES.get(name, _plain(name))} | {_score(value)} |"
-            for name, value in scores.items()
-        ]
         about = f"{values['documents']} documents of {part}" if "documents" in values else part
-        sections.append(
-            f"## Scores on {_plain(about)}\n\n| F1, or as named | |\n|---|---:|\n"
-            + "\n".join(rows)
-            + "\n"
-        )
+        table = _by_slice if all(isinstance(v, Mapping) for v in scores.values()) else _by_name
+        section = f"## Scores on {_plain(about)}\n\n{table(scores)}\n"
+        if "calibration_error" in values:
+            section += f"\nExpected calibration error: {values['calibration_error']:.3f}.\n"
+        sections.append(section)
     return "\n".join(sections)
+
+
+def _by_slice(scores: Mapping[str, Mapping[str, Any]]) -> str:
+    """Precision, recall and F1 of each slice (`evaluation.Slices.as_json`)."""
+    rows = ["| | P | R | F1 | gold |", "|---|---:|---:|---:|---:|"]
+    for name, own in scores.items():
+        cells = [_score(own.get(value, "")) for value in ("precision", "recall", "f1")]
+        rows.append(f"| {' | '.join([_plain(name).replace('_', ' '), *cells])} | {own['gold']} |")
+    return "\n".join(rows)
+
+
+def _by_name(scores: Mapping[str, Any]) -> str:
+    rows = [f"| {SLICES.get(n, _plain(n))} | {_score(value)} |" for n, value in scores.items()]
+    return "\n".join(["| F1, or as named | |", "|---|---:|", *rows])
 
 
 def _calibration(provenance: Mapping[str, Any]) -> str:
