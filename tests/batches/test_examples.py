@@ -55,6 +55,16 @@ def test_a_long_sentence_keeps_its_mentions_in_the_window_that_answers(word_piec
     assert result.lost == ()
 
 
+def test_a_mention_over_the_border_is_the_next_windows(word_pieces):
+    # Windows of 20 words share 5: the border is in their middle.
+    first, second = cut([sentence(30)], word_pieces, 22).examples
+    assert (first.window.last, first.window.stop, second.window.start) == (17, 20, 15)
+    assert first.in_sentence(Mention((16, 19), "ADR")) == Mention((16, 19), "ADR")
+    assert second.in_sentence(Mention((1, 4), "ADR")) is None
+    assert second.in_sentence(Mention((1, 5), "ADR")) == Mention((16, 20), "ADR")
+    assert cut([sentence(30, (15, 21))], word_pieces, 22).lost == ()
+
+
 def test_a_mention_that_no_window_holds_is_told(word_pieces):
     result = cut([sentence(100, (0, 99), (4, 5))], word_pieces, 22)
     assert [(place, mention.words) for place, mention in result.lost] == [(0, (0, 99))]
@@ -107,6 +117,11 @@ def test_nothing_is_lost_untold(word_pieces, words, limit, data):
         assert [m.words for m in example.mentions] == shifted
         back += [m for m in map(example.in_sentence, example.mentions) if m is not None]
     assert sorted([*back, *(m for _, m in result.lost)]) == sorted(mentions)
+    for _, mention in result.lost:
+        ends = mention.words[0], mention.words[-1]
+        assert not any(
+            w.start <= ends[0] and ends[1] < w.stop for w in (e.window for e in result.examples)
+        )
     if sum((together.word_pieces >= 0).sum(1)) + 2 <= limit:
         assert result.lost == ()
         assert len(result.examples) == 1

@@ -21,6 +21,24 @@ def test_every_word_is_answered_for_once_by_a_window_that_holds_it(counts, limit
     assert found[-1].stop == len(counts)
 
 
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=60), st.integers(9, 40))
+def test_a_mention_belongs_to_one_of_the_windows_that_hold_it(counts, limit):
+    found = windows(counts, limit)
+    for first in range(len(counts)):
+        for last in range(first, len(counts)):
+            holding = [w for w in found if w.start <= first and last < w.stop]
+            own = [w for w in holding if w.answers_for(first, last)]
+            assert len(own) == bool(holding)
+            if any(w.first <= first < w.last for w in holding):
+                assert own[0].first <= first < own[0].last
+
+
+def test_a_mention_as_long_as_the_overlap_lies_in_a_window():
+    found = windows([1] * 500, 40)
+    for first in range(491):
+        assert any(w.start <= first and first + 9 < w.stop for w in found)
+
+
 def test_neighbours_share_about_a_quarter():
     found = windows([1] * 1000, 100)
     for before, after in pairwise(found):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -9,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tiny_encoders import tiny_encoder
-from trigner.batches import Batch, collate
+from trigner.batches import Batch, collate, windows
 from trigner.errors import InputError
-from trigner.inference import extractor
+from trigner.inference import extractor, portions
 from trigner.inference.torch_runtime import torch_scorer
 from trigner.mentions import Document
 from trigner.networks import NetworkSettings, create
+from trigner.text import sentences
 
 SMALL = NetworkSettings(
     lstm_size=8, distance_size=3, region_size=3, channels=4, pair_size=6, grid_size=5
@@ -82,6 +84,107 @@ def test_stream_is_lazy(extract):
     first = next(iter(extract.stream(texts())))
     assert first.text == "pain ."
     assert len(drawn) < 200
+
+
+@given(
+    st.permutations(range(len(TEXTS))),
+    st.integers(1, 40),
+    st.integers(1, 3),
+    st.lists(st.sampled_from(TEXTS), max_size=3),
+)
+@settings(max_examples=15)
+def test_nothing_depends_on_portions_or_on_other_documents(extract, order, words, ending, others):
+    alone = [found(extract(text)) for text in TEXTS]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(portions, "WORDS", words)
+        patch.setattr(portions, "DOCUMENTS", ending)
+        texts = [*others, *(TEXTS[i] for i in order), *others]
+        together = list(extract.stream(texts))
+    own = together[len(others) : len(others) + len(order)]
+    assert [found(d) for d in own] == [alone[i] for i in order]
+    assert [d.id for d in together] == [str(n) for n in range(len(texts))]
+
+
+def pairs_of(ids):
+    """Places of a 1 and the 2 that follows it next, no other 1 between."""
+    for place, word in enumerate(ids):
+        following = [n for n in range(place + 1, len(ids)) if ids[n] in (1, 2)]
+        if word == 1 and following and ids[following[0]] == 2:
+            yield place, following[0]
+
+
+def pair_finder(extract):
+    """An extractor that finds every `left ... arm`, and nothing else."""
+    (pieces,) = extract.word_pieces([["left", "arm"]])
+    specials = len(extract.word_pieces.special_words)
+    numbers = {int(pieces.ids[pieces.word_pieces[specials + n, 0]]): n + 1 for n in range(2)}
+
+    def scorer(batch: Batch):
+        rows, length, _ = batch.word_pieces.shape
+        scores = np.zeros((rows, length, length, 4), dtype=np.float32)
+        scores[..., 0] = 5
+        for row in range(rows):
+            first_pieces = batch.word_pieces[row, : batch.lengths[row], 0]
+            ids = [numbers.get(int(batch.piece_ids[row, at]), 0) for at in first_pieces]
+            for head, tail in pairs_of(ids):
+                scores[row, head, tail, 1] = 9
+                scores[row, tail, head, 2] = 9
+        return scores
+
+    return replace(extract, scorer=scorer, tally=type(extract.tally)())
+
+
+@given(
+    st.lists(st.sampled_from(["left", "arm", "my", "and", "pain"]), min_size=1, max_size=150),
+    st.integers(9, 40),
+    st.integers(1, 4),
+)
+@settings(max_examples=60, deadline=None)
+def test_windows_neither_duplicate_nor_shift_nor_drop(extract, words, limit, batch_size):
+    """What some window holds whole is found once and in its place, and nothing else is."""
+    finder = replace(pair_finder(extract), max_pieces=limit, batch_size=batch_size)
+    spans = windows([1] * len(words), limit - extract.word_pieces.overhead)
+    ids = [{"left": 1, "arm": 2}.get(word, 0) for word in words]
+    expected = [
+        (head, tail)
+        for head, tail in pairs_of(ids)
+        if any(w.start <= head and tail < w.stop for w in spans)
+    ]
+    document = finder(words=words)
+    starts = [start for start, _ in document.words]
+    assert [
+        (starts.index(e.fragments[0][0]), starts.index(max(a for a, _ in e.fragments)))
+        if len(e.fragments) > 1
+        else (starts.index(e.fragments[0][0]), starts.index(e.fragments[0][0]) + 1)
+        for e in document.entities
+    ] == expected
+    overlap = (limit - extract.word_pieces.overhead) // 4
+    assert {p for p in pairs_of(ids) if p[1] - p[0] < overlap} <= {*expected}
+    assert finder.tally.windowed == (len(spans) > 1)
+
+
+def test_memory_grows_by_the_text_alone(extract):
+    def scorer(batch: Batch):
+        length = batch.word_pieces.shape[1]
+        return np.zeros((len(batch.lengths), length, length, 4), dtype=np.float32)
+
+    quiet = replace(extract, scorer=scorer, batch_size=512)
+
+    def peak(sentences):
+        text = "Pain in my left arm. " * sentences
+        tracemalloc.start()
+        try:
+            quiet(text)
+            return len(text), tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(10)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(portions, "WORDS", 2000)
+        patch.setattr(sentences, "STRETCH", 10_000)
+        (short, less), (long, more) = peak(1000), peak(5000)
+    assert more - less < 3 * (long - short)
 
 
 def test_ready_words(extract):

@@ -16,6 +16,7 @@ from trigner.text import (
     segment,
     sentence_at,
     sentence_starts,
+    sentences_in,
     split,
 )
 
@@ -37,6 +38,15 @@ def given_words(*words: str, entities: tuple[Entity, ...] = ()) -> Document:
         ranges.append((at, at + len(word)))
         at += len(word) + 1
     return Document("d2", " ".join(words), entities, tuple(ranges))
+
+
+@pytest.mark.parametrize("text", [TEXT, "", " \n "])
+def test_bare_sentences_are_those_of_segment(text) -> None:
+    annotated = document(text=text)
+    assert tuple(sentences_in(annotated)) == segment(annotated).sentences
+    words = given_words("pain.", "Then")
+    assert tuple(sentences_in(words)) == segment(words).sentences
+    assert tuple(sentences_in(Document("d3", "", (), ()))) == ()
 
 
 def test_sentences_carry_words_offsets_and_mentions() -> None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from itertools import islice
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trigner.text.sentences import LONGEST, sentence_spans
+from trigner.text import sentences as room
+from trigner.text.sentences import LONGEST, sentence_words
 from trigner.text.words import word_ranges
 
 
 def sentences(text: str) -> list[str]:
-    words = word_ranges(text)
-    return [
-        text[words[first][0] : words[last - 1][1]] for first, last in sentence_spans(text, words)
-    ]
+    return [text[words[0][0] : words[-1][1]] for words in sentence_words(text)]
 
 
 @pytest.mark.parametrize(
@@ -45,10 +46,9 @@ def test_boundaries(text: str, expected: list[str]) -> None:
 
 @given(st.text() | st.text(alphabet="aB. \n\r\t\f*1)!\u0301😀\ud800", max_size=400))
 def test_sentences_partition_the_words(text: str) -> None:
-    words = word_ranges(text)
-    spans = sentence_spans(text, words)
-    assert [word for span in spans for word in range(*span)] == list(range(len(words)))
-    assert all(first < last for first, last in spans)
+    found = list(sentence_words(text))
+    assert [word for words in found for word in words] == word_ranges(text)
+    assert all(found)
 
 
 def test_a_wrapped_sentence_stays_whole_up_to_the_limit() -> None:
@@ -71,3 +71,36 @@ def test_a_long_row_is_divided_between_cells() -> None:
 
 def test_a_long_sentence_without_layout_stays_whole() -> None:
     assert len(sentences("word " * 3000)) == 1
+
+
+SHORT = st.sampled_from(["He fell. ", "Dr. Brook came. ", "No pain", "2.5 mg\n", "(It hurt.) ", " "])
+
+
+@given(st.lists(SHORT, max_size=60).map("".join), st.integers(1, 40))
+def test_a_long_block_is_read_in_stretches_without_losing_a_word(text: str, stretch: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(room, "STRETCH", stretch)
+        found = list(sentence_words(text))
+    assert [word for words in found for word in words] == word_ranges(text)
+    assert all(found)
+
+
+def test_stretches_end_where_sentences_do(monkeypatch) -> None:
+    text = "He fell on the stairs. She saw Dr. Brook at noon. Nothing was broken. " * 20
+    whole = sentences(text)
+    for stretch in (5, 30, 71, 200):
+        monkeypatch.setattr(room, "STRETCH", stretch)
+        assert sentences(text) == whole
+
+
+def test_sentences_of_a_long_text_are_found_as_they_are_asked_for() -> None:
+    text = "He fell on the stairs and she saw nothing of it. " * 100_000
+    list(sentence_words(text[:1000]))  # what is built at first use
+    tracemalloc.start()
+    try:
+        count = sum(1 for _ in islice(sentence_words(text), 50_000))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert count == 50_000
+    assert peak < len(text) * 2

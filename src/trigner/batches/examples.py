@@ -29,17 +29,17 @@ class Example:
         return self.window.stop - self.window.start
 
     def in_sentence(self, mention: Mention) -> Mention | None:
-        """A mention of the window as one of the sentence; None if another window answers for it."""
+        """A mention of the window as one of the sentence; None if it is another window's."""
         words = tuple(word + self.window.start for word in mention.words)
-        inside = self.window.first <= words[0] < self.window.last
-        return Mention(words, mention.label) if inside else None
+        own = self.window.answers_for(words[0], words[-1])
+        return Mention(words, mention.label) if own else None
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
     """Examples and, with their sentence's place, the mentions that cannot come back.
 
-    Those reach beyond the window that answers for their first word.
+    Those lie whole in no window.
     """
 
     examples: tuple[Example, ...]

@@ -13,22 +13,31 @@ import numpy as np
 class Window:
     """Words `[start, stop)` of a sentence; those from `first` to `last` it answers for.
 
-    A mention belongs to the window that answers for its first word; `last` is exclusive.
+    `last` is exclusive; `seen` is where the window before stops (0: there is none).
     """
 
     start: int
     stop: int
     first: int
     last: int
+    seen: int = 0
+
+    def answers_for(self, first: int, last: int) -> bool:
+        """Whether a mention from word `first` to word `last`, both in the window, belongs to it.
+
+        Of all windows that hold a mention exactly one says so: the one that answers for its first
+        word or, where that one stops too early, the next that goes far enough.
+        """
+        return self.first <= first < self.last or (first < self.first and last >= self.seen)
 
 
 def windows(piece_counts: Sequence[int], limit: int, overlap: float = 0.25) -> list[Window]:
     """Windows of at most `limit` pieces over words with these numbers of pieces.
 
-    Neighbours share about `overlap` of a window. Each word's mentions belong to exactly one
-    window: the border runs through the middle of what two windows share, so a mention has at
-    least half an overlap of words behind its first word. Raises ValueError when one word alone
-    has more than `limit` pieces.
+    Neighbours share about `overlap` of a window, so a mention that is not longer than that lies
+    whole in some window. Each word is answered for by exactly one window: the border runs through
+    the middle of what two windows share, so a mention is seen with words around it. Raises
+    ValueError when one word alone has more than `limit` pieces.
     """
     ends = np.concatenate([[0], np.cumsum(piece_counts)])
     length = len(ends) - 1
@@ -46,7 +55,10 @@ def windows(piece_counts: Sequence[int], limit: int, overlap: float = 0.25) -> l
         wanted = int(np.searchsorted(ends, ends[stop] - overlap * limit, side="left"))
         start = min(max(start + 1, wanted), stop)
     borders = [(a[1] + b[0]) // 2 for a, b in pairwise(spans)]
+    seen = [0, *(stop for _, stop in spans[:-1])]
     return [
-        Window(*span, first, last)
-        for span, first, last in zip(spans, [0, *borders], [*borders, length], strict=True)
+        Window(*span, first, last, before)
+        for span, first, last, before in zip(
+            spans, [0, *borders], [*borders, length], seen, strict=True
+        )
     ]

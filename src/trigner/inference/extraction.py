@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,18 +16,16 @@ from numpy.typing import NDArray
 from trigner.batches import Batch, Example, WordPieces, by_cost, collate, cut
 from trigner.corpora import document_of
 from trigner.errors import InputError
-from trigner.mentions import Document, Mention, ScoredMention, Sentence
+from trigner.inference.portions import portions
+from trigner.mentions import Document, Entity, Mention, ScoredMention, Sentence
 from trigner.schemes import Scheme
-from trigner.text import entity_of, segment
+from trigner.text import entity_of
 
 Scorer = Callable[[Batch], NDArray[np.floating[Any]]]
 """A batch to logits, special words included: `[B, L, L, C]`, of a sequence scheme `[B, L, C]`."""
 
 CELL_BUDGET = 60_000
 """Word pairs scored at a time, padding included; larger sentences go alone."""
-
-DOCUMENTS_AT_A_TIME = 64
-
 
 @dataclass
 class Tally:
@@ -102,32 +99,28 @@ class Extractor:
         return chosen.documents(Document(str(n), text) for n, text in enumerate(texts))
 
     def documents(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """The documents with what was found in place of their entities, in order."""
-        remaining = iter(documents)
-        while some := list(islice(remaining, DOCUMENTS_AT_A_TIME)):
-            yield from self._some(some)
+        """The documents with what was found in place of their entities, in order.
 
-    def _some(self, documents: Sequence[Document]) -> Iterator[Document]:
-        bare = [replace(document, entities=(), extras=()) for document in documents]
-        owners: list[int] = []
-        sentences: list[Sentence] = []
-        for owner, document in enumerate(bare):
-            for sentence in segment(document).sentences:
-                owners.append(owner)
-                sentences.append(sentence)
-        entities: list[list[Any]] = [[] for _ in bare]
-        for owner, sentence, mentions in zip(
-            owners, sentences, self.mentions(sentences), strict=True
-        ):
-            for scored in mentions:
-                if scored.score >= self.thresholds.get(scored.mention.label, self.threshold):
-                    entity = entity_of(bare[owner], sentence, scored.mention, scored.score)
-                    # Given words may be empty: what has no characters is no entity.
-                    if entity.text.strip():
-                        entities[owner].append(entity)
-        for document, found in zip(bare, entities, strict=True):
-            ordered = sorted(found, key=lambda e: (e.fragments, e.label))
-            yield replace(document, entities=tuple(ordered))
+        Memory does not grow with their number, and with the length of one by its entities alone.
+        """
+        for portion in portions(documents):
+            found = self.mentions(portion.sentences)
+            for unfinished, sentence, mentions in zip(
+                portion.owners, portion.sentences, found, strict=True
+            ):
+                unfinished.entities += self._entities(unfinished.document, sentence, mentions)
+            for unfinished in portion.ending:
+                yield unfinished.finished()
+
+    def _entities(
+        self, document: Document, sentence: Sentence, mentions: Iterable[ScoredMention]
+    ) -> Iterator[Entity]:
+        for scored in mentions:
+            if scored.score >= self.thresholds.get(scored.mention.label, self.threshold):
+                entity = entity_of(document, sentence, scored.mention, scored.score)
+                # Given words may be empty: what has no characters is no entity.
+                if entity.text.strip():
+                    yield entity
 
     def mentions(self, sentences: Sequence[Sentence]) -> list[list[ScoredMention]]:
         """The mentions of each sentence, best first."""

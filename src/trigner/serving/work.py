@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from trigner.batches import Example, cut
 from trigner.inference import Extractor, Tally
 from trigner.mentions import Document, Entity, Sentence
-from trigner.text import entity_of, segment
+from trigner.text import entity_of, sentences_in
 
 T = TypeVar("T")
 
@@ -112,7 +112,7 @@ def extraction(
 
 def _tickets(extractor: Extractor, text: str, found: Found) -> Iterator[Ticket]:
     document = Document("text", text)
-    waiting = iter(segment(document).sentences)
+    waiting = sentences_in(document)
     while sentences := list(islice(waiting, SENTENCES_AT_A_TIME)):
         examples = cut(sentences, extractor.word_pieces, extractor.max_pieces).examples
         found.tally.sentences += len(sentences)

@@ -7,6 +7,7 @@ from trigner.text.segmentation import (
     segment,
     sentence_at,
     sentence_starts,
+    sentences_in,
 )
 from trigner.text.splitting import split
 
@@ -17,5 +18,6 @@ __all__ = [
     "segment",
     "sentence_at",
     "sentence_starts",
+    "sentences_in",
     "split",
 ]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from trigner.mentions import Document, Entity, Fragment, Mention, Sentence, joined
-from trigner.text.splitting import split
+from trigner.text.sentences import sentence_words
 
 Reason = Literal["crosses a sentence boundary", "not aligned to words", "empty"]
 
@@ -51,16 +51,16 @@ def segment(document: Document) -> Segmentation:
             index, mention = found
             mentions[index][mention] = None
     sentences = tuple(
-        Sentence(
-            document=document.id,
-            index=index,
-            words=tuple(document.text[start:end] for start, end in words),
-            offsets=words,
-            mentions=tuple(mentions[index]),
-        )
+        _sentence(document, index, words, mentions[index])
         for index, words in enumerate(layout.sentences)
     )
     return Segmentation(sentences, tuple(unreachable))
+
+
+def sentences_in(document: Document) -> Iterator[Sentence]:
+    """The sentences that `segment` finds, without mentions, each when it is asked for."""
+    for index, words in enumerate(_sentence_words(document)):
+        yield _sentence(document, index, words)
 
 
 def entity_of(
@@ -91,12 +91,24 @@ def sentence_at(starts: Sequence[int], character: int) -> int:
     return max(bisect_right(starts, character) - 1, 0)
 
 
+def _sentence(
+    document: Document, index: int, words: tuple[Fragment, ...], mentions: Iterable[Mention] = ()
+) -> Sentence:
+    return Sentence(
+        document=document.id,
+        index=index,
+        words=tuple(document.text[start:end] for start, end in words),
+        offsets=words,
+        mentions=tuple(mentions),
+    )
+
+
 class _Layout:
     """The words of a document as flat sorted arrays, to find those of an entity by bisection."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
-        self.sentences = _sentence_words(document)
+        self.sentences = tuple(_sentence_words(document))
         self.sentence_starts = [words[0][0] for words in self.sentences]
         self.first_words = [0]
         for words in self.sentences:
@@ -149,7 +161,8 @@ class _Layout:
         return blank
 
 
-def _sentence_words(document: Document) -> tuple[tuple[Fragment, ...], ...]:
+def _sentence_words(document: Document) -> Iterator[tuple[Fragment, ...]]:
     if document.words is None:
-        return split(document.text)
-    return (document.words,) if document.words else ()
+        yield from sentence_words(document.text)
+    elif document.words:
+        yield document.words

@@ -10,17 +10,21 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import sentencex
 
 from trigner.mentions import Fragment
+from trigner.text.words import word_ranges
 
 Span = tuple[int, int]
 """Half-open range of word indices."""
 
 LONGEST = 100
 """Words. A longer sentence is divided where its layout allows, as in tables and lists."""
+
+STRETCH = 100_000
+"""Characters. A longer block is read in parts of about this size, so that memory stays bounded."""
 
 _FILL = LONGEST // 2  # words: neighbouring parts of a divided sentence are joined up to this
 
@@ -36,6 +40,8 @@ _ENDED = re.compile(
     "[.!?\u2026\u3002\uff01\uff1f\uff1b\u061f\u06d4\u0964\u0965\u0589]['\"’”»)\\]}]*\\Z"
 )
 
+_SPACE = re.compile(r"\s")
+
 # What may divide a long sentence, the first found first: line breaks, then the blanks between the
 # cells of a table row.
 _LAYOUT = (re.compile(_BREAK), re.compile(r"\s{4}|\t"))
@@ -43,37 +49,59 @@ _LAYOUT = (re.compile(_BREAK), re.compile(r"\s{4}|\t"))
 _UNENCODABLE = re.compile("[\ud800-\udfff]")
 
 
-def sentence_spans(text: str, words: Sequence[Fragment]) -> list[Span]:
-    """Sentences as half-open ranges of word indices, in order: together they are all words.
+def sentence_words(text: str) -> Iterator[tuple[Fragment, ...]]:
+    """Character ranges of the words of each sentence, in order, found as they are asked for.
 
-    `words` are the ranges of `word_ranges(text)`. No sentence is empty.
+    Together they are `word_ranges(text)`. No sentence is empty.
     """
-    bounds = [*_bounds(text, words), len(words)]
-    return [
-        part
-        for span in pairwise(bounds)
-        for part in (_divide(text, words, span, _LAYOUT) if span[0] < span[1] else ())
-    ]
-
-
-def _bounds(text: str, words: Sequence[Fragment]) -> Iterator[int]:
-    """Indices of the words that sentences start with, in order; some may come twice."""
-    starts = [start for start, _ in words]
-    # Same length, so that offsets stay: what Rust cannot encode, and line ends it takes for two.
-    plain = _UNENCODABLE.sub("\ufffd", text).replace("\r\n", " \n")
     start = 0
-    for end in [*(match.end() for match in _BLOCK_END.finditer(text)), len(text)]:
-        first, after = bisect_left(starts, start), bisect_left(starts, end)
-        if first < after:
-            yield first
-            # From its first word on: sentencex takes blanks before it for a sentence.
-            start = starts[first]
-            for found in sentencex.get_sentence_boundaries("en", plain[start:end]):
-                # A boundary inside a word moves to the next one.
-                word = bisect_left(starts, start + found["start_index"], first, after)
-                if first < word < after and _is_boundary(text, words[word - 1], words[word]):
-                    yield word
+    for end in chain((match.end() for match in _BLOCK_END.finditer(text)), [len(text)]):
+        yield from _of_block(text, start, end)
         start = end
+
+
+def _of_block(text: str, start: int, end: int) -> Iterator[tuple[Fragment, ...]]:
+    """The sentences of `text[start:end]`, `STRETCH` characters at a time.
+
+    The last sentence of a stretch may go on behind it: the next stretch starts with it.
+    """
+    size = STRETCH
+    while start < end:
+        blank = _SPACE.search(text, start + size, end)
+        stop = end if blank is None else blank.start()
+        words = word_ranges(text, start, stop)
+        bounds = [*_bounds(text, words, stop)]
+        if blank is None:
+            bounds.append(len(words))
+            start = end
+        elif len(bounds) > 1:
+            start = words[bounds[-1]][0]
+        else:
+            size *= 2  # a sentence longer than the stretch
+            continue
+        size = STRETCH
+        for span in pairwise(bounds):
+            for first, last in _divide(text, words, span, _LAYOUT):
+                yield tuple(words[first:last])
+
+
+def _bounds(text: str, words: Sequence[Fragment], stop: int) -> Iterator[int]:
+    """Indices of the words that sentences start with, in order; text behind `stop` is not seen."""
+    if not words:
+        return
+    yield 0
+    # From its first word on: sentencex takes blanks before it for a sentence.
+    start = words[0][0]
+    # Same length, so that offsets stay: what Rust cannot encode, and line ends it takes for two.
+    plain = _UNENCODABLE.sub("\ufffd", text[start:stop]).replace("\r\n", " \n")
+    starts = [first for first, _ in words]
+    previous = 0
+    for found in sentencex.get_sentence_boundaries("en", plain):
+        # A boundary inside a word moves to the next one.
+        word = bisect_left(starts, start + found["start_index"])
+        if previous < word < len(words) and _is_boundary(text, words[word - 1], words[word]):
+            yield word
+            previous = word
 
 
 def _is_boundary(text: str, before: Fragment, after: Fragment) -> bool:

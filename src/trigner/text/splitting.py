@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from trigner.mentions import Fragment
-from trigner.text.sentences import sentence_spans
-from trigner.text.words import word_ranges
+from trigner.text.sentences import sentence_words
 
 
 def split(text: str) -> tuple[tuple[Fragment, ...], ...]:
@@ -14,5 +13,4 @@ def split(text: str) -> tuple[tuple[Fragment, ...], ...]:
     increasing; there is no empty word and no empty sentence. The same text always gives the same
     words, and a sentence's words do not depend on other sentences.
     """
-    words = tuple(word_ranges(text))
-    return tuple(words[first:last] for first, last in sentence_spans(text, words))
+    return tuple(sentence_words(text))

@@ -23,16 +23,17 @@ _UNSPACED = (
 )
 
 
-def word_ranges(text: str) -> list[Fragment]:
-    """Ranges of the words of `text`, in order.
+def word_ranges(text: str, start: int = 0, stop: int | None = None) -> list[Fragment]:
+    """Ranges of the words of `text`, or of `text[start:stop]`, in order.
 
     Every character that is not white space (`str.isspace`) is in exactly one word; no word is
     empty or has white space in it. What the words of a stretch without white space are depends on
     that stretch alone. A combining character stays with its base, an emoji is one word, a symbol
     that is repeated three times or more is one word, and a number with decimals is one.
     """
-    ranges = [match.span() for match in _pattern().finditer(text)]
-    cuts = [match.start() for match in _GLUED.finditer(text)]
+    stop = len(text) if stop is None else stop
+    ranges = [match.span() for match in _pattern().finditer(text, start, stop)]
+    cuts = [match.start() for match in _GLUED.finditer(text, start, stop)]
     return _cut(ranges, cuts) if cuts else ranges
 
 

@@ -1,0 +1,63 @@
+"""A stream of documents in portions of sentences, so that neither their number nor the length of one
+of them fills the memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from trigner.mentions import Document, Entity, Sentence
+from trigner.text import sentences_in
+
+WORDS = 20_000
+"""Words of a portion, at most; a longer sentence goes alone."""
+
+DOCUMENTS = 64
+"""Documents that end in a portion, at most."""
+
+
+@dataclass
+class Unfinished:
+    """A document without its annotations, and what was found in it so far."""
+
+    document: Document
+    entities: list[Entity] = field(default_factory=list)
+
+    def finished(self) -> Document:
+        """The document with what was found, by place and label."""
+        ordered = sorted(self.entities, key=lambda e: (e.fragments, e.label))
+        return replace(self.document, entities=tuple(ordered))
+
+
+@dataclass
+class Portion:
+    """Sentences that are scored together, the document of each, and the documents that end here."""
+
+    sentences: list[Sentence] = field(default_factory=list)
+    owners: list[Unfinished] = field(default_factory=list)
+    ending: list[Unfinished] = field(default_factory=list)
+    words: int = 0
+
+
+def portions(documents: Iterable[Document]) -> Iterator[Portion]:
+    """All sentences of the documents, in order; a long document has several portions.
+
+    No more is drawn from `documents` than the next portion needs.
+    """
+    portion = Portion()
+    for document in documents:
+        unfinished = Unfinished(replace(document, entities=(), extras=()))
+        for sentence in sentences_in(unfinished.document):
+            if portion.words and portion.words + len(sentence.words) > WORDS:
+                yield portion
+                portion = Portion()
+            portion.sentences.append(sentence)
+            portion.owners.append(unfinished)
+            portion.words += len(sentence.words)
+        portion.ending.append(unfinished)
+        if len(portion.ending) >= DOCUMENTS:
+            yield portion
+            portion = Portion()
+    if portion.ending:
+        yield portion
