@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trigner.corpora.documents import files, has_key, name_below, peek, place, read_files, values
+from trigner.corpora.reading import Reading
 from trigner.errors import InputError
 from trigner.mentions import Document
 
@@ -98,7 +99,7 @@ def test_places_are_named_where_the_line_says_too_little():
     assert place(3, 1) == "item 3: "
 
 
-def documents_of(file, name):
+def documents_of(file, name, reading):
     for line, id in enumerate(file.read_text().split(), 1):
         yield line, Document(id, "")
 
@@ -106,21 +107,25 @@ def documents_of(file, name):
 def test_ids_stay_as_they_are_when_unique(tmp_path):
     write(tmp_path / "a.x", "1\n2")
     write(tmp_path / "b.x", "3")
-    assert [d.id for d in read_files(tmp_path, (".x",), documents_of)] == ["1", "2", "3"]
+    assert [d.id for d in read_files(tmp_path, (".x",), Reading(), documents_of)] == ["1", "2", "3"]
 
 
 def test_ids_get_their_files_name_when_files_share_one(tmp_path):
     write(tmp_path / "a.x", "1\n2")
     write(tmp_path / "b.x", "1")
-    assert [d.id for d in read_files(tmp_path, (".x",), documents_of)] == ["a/1", "a/2", "b/1"]
+    assert [d.id for d in read_files(tmp_path, (".x",), Reading(), documents_of)] == [
+        "a/1",
+        "a/2",
+        "b/1",
+    ]
 
 
 def test_an_id_twice_in_a_file_is_named_with_its_line(tmp_path):
     write(tmp_path / "a.x", "1\n2\n1")
     with pytest.raises(InputError, match=r"a\.x:3: two documents have the id '1'"):
-        list(read_files(tmp_path, (".x",), documents_of))
+        list(read_files(tmp_path, (".x",), Reading(), documents_of))
 
 
 def test_a_folder_without_such_files_is_told(tmp_path):
     with pytest.raises(InputError, match=r"holds no \.x or \.y file"):
-        list(read_files(tmp_path, (".x", ".y"), documents_of))
+        list(read_files(tmp_path, (".x", ".y"), Reading(), documents_of))

@@ -60,7 +60,7 @@ def entity(text, *fragments, label="X", id=None):
 def test_raw_text_becomes_numbered_sentences_with_all_equal_entities():
     text = "My knees hurt. My hands hurt."
     twice = (entity(text, (3, 13), id="T1"), entity(text, (3, 13), id="T2"))
-    found, lost = sentences_of([Document("d", text, (*twice, entity(text, (18, 23))))])
+    found, lost = sentences_of(Document("d", text, (*twice, entity(text, (18, 23)))))
     assert [s.id for s in found] == ["d:1", "d:2"]
     assert found[0].mentions == (Mention((1, 2), "X"), Mention((1, 2), "X"))
     assert found[1].mentions == (Mention((1,), "X"),)
@@ -70,7 +70,7 @@ def test_raw_text_becomes_numbered_sentences_with_all_equal_entities():
 def test_what_does_not_fit_is_counted():
     text = "My knees hurt. My hands hurt."
     half, crossing = entity(text, (3, 6)), entity(text, (3, 8), (18, 23))
-    found, lost = sentences_of([Document("d", text, (half, crossing))])
+    found, lost = sentences_of(Document("d", text, (half, crossing)))
     assert lost == 2
     assert all(not s.mentions for s in found)
 
@@ -80,20 +80,20 @@ def test_given_words_keep_id_extras_and_repetitions():
     mentions = [Mention((0,), "X"), Mention((1,), "X"), Mention((0,), "X")]
     document = document_of("s", ["a", "b"], mentions)
     document = Document("s", document.text, document.entities, document.words, (extra,))
-    (sentence,), lost = sentences_of([document])
+    (sentence,), lost = sentences_of(document)
     assert (sentence.id, sentence.words, sentence.extras) == ("s", ("a", "b"), (extra,))
     assert (list(sentence.mentions), lost) == (mentions, 0)
 
 
 def test_a_sentence_without_words_is_kept():
-    (sentence,), _ = sentences_of([document_of("s", [], [])])
+    (sentence,), _ = sentences_of(document_of("s", [], []))
     assert sentence.words == ()
 
 
 def test_losses_are_counted_by_kind():
     scored = Entity("X", ((0, 1),), "a", 0.5, "T1")
     document = Document("d", "a", (scored,), extras=(Extra("brat", "#"), Extra("grid", "{}")))
-    assert dropped_with_words([document], 3, keeps="grid") == {
+    assert dropped_with_words(document, 3, keeps="grid") == {
         "entities that do not fit on words of one sentence": 3,
         "layouts of raw text": 1,
         "scores": 1,

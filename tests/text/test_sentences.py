@@ -73,7 +73,9 @@ def test_a_long_sentence_without_layout_stays_whole() -> None:
     assert len(sentences("word " * 3000)) == 1
 
 
-SHORT = st.sampled_from(["He fell. ", "Dr. Brook came. ", "No pain", "2.5 mg\n", "(It hurt.) ", " "])
+SHORT = st.sampled_from(
+    ["He fell. ", "Dr. Brook came. ", "No pain", "2.5 mg\n", "(It hurt.) ", " "]
+)
 
 
 @given(st.lists(SHORT, max_size=60).map("".join), st.integers(1, 40))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from trigner.cli.inputs import Inputs, inputs
 from trigner.cli.options import (
     BatchSize,
     Device,
@@ -20,29 +20,33 @@ from trigner.cli.options import (
     SkipBad,
     Threshold,
     load_extractor,
-    read_documents,
 )
 from trigner.cli.output import progress, refuse_non_empty, results, tell
-from trigner.corpora import FORMATS, as_json_line, write
-from trigner.corpora.reading import write_text
+from trigner.corpora import FORMATS, as_json_line, partial_of, writable, write
+from trigner.corpora.reading import written
 from trigner.errors import InputError
 from trigner.mentions import Document
 from trigner.model_folder import BUNDLED
-from trigner.rendering import ASCII, UNICODE, Colours, documents_page, drawing, entity_table
+from trigner.rendering import (
+    ASCII,
+    UNICODE,
+    Colours,
+    documents_page_parts,
+    drawing,
+    entity_table,
+)
 from trigner.rendering.columns import printable
 
 WRITABLE = (*(name for name, known in FORMATS.items() if known.write is not None), "html")
 
-# Something with a folder separator or a file ending, and no blank: meant as a path.
-LOOKS_LIKE_PATH = re.compile(r"^\S*(/\S+|\\\S+|\.[A-Za-z][A-Za-z0-9]{1,4}|/)$")
-
 
 def extract(
-    inputs: Annotated[
+    arguments: Annotated[
         list[str],
         typer.Argument(
             metavar="[TEXT | PATH... | -]",
-            help="A text, files or folders, or - for standard input.",
+            help="A text, files or folders, or - for standard input: one text, with --lines a"
+            " text a line, with --from jsonl a document a line.",
         ),
     ],
     model: ModelOrBundled = BUNDLED,
@@ -57,12 +61,21 @@ def extract(
     device: Device = "auto",
     batch_size: BatchSize = 32,
     from_: From = None,
+    lines: Annotated[
+        bool, typer.Option("--lines", help="Each line of standard input is a text of its own.")
+    ] = False,
     skip_bad: SkipBad = False,
 ) -> None:
     """Find entities in a text, in files or in standard input.
 
     An argument that exists is a path, anything else a text; one that looks like a path and does not
     exist is an error. Character offsets count from 0 in the text as it stands in the file.
+
+    Any number of documents of any length: files are checked first, then read again one document
+    at a time, and each is written as soon as it is done. A text, a .txt and a file that is one JSON
+    list are in memory as a whole while they are read. A file gets its name when all of it is there;
+    if the work ends before, FILE.partial holds what was done. With brat, what was done is in the
+    folder.
 
     Examples:
 
@@ -71,6 +84,8 @@ def extract(
       trigner extract notes/ --model model --format brat --out found/
 
       trigner extract notes/ --model model --format html --out notes.html
+
+      zcat posts.jsonl.gz | trigner extract - --from jsonl --model model --format jsonl
     """
     if format != "pretty" and format not in WRITABLE:
         raise InputError(f"unknown format {format!r}; known are: pretty, {', '.join(WRITABLE)}")
@@ -78,69 +93,82 @@ def extract(
         raise InputError(f"--format {format} needs --out")
     if out is not None and format == "pretty":
         raise InputError("--out needs a --format that is written: " + ", ".join(WRITABLE))
-    if out is not None:
-        refuse_non_empty(out)
-    if out is not None and format == "html" and out.is_dir():
-        raise InputError("is a folder: html is written to a file in it; name one", path=out)
-    documents = _documents(inputs, from_, skip_bad)
+    documents = inputs(
+        arguments, format=from_, skip_bad=skip_bad, lines=lines, check=_check(out, format)
+    )
     pipeline = load_extractor(model, device=device, batch_size=batch_size, threshold=threshold)
-    found = progress(pipeline.documents(documents), total=len(documents), what="extracting")
-    if out is not None and format == "html":
-        write_text(out, documents_page(found, title=_title(documents)))
-    elif out is not None:
-        report = write(list(found), out, format=format)
-        tell(report.notices())
-    elif format == "jsonl":
-        for document in found:
-            print(as_json_line(document))
-    else:
-        _print(found, many=len(documents) > 1)
+    found = progress(pipeline.documents(documents), total=documents.total, what="extracting")
+    dropped = _write(found, documents, format, out)
+    tell(dropped)
     tell(pipeline.tally.notices())
 
 
-def _documents(inputs: Sequence[str], format: str | None, skip_bad: bool) -> list[Document]:
-    documents: list[Document] = []
-    for number, argument in enumerate(inputs):
-        if argument == "-":
-            documents.append(Document("stdin", _standard_input()))
-        elif _exists(argument):
-            documents += read_documents(Path(argument), format=format, skip_bad=skip_bad).documents
-        elif LOOKS_LIKE_PATH.match(argument):
-            raise InputError("no such file or folder", path=argument)
-        elif not _is_unicode(argument):
-            raise InputError("is not UTF-8", path=f"argument {number + 1}")
-        else:
-            documents.append(Document(f"text-{number + 1}", argument))
-    seen: set[str] = set()
-    for document in documents:
-        if document.id in seen:
-            raise InputError(f"two of the inputs have a document called {document.id!r}")
-        seen.add(document.id)
-    return documents
+def _check(out: Path | None, format: str) -> Callable[[Iterable[Document]], Iterable[Document]]:
+    """What documents that are written must pass. Raises InputError when `out` cannot be written."""
+    if out is None:
+        return iter
+    refuse_non_empty(out)
+    if format == "html":
+        if out.is_dir():
+            raise InputError("is a folder: html is written to a file in it; name one", path=out)
+        return iter
+    check = writable(format, out).check
+    return iter if check is None else lambda documents: check(documents, out)
 
 
-def _exists(argument: str) -> bool:
-    # An empty text is no name for the folder one is in.
+def _write(
+    found: Generator[Document, None, None], inputs: Inputs, format: str, out: Path | None
+) -> Sequence[str]:
+    """Write each document as it comes; what the format had no place for.
+
+    When something fails before the last one, tells how many are where.
+    """
+    handed = Counted(found)
     try:
-        return argument != "" and Path(argument).exists()
-    except (OSError, ValueError):  # no name of a file: too long, or with a null character
-        return False
+        with closing(found):  # a bar goes before anything is told
+            return _written(handed, inputs, format, out)
+    except BrokenPipeError:
+        raise  # whoever read it has gone: there is nobody to tell
+    except BaseException:
+        if handed.done:
+            tell([f"{handed.done} documents were done before: {_where(out)}"])
+        raise
 
 
-def _is_unicode(argument: str) -> bool:
-    # Python keeps bytes of the command line that are not UTF-8 as lone surrogates.
-    return not any("\ud800" <= character <= "\udfff" for character in argument)
+def _written(
+    found: Iterable[Document], inputs: Inputs, format: str, out: Path | None
+) -> Sequence[str]:
+    if out is None and format == "jsonl":
+        for document in found:
+            print(as_json_line(document), flush=True)
+    elif out is None:
+        _print(found, many=inputs.total != 1)
+    elif format == "html":
+        with written(out, keep=True) as put:
+            for part in documents_page_parts(found, title=inputs.title):
+                put(part)
+    else:
+        return write(found, out, format=format).notices()
+    return ()
 
 
-def _standard_input() -> str:
-    try:
-        return sys.stdin.buffer.read().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"byte {error.start} is not UTF-8", path="standard input") from error
+class Counted:
+    """Documents, and how many of them were dealt with when the next one was asked for."""
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        self.done = 0
+        self._documents = documents
+
+    def __iter__(self) -> Iterator[Document]:
+        for document in self._documents:
+            yield document
+            self.done += 1
 
 
-def _title(documents: Sequence[Document]) -> str:
-    return documents[0].id if len(documents) == 1 else f"{len(documents)} documents"
+def _where(out: Path | None) -> str:
+    if out is None:
+        return "printed above"
+    return f"in {out}" if out.is_dir() else f"in {partial_of(out)}, which ends early"
 
 
 def _print(documents: Iterable[Document], *, many: bool) -> None:

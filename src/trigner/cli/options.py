@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trigner.cli.output import comma_list, results, tell
-from trigner.corpora import FORMATS, Corpus, read
+from trigner.corpora import FORMATS, Corpus, Notice, read
 from trigner.errors import InputError
 from trigner.mentions import Document
 
@@ -98,13 +98,18 @@ def read_documents(
 ) -> Corpus:
     """A corpus; what its reader has to say goes to standard error, every annotation left out."""
     corpus = read(path, format=format, skip_bad=skip_bad, split=split)
-    tell(notice for notice in corpus.notices if not notice.left_out)
-    if corpus.left_out:
-        tell((notice for notice in corpus.notices if notice.left_out), at_most=None)
-        tell([f"{path}: {corpus.left_out} annotations left out in all, listed above"])
+    tell_reading(path, corpus.notices)
     if not corpus.documents:
         raise InputError("holds no document", path=path)
     return replace(corpus, documents=with_types(corpus.documents, types))
+
+
+def tell_reading(path: Path, notices: Sequence[Notice]) -> None:
+    """What a reader has to say on standard error, every annotation left out."""
+    tell(notice for notice in notices if not notice.left_out)
+    if left_out := [notice for notice in notices if notice.left_out]:
+        tell(left_out, at_most=None)
+        tell([f"{path}: {len(left_out)} annotations left out in all, listed above"])
 
 
 def print_left_out(corpus: Corpus) -> None:

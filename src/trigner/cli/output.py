@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
+from time import monotonic
 from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import track
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 from trigner.errors import InputError
 
 T = TypeVar("T")
 
 SHOWN_NOTICES = 20
+SECONDS_BETWEEN_LINES = 10.0
 
 
 def errors() -> Console:
@@ -42,12 +51,36 @@ def print_json(value: object) -> None:
     print(json.dumps(value, ensure_ascii=False))
 
 
-def progress(items: Iterable[T], *, total: int, what: str) -> Iterator[T]:
-    """The items, with a bar on a terminal."""
-    console = errors()
-    if not console.is_terminal:
-        return iter(items)
-    return iter(track(items, description=what, total=total, console=console, transient=True))
+def progress(items: Iterable[T], *, total: int | None, what: str) -> Generator[T, None, None]:
+    """The items, counted on standard error: a bar on a terminal, else now and then a line.
+
+    `total` is None when nobody knows how many will come.
+    """
+    return (_bar if errors().is_terminal else _lines)(items, total, what)
+
+
+def _bar(items: Iterable[T], total: int | None, what: str) -> Generator[T, None, None]:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    bar = Progress(
+        *columns,
+        TimeRemainingColumn(),
+        console=errors(),
+        transient=True,
+        # Results that go to a file or pipe must not be drawn on the terminal instead.
+        redirect_stdout=sys.stdout.isatty(),
+    )
+    with bar:
+        yield from bar.track(items, total=total, description=what)
+
+
+def _lines(items: Iterable[T], total: int | None, what: str) -> Generator[T, None, None]:
+    of = "" if total is None else f" of {total:,}"
+    told = monotonic()
+    for count, item in enumerate(items, 1):
+        yield item
+        if monotonic() - told >= SECONDS_BETWEEN_LINES:
+            errors().print(f"{what}: {count:,}{of}", markup=False, highlight=False)
+            told = monotonic()
 
 
 def refuse_non_empty(out: Path) -> None:

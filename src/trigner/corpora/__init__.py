@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,10 +15,10 @@ from trigner.corpora.formats import (
     recognise,
     recognise_corpus,
 )
-from trigner.corpora.jsonl import as_json_line
+from trigner.corpora.jsonl import as_json_line, read_lines
 from trigner.corpora.parts import NoPartError
 from trigner.corpora.published import Counts
-from trigner.corpora.reading import Notice, Reading, WriteReport
+from trigner.corpora.reading import Notice, Reading, WriteReport, partial_of
 from trigner.corpora.words import document_of
 from trigner.errors import InputError
 from trigner.mentions import Document
@@ -30,11 +30,17 @@ __all__ = [
     "Format",
     "NoPartError",
     "Notice",
+    "Reading",
+    "Source",
     "WriteReport",
     "as_json_line",
     "document_of",
     "expected_counts",
+    "partial_of",
     "read",
+    "read_lines",
+    "source",
+    "writable",
     "write",
 ]
 
@@ -53,6 +59,53 @@ class Corpus:
         return sum(notice.left_out for notice in self.notices)
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file or folder whose format is known, read one document at a time, as often as needed."""
+
+    path: Path
+    format: Format
+    part: str | None = None
+    """Of a corpus that says itself what belongs to it."""
+
+    def documents(self, reading: Reading) -> Iterator[Document]:
+        """The documents, with ids that are unique.
+
+        Raises InputError, naming file and line, for input that cannot be trusted, when it comes to
+        it.
+        """
+        if self.part is not None and self.format.read_part is not None:
+            found = self.format.read_part(self.path, reading, self.part)
+        else:
+            found = self.format.read(self.path, reading)
+        seen: set[str] = set()
+        for document in found:
+            if document.id in seen:
+                raise InputError(f"two documents have the id {document.id!r}", path=self.path)
+            seen.add(document.id)
+            yield document
+        if self.path.is_dir():
+            note_what_is_passed_over(self.path, self.format, reading)
+
+
+def source(path: str | Path, *, format: str | None = None, split: str | None = None) -> Source:
+    """A file or folder in the given format or the one it is recognised to be.
+
+    `split` names a part of the corpus (`train`, `dev`, `test`): what the reader of a corpus takes
+    for it; with other formats, a folder or file of that name below `path`. Raises NoPartError when
+    there is no such part, and InputError when there is nothing at `path` or its format is not
+    known.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise InputError("no such file or folder", path=path)
+    chosen = recognise_corpus(path) if format is None else known(format)
+    if split is not None and chosen is not None and chosen.read_part is not None:
+        return Source(path, chosen, split)
+    path = path if split is None else _part(path, split)
+    return Source(path, chosen or recognise(path))
+
+
 def read(
     path: str | Path,
     *,
@@ -60,50 +113,44 @@ def read(
     skip_bad: bool = False,
     split: str | None = None,
 ) -> Corpus:
-    """The documents of a file or folder, in the given format or the one it is recognised to be.
+    """All documents of a file or folder; format and split as for `source`.
 
-    `split` names a part of the corpus (`train`, `dev`, `test`): what the reader of a corpus takes
-    for it; with other formats, a folder or file of that name below `path`. Raises NoPartError when
-    there is no such part, and InputError, naming file and line, for input that cannot be trusted;
-    with `skip_bad` single annotations are left out instead and listed in `Corpus.notices`.
+    Raises NoPartError when there is no such part, and InputError, naming file and line, for input
+    that cannot be trusted; with `skip_bad` single annotations are left out instead and listed in
+    `Corpus.notices`.
     """
-    path = Path(path)
-    if not path.exists():
-        raise InputError("no such file or folder", path=path)
-    chosen = recognise_corpus(path) if format is None else known(format)
+    found = source(path, format=format, split=split)
     reading = Reading(skip_bad=skip_bad)
-    if split is not None and chosen is not None and chosen.read_part is not None:
-        documents = tuple(chosen.read_part(path, reading, split))
-    else:
-        path = path if split is None else _part(path, split)
-        chosen = chosen or recognise(path)
-        documents = tuple(chosen.read(path, reading))
-    if path.is_dir():
-        note_what_is_passed_over(path, chosen, reading)
-    seen: set[str] = set()
-    for document in documents:
-        if document.id in seen:
-            raise InputError(f"two documents have the id {document.id!r}", path=path)
-        seen.add(document.id)
-    return Corpus(documents, chosen.name, tuple(reading.notices))
+    documents = tuple(found.documents(reading))
+    return Corpus(documents, found.format.name, tuple(reading.notices))
 
 
-def write(documents: Sequence[Document], path: str | Path, *, format: str) -> WriteReport:
-    """Write documents in a format; the report counts what it has no place for.
+def writable(format: str, path: str | Path) -> Format:
+    """The format, which can be written to `path`.
 
     Raises InputError for a format that is unknown or only read and for a folder in place of a file
-    or the other way round, TrignerError when writing fails.
+    or the other way round.
     """
-    chosen = known(format)
+    chosen, path = known(format), Path(path)
     if chosen.write is None:
-        writable = ", ".join(name for name, other in FORMATS.items() if other.write)
-        raise InputError(f"{format} can only be read; these can be written: {writable}")
-    path = Path(path)
+        names = ", ".join(name for name, other in FORMATS.items() if other.write)
+        raise InputError(f"{format} can only be read; these can be written: {names}")
     if path.is_dir() and not chosen.writes_folder:
         raise InputError(f"is a folder: {format} is written to a file in it; name one", path=path)
     if chosen.writes_folder and path.exists() and not path.is_dir():
         raise InputError(f"is a file: {format} is written to a folder", path=path)
-    return chosen.write(documents, path)
+    return chosen
+
+
+def write(documents: Iterable[Document], path: str | Path, *, format: str) -> WriteReport:
+    """Write documents in a format, as they come; the report counts what it has no place for.
+
+    A file gets its name when it is whole; when something fails before, what there is of it stays
+    at `partial_of(path)`. Raises InputError as `writable` does, TrignerError when writing fails.
+    """
+    chosen = writable(format, path)
+    assert chosen.write is not None  # `writable` says so
+    return chosen.write(documents, Path(path))
 
 
 def _part(path: Path, split: str) -> Path:

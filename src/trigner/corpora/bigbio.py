@@ -7,13 +7,22 @@ Offsets count in the document, whose text is its passages' texts placed at their
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from trigner.corpora.documents import ShapeError, files, has_key, peek, place, read_files, values
+from trigner.corpora.documents import (
+    ShapeError,
+    files,
+    has_key,
+    peek,
+    place,
+    read_files,
+    values,
+    write_list,
+)
 from trigner.corpora.jsonl import as_range, misfit
-from trigner.corpora.reading import Reading, WriteReport, write_text
+from trigner.corpora.reading import Reading, WriteReport
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra
 
@@ -34,7 +43,7 @@ def recognises(path: Path) -> bool:
 def read(path: Path, reading: Reading) -> Iterator[Document]:
     """The documents of a file, or of all JSON files below a folder; ids are `document_id`."""
 
-    def read_file(file: Path, name: str) -> Iterator[tuple[int, Document]]:
+    def read_file(file: Path, name: str, reading: Reading) -> Iterator[tuple[int, Document]]:
         for number, (line, item) in enumerate(values(file), 1):
             where = place(number, line)
             try:
@@ -42,21 +51,22 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
             except ShapeError as error:
                 raise InputError(f"{where}{error}", path=file, line=line) from error
 
-    return read_files(path, ENDINGS, read_file)
+    return read_files(path, ENDINGS, reading, read_file)
 
 
-def write(documents: Sequence[Document], path: Path) -> WriteReport:
+def write(documents: Iterable[Document], path: Path) -> WriteReport:
     """One file, a JSON list. Entities without an id get one that is new in their document."""
-    lines = ",\n".join(json.dumps(_value(d, path), ensure_ascii=False) for d in documents)
-    write_text(path, f"[\n{lines}\n]\n" if lines else "[]\n")
-    return WriteReport(
-        1,
-        {
-            "scores": sum(e.score is not None for d in documents for e in d.entities),
-            "notes of other formats": sum(e.format != NAME for d in documents for e in d.extras),
-            "given word boundaries": sum(d.words is not None for d in documents),
-        },
-    )
+    dropped = {"scores": 0, "notes of other formats": 0, "given word boundaries": 0}
+
+    def items() -> Iterator[str]:
+        for document in documents:
+            yield json.dumps(_value(document, path), ensure_ascii=False)
+            dropped["scores"] += sum(e.score is not None for e in document.entities)
+            dropped["notes of other formats"] += sum(e.format != NAME for e in document.extras)
+            dropped["given word boundaries"] += document.words is not None
+
+    write_list(items(), path)
+    return WriteReport(1, dropped)
 
 
 def _document(item: Any, reading: Reading, path: Path, line: int, where: str) -> Document:

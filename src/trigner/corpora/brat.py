@@ -93,12 +93,11 @@ def parse_entity(line: str, text: str) -> Entity | str:
     return Entity(label, fragments, surface, id=parts[0])
 
 
-def write(documents: Sequence[Document], path: Path) -> WriteReport:
-    """One `.txt` and one `.ann` a document in the folder `path`.
+def checked(documents: Iterable[Document], path: Path) -> Iterator[Document]:
+    """The documents as they come.
 
-    A fragment that spans lines is written as one for each line, as brat has it. Raises InputError,
-    before anything is written, for ids that occur twice or are no file names in the folder,
-    and for entities without a label or a fragment.
+    Raises InputError for ids that occur twice or are no file names in the folder `path`, and for
+    entities without a label or a fragment.
     """
     ids: set[str] = set()
     for document in documents:
@@ -106,9 +105,21 @@ def write(documents: Sequence[Document], path: Path) -> WriteReport:
         if document.id in ids:
             raise InputError(f"two documents have the id {document.id!r}", path=path)
         ids.add(document.id)
+        yield document
+
+
+def write(documents: Iterable[Document], path: Path) -> WriteReport:
+    """One `.txt` and one `.ann` a document in the folder `path`.
+
+    A fragment that spans lines is written as one for each line, as brat has it. Raises InputError
+    as `checked`: for a sequence of documents before anything is written, for a stream of them when
+    it comes to the one that is refused.
+    """
     dropped = {"scores": 0, "entity ids": 0, "blanks in labels": 0}
     dropped |= {"notes of other formats": 0, "given word boundaries": 0}
-    for document in documents:
+    files = 0
+    stream = checked(documents, path)
+    for document in list(stream) if isinstance(documents, Sequence) else stream:
         named = _named(document)
         lines = [_line(name, entity, document) for name, entity in named]
         lines += [extra.content for extra in document.extras if extra.format == NAME]
@@ -122,7 +133,8 @@ def write(documents: Sequence[Document], path: Path) -> WriteReport:
         dropped["blanks in labels"] += sum(_label(e) != e.label for e in entities)
         dropped["notes of other formats"] += sum(e.format != NAME for e in document.extras)
         dropped["given word boundaries"] += document.words is not None
-    return WriteReport(2 * len(documents), dropped)
+        files += 2
+    return WriteReport(files, dropped)
 
 
 def _pair(path: Path) -> list[Path]:

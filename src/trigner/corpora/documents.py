@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from trigner.corpora.folders import walk
-from trigner.corpora.reading import read_text
+from trigner.corpora.reading import Reading, decoded_lines, opened, read_text, written
 from trigner.errors import InputError
 from trigner.mentions import Document
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+ReadFile = Callable[[Path, str, Reading], Iterable[tuple[int, Document]]]
 
 
 class ShapeError(Exception):
@@ -26,26 +29,39 @@ class ShapeError(Exception):
 def values(path: Path) -> Iterator[tuple[int, Any]]:
     """The items of a JSON list, or the values of JSON lines, each with the line it starts on.
 
-    Raises InputError, with the line, for what is not JSON or cannot be text, and for an empty file.
+    Lines are read as they are asked for, a list's text is read whole. Raises InputError, with the
+    line, for what is not JSON or cannot be text, and for an empty file.
     """
+    if not peek(path).lstrip().startswith("["):
+        with opened(path) as file:
+            yield from values_of_lines(file, path)
+        return
     text = read_text(path).removeprefix("\ufeff")
-    if not text.strip():
-        raise InputError("is empty", path=path)
-    found = _items(text, path) if text.lstrip().startswith("[") else _lines(text, path)
     suspicious = _SURROGATE.search(text) is not None
-    for line, value in found:
+    for line, value in _items(text, path):
         if suspicious:
             _check_characters(value, path, line)
         yield line, value
 
 
-def _lines(text: str, path: Path) -> Iterator[tuple[int, Any]]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            value, end = _decoded(line, _skip(line, 0), path, number)
-            if _skip(line, end) < len(line):
+def values_of_lines(lines: Iterable[bytes], path: Path) -> Iterator[tuple[int, Any]]:
+    """The values of JSON lines, each with its line; `path` is what errors call their source.
+
+    Raises InputError as `values` does.
+    """
+    found = False
+    for number, line in decoded_lines(lines, path):
+        text = line.removeprefix("\ufeff") if number == 1 else line
+        if text.strip():
+            found = True
+            value, end = _decoded(text, _skip(text, 0), path, number)
+            if _skip(text, end) < len(text):
                 raise InputError("is not JSON: more than one value", path=path, line=number)
+            if _SURROGATE.search(text) is not None:
+                _check_characters(value, path, number)
             yield number, value
+    if not found:
+        raise InputError("is empty", path=path)
 
 
 def _items(text: str, path: Path) -> Iterator[tuple[int, Any]]:
@@ -122,35 +138,49 @@ def place(item: int, line: int) -> str:
 
 
 def read_files(
-    path: Path,
-    suffixes: tuple[str, ...],
-    read_file: Callable[[Path, str], Iterable[tuple[int, Document]]],
+    path: Path, suffixes: tuple[str, ...], reading: Reading, read_file: ReadFile
 ) -> Iterator[Document]:
     """The documents of a file, or of all such files below a folder, with ids that are unique.
 
-    `read_file(file, name)` gives a file's documents, each with its line; `name` is the file's path
-    below the folder without ending, to make ids of. Only when an id occurs in several files do all
-    ids get the name of their file before them. Raises InputError, with the line, for an id that
-    occurs twice in a file, and for a folder without such a file.
+    `read_file(file, name, reading)` gives a file's documents, each with its line; `name` is the
+    file's path below the folder without ending, to make ids of. Only when an id occurs in several
+    files do all ids get the name of their file before them; several files are read twice for that,
+    as documents are not kept. Raises InputError, with the line, for an id that occurs twice in a
+    file, and for a folder without such a file.
     """
     found = files(path, suffixes)
     if not found:
         raise InputError(f"holds no {' or '.join(suffixes)} file", path=path)
-    by_file: dict[Path, list[Document]] = {}
     names = {file: name_below(file, path) for file in found}
-    for file in found:
+
+    def read(file: Path, reading: Reading) -> Iterator[Document]:
         seen: set[str] = set()
-        for line, document in read_file(file, names[file]):
+        for line, document in read_file(file, names[file], reading):
             if document.id in seen:
                 message = f"two documents have the id {document.id!r}"
                 raise InputError(message, path=file, line=line)
             seen.add(document.id)
-            by_file.setdefault(file, []).append(document)
-    ids = Counter(document.id for documents in by_file.values() for document in documents)
-    shared = any(count > 1 for count in ids.values())
-    for file, documents in by_file.items():
-        for document in documents:
+            yield document
+
+    shared = False
+    if len(found) > 1:
+        # What there is to tell is told when the files are read in earnest.
+        unheard = Reading(skip_bad=reading.skip_bad)
+        ids = Counter(document.id for file in found for document in read(file, unheard))
+        shared = any(count > 1 for count in ids.values())
+    for file in found:
+        for document in read(file, reading):
             yield replace(document, id=f"{names[file]}/{document.id}") if shared else document
+
+
+def write_list(items: Iterable[str], path: Path) -> None:
+    """A JSON list of values that are JSON already, one a line, written as they come."""
+    with written(path, keep=True) as put:
+        before = "[\n"
+        for item in items:
+            put(before + item)
+            before = ",\n"
+        put("\n]\n" if before == ",\n" else "[]\n")
 
 
 def name_below(file: Path, root: Path) -> str:

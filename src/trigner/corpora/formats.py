@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -27,7 +27,8 @@ from trigner.mentions import Document
 Recognises = Callable[[Path], bool]
 Read = Callable[[Path, Reading], Iterator[Document]]
 ReadPart = Callable[[Path, Reading, str], Iterator[Document]]
-Write = Callable[[Sequence[Document], Path], WriteReport]
+Write = Callable[[Iterable[Document], Path], WriteReport]
+Check = Callable[[Iterable[Document], Path], Iterator[Document]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,8 @@ class Format:
 
     `endings` are those of the files that it reads. `read_part` is for corpora that say themselves
     what belongs to train, dev and test; `published` are their sizes in the literature, by part
-    (None: the whole corpus). Most write one file; `writes_folder` tells of those that do not.
+    (None: the whole corpus). Most write one file; `writes_folder` tells of those that do not, and
+    `check` passes on the documents that can be written there.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Format:
     read: Read
     write: Write | None = None
     writes_folder: bool = False
+    check: Check | None = None
     read_part: ReadPart | None = None
     published: Mapping[str | None, Counts] = field(default_factory=dict)
 
@@ -87,6 +90,7 @@ FORMATS: dict[str, Format] = {
             brat.read,
             brat.write,
             writes_folder=True,
+            check=brat.checked,
         ),
         Format("grid", "W2NER's grid JSON", grid.ENDINGS, grid.recognises, grid.read, grid.write),
         Format(

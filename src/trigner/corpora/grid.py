@@ -7,14 +7,21 @@ W2NER's own files have, repeats others and is not read; all else is kept and wri
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from trigner.corpora.documents import files, has_key, peek, place, read_files, values
-from trigner.corpora.reading import Reading, WriteReport, write_text
-from trigner.corpora.words import checked, document_of, dropped_with_words, sentences_of
+from trigner.corpora.documents import files, has_key, peek, place, read_files, values, write_list
+from trigner.corpora.reading import Reading, WriteReport
+from trigner.corpora.words import (
+    WordSentence,
+    checked,
+    document_of,
+    dropped_with_words,
+    sentences_of,
+)
 from trigner.errors import InputError
 from trigner.mentions import Document, Extra, Mention
 
@@ -40,33 +47,40 @@ def _is_grid(start: str) -> bool:
 def read(path: Path, reading: Reading) -> Iterator[Document]:
     """One document for each sentence of a file, or of all `.json` below a folder."""
 
-    def read_file(file: Path, name: str) -> Iterator[tuple[int, Document]]:
+    def read_file(file: Path, name: str, reading: Reading) -> Iterator[tuple[int, Document]]:
         for number, (line, item) in enumerate(values(file), 1):
             yield (
                 line,
                 _document(item, f"{name}-{number}", reading, file, line, place(number, line)),
             )
 
-    return read_files(path, ENDINGS, read_file)
+    return read_files(path, ENDINGS, reading, read_file)
 
 
-def write(documents: Sequence[Document], path: Path) -> WriteReport:
+def write(documents: Iterable[Document], path: Path) -> WriteReport:
     """One file; documents of raw text are split into sentences first."""
-    sentences, unreachable = sentences_of(documents)
-    items = []
-    for sentence in sentences:
-        item = {
-            "id": sentence.id,
-            "sentence": list(sentence.words),
-            "ner": [{"index": list(m.words), "type": m.label} for m in sentence.mentions],
-        }
-        for extra in sentence.extras:
-            if extra.format == NAME:
-                item = {**json.loads(extra.content), **item}
-        items.append(item)
-    lines = ",\n".join(json.dumps(item, ensure_ascii=False) for item in items)
-    write_text(path, f"[\n{lines}\n]\n" if lines else "[]\n")
-    return WriteReport(1, dropped_with_words(documents, unreachable, keeps=NAME))
+    dropped: Counter[str] = Counter()
+
+    def items() -> Iterator[str]:
+        for document in documents:
+            sentences, unreachable = sentences_of(document)
+            yield from map(_item, sentences)
+            dropped.update(dropped_with_words(document, unreachable, keeps=NAME))
+
+    write_list(items(), path)
+    return WriteReport(1, dict(dropped))
+
+
+def _item(sentence: WordSentence) -> str:
+    item = {
+        "id": sentence.id,
+        "sentence": list(sentence.words),
+        "ner": [{"index": list(m.words), "type": m.label} for m in sentence.mentions],
+    }
+    for extra in sentence.extras:
+        if extra.format == NAME:
+            item = {**json.loads(extra.content), **item}
+    return json.dumps(item, ensure_ascii=False)
 
 
 def _document(

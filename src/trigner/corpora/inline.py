@@ -8,11 +8,12 @@ words by blanks
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from trigner.corpora.documents import files, peek, read_files
-from trigner.corpora.reading import Reading, WriteReport, read_text, write_text
+from trigner.corpora.reading import Reading, WriteReport, read_text, written
 from trigner.corpora.words import (
     WordSentence,
     checked,
@@ -54,7 +55,7 @@ def _is_inline(path: Path) -> bool:
 def read(path: Path, reading: Reading) -> Iterator[Document]:
     """One document for each sentence, called after its file and number."""
 
-    def read_file(file: Path, name: str) -> Iterator[tuple[int, Document]]:
+    def read_file(file: Path, name: str, reading: Reading) -> Iterator[tuple[int, Document]]:
         lines = [line.removesuffix("\r") for line in read_text(file).split("\n")]
         while lines and not lines[-1].strip():
             lines.pop()
@@ -68,7 +69,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
             mentions = _mentions(given, words, reading, file, start + 2)
             yield start + 1, document_of(f"{name}-{number}", words, mentions)
 
-    return read_files(path, ENDINGS, read_file)
+    return read_files(path, ENDINGS, reading, read_file)
 
 
 def _words(line: str, path: Path, number: int) -> list[str]:
@@ -113,21 +114,22 @@ def _mentions(
     return found
 
 
-def write(documents: Sequence[Document], path: Path) -> WriteReport:
+def write(documents: Iterable[Document], path: Path) -> WriteReport:
     """One file. Sentences without words have no place.
 
     Raises InputError for words that are empty or hold blanks or line breaks, and for labels that
     hold a bar or a line break.
     """
-    sentences, unreachable = sentences_of(documents)
-    blocks = [_block(sentence, path) for sentence in sentences if sentence.words]
-    write_text(path, "".join(blocks))
-    dropped = {
-        "sentences without words": len(sentences) - len(blocks),
-        "sentence names": sum(d.words is not None for d in documents),
-        **dropped_with_words(documents, unreachable, keeps=NAME),
-    }
-    return WriteReport(1, dropped)
+    dropped: Counter[str] = Counter()
+    with written(path, keep=True) as put:
+        for document in documents:
+            sentences, unreachable = sentences_of(document)
+            blocks = [_block(sentence, path) for sentence in sentences if sentence.words]
+            put("".join(blocks))
+            dropped["sentences without words"] += len(sentences) - len(blocks)
+            dropped["sentence names"] += document.words is not None
+            dropped.update(dropped_with_words(document, unreachable, keeps=NAME))
+    return WriteReport(1, dict(dropped))
 
 
 def _block(sentence: WordSentence, path: Path) -> str:

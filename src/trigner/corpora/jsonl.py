@@ -9,12 +9,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from trigner.corpora.documents import ShapeError, files, has_key, peek, place, read_files, values
-from trigner.corpora.reading import Reading, WriteReport, fault, write_text
+from trigner.corpora.documents import (
+    ShapeError,
+    files,
+    has_key,
+    peek,
+    place,
+    read_files,
+    values,
+    values_of_lines,
+)
+from trigner.corpora.reading import Reading, WriteReport, fault, written
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra, Fragment
 
@@ -40,20 +49,40 @@ def _is_ours(start: str) -> bool:
 def read(path: Path, reading: Reading) -> Iterator[Document]:
     """The documents of a file, or of all `.jsonl` below a folder."""
 
-    def read_file(file: Path, name: str) -> Iterator[tuple[int, Document]]:
-        for number, (line, item) in enumerate(values(file), 1):
-            where = place(number, line)
-            try:
-                yield line, _document(item, f"{name}-{number}", reading, file, line, where)
-            except ShapeError as error:
-                raise InputError(f"{where}{error}", path=file, line=line) from error
+    def read_file(file: Path, name: str, reading: Reading) -> Iterator[tuple[int, Document]]:
+        return _documents(values(file), name, reading, file)
 
-    return read_files(path, ENDINGS, read_file)
+    return read_files(path, ENDINGS, reading, read_file)
 
 
-def write(documents: Sequence[Document], path: Path) -> WriteReport:
+def read_lines(
+    lines: Iterable[bytes], name: str, reading: Reading, *, path: Path
+) -> Iterator[Document]:
+    """The documents of lines as they come, those without an id called after `name`.
+
+    `path` is what errors call where they come from. Raises InputError as `read` does, but does not
+    look for ids that occur twice.
+    """
+    for _, document in _documents(values_of_lines(lines, path), name, reading, path):
+        yield document
+
+
+def _documents(
+    found: Iterable[tuple[int, Any]], name: str, reading: Reading, path: Path
+) -> Iterator[tuple[int, Document]]:
+    for number, (line, item) in enumerate(found, 1):
+        where = place(number, line)
+        try:
+            yield line, _document(item, f"{name}-{number}", reading, path, line, where)
+        except ShapeError as error:
+            raise InputError(f"{where}{error}", path=path, line=line) from error
+
+
+def write(documents: Iterable[Document], path: Path) -> WriteReport:
     """One file; nothing is lost."""
-    write_text(path, "".join(as_json_line(document) + "\n" for document in documents))
+    with written(path, keep=True) as put:
+        for document in documents:
+            put(as_json_line(document) + "\n")
     return WriteReport(1)
 
 

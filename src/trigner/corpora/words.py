@@ -73,41 +73,37 @@ def checked(
     return Mention(ordered, label)
 
 
-def sentences_of(documents: Sequence[Document]) -> tuple[list[WordSentence], int]:
-    """All sentences of the documents, and how many entities do not fit on words of one sentence.
+def sentences_of(document: Document) -> tuple[list[WordSentence], int]:
+    """A document's sentences, and how many entities do not fit on words of one sentence.
 
     A document with given words keeps its id; the sentences of others are called `id:1`, `id:2` ...
     """
     # Formats do not depend on splitting text unless a text has to be split.
     from trigner.text import segment
 
-    found: list[WordSentence] = []
-    unreachable = 0
-    for document in documents:
-        segmentation = segment(document)
-        unreachable += len(segmentation.unreachable)
-        mentions = _with_repetitions(document, segmentation)
-        sentences = segmentation.sentences
-        if document.words is not None:
-            words = sentences[0].words if sentences else ()
-            given = tuple(mentions[0]) if mentions else ()
-            found.append(WordSentence(document.id, words, given, document.extras))
-            continue
-        for number, (sentence, own) in enumerate(zip(sentences, mentions, strict=True), 1):
-            found.append(WordSentence(f"{document.id}:{number}", sentence.words, tuple(own)))
-    return found, unreachable
+    segmentation = segment(document)
+    mentions = _with_repetitions(document, segmentation)
+    sentences = segmentation.sentences
+    if document.words is not None:
+        words = sentences[0].words if sentences else ()
+        given = tuple(mentions[0]) if mentions else ()
+        found = [WordSentence(document.id, words, given, document.extras)]
+    else:
+        found = [
+            WordSentence(f"{document.id}:{number}", sentence.words, tuple(own))
+            for number, (sentence, own) in enumerate(zip(sentences, mentions, strict=True), 1)
+        ]
+    return found, len(segmentation.unreachable)
 
 
-def dropped_with_words(
-    documents: Sequence[Document], unreachable: int, *, keeps: str
-) -> dict[str, int]:
+def dropped_with_words(document: Document, unreachable: int, *, keeps: str) -> dict[str, int]:
     """What formats of ready words have no place for; `keeps` are the extras that one holds."""
     return {
         "entities that do not fit on words of one sentence": unreachable,
-        "scores": sum(e.score is not None for d in documents for e in d.entities),
-        "entity ids": sum(e.id is not None for d in documents for e in d.entities),
-        "layouts of raw text": sum(d.words is None for d in documents),
-        "relations or notes": sum(e.format != keeps for d in documents for e in d.extras),
+        "scores": sum(e.score is not None for e in document.entities),
+        "entity ids": sum(e.id is not None for e in document.entities),
+        "layouts of raw text": int(document.words is None),
+        "relations or notes": sum(e.format != keeps for e in document.extras),
     }
 
 

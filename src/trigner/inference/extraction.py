@@ -27,6 +27,7 @@ Scorer = Callable[[Batch], NDArray[np.floating[Any]]]
 CELL_BUDGET = 60_000
 """Word pairs scored at a time, padding included; larger sentences go alone."""
 
+
 @dataclass
 class Tally:
     """What a run met beside entities. Counts grow while documents are drawn from the run.

@@ -1,5 +1,5 @@
-"""A stream of documents in portions of sentences, so that neither their number nor the length of one
-of them fills the memory.
+"""A stream of documents in portions of sentences: neither their number nor the length of one
+fills the memory.
 """
 
 from __future__ import annotations

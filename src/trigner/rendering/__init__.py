@@ -1,6 +1,6 @@
 """Documents and comparisons for eyes: on a terminal and as HTML. No numpy, no torch."""
 
-from trigner.rendering.html import asset, comparison_page, documents_page
+from trigner.rendering.html import asset, comparison_page, documents_page, documents_page_parts
 from trigner.rendering.terminal import ASCII, UNICODE, Colours, drawing, entity_table
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "asset",
     "comparison_page",
     "documents_page",
+    "documents_page_parts",
     "drawing",
     "entity_table",
 ]

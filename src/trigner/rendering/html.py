@@ -11,7 +11,7 @@ import hashlib
 import html
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -47,11 +47,23 @@ def asset(name: str) -> str:
 
 def documents_page(documents: Iterable[Document], *, title: str = "Entities") -> str:
     """A page that shows documents with their entities, whole texts in the order given."""
-    shown = [
-        {"id": d.id, "text": d.text, "entities": [_entity(e) for e in d.entities]}
-        for d in documents
-    ]
-    return _page({"mode": "documents", "title": title, "documents": shown})
+    return "".join(documents_page_parts(documents, title=title))
+
+
+def documents_page_parts(
+    documents: Iterable[Document], *, title: str = "Entities"
+) -> Iterator[str]:
+    """The text of `documents_page` part by part, one a document beside its beginning and end."""
+    before, after = _page({"mode": "documents", "title": title, "documents": []}).split("[]}</", 1)
+    yield before + "["
+    for number, document in enumerate(documents):
+        shown = {
+            "id": document.id,
+            "text": document.text,
+            "entities": [_entity(e) for e in document.entities],
+        }
+        yield ("," if number else "") + _data_block(shown)
+    yield "]}</" + after
 
 
 def comparison_page(comparison: Comparison, *, title: str = "Gold and prediction") -> str:

@@ -1,0 +1,198 @@
+"""What `extract` reads: texts, files and standard input, one document at a time.
+
+Files are read twice. The first time checks them, counts their documents and keeps nothing but ids;
+the second time each document is there as long as it is worked on. So what is wrong with a file is
+told before the work, and memory does not grow with their number. Standard input comes once.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Protocol
+
+from trigner.cli.options import tell_reading
+from trigner.cli.output import progress
+from trigner.corpora import Reading, Source, read_lines, source
+from trigner.corpora.reading import decoded_lines
+from trigner.errors import InputError, TrignerError
+from trigner.mentions import Document
+
+STANDARD_INPUT = Path("standard input")
+
+# Something with a folder separator or a file ending, and no blank: meant as a path.
+LOOKS_LIKE_PATH = re.compile(r"^\S*(/\S+|\\\S+|\.[A-Za-z][A-Za-z0-9]{1,4}|/)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Documents to be read once, whose ids differ; `total` is None when only reading tells it."""
+
+    parts: tuple[Part, ...]
+    total: int | None
+    title: str
+
+    def __iter__(self) -> Iterator[Document]:
+        """The documents.
+
+        Raises InputError for an id that occurs twice, TrignerError when files have changed.
+        """
+        count = 0
+        for document in _different(chain.from_iterable([part.read() for part in self.parts])):
+            count += 1
+            yield document
+        if self.total is not None and count != self.total:
+            raise TrignerError(
+                f"files have changed: they held {self.total} documents, and later {count}"
+            )
+
+
+def inputs(
+    arguments: Sequence[str],
+    *,
+    format: str | None = None,
+    skip_bad: bool = False,
+    lines: bool = False,
+    check: Callable[[Iterable[Document]], Iterable[Document]] = iter,
+) -> Inputs:
+    """The documents that arguments name, files checked; `lines` is for standard input.
+
+    What is known before the work goes through `check`, as documents without text. Raises InputError
+    for what is no text and no file, for files that cannot be trusted and ids that occur twice.
+    """
+    parts = tuple(
+        _part(argument, number, format=format, skip_bad=skip_bad, lines=lines)
+        for number, argument in enumerate(arguments, 1)
+    )
+    streams = sum(isinstance(part, Stream) for part in parts)
+    if streams > 1:
+        raise InputError("can be read once only", path=STANDARD_INPUT)
+    known = progress(
+        (document for part in parts for document in part.known()), total=None, what="reading"
+    )
+    total, title = 0, ""
+    for document in check(Document(document.id, "") for document in _different(known)):
+        total, title = total + 1, document.id
+    if streams:
+        return Inputs(parts, None, str(STANDARD_INPUT))
+    return Inputs(parts, total, title if total == 1 else f"{total} documents")
+
+
+class Part(Protocol):
+    """What one argument names."""
+
+    def known(self) -> Iterator[Document]:
+        """Its documents as far as they can be looked at before the work, which checks them."""
+
+    def read(self) -> Iterator[Document]:
+        """All its documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text of the command line, or all of standard input."""
+
+    document: Document
+
+    def known(self) -> Iterator[Document]:
+        """The document."""
+        yield self.document
+
+    def read(self) -> Iterator[Document]:
+        """The document."""
+        yield self.document
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """A file or folder."""
+
+    source: Source
+    skip_bad: bool
+
+    def known(self) -> Iterator[Document]:
+        """The documents; what there is to tell of them is told here."""
+        reading = Reading(skip_bad=self.skip_bad)
+        count = 0
+        for document in self.source.documents(reading):
+            count += 1
+            yield document
+        tell_reading(self.source.path, reading.notices)
+        if not count:
+            raise InputError("holds no document", path=self.source.path)
+
+    def read(self) -> Iterator[Document]:
+        """The documents. A folder is searched now: what is written into it later is not read."""
+        documents = self.source.documents(Reading(skip_bad=self.skip_bad))
+        if not self.source.path.is_dir():
+            return documents
+        return chain(list(islice(documents, 1)), documents)
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Standard input line by line: texts, or documents as JSON."""
+
+    texts: bool
+    skip_bad: bool
+
+    def known(self) -> Iterator[Document]:
+        """Nothing: it can be read only once."""
+        return iter(())
+
+    def read(self) -> Iterator[Document]:
+        """A document for each line, called stdin-1, stdin-2 ... where JSON has no id."""
+        if self.texts:
+            for number, line in decoded_lines(sys.stdin.buffer, STANDARD_INPUT):
+                yield Document(f"stdin-{number}", line.removesuffix("\r"))
+            return
+        reading = Reading(skip_bad=self.skip_bad)
+        yield from read_lines(sys.stdin.buffer, "stdin", reading, path=STANDARD_INPUT)
+        tell_reading(STANDARD_INPUT, reading.notices)
+
+
+def _part(argument: str, number: int, *, format: str | None, skip_bad: bool, lines: bool) -> Part:
+    if argument == "-":
+        if lines or format == "jsonl":
+            return Stream(texts=lines, skip_bad=skip_bad)
+        return Text(Document("stdin", _standard_input()))
+    if _exists(argument):
+        return Files(source(argument, format=format), skip_bad)
+    if LOOKS_LIKE_PATH.match(argument):
+        raise InputError("no such file or folder", path=argument)
+    if not _is_unicode(argument):
+        raise InputError("is not UTF-8", path=f"argument {number}")
+    return Text(Document(f"text-{number}", argument))
+
+
+def _different(documents: Iterable[Document]) -> Iterator[Document]:
+    seen: set[str] = set()
+    for document in documents:
+        if document.id in seen:
+            raise InputError(f"two of the inputs have a document called {document.id!r}")
+        seen.add(document.id)
+        yield document
+
+
+def _exists(argument: str) -> bool:
+    # An empty text is no name for the folder one is in.
+    try:
+        return argument != "" and Path(argument).exists()
+    except (OSError, ValueError):  # no name of a file: too long, or with a null character
+        return False
+
+
+def _is_unicode(argument: str) -> bool:
+    # Python keeps bytes of the command line that are not UTF-8 as lone surrogates.
+    return not any("\ud800" <= character <= "\udfff" for character in argument)
+
+
+def _standard_input() -> str:
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"byte {error.start} is not UTF-8", path=STANDARD_INPUT) from error
