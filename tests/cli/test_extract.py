@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from trigner.cli.extract import _print
+from trigner.cli.extract import Counted, _print
+from trigner.inference import portions
 from trigner.mentions import Document, Entity
 
 
@@ -43,6 +44,96 @@ def test_standard_input(run, model, monkeypatch):
     result = run("extract", "-", "--model", model)
     assert result.code == 2
     assert "byte 7 is not UTF-8" in result.err
+
+
+def feed(monkeypatch, lines):
+    class Lines:
+        buffer = iter(lines)
+
+    monkeypatch.setattr(sys, "stdin", Lines)
+
+
+@pytest.mark.parametrize("format", ["jsonl", "brat", "html", "bigbio", "grid", "inline"])
+def test_a_stream_keeps_a_bounded_number_of_documents(run, model, monkeypatch, tmp_path, format):
+    monkeypatch.setattr(portions, "DOCUMENTS", 4)
+    drawn, ahead = [], []
+
+    def lines():
+        for number in range(40):
+            drawn.append(number)
+            yield f"numb arm {number}\n".encode()
+
+    iterate = Counted.__iter__
+
+    def watched(counted):
+        for document in iterate(counted):
+            ahead.append(len(drawn) - counted.done)
+            yield document
+
+    monkeypatch.setattr(Counted, "__iter__", watched)
+    feed(monkeypatch, lines())
+    out = tmp_path / "found"
+    given = ("extract", "-", "--lines", "--model", model, "--format", format, "--out", out)
+    result = run(*given)
+    assert result.code == 0, result.err
+    assert (len(drawn), len(ahead)) == (40, 40)
+    assert max(ahead) <= 4
+    if format == "html":
+        assert "<title>standard input</title>" in out.read_text("utf-8")
+    else:
+        stats = run("stats", out, "--from", format, "--json")
+        assert json.loads(stats.out)["documents"] == 40
+
+
+def test_standard_input_of_json_lines(run, model, monkeypatch):
+    feed(monkeypatch, [b'{"id": "x", "text": "numb arm"}\n', b'{"text": "my leg"}\n'])
+    result = run("extract", "-", "--from", "jsonl", "--model", model, "--format", "jsonl")
+    assert [json.loads(line)["id"] for line in result.out.splitlines()] == ["x", "stdin-2"]
+    feed(monkeypatch, [b"numb arm\n"])
+    assert run("extract", "-", "--lines", "--model", model).out.startswith("stdin-1\n")
+
+
+@pytest.mark.parametrize("format", ["jsonl", "brat", "html", "bigbio"])
+def test_what_was_done_before_a_bad_line_is_told_and_kept(
+    run, model, monkeypatch, tmp_path, format
+):
+    out = tmp_path / "found"
+    given = ("extract", "-", "--lines", "--model", model, "--format", format, "--out", out)
+    feed(monkeypatch, [b"numb arm\n", b"my leg\n", b"\xff\n", b"pain\n"])
+    result = run(*given)
+    assert result.code == 2
+    assert "standard input:3: byte 16 is not UTF-8" in result.err
+    assert "2 documents were done before: in " in result.err
+    if format == "brat":
+        assert f"in {out}\n" in result.err
+        names = ["stdin-1.ann", "stdin-1.txt", "stdin-2.ann", "stdin-2.txt"]
+        assert sorted(path.name for path in out.iterdir()) == names
+    else:
+        assert not out.exists()
+        assert [path.name for path in tmp_path.iterdir()] == ["found.partial"]
+        assert "found.partial, which ends early" in result.err
+    if format == "jsonl":
+        lines = (tmp_path / "found.partial").read_text("utf-8").splitlines()
+        assert [json.loads(line)["text"] for line in lines] == ["numb arm", "my leg"]
+
+
+def test_nothing_is_written_when_a_file_is_bad(run, model, gold, tmp_path):
+    (gold / "two.ann").write_text("T1\tADR 0 900\tx\n")
+    for format in ("brat", "jsonl"):
+        out = tmp_path / "found"
+        result = run("extract", gold, "--model", model, "--format", format, "--out", out)
+        assert (result.code, "two.ann:1: fragment 0 900" in result.err) == (2, True)
+        assert not out.exists()
+        assert not (tmp_path / "found.partial").exists()
+
+
+def test_ids_that_are_no_names_of_files_are_refused_before_the_work(run, model, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": "good", "text": "pain"}\n{"id": "../a", "text": "pain"}\n')
+    out = tmp_path / "found"
+    result = run("extract", path, "--model", model, "--format", "brat", "--out", out)
+    assert (result.code, "is no name of a file" in result.err) == (2, True)
+    assert not out.exists()
 
 
 @pytest.mark.parametrize("path", ["notes/absent.txt", "absent.txt", "absent/"])

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import io
+
 import pytest
+from rich.console import Console
 
 from trigner.cli import output
 from trigner.errors import InputError
@@ -27,3 +30,27 @@ def test_lists_and_progress():
     assert output.comma_list(None) is None
     assert output.comma_list("A, B,") == ["A", "B"]
     assert list(output.progress([1, 2], total=2, what="counting")) == [1, 2]
+
+
+def test_away_from_a_terminal_progress_is_a_line_now_and_then(monkeypatch, capsys):
+    assert list(output.progress(range(3), total=3, what="counting")) == [0, 1, 2]
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(output, "SECONDS_BETWEEN_LINES", 0)
+    list(output.progress(range(1200), total=1200, what="counting"))
+    list(output.progress(range(2), total=None, what="reading"))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[1199] == "counting: 1,200 of 1,200"
+    assert lines[1200:] == ["reading: 1", "reading: 2"]
+
+
+@pytest.mark.parametrize(("total", "shown"), [(3, "3/3"), (None, "3/?")])
+def test_on_a_terminal_progress_is_a_bar_with_a_count(monkeypatch, capsys, total, shown):
+    drawn = io.StringIO()
+    console = Console(file=drawn, force_terminal=True, width=80)
+    monkeypatch.setattr(output, "errors", lambda: console)
+    for number in output.progress((n for n in range(3)), total=total, what="counting"):
+        print(number)
+    assert shown in drawn.getvalue()
+    assert "counting" in drawn.getvalue()
+    # Results in a pipe are not drawn on the terminal.
+    assert capsys.readouterr().out == "0\n1\n2\n"

@@ -237,6 +237,12 @@ def test_ids_that_are_no_file_names_are_refused_before_anything_is_written(tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_stream_is_written_up_to_what_is_refused(tmp_path):
+    with pytest.raises(InputError, match="two documents have the id 'a'"):
+        write(iter([Document("a", "x"), Document("a", "y")]), tmp_path)
+    assert (tmp_path / "a.txt").read_text() == "x"
+
+
 @pytest.mark.parametrize("id", [".a", "b/.a", ".b/a", "__MACOSX/a"])
 def test_ids_that_would_be_hidden_files_are_refused(tmp_path, id):
     with pytest.raises(InputError, match="would be a hidden file, which nobody reads again"):

@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trigner.corpora.documents import files, has_key, name_below, peek, place, read_files, values
+from trigner.corpora.documents import (
+    files,
+    has_key,
+    name_below,
+    peek,
+    place,
+    read_files,
+    values,
+    values_of_lines,
+    write_list,
+)
 from trigner.corpora.reading import Reading
 from trigner.errors import InputError
 from trigner.mentions import Document
@@ -71,6 +81,21 @@ def test_what_is_no_json_is_named_with_its_line(tmp_path, text, line, message):
     assert (raised.value.path, raised.value.line) == (path, line)
 
 
+def test_lines_are_read_as_they_are_asked_for():
+    taken = []
+    lines = (taken.append(n) or b'{"a": 1}\n' for n in range(9))
+    assert next(values_of_lines(lines, "x")) == (1, {"a": 1})
+    assert taken == [0]
+
+
+@pytest.mark.parametrize("items", [[], ["1"], ["1", '{"a": 2}']])
+def test_lists_are_written_as_their_items_come(tmp_path, items):
+    path = tmp_path / "a.json"
+    write_list(iter(items), path)
+    assert json.loads(path.read_text()) == [json.loads(item) for item in items]
+    assert len(path.read_text().splitlines()) == (len(items) + 2 if items else 1)
+
+
 def test_escaped_pairs_are_one_character(tmp_path):
     path = write(tmp_path / "a.jsonl", '{"a": "\\ud83d\\ude35"}')
     assert list(values(path)) == [(1, {"a": "\U0001f635"})]
@@ -118,6 +143,19 @@ def test_ids_get_their_files_name_when_files_share_one(tmp_path):
         "a/2",
         "b/1",
     ]
+
+
+def test_notices_of_files_that_are_read_twice_come_once(tmp_path):
+    write(tmp_path / "a.x", "1")
+    write(tmp_path / "b.x", "2")
+
+    def noting(file, name, reading):
+        reading.note("odd", path=file)
+        yield from documents_of(file, name, reading)
+
+    reading = Reading()
+    assert len(list(read_files(tmp_path, (".x",), reading, noting))) == 2
+    assert [notice.path.name for notice in reading.notices] == ["a.x", "b.x"]
 
 
 def test_an_id_twice_in_a_file_is_named_with_its_line(tmp_path):

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from random_documents import documents
+from trigner.errors import InputError
 from trigner.inference import portions as room
 from trigner.inference.portions import portions
 from trigner.mentions import Document, Entity, Extra
@@ -47,6 +48,18 @@ def test_what_was_found_comes_by_place_and_gold_is_gone():
     later, first = Entity("X", ((2, 3),), "b", 0.9), Entity("Y", ((0, 1),), "a", 0.1)
     unfinished.entities += [later, first]
     assert unfinished.finished().entities == (first, later)
+
+
+def test_an_error_comes_behind_the_documents_before_it():
+    def stream():
+        yield Document("a", "One came.")
+        yield Document("b", "Two came.")
+        raise InputError("bad", path="x", line=3)
+
+    found = portions(stream())
+    assert [u.document.id for u in next(found).ending] == ["a", "b"]
+    with pytest.raises(InputError, match="x:3: bad"):
+        next(found)
 
 
 def test_only_the_documents_of_one_portion_are_drawn_and_kept(monkeypatch):

@@ -14,7 +14,7 @@ from hypothesis import given
 from random_documents import documents
 from trigner.evaluation import compare
 from trigner.mentions import Document, Entity
-from trigner.rendering import asset, comparison_page, documents_page
+from trigner.rendering import asset, comparison_page, documents_page, documents_page_parts
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -96,6 +96,20 @@ def test_compared_sentences_hold_every_entity_at_its_place(made):
             assert shown["kind"] == "correct"
             number += 1
     assert number == sum(len({d.key(e) for e in d.entities}) for d in made)
+
+
+def test_documents_are_put_on_the_page_one_after_the_other():
+    taken = []
+    made = (taken.append(n) or Document(str(n), "rash []}</script>") for n in range(3))
+    parts = documents_page_parts(made, title="[]}</")
+    beginning = next(parts)
+    assert taken == []
+    first = next(parts)
+    assert taken == [0]
+    page = Page("".join([beginning, first, *parts]))
+    assert [d["id"] for d in page.data["documents"]] == ["0", "1", "2"]
+    assert page.data["title"] == page.of("title") == "[]}</"
+    assert Page(documents_page([])).data["documents"] == []
 
 
 def test_markup_in_texts_stays_text():

@@ -43,10 +43,12 @@ class Portion:
 def portions(documents: Iterable[Document]) -> Iterator[Portion]:
     """All sentences of the documents, in order; a long document has several portions.
 
-    No more is drawn from `documents` than the next portion needs.
+    No more is drawn from `documents` than the next portion needs. An error of theirs comes when
+    the documents before it have come.
     """
     portion = Portion()
-    for document in documents:
+    drawn = _Drawn(documents)
+    for document in drawn:
         unfinished = Unfinished(replace(document, entities=(), extras=()))
         for sentence in sentences_in(unfinished.document):
             if portion.words and portion.words + len(sentence.words) > WORDS:
@@ -61,3 +63,19 @@ def portions(documents: Iterable[Document]) -> Iterator[Portion]:
             portion = Portion()
     if portion.ending:
         yield portion
+    if drawn.error is not None:
+        raise drawn.error
+
+
+class _Drawn:
+    """Documents up to the first error, which is kept."""
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        self.error: Exception | None = None
+        self._documents = documents
+
+    def __iter__(self) -> Iterator[Document]:
+        try:
+            yield from self._documents
+        except Exception as error:
+            self.error = error

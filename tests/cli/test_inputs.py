@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import io
+import json
+import sys
+import weakref
+
+import pytest
+
+from trigner.cli.inputs import inputs
+from trigner.errors import InputError, TrignerError
+from trigner.mentions import Document
+
+
+def feed(monkeypatch, data):
+    class Bytes:
+        buffer = io.BytesIO(data)
+
+    monkeypatch.setattr(sys, "stdin", Bytes)
+
+
+def many(folder, count):
+    folder.mkdir()
+    for number in range(count):
+        (folder / f"{number:03}.txt").write_text(f"numb arm {number}")
+    return folder
+
+
+def test_texts_and_files_in_their_order(gold):
+    found = inputs(["numb arm", str(gold), "my leg"])
+    assert [d.id for d in found] == ["text-1", "one", "three", "two", "text-3"]
+    assert (found.total, found.title) == (5, "5 documents")
+    assert [d.id for d in found] == ["text-1", "one", "three", "two", "text-3"]
+
+
+def test_one_document_gives_the_title(gold):
+    assert inputs([str(gold / "one.txt")]).title == "one"
+
+
+def test_standard_input_as_one_text(monkeypatch):
+    feed(monkeypatch, b"numb\narm\n")
+    found = inputs(["-"])
+    assert (found.total, list(found)) == (1, [Document("stdin", "numb\narm\n")])
+
+
+def test_standard_input_line_by_line(monkeypatch):
+    feed(monkeypatch, "numb\r\n\nÄrm".encode())
+    found = inputs(["-"], lines=True)
+    assert (found.total, found.title) == (None, "standard input")
+    assert list(found) == [
+        Document("stdin-1", "numb"),
+        Document("stdin-2", ""),
+        Document("stdin-3", "Ärm"),
+    ]
+
+
+def test_standard_input_is_read_as_it_comes(monkeypatch):
+    taken = []
+
+    class Lines:
+        buffer = (taken.append(n) or b'{"text": "numb"}\n' for n in range(100))
+
+    monkeypatch.setattr(sys, "stdin", Lines)
+    documents = iter(inputs(["-"], format="jsonl"))
+    assert [next(documents).id, next(documents).id] == ["stdin-1", "stdin-2"]
+    assert len(taken) == 2
+
+
+@pytest.mark.parametrize(
+    ("data", "lines", "message"),
+    [
+        (b"ok\nb\xff\n", True, "standard input:2: byte 4 is not UTF-8"),
+        (b'{"text": "a"}\n{"text": 1}\n', False, "standard input:2: expected an object"),
+        (b'{"text": "a", "id": "x"}\n' * 2, False, "have a document called 'x'"),
+        (b"", False, "standard input: is empty"),
+    ],
+)
+def test_bad_lines_are_named_when_they_come(monkeypatch, data, lines, message):
+    feed(monkeypatch, data)
+    with pytest.raises(InputError, match=message):
+        list(inputs(["-"], lines=lines, format="jsonl"))
+
+
+def test_annotations_left_out_of_standard_input_are_told(monkeypatch, capsys):
+    line = json.dumps({"text": "a", "entities": [{"label": "X", "fragments": [[0, 9]]}]})
+    feed(monkeypatch, line.encode())
+    assert len(list(inputs(["-"], format="jsonl", skip_bad=True))) == 1
+    assert "standard input: 1 annotations left out in all" in capsys.readouterr().err
+
+
+def test_standard_input_comes_once(monkeypatch):
+    feed(monkeypatch, b"a\n")
+    with pytest.raises(InputError, match="once only"):
+        inputs(["-", "-"], lines=True)
+
+
+def test_what_is_wrong_with_a_file_is_told_before_the_first_document(gold):
+    (gold / "two.ann").write_text("T1\tADR 0 900\tx\n")
+    with pytest.raises(InputError, match=r"two\.ann:1: fragment 0 900"):
+        inputs(["numb", str(gold)])
+
+
+def test_notices_are_told_once(gold, capsys):
+    (gold / "two.ann").write_text("T1\tADR 0 900\tx\n")
+    assert len(list(inputs([str(gold)], skip_bad=True))) == 3
+    assert capsys.readouterr().err.count("left out: fragment 0 900") == 1
+
+
+def test_equal_ids_and_empty_files(gold, tmp_path):
+    with pytest.raises(InputError, match="have a document called 'one'"):
+        inputs([str(gold), str(gold / "one.txt")])
+    (tmp_path / "none.json").write_text("[]")
+    with pytest.raises(InputError, match="holds no document"):
+        inputs([str(tmp_path / "none.json")], format="grid")
+
+
+def test_every_document_is_checked_before_the_work(gold):
+    seen = []
+
+    def check(documents):
+        for document in documents:
+            seen.append(document)
+            yield document
+
+    inputs(["numb", str(gold)], check=check)
+    assert seen == [Document(name, "") for name in ("text-1", "one", "three", "two")]
+
+
+def test_what_is_written_into_a_folder_meanwhile_is_not_read(tmp_path):
+    folder = many(tmp_path / "notes", 3)
+    found = []
+    for document in inputs(["numb", str(folder)]):
+        (folder / f"new-{document.id}.txt").write_text("")
+        found.append(document.id)
+    assert found == ["text-1", "000", "001", "002"]
+
+
+def test_files_that_change_are_told(tmp_path):
+    folder = many(tmp_path / "notes", 3)
+    found = inputs([str(folder)])
+    (folder / "new.txt").write_text("")
+    with pytest.raises(TrignerError, match="held 3 documents, and later 4"):
+        list(found)
+
+
+@pytest.mark.parametrize("kind", ["folder", "jsonl"])
+def test_documents_are_not_kept(tmp_path, kind, monkeypatch):
+    path = tmp_path / "notes"
+    if kind == "folder":
+        many(path, 50)
+    else:
+        path = tmp_path / "notes.jsonl"
+        path.write_text("".join(json.dumps({"text": f"numb {n}"}) + "\n" for n in range(50)))
+    alive: weakref.WeakSet[Watched] = weakref.WeakSet()
+
+    class Watched(Document):
+        """A document whose end can be watched."""
+
+        __slots__ = ("__weakref__",)
+
+        def __init__(self, *given, **named):
+            super().__init__(*given, **named)
+            alive.add(self)
+
+        __hash__ = object.__hash__
+        __eq__ = object.__eq__
+
+    for reader in ("brat", "jsonl"):
+        monkeypatch.setattr(f"trigner.corpora.{reader}.Document", Watched)
+    most = []
+
+    def check(documents):
+        for document in documents:
+            most.append(len(alive))
+            yield document
+
+    found = inputs([str(path)], check=check)
+    assert len(most) == 50
+    for _ in found:
+        most.append(len(alive))
+    assert len(most) == 100
+    assert 0 < max(most) <= 3
