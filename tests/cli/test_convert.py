@@ -29,5 +29,8 @@ def test_an_existing_target_is_refused(run, gold, tmp_path):
 
 
 def test_unknown_format(run, gold, tmp_path):
-    result = run("convert", gold, tmp_path / "x", "--to", "xml")
-    assert (result.code, "brat" in result.err) == (2, True)
+    for format, wrong in (("xml", "unknown format 'xml'"), ("cadec", "cadec can only be read")):
+        result = run("convert", gold, tmp_path / "x", "--to", format)
+        assert result.code == 2
+        listed = "these can be written: brat, grid, inline, bigbio, jsonl\n"
+        assert result.err == f"error: {wrong}; {listed}"

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+ROOM = "trigner.cli.find_threshold"
+
 
 def test_the_best_threshold_of_each_type(run, model, gold):
     found = json.loads(run("find-threshold", "--model", model, "--data", gold, "--json").out)
@@ -15,6 +17,19 @@ def test_the_best_threshold_of_each_type(run, model, gold):
     table = run("find-threshold", "--model", model, "--data", gold).out
     assert "all types" in table
     assert f"{100 * plain['overall']['f1']:.2f}" in table
+
+
+def test_one_type_alone_stands_there_once(run, model, gold, tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(f"{ROOM}.plot_curves", lambda shown, path: drawn.extend(shown))
+    monkeypatch.setattr(f"{ROOM}.check_figure", lambda path: None)
+    asked = ("find-threshold", "--model", model, "--data", gold, "--types", "ADR")
+    result = run(*asked, "--plot", tmp_path / "curve.png")
+    assert [line.split()[0] for line in result.out.splitlines()] == ["type", "ADR"]
+    assert drawn == ["ADR"]
+    # Predictions of other types are no mistakes then.
+    found = json.loads(run(*asked, "--json").out)
+    assert found["all types"] == found["ADR"]
 
 
 def test_a_wanted_precision_that_is_never_reached(run, model, gold):

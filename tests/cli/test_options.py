@@ -53,13 +53,18 @@ def test_thresholds_of_unknown_types():
         thresholds("Dose=0.5", ["ADR"])
 
 
-def test_models_are_fetched_by_their_names_on_the_hub(run, hub, model):  # noqa: F811
+def test_models_are_fetched_by_their_names_on_the_hub(run, hub, model, gold, tmp_path):  # noqa: F811
     hub.put("ann/adr", model)
     assert run("info", "ann/adr").out == run("info", model).out
     text = "my left leg hurt. no pain."
     found = run("extract", text, "--model", "ann/adr", "--format", "jsonl")
     assert found.code == 0
     assert found.out == run("extract", text, "--model", model, "--format", "jsonl").out
+    trained = run(
+        *("train", "--train", gold, "--out", tmp_path / "further", "--init-from", "ann/adr"),
+        *("--set", "optimisation.epochs=1", "--device", "cpu"),
+    )
+    assert trained.code == 0, trained.err
     absent = run("extract", text, "--model", "ann/none")
     assert absent.code == 2
     assert "no such model" in absent.err

@@ -33,10 +33,19 @@ def test_table_and_plot(run, gold, tmp_path):
 def test_an_empty_folder(run, tmp_path):
     result = run("stats", tmp_path)
     assert result.code == 2
-    assert str(tmp_path) in result.err
+    assert f"{tmp_path}: holds no file of any format: looked for .a1, .a2, .ann, " in result.err
+    (tmp_path / "picture.png").write_bytes(b"")
+    assert "holds no file of any format" in run("stats", tmp_path).err
+    assert f"{tmp_path}: holds no .jsonl file" in run("stats", tmp_path, "--from", "jsonl").err
 
 
-def test_a_figure_that_cannot_be_written(run, gold, tmp_path):
-    result = run("stats", gold, "--plot", tmp_path / "nowhere" / "gaps.png")
-    assert result.code == 1
-    assert "nowhere" in result.err
+def test_a_figure_in_a_new_folder_and_where_none_can_be(run, gold, tmp_path):
+    pytest.importorskip("matplotlib")
+    assert run("stats", gold, "--plot", tmp_path / "new" / "gaps.png").code == 0
+    assert (tmp_path / "new" / "gaps.png").exists()
+    (tmp_path / "file").write_text("")
+    result = run("stats", gold, "--plot", tmp_path / "file" / "gaps.png")
+    assert (result.code, result.out) == (1, "")
+    assert f"cannot write {tmp_path / 'file' / 'gaps.png'}" in result.err
+    result = run("stats", gold, "--plot", tmp_path / "gaps.xyz")
+    assert (result.code, result.out) == (2, "")

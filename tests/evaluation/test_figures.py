@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from trigner.errors import InputError, TrignerError
-from trigner.evaluation.figures import figure_for
+from trigner.evaluation.figures import check_figure, figure_for
 
 
 def test_an_empty_figure_of_this_size():
@@ -21,3 +21,15 @@ def test_without_matplotlib_the_cure_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.backend_bases", None)
     with pytest.raises(TrignerError, match=r"trigner\[plots\]"):
         figure_for(Path("a.png"), width=3, height=2)
+
+
+def test_a_figure_is_checked_before_the_work(tmp_path):
+    pytest.importorskip("matplotlib")
+    check_figure(None)
+    check_figure(tmp_path / "new" / "a.svg")
+    assert list((tmp_path / "new").iterdir()) == []
+    with pytest.raises(InputError, match="no such figure format"):
+        check_figure(tmp_path / "a.xyz")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TrignerError, match="cannot write"):
+        check_figure(tmp_path / "file" / "a.svg")

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import describe, plot_gaps, statistics_table
+from trigner.evaluation.statistics import LONGEST_BAR, gap_bars
 from trigner.mentions import Document, Entity, Fragment
 
 
@@ -136,6 +137,20 @@ def test_the_figure_is_written(tmp_path: Path) -> None:
     assert (tmp_path / "empty.PNG").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(InputError, match=r"no such figure format; known are .*svg"):
         plot_gaps(describe([FIRST]), tmp_path / "gaps.xyz")
+
+
+def test_gaps_over_the_longest_bar_are_one_bar_and_told(tmp_path: Path) -> None:
+    assert gap_bars({}) == ({}, 0)
+    assert gap_bars({1: 5, LONGEST_BAR: 2}) == ({1: 5, LONGEST_BAR: 2}, 0)
+    assert gap_bars({1: 5, LONGEST_BAR + 1: 2, 700: 1}) == ({1: 5}, 3)
+    matplotlib = pytest.importorskip("matplotlib")
+    words = " word" * 300
+    far = Entity("Pain", ((0, 1), (len(words) + 2, len(words) + 3)), "")
+    near = Entity("Pain", ((0, 1), (7, 11)), "")
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        plot_gaps(describe([Document("d", f"a{words} b", (far, near))]), tmp_path / "gaps.svg")
+    drawn = (tmp_path / "gaps.svg").read_text("utf-8")
+    assert f"1 of 2 gaps have over {LONGEST_BAR}, up to 300" in drawn
 
 
 def test_without_matplotlib_the_error_says_what_to_install(

@@ -9,7 +9,7 @@ import typer
 
 from trigner.cli.options import From, SkipBad, Split, Types, read_documents
 from trigner.cli.output import comma_list, errors, refuse_non_empty, tell
-from trigner.corpora import FORMATS, write
+from trigner.corpora import FORMATS, writable, write
 
 
 def convert(
@@ -35,6 +35,7 @@ def convert(
     Example:  trigner convert annotated/ corpus.json --to grid
     """
     refuse_non_empty(target)
+    writable(to, target)  # before the work
     documents = read_documents(
         source, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
     ).documents

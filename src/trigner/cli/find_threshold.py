@@ -21,9 +21,10 @@ from trigner.cli.options import (
     Types,
     load_extractor,
     read_documents,
+    with_types,
 )
 from trigner.cli.output import comma_list, errors, print_json, progress, results, tell
-from trigner.evaluation import Curve, Score, curves, plot_curves
+from trigner.evaluation import Curve, Score, check_figure, curves, plot_curves
 from trigner.evaluation.thresholds import ALL
 
 
@@ -57,22 +58,23 @@ def find_threshold(
 
     Example:  trigner find-threshold --model model --data dev/ --plot curve.png
     """
+    check_figure(plot)
     wanted = comma_list(types)
     corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split, types=wanted)
     extract = load_extractor(model, device=device, batch_size=batch_size)
     documents = corpus.documents
     found = list(progress(extract.documents(documents), total=len(documents), what="scoring"))
     tell(extract.tally.notices())
-    by_label = curves(documents, found)
-    if wanted is not None:
-        by_label = {label: curve for label, curve in by_label.items() if label in {ALL, *wanted}}
+    by_label = curves(documents, with_types(found, wanted))
+    # One type alone is all types.
+    shown = {label: c for label, c in by_label.items() if label != ALL or len(by_label) != 2}
     chosen = {label: _chosen(curve, precision) for label, curve in by_label.items()}
     if json:
         print_json({label: _as_json(point) for label, point in chosen.items()})
     else:
-        _print(by_label, chosen)
+        _print(shown, chosen)
     if plot is not None:
-        plot_curves(by_label, plot)
+        plot_curves(shown, plot)
         errors().print(f"figure: {plot}", markup=False, highlight=False)
 
 
@@ -89,7 +91,8 @@ def _print(by_label: Mapping[str, Curve], chosen: Mapping[str, tuple[float, Scor
     table.add_column("type")
     for column in ("threshold", "P", "R", "F1", "without: P", "R", "F1"):
         table.add_column(column, justify="right", no_wrap=True)
-    for label, point in chosen.items():
+    for label in by_label:
+        point = chosen[label]
         kept = ["never reached", "", "", ""]
         if point is not None:
             kept = [_rounded_down(point[0]), *_rates(point[1])]

@@ -64,7 +64,7 @@ ModelOrBundled = Annotated[
     ),
 ]
 Device = Annotated[
-    str, typer.Option("--device", help="auto, cpu, cuda, cuda:1, mps ...", show_default=True)
+    str, typer.Option("--device", help="auto, cpu, cuda, cuda:1 or mps.", show_default=True)
 ]
 BatchSize = Annotated[
     int, typer.Option("--batch-size", min=1, help="Sentences scored together, at most.")

@@ -9,7 +9,7 @@ import typer
 
 from trigner.cli.options import From, Json, SkipBad, Split, Types, print_left_out, read_documents
 from trigner.cli.output import comma_list, errors, print_json, results
-from trigner.evaluation import describe, plot_gaps, statistics_table
+from trigner.evaluation import check_figure, describe, plot_gaps, statistics_table
 
 
 def stats(
@@ -28,6 +28,7 @@ def stats(
 
     The rows are those of the paper's data statistics; the plot is its figure of token gaps.
     """
+    check_figure(plot)
     corpus = read_documents(
         path, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
     )

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import Device, From, SkipBad, Types, read_documents
+from trigner.cli.options import Device, From, SkipBad, Types, model_folder, read_documents
 from trigner.cli.output import comma_list, errors, refuse_non_empty, results, tell
 from trigner.corpora import NoPartError
 from trigner.errors import InputError, require_extra
@@ -41,7 +41,9 @@ def train(
         typer.Option(
             "--init-from",
             metavar="MODEL",
-            help="Start from this model's weights, with its network, encoder and scheme.",
+            callback=model_folder,
+            help="Start from the weights of this model, a folder or a name on the Hub, with its"
+            " network, encoder and scheme.",
         ),
     ] = None,
     resume: Annotated[
@@ -61,7 +63,8 @@ def train(
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="One setting, for example optimisation.epochs=5 or triplets.window=10.",
+            help="One setting, for example optimisation.epochs=5 or triplets.window=10"
+            " (0 or none: no limit).",
         ),
     ] = None,
     from_: From = None,

@@ -131,10 +131,11 @@ def writable(format: str, path: str | Path) -> Format:
     Raises InputError for a format that is unknown or only read and for a folder in place of a file
     or the other way round.
     """
-    chosen, path = known(format), Path(path)
-    if chosen.write is None:
+    chosen, path = FORMATS.get(format), Path(path)
+    if chosen is None or chosen.write is None:
+        wrong = f"unknown format {format!r}" if chosen is None else f"{format} can only be read"
         names = ", ".join(name for name, other in FORMATS.items() if other.write)
-        raise InputError(f"{format} can only be read; these can be written: {names}")
+        raise InputError(f"{wrong}; these can be written: {names}")
     if path.is_dir() and not chosen.writes_folder:
         raise InputError(f"is a folder: {format} is written to a file in it; name one", path=path)
     if chosen.writes_folder and path.exists() and not path.is_dir():

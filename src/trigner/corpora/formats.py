@@ -152,6 +152,9 @@ def recognise(path: Path) -> Format:
     corpus = recognise_corpus(path)
     if corpus is not None:
         return corpus
+    if path.is_dir() and next(walk(path, tuple(_endings())), None) is None:
+        looked_for = ", ".join(sorted(_endings()))
+        raise InputError(f"holds no file of any format: looked for {looked_for}", path=path)
     claims = [name for name in _ORDER if FORMATS[name].recognises(path)]
     if claims[:2] == ["inline", "brat"]:
         claims.remove("brat")
@@ -175,10 +178,13 @@ def recognise_corpus(path: Path) -> Format | None:
     return claims[0] if claims else None
 
 
+def _endings() -> set[str]:
+    return {ending for known in FORMATS.values() for ending in known.endings}
+
+
 def note_what_is_passed_over(path: Path, chosen: Format, reading: Reading) -> None:
     """Count the files below a folder that the format does not read: hidden ones and others'."""
-    endings = {ending for known in FORMATS.values() for ending in known.endings}
-    others = tuple(endings - {*chosen.endings})
+    others = tuple(_endings() - {*chosen.endings})
     for found, why in (
         (walk(path, chosen.endings, hidden=True), "hidden files are not read"),
         (walk(path, others), f"files are not read: {chosen.name} has no such files"),

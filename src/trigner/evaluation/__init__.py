@@ -19,6 +19,7 @@ from trigner.evaluation.comparison import (
     compare,
 )
 from trigner.evaluation.counts import Score
+from trigner.evaluation.figures import check_figure
 from trigner.evaluation.scores import Scores, Slices, score, unknown_labels
 from trigner.evaluation.signature import Signature, data_hash, sign
 from trigner.evaluation.statistics import Statistics, describe, plot_gaps, statistics_table
@@ -44,6 +45,7 @@ __all__ = [
     "best_temperature",
     "calibration_error",
     "ceiling",
+    "check_figure",
     "compare",
     "curves",
     "data_hash",

@@ -8,11 +8,20 @@ from typing import Any
 from trigner.errors import InputError, TrignerError
 
 
+def check_figure(path: Path | None) -> None:
+    """Find out before long work whether a figure, if one is wanted, can be drawn.
+
+    Raises what `figure_for` does.
+    """
+    if path is not None:
+        figure_for(path, width=1, height=1)
+
+
 def figure_for(path: Path, *, width: float, height: float) -> Any:
     """An empty figure (a `matplotlib.figure.Figure`, sizes in inches) to be saved to `path`.
 
-    Raises TrignerError when matplotlib is not installed (extra `plots`), InputError when it has no
-    format of that suffix.
+    The folder is made. Raises TrignerError when matplotlib is not installed (extra `plots`) or the
+    folder cannot be made, InputError when there is no format of that suffix.
     """
     try:
         from matplotlib.backend_bases import FigureCanvasBase
@@ -22,4 +31,8 @@ def figure_for(path: Path, *, width: float, height: float) -> Any:
     known = sorted(FigureCanvasBase.get_supported_filetypes())
     if path.suffix.lower().removeprefix(".") not in known:
         raise InputError(f"no such figure format; known are {', '.join(known)}", path=path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TrignerError(f"cannot write {path}: {error.strerror}") from error
     return Figure(figsize=(width, height), layout="constrained")

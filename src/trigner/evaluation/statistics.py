@@ -25,6 +25,10 @@ Range = tuple[int, int]
 """Smallest and largest."""
 
 
+LONGEST_BAR = 40
+"""Words. A few gaps of hundreds would press all others into a line."""
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """Entities of one kind; all lengths are in words.
@@ -157,17 +161,34 @@ def statistics_table(statistics: Statistics) -> Table:
 def plot_gaps(statistics: Statistics, path: Path) -> None:
     """Draw how many gaps of discontinuous entities have how many words; the suffix is the format.
 
-    Raises TrignerError when matplotlib is not installed (extra `plots`), InputError when it has no
-    format of that suffix.
+    Gaps over `LONGEST_BAR` words have one bar together; how many they are, and the longest, stands
+    below. Raises TrignerError when matplotlib is not installed (extra `plots`), InputError when it
+    has no format of that suffix.
     """
     figure = figure_for(path, width=6, height=3.5)
     gaps = statistics.overall.discontinuous.gaps
     axes = figure.subplots()
-    axes.bar(list(gaps), list(gaps.values()), width=0.9)
+    bars, longer = gap_bars(gaps)
+    axes.bar(list(bars), list(bars.values()), width=0.9)
     axes.set_xlabel("words in the gap")
     axes.set_ylabel("gaps of discontinuous entities")
     axes.locator_params(integer=True)
+    if longer:
+        last = LONGEST_BAR + 2
+        axes.bar([last], [longer], width=0.9, hatch="///", fill=False)
+        ticks = range(0, LONGEST_BAR + 1, 5)
+        axes.set_xticks([*ticks, last], [*map(str, ticks), f">{LONGEST_BAR}"])
+        axes.set_xlabel(
+            f"words in the gap; {longer:,} of {sum(gaps.values()):,} gaps have over {LONGEST_BAR},"
+            f" up to {max(gaps):,}"
+        )
     figure.savefig(path)
+
+
+def gap_bars(gaps: Mapping[int, int]) -> tuple[dict[int, int], int]:
+    """The gaps of at most `LONGEST_BAR` words by length, and how many are longer."""
+    bars = {length: n for length, n in gaps.items() if length <= LONGEST_BAR}
+    return bars, sum(gaps.values()) - sum(bars.values())
 
 
 def _shapes(document: Document, words: Sequence[Fragment]) -> Iterable[_Shape]:

@@ -48,13 +48,21 @@ def torch_scorer(tagger: Tagger) -> Scorer:
 
 
 def choose_device(name: str) -> torch.device:
-    """`auto` takes CUDA, then Apple's GPU, then the CPU. Raises InputError for another device."""
+    """`auto` takes CUDA, then Apple's GPU, then the CPU.
+
+    Raises InputError for what is no device and for one that is not there.
+    """
     if name == "auto":
         if torch.cuda.is_available():
             return torch.device("cuda")
         return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
     try:
         device = torch.device(name)
+    except RuntimeError as error:  # which lists all that torch was ever built for
+        raise InputError(
+            f"no device {name!r}: give auto, cpu, cuda, cuda:1 (the second GPU) or mps"
+        ) from error
+    try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).strip().splitlines()[0]

@@ -45,7 +45,7 @@ class TripletSettings(_Section):
     metric: Literal["euclidean", "cosine"] = "euclidean"
     reduction: Literal["mean_violating", "mean_all", "sum"] = "mean_violating"
     window: int | None = Field(
-        default=25, ge=0, description="reach of positives and negatives; none: all"
+        default=25, ge=0, description="reach of positives and negatives; 0 or none: no limit"
     )
     window_metric: Literal["euclid_rounded", "chebyshev", "manhattan"] = "euclid_rounded"
     window_from: Literal["word", "anchor"] = Field(

@@ -63,7 +63,7 @@ class CandidateSettings:
 
     def __post_init__(self) -> None:
         if self.window is not None and self.window < 0:
-            raise InputError(f"window must be 0, more, or none; got {self.window}")
+            raise InputError(f"window must be 0 or none (no limit) or more; got {self.window}")
         hints = get_type_hints(type(self))
         for option in fields(self):
             known = get_args(hints[option.name])
