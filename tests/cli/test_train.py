@@ -110,3 +110,8 @@ def test_starting_from_a_model_needs_no_network_settings(run, gold, encoder, mod
 def test_a_preset_is_no_single_setting(run, gold, tmp_path):
     result = run("train", "--train", gold, "--out", tmp_path / "m", "--set", "preset=paper")
     assert (result.code, "give --preset paper" in result.err) == (2, True)
+
+
+def test_help_says_what_no_window_is(run):
+    shown = " ".join(run("train", "--help").out.replace("│", " ").split())
+    assert "triplets.window=10 (0 or none: no limit)" in shown

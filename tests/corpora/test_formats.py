@@ -7,7 +7,7 @@ import json
 import pytest
 
 from trigner import corpora
-from trigner.corpora import FORMATS, Notice, read, write
+from trigner.corpora import FORMATS, Notice, Reading, read, source, writable, write
 from trigner.corpora.formats import known, recognise
 from trigner.corpora.words import document_of
 from trigner.errors import InputError
@@ -91,14 +91,17 @@ def test_a_missing_path_is_named(tmp_path):
 def test_unknown_content_is_not_guessed(tmp_path, name, content):
     (tmp_path / name).write_bytes(content.encode("utf-8", "surrogateescape"))
     nothing = "no format that is recognised; name one with --from"
-    missing = "holds no file of any format: looked for .a1, .*, .xml" if name == "a.csv" else nothing
-    for path, told in ((tmp_path, missing), (tmp_path / name, nothing)):
+    missing = r"holds no file of any format: looked for \.a1, .*, \.xml"
+    for path, told in (
+        (tmp_path, missing if name == "a.csv" else nothing),
+        (tmp_path / name, nothing),
+    ):
         with pytest.raises(InputError, match=told):
             read(path)
 
 
 def test_an_empty_folder_is_not_guessed(tmp_path):
-    with pytest.raises(InputError, match="holds no file of any format: looked for .a1, "):
+    with pytest.raises(InputError, match=r"holds no file of any format: looked for \.a1, "):
         recognise(tmp_path)
 
 
@@ -180,3 +183,28 @@ def test_files_without_an_ending_are_recognised_by_what_they_hold(tmp_path, form
     corpus = read(tmp_path / "found")
     assert corpus.format == format
     assert len(corpus.documents[0].entities) == 1
+
+
+def test_a_source_is_read_one_document_at_a_time_and_again(tmp_path):
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.txt").write_text(name)
+    found = source(tmp_path)
+    assert found.format.name == "brat"
+    documents = found.documents(Reading())
+    assert next(documents).id == "a"
+    (tmp_path / "c.txt").write_bytes(b"\xff")
+    assert next(documents).id == "b"
+    with pytest.raises(InputError, match=r"c\.txt:1: byte 0"):
+        next(documents)
+    (tmp_path / "c.txt").write_text("c")
+    assert [d.id for d in found.documents(Reading())] == ["a", "b", "c"]
+
+
+def test_what_can_be_written_where(tmp_path):
+    assert writable("jsonl", tmp_path / "a").name == "jsonl"
+    for format in ("conll", "cadec"):
+        with pytest.raises(InputError, match="these can be written: brat, grid") as raised:
+            writable(format, tmp_path / "a")
+        assert "share13" not in raised.value.message
+    with pytest.raises(InputError, match="is a folder"):
+        writable("jsonl", tmp_path)

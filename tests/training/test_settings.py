@@ -49,7 +49,7 @@ def test_pair_states_need_a_pair_map():
 
 @pytest.mark.parametrize(
     ("given", "expected"),
-    [("none", None), ("None", None), ("null", None), ("25", 25)],
+    [("none", None), ("None", None), ("null", None), ("0", 0), ("25", 25)],
 )
 def test_no_window_has_many_names(given, expected):
     assert resolve(assignments=[f"triplets.window={given}"]).triplets.window == expected
