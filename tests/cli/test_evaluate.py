@@ -77,3 +77,12 @@ def test_data_without_annotations_are_told(run, model, gold):
     result = run("evaluate", "--model", model, "--data", gold)
     assert result.code == 0
     assert "no annotation to score against" in result.err
+
+
+def test_annotations_in_no_window_are_told(run, model, tmp_path):
+    words = ["my", "arm"] * 40
+    item = {"sentence": words, "ner": [{"index": [2, 70], "type": "ADR"}]}
+    path = tmp_path / "long.json"
+    path.write_text(json.dumps([item]))
+    result = run("evaluate", "--model", model, "--data", path)
+    assert "1 annotations lie whole in no window: they count as missed" in result.err

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from tiny_encoders import tiny_encoder
 from trigner.batches import Batch, collate, windows
+from trigner.corpora import document_of
 from trigner.errors import InputError
 from trigner.inference import extractor, portions
 from trigner.inference.torch_runtime import torch_scorer
-from trigner.mentions import Document
+from trigner.mentions import Document, Mention
 from trigner.networks import NetworkSettings, create
 from trigner.text import sentences
 
@@ -161,6 +162,14 @@ def test_windows_neither_duplicate_nor_shift_nor_drop(extract, words, limit, bat
     overlap = (limit - extract.word_pieces.overhead) // 4
     assert {p for p in pairs_of(ids) if p[1] - p[0] < overlap} <= {*expected}
     assert finder.tally.windowed == (len(spans) > 1)
+
+
+def test_mentions_that_no_window_holds_are_counted(extract):
+    words = ["my", "arm"] * 50
+    spans = [(0, 1), (20, 80), (3, 99)]
+    gold = document_of("d", words, [Mention(span, "ADR") for span in spans])
+    assert extract.beyond_windows([gold, Document("e", "my arm .")]) == 2
+    assert replace(extract, max_pieces=500).beyond_windows([gold]) == 0
 
 
 def test_memory_grows_by_the_text_alone(extract):

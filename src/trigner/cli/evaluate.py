@@ -67,6 +67,8 @@ def evaluate(
         )
     found = list(progress(extract.documents(documents), total=len(documents), what="evaluating"))
     tell(extract.tally.notices())
+    if extract.tally.windowed and (beyond := extract.beyond_windows(documents)):
+        tell([f"{beyond} annotations lie whole in no window: they count as missed"])
     if wanted is not None:
         found = list(with_types(found, wanted))
     settings = read_description(model).get("provenance", {}).get("settings")

@@ -19,7 +19,7 @@ from trigner.errors import InputError
 from trigner.inference.portions import portions
 from trigner.mentions import Document, Entity, Mention, ScoredMention, Sentence
 from trigner.schemes import Scheme
-from trigner.text import entity_of
+from trigner.text import entity_of, segment
 
 Scorer = Callable[[Batch], NDArray[np.floating[Any]]]
 """A batch to logits, special words included: `[B, L, L, C]`, of a sequence scheme `[B, L, C]`."""
@@ -122,6 +122,17 @@ class Extractor:
                 # Given words may be empty: what has no characters is no entity.
                 if entity.text.strip():
                     yield entity
+
+    def beyond_windows(self, documents: Iterable[Document]) -> int:
+        """How many mentions of annotated documents lie whole in no window of a long sentence.
+
+        They cannot be found; in text without annotations nobody can know of them.
+        """
+        lost = 0
+        for document in documents:
+            annotated = [s for s in segment(document).sentences if s.mentions]
+            lost += len(cut(annotated, self.word_pieces, self.max_pieces).lost)
+        return lost
 
     def mentions(self, sentences: Sequence[Sentence]) -> list[list[ScoredMention]]:
         """The mentions of each sentence, best first."""
