@@ -20,6 +20,7 @@ VENV := .venv
 OLDEST := .venv-oldest
 BIN := $(VENV)/bin
 DEMO := runs/demo
+LABEL_SENTENCE := Patients reported headache and swelling of the face, lips and tongue.
 SENTENCE := Since Tuesday I have pain and cramping in my hands and lower legs.
 
 # The environment's own packages only, and nothing fetched while tests or the demo run.
@@ -50,7 +51,7 @@ $(OLDEST)/.ready: pyproject.toml constraints-oldest.txt requirements-minilm.txt
 	$(call install,$(OLDEST),constraints-oldest.txt)
 
 demo: env
-	$(BIN)/trigner extract "$(SENTENCE)"
+	$(BIN)/trigner extract "$(LABEL_SENTENCE)"
 	rm -rf $(DEMO)
 	$(BIN)/trigner train --train data/mini-adr/train --dev data/mini-adr/dev --out $(DEMO) --config data/mini-adr/demo.yaml
 	$(BIN)/trigner evaluate --model $(DEMO) --data data/mini-adr/test

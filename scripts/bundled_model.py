@@ -41,6 +41,13 @@ LICENCE = "apache-2.0"
 TEXTS = {
     "# A trigner model": "# Adverse reactions: the model that ships with trigner",
     'trigner.load("folder/of/this/model")': "trigner.load()",
+    "Pain and cramping in my hands and lower legs.": (
+        "Patients reported headache and swelling of the face, lips and tongue."
+    ),
+    "It finds what its training documents are about and is untested on other text.": (
+        "It was trained on drug labels. Elsewhere it finds far less: see mini-adr test, a made-up"
+        " corpus\n  of forum posts, notes and labels."
+    ),
 }
 """What a card says of any model, and this one's says instead."""
 RECIPE = "make bundled-model CORPUS=SPL-ADR"

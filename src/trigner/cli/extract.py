@@ -79,7 +79,7 @@ def extract(
 
     Examples:
 
-      trigner extract "Pain and cramping in my hands and lower legs."
+      trigner extract "Patients reported headache and swelling of the face, lips and tongue."
 
       trigner extract notes/ --model model --format brat --out found/
 
