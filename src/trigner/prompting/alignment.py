@@ -121,44 +121,26 @@ _ALIGN: Mapping[Repair, Callable[[Item, Words], Chosen | None]] = {
 def _nearest(
     words: Sequence[tuple[str, ...]], text: tuple[str, ...], near: Sequence[int]
 ) -> Chosen | None:
-    """`spelling` over words and a text in pieces; a word without pieces is never part of it."""
-    if not text:
-        return None
-    distance = [min((abs(word - index) for index in near), default=0) for word in range(len(words))]
-    best: tuple[int, int, Chosen] | None = None
-    for start, pieces_of_word in enumerate(words):
-        if not pieces_of_word or text[: len(pieces_of_word)] != pieces_of_word:
-            continue
-        for cost, chosen in _from(start, words, text, distance):
-            found = (cost, chosen[-1] - start, chosen)
-            best = found if best is None else min(best, found)
-    return None if best is None else best[2]
+    """`spelling` over words and a text in pieces; a word without pieces is never part of it.
 
-
-def _from(
-    start: int, words: Sequence[tuple[str, ...]], text: tuple[str, ...], distance: Sequence[int]
-) -> list[tuple[int, Chosen]]:
-    """Sequences that begin with the word `start` and spell the text: the best for each last word.
-
-    By dynamic programming: `best[n]` is the best way so far to spell the first `n` pieces.
+    By dynamic programming: `best[n]` is the best way so far to spell the first `n` pieces, as its
+    cost, its first word (the later, the smaller the extent in the end) and its words.
     """
-    first: tuple[int, Chosen] = (distance[start], (start,))
-    if len(words[start]) == len(text):
-        return [first]
-    best = {len(words[start]): first}
-    ended: list[tuple[int, Chosen]] = []
-    for position in range(start + 1, len(words)):
-        added = words[position]
-        for done in sorted(best, reverse=True) if added else ():
+    best: dict[int, tuple[int, int, Chosen]] = {}
+    ended: list[tuple[int, int, Chosen]] = []
+    for position, added in enumerate(words):
+        if not added:
+            continue
+        distance = min((abs(position - index) for index in near), default=0)
+        # From the longest on, so that no word is taken twice.
+        for done in (*sorted(best, reverse=True), 0):
             after = done + len(added)
             if text[done:after] != added:
                 continue
-            way: tuple[int, Chosen] = (
-                best[done][0] + distance[position],
-                (*best[done][1], position),
-            )
+            cost, first, chosen = best[done] if done else (0, -position, ())
+            way = (cost + distance, first, (*chosen, position))
             if after == len(text):
-                ended.append(way)
+                ended.append((cost + distance, position + first, way[2]))
             else:
                 best[after] = min(best.get(after, way), way)
-    return ended
+    return min(ended)[2] if ended else None
