@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import combinations
+from itertools import chain, combinations
 
 
 def spelling(words, text, near):
@@ -14,7 +14,7 @@ def spelling(words, text, near):
         for size in range(1, len(wanted) + 1):
             for chosen in combinations(range(len(words)), size):
                 parts = [re.findall(pattern, words[word].casefold()) for word in chosen]
-                if all(parts) and sum(parts, []) == wanted:
+                if all(parts) and [*chain(*parts)] == wanted:
                     distance = sum(min([abs(w - i) for i in near], default=0) for w in chosen)
                     found.append((distance, chosen[-1] - chosen[0], chosen))
         if found:

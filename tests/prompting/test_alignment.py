@@ -8,8 +8,18 @@ from oracles import alignment_naive
 from trigner.prompting import REPAIRS, Item, align
 from trigner.prompting.alignment import pieces, spelling, spells
 
-MOTION = [f"w{i}" for i in range(30)] + "loss of range of motion in both arms .".split()
-LEGS = "in my view the pain in my legs , the legs".split()
+MOTION = [f"w{i}" for i in range(30)] + [
+    "loss",
+    "of",
+    "range",
+    "of",
+    "motion",
+    "in",
+    "both",
+    "arms",
+    ".",
+]
+LEGS = ["in", "my", "view", "the", "pain", "in", "my", "legs", ",", "the", "legs"]
 
 
 def by_repair(item, words):

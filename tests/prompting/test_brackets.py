@@ -27,9 +27,7 @@ def test_objects_by_themselves_are_outermost():
 
 
 def test_quotes_open_strings_where_values_start_only():
-    assert list(bracketed("[{'a': 'it's ]'}] isn't", "[")) == [
-        Bracketed("[{'a': 'it's ]'}]", True)
-    ]
+    assert list(bracketed("[{'a': 'it's ]'}] isn't", "[")) == [Bracketed("[{'a': 'it's ]'}]", True)]
     assert list(bracketed('[{"a": "\\"]"}]', "[")) == [Bracketed('[{"a": "\\"]"}]', True)]
 
 

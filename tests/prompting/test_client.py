@@ -35,7 +35,7 @@ def test_an_answer_and_what_was_sent():
     (request,) = stub.requests
     assert request == {
         "model": "m",
-        "messages": [{"role": "user", "content": "Pain – ü"}],  # noqa: RUF001
+        "messages": [{"role": "user", "content": "Pain – ü"}],
         "temperature": 0,
         "max_tokens": 7,
     }
@@ -92,17 +92,17 @@ def test_nobody_listens():
 
 @pytest.mark.parametrize("status", [400, 413, 422])
 def test_a_prompt_that_is_refused_is_not_asked_again(status):
-    with serving(lambda _: failing(status, "too long")) as stub:
-        with pytest.raises(NoAnswerError, match="too long"):
-            complete(stub.base_url)
+    refused = pytest.raises(NoAnswerError, match="too long")
+    with serving(lambda _: failing(status, "too long")) as stub, refused:
+        complete(stub.base_url)
     assert len(stub.requests) == 1
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
 def test_what_no_prompt_can_pass_is_hopeless(status):
-    with serving(lambda _: failing(status)) as stub:
-        with pytest.raises(HopelessError, match=f"HTTP {status}"):
-            complete(stub.base_url)
+    hopeless = pytest.raises(HopelessError, match=f"HTTP {status}")
+    with serving(lambda _: failing(status)) as stub, hopeless:
+        complete(stub.base_url)
     assert len(stub.requests) == 1
 
 
@@ -114,9 +114,9 @@ def test_retry_after_is_honoured():
 
 
 def test_a_wait_that_is_too_long_ends_it():
-    with serving(lambda _: failing(429, "quota", **{"Retry-After": "7200"})) as stub:
-        with pytest.raises(HopelessError, match="wait 7,200 s"):
-            complete(stub.base_url)
+    busy = failing(429, "quota", **{"Retry-After": "7200"})
+    with serving(lambda _: busy) as stub, pytest.raises(HopelessError, match="wait 7,200 s"):
+        complete(stub.base_url)
     assert len(stub.requests) == 1
 
 
