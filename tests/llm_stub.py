@@ -56,13 +56,15 @@ Answerer = Callable[[str], Response]
 
 @dataclass
 class Stub:
-    """A running server: `base_url`, and the bodies and headers of the requests so far."""
+    """A running server: `base_url`, and bodies and headers (by names in small letters) so far."""
 
     base_url: str = ""
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     at_once: int = 0
     most_at_once: int = 0
+    slow: bool = False
+    """For answerers that ask it."""
 
     @property
     def prompts(self) -> list[str]:
@@ -86,7 +88,7 @@ def serving(answerer: Answerer) -> Iterator[Stub]:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             with lock:
                 stub.requests.append(body)
-                stub.headers.append(dict(self.headers))
+                stub.headers.append({n.lower(): v for n, v in self.headers.items()})
                 stub.at_once += 1
                 stub.most_at_once = max(stub.most_at_once, stub.at_once)
             response = answerer(body["messages"][0]["content"])

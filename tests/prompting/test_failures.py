@@ -5,7 +5,10 @@ import pytest
 from trigner.mentions import Mention
 from trigner.prompting import KINDS, SUBJECTS, Answer, Item, Judged, count_failures
 
-WORDS = tuple("I have pain and cramping in my hands and lower legs .".split())
+WORDS = (
+    *["I", "have", "pain", "and", "cramping", "in", "my"],
+    *["hands", "and", "lower", "legs", "."],
+)
 # pain in my hands; pain in my lower legs
 GOLD = (Mention((2, 5, 6, 7), "ADR"), Mention((2, 5, 6, 9, 10), "ADR"))
 ADR = SUBJECTS["cadec"]

@@ -8,9 +8,7 @@ from trigner.prompting import SUBJECTS, Subject, subjects_of
 from trigner.prompting.subjects import label_named
 
 DOCUMENTS = [
-    Document(
-        "d", "rash", tuple(Entity(n, ((0, 4),), "rash") for n in ("Drug", "AdverseReaction"))
-    )
+    Document("d", "rash", tuple(Entity(n, ((0, 4),), "rash") for n in ("Drug", "AdverseReaction")))
 ]
 
 
