@@ -5,7 +5,8 @@ import pytest
 from trigner.mentions import Mention
 from trigner.prompting import KINDS, SUBJECTS, Answer, Item, Judged, count_failures
 
-WORDS = (
+TEXT = "I have pain and cramping in my hands and lower legs ."
+WORDS = tuple(TEXT.split())
     *["I", "have", "pain", "and", "cramping", "in", "my"],
     *["hands", "and", "lower", "legs", "."],
 )
