@@ -17,10 +17,14 @@ from trigner.prompting import (
     run,
 )
 
-WORDS = "My hands and feet itch badly .".split()
+WORDS = ["My", "hands", "and", "feet", "itch", "badly", "."]
 DATA = Corpus((document_of("d", WORDS, [Mention((0, 1, 4), "ADR")]),), "grid", ())
 TRAIN = Corpus(
-    (document_of("t", "My left knee and hip hurt .".split(), [Mention((1, 4, 5), "ADR")]),),
+    (
+        document_of(
+            "t", ["My", "left", "knee", "and", "hip", "hurt", "."], [Mention((1, 4, 5), "ADR")]
+        ),
+    ),
     "grid",
     (),
 )
