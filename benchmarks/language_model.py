@@ -4,7 +4,7 @@
 
 Fetches a model of 1.5 B parameters (1.1 GB, checked), serves it on this machine and asks about
 sentences of the test part: two-shot without explanation about 100, and all six variants about 20
-of these. Sentences with discontinuous gold, with other gold and without come in turn, drawn by seed.
+of these. Sentences with discontinuous gold, with other gold and without come in turn.
 Every answer is kept in the folder of `--out`, so the command can be stopped and given again; tables
 and scores go to `docs/results/`. Needs `pip install --no-deps -r requirements-local-llm.txt`.
 """

@@ -7,9 +7,6 @@ from trigner.prompting import KINDS, SUBJECTS, Answer, Item, Judged, count_failu
 
 TEXT = "I have pain and cramping in my hands and lower legs ."
 WORDS = tuple(TEXT.split())
-    *["I", "have", "pain", "and", "cramping", "in", "my"],
-    *["hands", "and", "lower", "legs", "."],
-)
 # pain in my hands; pain in my lower legs
 GOLD = (Mention((2, 5, 6, 7), "ADR"), Mention((2, 5, 6, 9, 10), "ADR"))
 ADR = SUBJECTS["cadec"]

@@ -18,6 +18,7 @@ from trigner.prompting import (
 )
 
 WORDS = ["My", "hands", "and", "feet", "itch", "badly", "."]
+KNEE = ["My", "left", "knee", "and", "hip", "hurt", "."]
 DATA = Corpus((document_of("d", WORDS, [Mention((0, 1, 4), "ADR")]),), "grid", ())
 TRAIN = Corpus(
     (
