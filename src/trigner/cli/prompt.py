@@ -5,8 +5,9 @@ from __future__ import annotations
 import json as json_module
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -150,18 +151,9 @@ def prompt(
     Example:  trigner prompt --data test/ --train train/ --shots 2 --llm qwen
     --base-url http://127.0.0.1:8000/v1 --out runs/qwen
     """
-    variants = _variants(
-        Variant(
-            shots=shots,
-            explain=explain,
-            numbered=numbered,
-            index_base=index_base,
-            reason_first=reason_first,
-            json_schema=json_schema,
-            examples="similar" if similar else "fixed",
-        ),
-        all_variants=all_variants,
-    )
+    choice: Literal["fixed", "similar"] = "similar" if similar else "fixed"
+    chosen = Variant(shots, explain, numbered, index_base, reason_first, json_schema, choice)
+    variants = _variants(chosen, all_variants=all_variants)
     sent = _parameters(parameter)
     if not resume and not dry_run:
         refuse_non_empty(out)
@@ -188,24 +180,20 @@ def prompt(
         _estimate(task, variants, llm, sent, answers, server, prices)
         return
     check_licence(task.corpora, server, has_permission=has_permission)
-    outcomes = []
+    ask = partial(
+        run,
+        model=llm,
+        parameters=sent,
+        patience=Patience(timeout=timeout, attempts=attempts),
+        concurrency=concurrency,
+        has_permission=has_permission,
+    )
+    outcomes: list[Outcome] = []
     for variant in variants:
         with counting(f"{variant.name} of {llm}") as finished:
-            outcome = run(
-                task,
-                variant,
-                answers,
-                server,
-                model=llm,
-                parameters=sent,
-                patience=Patience(timeout=timeout, attempts=attempts),
-                concurrency=concurrency,
-                has_permission=has_permission,
-                finished=finished,
-            )
-        outcomes.append(outcome)
-        tell(_notices(outcome))
-        if outcome.asked.stopped is not None:
+            outcomes.append(ask(task, variant, answers, server, finished=finished))
+        tell(_notices(outcomes[-1]))
+        if outcomes[-1].asked.stopped is not None:
             break
     write_outcomes(task, outcomes, out, format=format, html=html, beside=beside or ())
     if json:

@@ -36,8 +36,8 @@ def check_systems(html: Path | None, beside: Sequence[Path] | None, format: str)
     if beside and html is None:
         raise InputError("--beside is for the page of --html")
     if format not in FORMATS or FORMATS[format].write is None:
-        writable = ", ".join(name for name, known in FORMATS.items() if known.write)
-        raise InputError(f"--format {format}: these can be written: {writable}")
+        names = ", ".join(name for name, known in FORMATS.items() if known.write)
+        raise InputError(f"--format {format}: these can be written: {names}")
     for model in beside or ():
         if not model.exists():
             raise InputError("no such model", path=model)
