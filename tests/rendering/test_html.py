@@ -14,7 +14,13 @@ from hypothesis import given
 from random_documents import documents
 from trigner.evaluation import compare
 from trigner.mentions import Document, Entity
-from trigner.rendering import asset, comparison_page, documents_page, documents_page_parts
+from trigner.rendering import (
+    asset,
+    comparison_page,
+    documents_page,
+    documents_page_parts,
+    systems_page,
+)
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -326,3 +332,40 @@ def test_printing_draws_everything(tmp_path):
     chromium("--virtual-time-budget=5000", f"--print-to-pdf={printed}", path.as_uri(), at=tmp_path)
     pages = len(re.findall(rb"/Type\s*/Page\b", printed.read_bytes()))
     assert pages >= 18  # 400 lines of 27 pixels would be 11 pages, with tracks they are 20
+
+
+def three_systems():
+    text = "Sore hands and feet. A rash came."
+    hands = entity(text, "ADR", "Sore hands")
+    feet = entity(text, "ADR", "Sore", "feet")
+    rash = entity(text, "ADR", "rash")
+    gold = Document("d<1>", text, (hands, feet, rash))
+    found = {"perfect": (hands, feet, rash), "llm": (hands,), "none": ()}
+    return {name: compare([gold], [Document("d<1>", text, e)]) for name, e in found.items()}
+
+
+def test_systems_stand_side_by_side_worst_sentence_first():
+    page = Page(systems_page(three_systems())).data
+    assert page["systems"] == ["perfect", "llm", "none"]
+    first, second = page["passages"]
+    assert first["text"] == "Sore hands and feet."
+    assert {e["text"]: e["found"] for e in first["gold"]} == {"Sore hands": 2, "Sore feet": 1}
+    assert [e["kind"] for e in first["columns"]["perfect"]] == ["correct", "correct"]
+    assert first["columns"]["none"] == []
+    assert second["gold"][0]["fragments"] == [[2, 6]]
+    assert second["columns"]["llm"] == []
+
+
+def test_systems_on_other_documents_are_refused():
+    other = Document("other", "text")
+    with pytest.raises(ValueError, match="different gold"):
+        systems_page({**three_systems(), "x": compare([other], [other])})
+
+
+@needs_browser
+def test_the_browser_shows_systems_side_by_side(tmp_path):
+    path = tmp_path / "systems.html"
+    path.write_text(systems_page(three_systems()), "utf-8")
+    dom = rendered(path)
+    for part in ("perfect: 2 of 2", "llm: 1 of 2", "none: 0 of 2", "found by 2 of 3", "3 systems"):
+        assert part in dom, part

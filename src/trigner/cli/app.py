@@ -22,6 +22,7 @@ from trigner.cli.extract import extract
 from trigner.cli.find_threshold import find_threshold
 from trigner.cli.info import info
 from trigner.cli.output import errors
+from trigner.cli.prompt import prompt
 from trigner.cli.score import score
 from trigner.cli.serve import serve
 from trigner.cli.stats import stats
@@ -32,7 +33,7 @@ INTERRUPTED = 130
 
 COMMANDS = (
     *(extract, train, evaluate, score, find_threshold),
-    *(convert, stats, ceiling, info, adapt, export, serve),
+    *(convert, stats, ceiling, info, adapt, export, serve, prompt),
 )
 """In the order in which help lists them."""
 

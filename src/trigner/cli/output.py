@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import TypeVar
@@ -60,17 +61,19 @@ def progress(items: Iterable[T], *, total: int | None, what: str) -> Generator[T
 
 
 def _bar(items: Iterable[T], total: int | None, what: str) -> Generator[T, None, None]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    bar = Progress(
-        *columns,
+    with _drawn() as bar:
+        yield from bar.track(items, total=total, description=what)
+
+
+def _drawn() -> Progress:
+    return Progress(
+        *(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()),
         TimeRemainingColumn(),
         console=errors(),
         transient=True,
         # Results that go to a file or pipe must not be drawn on the terminal instead.
         redirect_stdout=sys.stdout.isatty(),
     )
-    with bar:
-        yield from bar.track(items, total=total, description=what)
 
 
 def _lines(items: Iterable[T], total: int | None, what: str) -> Generator[T, None, None]:
@@ -81,6 +84,25 @@ def _lines(items: Iterable[T], total: int | None, what: str) -> Generator[T, Non
         if monotonic() - told >= SECONDS_BETWEEN_LINES:
             errors().print(f"{what}: {count:,}{of}", markup=False, highlight=False)
             told = monotonic()
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Callable[[int, int], None]]:
+    """As `progress`, for work that tells itself how much is done, of how much."""
+    if errors().is_terminal:
+        with _drawn() as bar:
+            drawn = bar.add_task(what, total=None)
+            yield lambda done, total: bar.update(drawn, completed=done, total=total)
+        return
+    told = monotonic()
+
+    def tell_now_and_then(done: int, total: int) -> None:
+        nonlocal told
+        if monotonic() - told >= SECONDS_BETWEEN_LINES:
+            errors().print(f"{what}: {done:,} of {total:,}", markup=False, highlight=False)
+            told = monotonic()
+
+    yield tell_now_and_then
 
 
 def refuse_non_empty(out: Path) -> None:

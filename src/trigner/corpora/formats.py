@@ -39,6 +39,7 @@ class Format:
     what belongs to train, dev and test; `published` are their sizes in the literature, by part
     (None: the whole corpus). Most write one file; `writes_folder` tells of those that do not, and
     `check` passes on the documents that can be written there.
+    `is_credentialed`: its users have signed not to give it on.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Format:
     check: Check | None = None
     read_part: ReadPart | None = None
     published: Mapping[str | None, Counts] = field(default_factory=dict)
+    is_credentialed: bool = False
 
 
 class _ReadCorpus(Protocol):
@@ -66,6 +68,8 @@ def _corpus(
     recognises: Recognises,
     read: _ReadCorpus,
     published: Mapping[str | None, Counts],
+    *,
+    is_credentialed: bool = False,
 ) -> Format:
     """A corpus as its users unpack it: read only, whole or by part."""
     return Format(
@@ -76,6 +80,7 @@ def _corpus(
         read,
         read_part=read,
         published=published,
+        is_credentialed=is_credentialed,
     )
 
 
@@ -115,6 +120,7 @@ FORMATS: dict[str, Format] = {
             share13.recognises,
             share13.read,
             share13.PUBLISHED,
+            is_credentialed=True,
         ),
         _corpus(
             share14.NAME,
@@ -123,6 +129,7 @@ FORMATS: dict[str, Format] = {
             share14.recognises,
             share14.read,
             share14.PUBLISHED,
+            is_credentialed=True,
         ),
         _corpus(
             fda_labels.NAME,

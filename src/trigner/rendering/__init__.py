@@ -1,6 +1,12 @@
 """Documents and comparisons for eyes: on a terminal and as HTML. No numpy, no torch."""
 
-from trigner.rendering.html import asset, comparison_page, documents_page, documents_page_parts
+from trigner.rendering.html import (
+    asset,
+    comparison_page,
+    documents_page,
+    documents_page_parts,
+    systems_page,
+)
 from trigner.rendering.terminal import ASCII, UNICODE, Colours, drawing, entity_table
 
 __all__ = [
@@ -13,4 +19,5 @@ __all__ = [
     "documents_page_parts",
     "drawing",
     "entity_table",
+    "systems_page",
 ]

@@ -93,6 +93,68 @@ def comparison_page(comparison: Comparison, *, title: str = "Gold and prediction
     )
 
 
+def systems_page(systems: Mapping[str, Comparison], *, title: str = "Systems side by side") -> str:
+    """A page that shows gold beside several systems, sentence by sentence.
+
+    `systems` are the comparisons with the same gold documents, by name, in the order in which they
+    are shown. Sentences on whose entities the systems disagree most come first. Raises ValueError
+    when the documents are not the same.
+    """
+    parts = [list(comparison.documents) for comparison in systems.values()]
+    if any([p.document.id for p in part] != [p.document.id for p in parts[0]] for part in parts):
+        raise ValueError("the systems are compared with different gold documents")
+    shown: list[dict[str, Any]] = []
+    others = 0
+    for of_document in zip(*parts, strict=True):
+        document = of_document[0].document
+        findings = [
+            (name, f) for name, d in zip(systems, of_document, strict=True) for f in d.findings
+        ]
+        found = passages(document, [_extent(finding) for _, finding in findings])
+        others += found.others
+        for passage in found.shown:
+            inside = [findings[member] for member in passage.members]
+            span = (passage.start, passage.end)
+            shown.append(_side_by_side(document, span, list(systems), inside))
+    shown.sort(key=lambda passage: -passage["wrong"])
+    return _page(
+        {
+            "mode": "systems",
+            "title": title,
+            "systems": list(systems),
+            "documents": len(parts[0]) if parts else 0,
+            "passages": shown,
+            "others": others,
+        }
+    )
+
+
+def _side_by_side(
+    document: Document, span: Fragment, names: Sequence[str], inside: Sequence[tuple[str, Finding]]
+) -> dict[str, Any]:
+    """One passage: gold, with how many systems found each entity, and what each system has."""
+    start, end = span
+    gold: dict[tuple[object, ...], Entity] = {}
+    right: Counter[tuple[object, ...]] = Counter()
+    columns: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
+    for name, finding in inside:
+        for entity in finding.gold:
+            gold.setdefault(document.key(entity), entity)
+            right[document.key(entity)] += finding.kind == "correct"
+        columns[name] += [{**_entity(e, start), "kind": finding.kind} for e in finding.predicted]
+    return {
+        "document": document.id,
+        "start": start,
+        "text": document.text[start:end],
+        "gold": [
+            {**_entity(entity, start), "kind": "correct", "found": right[key]}
+            for key, entity in gold.items()
+        ],
+        "columns": columns,
+        "wrong": sum(finding.kind != "correct" for _, finding in inside),
+    }
+
+
 def _compared(document: Document, span: Fragment, findings: Sequence[Finding]) -> dict[str, Any]:
     start, end = span
     sides: dict[str, list[dict[str, Any]]] = {"gold": [], "predicted": []}

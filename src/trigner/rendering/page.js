@@ -177,7 +177,48 @@
     show(new Set(data.counts.map((count) => count.kind)));
   }
 
+  /* Gold, then every system, each below the other where there is no room beside it. */
+  function sideBySide(shown) {
+    const section = make("section", "compared");
+    const head = make("h2", "", shown.document);
+    head.append(make("span", "quiet", `  from character ${shown.start}`));
+    const sides = make("div", "sides");
+    const several = new Set(shown.gold.map((entity) => entity.label)).size > 1;
+    const column = (title, entities) => {
+      const side = make("div", "side");
+      const place = make("div");
+      side.append(make("h3", "", title), place);
+      sides.append(side);
+      queueMicrotask(() => drawEntities(place, shown.text, entities, {
+        offset: shown.start,
+        showLabels: several,
+        colourOf: (entity) => KINDS[entity.kind].colour,
+      }));
+    };
+    column("Gold", shown.gold.map((entity) => ({
+      ...entity, note: `found by ${entity.found} of ${data.systems.length}`,
+    })));
+    for (const name of data.systems) {
+      const right = shown.columns[name].filter((entity) => entity.kind === "correct").length;
+      const title = `${name}: ${right} of ${shown.gold.length}`;
+      column(title, shown.columns[name].map((entity) => ({ ...entity, note: entity.kind })));
+    }
+    section.append(head, sides);
+    return section;
+  }
+
+  function systems() {
+    page.append(make("h1", "", data.title), make("div", "quiet", [
+      counted(data.documents, "document", "documents"),
+      counted(data.systems.length, "system", "systems"),
+      "most mistakes first",
+      `${data.others.toLocaleString("en")} sentences have no entities and are not shown`,
+    ].join(" · ")));
+    growing(data.passages, sideBySide);
+  }
+
   page.replaceChildren();
   if (data.mode === "comparison") comparison();
+  else if (data.mode === "systems") systems();
   else documents();
 })();

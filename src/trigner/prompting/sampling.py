@@ -1,0 +1,42 @@
+"""Sentences to ask about, where a whole part would be too many."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from trigner.mentions import Sentence
+
+STRATA = ("with discontinuous mentions", "with continuous mentions only", "without mentions")
+
+
+def stratum(sentence: Sentence) -> int:
+    """Index into `STRATA` of what the sentence's gold is like."""
+    if any(mention.is_discontinuous for mention in sentence.mentions):
+        return 0
+    return 1 if sentence.mentions else 2
+
+
+def sample(sentences: Sequence[Sentence], size: int | None, *, seed: int = 0) -> list[Sentence]:
+    """Sentences in turn from the three strata, in the order of the corpus.
+
+    With `size` None, all sentences with discontinuous gold and as many of the other two strata.
+    Which sentences are drawn depends on the seed and on each sentence's place alone, so a smaller
+    sample is part of a larger one. A stratum that runs out leaves its turns to the others.
+    """
+    strata: list[list[Sentence]] = [[], [], []]
+    for sentence in sorted(sentences, key=lambda s: _lot(s, seed)):
+        strata[stratum(sentence)].append(sentence)
+    if size is None:
+        drawn = [s for one in strata for s in one[: len(strata[0])]]
+    else:
+        turns = zip_longest(*strata)
+        drawn = [s for turn in turns for s in turn if s is not None][:size]
+    chosen = {(sentence.document, sentence.index) for sentence in drawn}
+    return [s for s in sentences if (s.document, s.index) in chosen]
+
+
+def _lot(sentence: Sentence, seed: int) -> str:
+    place = f"{seed}\0{sentence.document}\0{sentence.index}"
+    return hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()

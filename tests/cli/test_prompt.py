@@ -1,0 +1,263 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from llm_stub import Response, answered, failing, serving
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+ARM = '```json\n[{"entity": "numb left arm", "index": [0, 1, 4], "type": "ADR"}]\n\'\'\''
+SENTENCES = 4
+"""Of the three documents."""
+
+TRAIN = [
+    "my sore left knee itched .",
+    "a rash and a fever came .",
+    "we went home again later .",
+    "her stiff right hip ached .",
+]
+
+
+def answers(prompt):
+    return answered(ARM if '"numb", "left"' in prompt.rsplit("Text: ", 1)[1] else "[]")
+
+
+@pytest.fixture
+def train(tmp_path):
+    path = tmp_path / "train.json"
+    mentions = [[1, 3, 4], [1], [], [1, 4]]
+    sentences = [
+        {"sentence": text.split(), "ner": [{"index": i, "type": "ADR"}] if i else []}
+        for text, i in zip(TRAIN, mentions, strict=True)
+    ]
+    path.write_text(json.dumps(sentences))
+    return path
+
+
+@pytest.fixture
+def command(run, gold, train, tmp_path):
+    """`trigner prompt` about ADR in the three documents, with a quick server."""
+
+    def prompt(base_url, *arguments, out=tmp_path / "out"):
+        given = ["--data", gold, "--train", train, "--types", "ADR", "--llm", "stub", "--out", out]
+        return run("prompt", *given, "--base-url", base_url, *arguments)
+
+    return prompt
+
+
+def test_scores_predictions_and_answers(command, run, gold, tmp_path):
+    with serving(answers) as stub:
+        result = command(stub.base_url, "--shots", 2, "--json", "--format", "brat")
+    assert result.code == 0, result.err
+    told = json.loads(result.out)["two-shot"]
+    assert told["scores"]["strict"]["overall"]["correct"] == 1
+    assert told["scores"]["strict"]["overall"]["gold"] == 4
+    out = tmp_path / "out"
+    assert len((out / "answers.jsonl").read_text().splitlines()) == len(stub.requests)
+    assert json.loads((out / "two-shot" / "scores.json").read_text()) == told
+    sentences = [
+        json.loads(s) for s in (out / "two-shot" / "sentences.jsonl").read_text().splitlines()
+    ]
+    assert len(sentences) == told["sentences"]
+    assert [s["predicted"] for s in sentences if s["predicted"]] == [
+        [{"index": [0, 1, 4], "type": "ADR"}]
+    ]
+    # What was written scores as what was told.
+    written = out / "two-shot" / "predictions"
+    again = run("score", "--gold", gold, "--pred", written, "--types", "ADR", "--json")
+    scores = json.loads(again.out)
+    assert scores["overall"] == told["scores"]["text"]["overall"]
+
+
+def test_tables_and_the_ordinary_scores(command):
+    with serving(answers) as stub:
+        result = command(stub.base_url)
+    assert result.code == 0, result.err
+    for part in ("text match", "missed discontinuous", "sentences without", "4 sentences: 2 with"):
+        assert part in result.out, result.out
+
+
+def test_six_variants_in_one_command(command, tmp_path):
+    with serving(answers) as stub:
+        result = command(stub.base_url, "--all-variants", "--json", "--html", tmp_path / "p.html")
+    assert result.code == 0, result.err
+    assert len(json.loads(result.out)) == 6
+    assert len(stub.requests) == 6 * SENTENCES
+    assert "two-shot-explained" in (tmp_path / "p.html").read_text()
+
+
+def test_a_dry_run_asks_nothing_and_writes_nothing(command, tmp_path):
+    with serving(answers) as stub:
+        result = command(stub.base_url, "--dry-run", "--prices", "2.5,10", "--all-variants")
+        assert result.code == 0, result.err
+        assert not stub.requests
+    assert not (tmp_path / "out").exists()
+    assert "The first of 24 prompts" in result.out
+    assert "cost: 0.2" in result.out
+    assert "estimated by a rule" in result.out
+    assert "sent to" not in result.out
+    assert (
+        "sent to https://api.openai.com/v1" in command("https://api.openai.com/v1", "--dry-run").out
+    )
+
+
+def test_a_run_goes_on_where_it_ended(command):
+    def gone(prompt):
+        return answers(prompt) if '"leg"' in prompt.rsplit("Text: ", 1)[1] else failing(401)
+
+    with serving(gone) as stub:
+        result = command(stub.base_url, "--concurrency", 1)
+        assert result.code == 1
+        assert "go on with --resume" in result.err
+        assert "TRIGNER_LLM_API_KEY" in result.err
+        before = len(stub.requests)
+    with serving(answers) as stub:
+        refused = command(stub.base_url)
+        assert refused.code == 2
+        assert "is not empty" in refused.err
+        result = command(stub.base_url, "--resume", "--json")
+        assert result.code == 0, result.err
+    told = json.loads(result.out)["zero-shot"]
+    assert told["recorded_before"] == before - 1
+    assert told["answered"] == len(stub.requests) == SENTENCES - told["recorded_before"]
+    again = command("http://127.0.0.1:9/v1", "--resume", "--json")  # nobody listens there
+    assert json.loads(again.out)["zero-shot"]["scores"] == told["scores"]
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_run_asks_nothing_twice(gold, tmp_path, how):
+    """A real process, killed while questions are under way."""
+
+    def slow(prompt):
+        time.sleep(0.0 if '"leg"' in prompt else 60.0 if stub.slow else 0.0)
+        return answers(prompt)
+
+    out = tmp_path / "out"
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    with serving(slow) as stub:
+        stub.slow = True
+        arguments = ["--data", gold, "--types", "ADR", "--llm", "stub", "--out", out]
+        line = [sys.executable, "-m", "trigner", "prompt", *map(str, arguments)]
+        line += ["--base-url", stub.base_url, "--concurrency", "2"]
+        process = subprocess.Popen(line, env=environment, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and stub.at_once < 2:
+            time.sleep(0.02)
+        process.send_signal(how)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == (-signal.SIGKILL if how == signal.SIGKILL else 130), err
+        kept = len((out / "answers.jsonl").read_text().splitlines())
+        assert kept >= 1
+        stub.slow = False
+        asked = len(stub.requests)
+        done = subprocess.run([*line, "--resume", "--json"], env=environment, capture_output=True)
+        assert done.returncode == 0, done.stderr
+        assert len(stub.requests) - asked == SENTENCES - kept
+    told = json.loads(done.stdout)["zero-shot"]
+    assert (told["recorded_before"], told["answered"]) == (kept, SENTENCES - kept)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        Response(hangs=True),
+        Response(body=b"xx", cut=0),
+        Response(body=b"<html>Sign in</html>", headers={"Content-Type": "text/html"}),
+        failing(500),
+    ],
+    ids=["hangs", "drops", "html", "500"],
+)
+def test_a_server_that_fails_on_one_sentence_loses_no_other(command, tmp_path, bad):
+    def answerer(prompt):
+        return bad if '"tablet"' in prompt.rsplit("Text: ", 1)[1] else answers(prompt)
+
+    with serving(answerer) as stub:
+        result = command(stub.base_url, "--timeout", 1, "--attempts", 1, "--json")
+    assert result.code == 1
+    assert "have no answer and count as empty predictions" in result.err
+    told = json.loads(result.out)["zero-shot"]
+    assert (told["answered"], told["without_answer"]) == (2, 2)
+    assert told["failures"]["no answer"]["count"] == 2
+    assert told["scores"]["strict"]["overall"]["correct"] == 1
+    assert (tmp_path / "out" / "zero-shot" / "predictions.jsonl").exists()
+
+
+def test_a_key_is_nowhere(command, tmp_path, monkeypatch):
+    key = "sk-very-secret-0123"
+    monkeypatch.setenv("TRIGNER_LLM_API_KEY", key)
+
+    def tells(prompt):
+        if '"tablet"' in prompt:
+            return failing(400, f"bad key {key}")
+        return answered(f"[] by {key}")
+
+    with serving(tells) as stub:
+        result = command(stub.base_url, "--html", tmp_path / "page.html")
+        assert {h["authorization"] for h in stub.headers} == {f"Bearer {key}"}
+    assert "bad key [key]" in result.err
+    assert key not in result.out + result.err
+    for path in tmp_path.rglob("*"):
+        assert path.is_dir() or key not in path.read_text(), path
+
+
+def test_credentialed_corpora_stay_on_this_machine(command, monkeypatch):
+    from trigner.corpora import FORMATS
+
+    monkeypatch.setattr(type(FORMATS["brat"]), "__setattr__", object.__setattr__)
+    monkeypatch.setattr(FORMATS["brat"], "is_credentialed", True)
+    refused = command("http://192.0.2.1/v1")
+    assert refused.code == 2
+    assert "brat is a credentialed corpus" in refused.err
+    with serving(answers) as stub:
+        assert command(stub.base_url).code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--reason-first"], "add --explain"),
+        (["--all-variants", "--shots", 2], "takes the place of"),
+        (["--parameter", "top_p"], "NAME=VALUE"),
+        (["--parameter", "top_p=x"], "is no JSON"),
+        (["--parameter", "model=1"], "cannot set 'model'"),
+        (["--descriptor", "Drug=medicine"], "not asked for"),
+        (["--prices", "2", "--dry-run"], "two numbers"),
+        (["--prices", "2,nan", "--dry-run"], "from 0 on"),
+        (["--format", "html"], "can be written"),
+        (["--beside", "m"], "for the page of --html"),
+        (["--key-variable", "NOT_THERE"], "NOT_THERE is not set"),
+        (["--shots", 9], "9 examples are asked for"),
+    ],
+)
+def test_bad_usage(command, arguments, told):
+    result = command("http://127.0.0.1:9/v1", *arguments)
+    assert result.code == 2, result.err
+    assert told in result.err
+
+
+def test_examples_must_not_be_what_is_asked(run, gold, tmp_path):
+    common = ["--data", gold, "--llm", "m", "--out", tmp_path / "o", "--shots", 1]
+    result = run("prompt", *common, "--train", gold)
+    assert result.code == 2
+    assert "3 documents are in both" in result.err
+    assert "name it with --train" in run("prompt", *common).err
+
+
+def test_without_a_server_only_the_record_counts(command, run, gold, tmp_path):
+    common = ["--data", gold, "--types", "ADR", "--llm", "stub", "--out", tmp_path / "out"]
+    with serving(answers) as stub:
+        first = command(stub.base_url, "--json")
+    again = run("prompt", *common, "--resume", "--json")
+    assert again.code == 0, again.err
+    scores = [json.loads(r.out)["zero-shot"]["scores"] for r in (first, again)]
+    assert scores[0] == scores[1]
+    missing = run("prompt", *common, "--resume", "--json", "--index-base")
+    assert missing.code == 1
+    assert "no server is given" in missing.err

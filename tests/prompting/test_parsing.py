@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trigner.prompting import Item, Variant, parse, prompt
+from trigner.prompting.parsing import ECHOES
+from trigner.prompting.subjects import Subject
+
+ONE = '[{"entity": "sore hands", "index": [1, 4], "type": "ADR"}]'
+ITEM = Item((1, 4), "sore hands", "ADR")
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "spelling"),
+    [
+        (f"```json\n{ONE}\n```", "block", "JSON"),
+        (f"```json {ONE}```", "block", "JSON"),
+        (f"```json\n{ONE}\n'''\n\nExplanation: it's what hurts", "block", "JSON"),
+        (f"Sure!\n```\n{ONE}\n```\nThat is all.", "block", "JSON"),
+        (f"```json\n{ONE}", "block", "JSON"),
+        (f"```json\n{ONE}\n\nExplanation: the patient's hands", "block", "JSON"),
+        (f"~~~\n{ONE}\n~~~", "block", "JSON"),
+        (ONE, "list", "JSON"),
+        (f"The answer is {ONE}. It isn't hard.", "list", "JSON"),
+        (f"Explanation: 1. I looked [twice].\n{ONE}", "list", "JSON"),
+        (f"{ONE}\nExplanation: words [1] and [4]", "list", "JSON"),
+        (ONE.replace('"', "'"), "list", "Python"),
+        ("[{'entity': 'sore hands', 'index': (1, 4), 'type': 'ADR'}]", "list", "Python"),
+        (ONE.replace("}]", "},]"), "list", "Python"),
+        (ONE.replace("}]", "}, etc]"), "list", "repaired"),
+        (ONE.replace("}]", "}, ...]"), "list", "Python"),
+        (ONE.replace("4]", "4 // the hands\n]"), "list", "repaired"),
+        ('[{entity: "sore hands", index: [1, 4], type: "ADR"}]', "list", "repaired"),
+        (ONE[1:-1], "list", "JSON"),
+        (f"It is {ONE[1:-1]}, I think", "objects", "JSON"),
+        (f'{{"entities": {ONE}}}', "list", "JSON"),
+        (f'```json\n{{"answer": {ONE}, "steps": ["a", "b"]}}\n```', "block", "JSON"),
+        (f'{{"explanation": ["one", "two"], "entities": {ONE}}}', "list", "JSON"),
+    ],
+)
+def test_one_item_however_it_is_written(text, place, spelling):
+    answer = parse(text)
+    assert answer.items == (ITEM,)
+    assert (answer.place, answer.spelling, answer.truncated) == (place, spelling, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[]", "null", "None", "none.", "```json\n[]\n```", "```json\nnull\n```", '{"entities": []}',
+     "There is nothing: []", '{"entities": null}', "{}"],
+)  # fmt: skip
+def test_an_empty_answer_is_an_answer(text):
+    answer = parse(text)
+    assert answer.items == ()
+    assert not answer.is_unparsable
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "The sore hands are an adverse reaction.", "words [1, 4] hurt", "```json\n[1, 4]\n```",
+     "```python\nprint('hi')\n```", "<html><body>502</body></html>", "[[[[[[", "[{" * 3000,
+     '"' * 50, "{'a', 'b'}", "\\" * 99, "[{'entity': 'sore", '{"a": {"b": 1}}'],
+)  # fmt: skip
+def test_prose_and_noise_are_unparsable(text):
+    answer = parse(text)
+    assert answer.is_unparsable
+    assert answer.items == ()
+
+
+def test_the_last_block_that_holds_an_answer_counts():
+    first = ONE.replace("sore", "my")
+    assert parse(f"```json\n{first}\n```\nBetter:\n```json\n{ONE}\n```").items == (ITEM,)
+    assert parse(f"```json\n{ONE}\n```\n```text\nnothing\n```").items == (ITEM,)
+
+
+def test_a_truncated_list_keeps_its_whole_objects():
+    for cut in range(len(ONE), len(ONE) + 40):
+        text = (ONE[:-1] + ', {"entity": "lower legs", "index": [7, 8], "type": "ADR"}')[:cut]
+        for wrapped in (text, f"```json\n{text}"):
+            answer = parse(wrapped)
+            assert answer.items == (ITEM,), wrapped
+            assert answer.truncated
+    assert parse(ONE[:20]).is_unparsable
+
+
+def test_objects_by_themselves():
+    answer = parse('First {"text": "rash", "ids": 3}, then {"mention": "itch", "indexes": "5"}.')
+    assert answer.items == (Item((3,), "rash", None), Item((5,), "itch", None))
+
+
+def test_apostrophes_inside_of_words_end_no_string():
+    answer = parse("[{'entity': 'patient's rash', 'index': [1, 2], 'type': 'ADR'}]")
+    assert answer.items == (Item((1, 2), "patient's rash", "ADR"),)
+
+
+@pytest.mark.parametrize(
+    ("index", "indices"),
+    [
+        ([3, 4], (3, 4)),
+        (["3", "4"], (3, 4)),
+        (3, (3,)),
+        ("3", (3,)),
+        ("3-5", (3, 4, 5)),
+        ("3, 5", (3, 5)),
+        ("[3, 5]", (3, 5)),
+        (["3-4", 7], (3, 4, 7)),
+        ([[3, 5], [8, 8]], (3, 4, 5, 8)),
+        (["3:Pain", "5:legs"], (3, 5)),
+        ([3, "etc"], (3,)),
+        ([3, 4.0], (3, 4)),
+        ([-1, 99, 3, 3], (-1, 99, 3, 3)),
+        ([], None),
+        (None, None),
+        ([3.5], None),
+        ([True], None),
+        (["first"], None),
+        ("0-999999999", None),
+        ([[5, 3]], None),
+        ({"a": 1}, None),
+    ],
+)
+def test_indices(index, indices):
+    (item,) = parse(json.dumps([{"entity": "x", "index": index}])).items
+    assert item.indices == indices
+
+
+def test_an_echo_of_the_template_is_seen():
+    subject = (Subject("ADR", "ADR", "reaction"),)
+    for explain in (False, True):
+        echoed = prompt(("Pain",), [], subject, Variant(explain=explain))
+        assert all(echo in echoed for echo in ECHOES)
+        items = parse(echoed).items
+        assert items
+        assert all(item.is_echo for item in items)
+
+
+@given(st.text(alphabet="[]{}\"'`,:json \n\\1ae", max_size=60))
+def test_nothing_raises(text):
+    parse(text)
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {
+                "entity": st.text(max_size=8).filter(str.strip),
+                "index": st.lists(st.integers(-5, 99), min_size=1, max_size=4),
+                "type": st.sampled_from(["ADR", "Drug"]),
+            }
+        ),
+        max_size=4,
+    )
+)
+def test_what_json_writes_is_read(items):
+    expected = tuple(Item(tuple(i["index"]), i["entity"], i["type"]) for i in items)
+    assert parse(json.dumps(items)).items == expected
+    assert parse("Here: " + json.dumps(items, ensure_ascii=False) + " end").items == expected

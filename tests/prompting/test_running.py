@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import json
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from llm_stub import PATIENT, answered, failing, serving
+from trigner.corpora import Corpus, document_of
+from trigner.errors import InputError
+from trigner.mentions import Document, Entity, Mention
+from trigner.prompting import (
+    REPAIRS,
+    SUBJECTS,
+    VARIANTS,
+    Answer,
+    Answers,
+    Item,
+    Patience,
+    Subject,
+    Variant,
+    align,
+    endpoint,
+    prepare,
+    questions,
+    run,
+    subjects_of,
+)
+from trigner.prompting.running import mentions_of
+
+ADR = SUBJECTS["cadec"]
+TEXT = "My left leg and arm hurt. No pain."
+LEG = Entity("ADR", ((3, 11), (20, 24)), "left leg hurt")
+ARM = Entity("ADR", ((3, 7), (16, 24)), "left arm hurt")
+DATA = Corpus((Document("d", TEXT, (LEG, ARM)),), "brat", ())
+TRAIN = Corpus(
+    tuple(
+        document_of(f"t{n}", f"one two three four five six {n}".split(), m)
+        for n, m in enumerate([[Mention((0, 2), "ADR")], [Mention((1,), "ADR")], []] * 2)
+    ),
+    "grid",
+    (),
+)
+GIVEN = [
+    {"entity": "left leg hurt", "index": [1, 2, 5], "type": "ADR"},
+    {"entity": "left arm hurt", "index": [1, 5], "type": "adr"},
+]
+
+
+def asked(tmp_path, answerer, variant=VARIANTS[0], data=DATA, **options):
+    task = prepare(data, ADR, train=TRAIN)
+    with serving(answerer) as stub:
+        return run(
+            task,
+            variant,
+            Answers(tmp_path / "answers.jsonl"),
+            endpoint(stub.base_url),
+            model="m",
+            patience=Patience(**PATIENT),
+            **options,
+        )
+
+
+def leg_and_arm(prompt):
+    return answered(json.dumps(GIVEN if '"leg"' in prompt else []))
+
+
+def test_predictions_have_the_characters_of_the_documents(tmp_path):
+    outcome = asked(tmp_path, leg_and_arm)
+    (document,) = outcome.predicted["text"]
+    assert document.text == TEXT
+    assert [(e.fragments, e.text) for e in document.entities] == [
+        (LEG.fragments, "left leg hurt"),
+        (ARM.fragments, "left arm hurt"),
+    ]
+    assert [outcome.scores[repair].overall.correct for repair in REPAIRS] == [1, 1, 1, 2]
+    assert outcome.scores["text"].discontinuous.f1 == 1.0
+    assert (outcome.by_text.correct, outcome.by_text.gold) == (2, 2)
+    assert outcome.failures.counts["wrong indices"] == 1
+    assert outcome.flags() == [[], []]
+    told = outcome.as_json()
+    assert list(told["scores"]) == list(REPAIRS)
+    assert told["sentences"] == told["answered"] == 2
+    json.dumps(told)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: v.name)
+def test_every_variant_asks_for_every_sentence(tmp_path, variant):
+    outcome = asked(tmp_path, leg_and_arm, variant)
+    assert len(outcome.questions) == len(outcome.judged) == 2
+    assert all(q.prompt.count("Expected") == variant.shots for q in outcome.questions)
+
+
+def test_answers_that_are_none_are_empty_predictions_with_a_flag(tmp_path):
+    def answerer(prompt):
+        return failing(400) if '"leg"' in prompt else answered("It does not hurt.")
+
+    outcome = asked(tmp_path, answerer)
+    assert [document.entities for document in outcome.predicted["text"]] == [()]
+    assert outcome.flags() == [["no answer"], ["unparsable"]]
+    assert outcome.scores["text"].overall.gold == 2
+    assert outcome.failures.counts["no answer"] == outcome.failures.counts["unparsable"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('```json\n[{"entity": "left leg hurt", "index": ["1", "2", "5"]}]\n\'\'\'', 1),
+        ('[{"entity": "left leg hurt", "index": [1, 2, 99], "type": "ADR"}]', 1),
+        ('[{"index": [1, 2, 99], "type": "ADR"}]', 0),
+        ('[{"entity": "left leg hurt", "index": [1, 2, 5], "type": "ADR"}, {"entity": "le', 1),
+        ("I cannot help with medical questions.", 0),
+        ("The left leg hurts.", 0),
+    ],
+    ids=["apostrophes and strings", "out of range", "and no text", "truncated", "refusal", "prose"],
+)
+def test_what_models_do_is_taken_as_far_as_it_goes(tmp_path, text, found):
+    outcome = asked(tmp_path, lambda p: answered(text if '"leg"' in p else "[]"))
+    score = outcome.scores["text"].overall
+    assert (score.correct, score.predicted) == (found, found)
+
+
+def test_a_sample_is_documents_of_its_own():
+    many = Corpus((DATA.documents[0], Document("e", "My arm hurts. My leg is well.")), "brat", ())
+    task = prepare(many, ADR, size=2, seed=3)
+    assert len(task.documents) == len(task.sentences) == 2
+    assert task.documents[0].id == "d:1"
+    assert task.sentences[0].mentions == (Mention((1, 2, 5), "ADR"), Mention((1, 4, 5), "ADR"))
+    assert all(document.words is not None for document in task.documents)
+    assert len(prepare(many, ADR, stratified=True).sentences) == 2
+
+
+def test_other_types_are_left_out_of_gold_and_examples():
+    drug = Entity("Drug", ((26, 28),), "No")
+    data = Corpus((Document("d", TEXT, (LEG, drug)),), "brat", ())
+    task = prepare(data, ADR)
+    assert [e.label for d in task.documents for e in d.entities] == ["ADR"]
+
+
+def test_parameters_of_a_request():
+    task = prepare(DATA, ADR)
+    (first, _) = questions(task, VARIANTS[0], "m", {"max_tokens": None, "top_p": 1})
+    assert first.parameters == {"temperature": 0, "seed": 0, "top_p": 1}
+    (first, _) = questions(task, Variant(json_schema=True), "m")
+    assert first.parameters["response_format"]["type"] == "json_schema"
+    assert first.parameters["max_tokens"] == 1024
+
+
+def test_credentialed_corpora_are_refused_also_from_python(tmp_path):
+    there = endpoint("http://192.0.2.1/v1")
+    for data, train in ((Corpus(DATA.documents, "share13", ()), None), (DATA, "share14")):
+        learned = None if train is None else Corpus(TRAIN.documents, train, ())
+        task = prepare(data, ADR, train=learned)
+        with pytest.raises(InputError, match="credentialed"):
+            run(task, VARIANTS[0], Answers(tmp_path / "a.jsonl"), there, model="m")
+    assert not (tmp_path / "a.jsonl").exists()
+
+
+def test_types_of_answers():
+    two = [Subject(n, n, n) for n in ("ADR", "Drug")]
+    answer = Answer(
+        tuple(Item((n,), None, t) for n, t in enumerate(["drug", None, "Dose", "ADR", "ADR"])),
+        "list",
+    )
+    words = ["w"] * 9
+    assert mentions_of(answer, words, two, "strict") == (
+        Mention((0,), "Drug"),
+        Mention((3,), "ADR"),
+        Mention((4,), "ADR"),
+    )
+    assert {m.label for m in mentions_of(answer, words, ADR, "strict")} == {"ADR"}
+    assert len(mentions_of(answer, words, ADR, "strict")) == 5
+
+
+def test_mentions_stand_once_and_echoes_do_not():
+    item = Item((1, 0), None, "ADR")
+    answer = Answer((item, Item((0, 1), None, None), Item((2,), "x", "ADR", is_echo=True)), "list")
+    assert mentions_of(answer, ["a", "b", "c"], ADR, "strict") == (Mention((0, 1), "ADR"),)
+
+
+WORDS = ("pain", "in", "legs", "and", "pain", "in", "arms")
+
+
+@given(
+    st.lists(
+        st.builds(
+            Item,
+            st.one_of(st.none(), st.lists(st.integers(-1, 7), min_size=1, max_size=4).map(tuple)),
+            st.one_of(st.none(), st.sampled_from(["pain", "pain in arms", "pain legs", "in pain"])),
+            st.just("ADR"),
+        ),
+        max_size=5,
+    ),
+    st.sets(st.sampled_from([(0,), (4,), (0, 1, 2), (4, 5, 6), (0, 5, 6), (0, 2)])),
+)
+def test_no_repair_beats_an_oracle(items, gold):
+    """The oracle may take for each item whichever words it likes that fit its text or indices."""
+    reachable = set()
+    for item in items:
+        reachable |= {align(item, WORDS, repair) for repair in REPAIRS}
+        for size in range(1, 5):
+            for chosen in product(range(7), repeat=size):
+                spelt = " ".join(WORDS[i] for i in chosen) == item.text
+                if spelt and list(chosen) == sorted(set(chosen)):
+                    reachable.add(chosen)
+    for repair in REPAIRS:
+        found = mentions_of(Answer(tuple(items), "list"), WORDS, ADR, repair)
+        assert len({m.words for m in found} & gold) <= len(reachable & gold)
+        assert len(found) <= len(items)
+
+
+def test_subjects_come_from_the_documents():
+    assert subjects_of(DATA.documents, format=DATA.format) == (Subject("ADR", "ADR", "ADR"),)
