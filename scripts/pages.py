@@ -186,13 +186,13 @@ def runs() -> str:
     """The kept output of every scored run: scores and what they are scores of."""
     rows = []
     for path in sorted((DOCS / "results").rglob("*.json")):
-        scores = json.loads(path.read_text(encoding="utf-8"))
-        if "overall" not in scores:
-            continue
-        f1 = [f"{100 * scores[part]['f1']:.2f}" for part in ("overall", "discontinuous")]
+        kept = json.loads(path.read_text(encoding="utf-8"))
         name = path.relative_to(DOCS / "results").as_posix()
-        rows.append((f"[{name}]({name})", *f1, f"`{scores['signature']}`"))
-    return _table(("run", "F1", "discontinuous F1", "signature"), rows)
+        for part, scores in {"": kept, "dev": kept.get("dev"), "test": kept.get("test")}.items():
+            if scores and "overall" in scores:
+                f1 = [f"{100 * scores[of]['f1']:.2f}" for of in ("overall", "discontinuous")]
+                rows.append((f"[{name}]({name})", part, *f1))
+    return _table(("run", "part", "F1", "discontinuous F1"), rows)
 
 
 def _yaml(value: Any) -> str:

@@ -101,7 +101,9 @@ class Reader:
         if program == "curl":
             return _curl([a.replace(ADDRESS, self._address) for a in arguments])
         assert program in SHELL, f"{snippet.page}:{snippet.line}: {program} is not run in tests"
-        return subprocess.run(["sh", "-ec", command], check=True, capture_output=True, text=True).stdout
+        return subprocess.run(
+            ["sh", "-ec", command], check=True, capture_output=True, text=True
+        ).stdout
 
     def _serve(self, arguments: list[str]) -> None:
         model, *options = arguments[arguments.index("--model") + 1 :]

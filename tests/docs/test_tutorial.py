@@ -29,7 +29,7 @@ def test_the_tutorial_leads_to_a_model_that_finds_something(tutorial):
     told = printed(tutorial, "trigner evaluate")
     overall = next(line for line in told.splitlines() if line.startswith("overall")).split()
     assert float(overall[3]) > 10, told
-    assert "AdverseReaction" in printed(tutorial, "trigner extract \"")
+    assert "AdverseReaction" in printed(tutorial, 'trigner extract "')
 
 
 def test_the_tutorial_leaves_what_it_says(tutorial):

@@ -77,12 +77,10 @@ def test_a_graph_that_scores_otherwise_is_not_written(made, tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize(("largest", "expected"), [(0.5, 0.05), (1000.0, 5e-5)])
-def test_the_difference_is_told_in_relation_to_large_scores(
-    made, monkeypatch, largest, expected
-):
+def test_the_difference_is_told_in_relation_to_large_scores(made, monkeypatch, largest, expected):
     def scores(batch):
-        shape = (*batch.pieces.shape[:1], max(batch.lengths), max(batch.lengths), 4)
-        return np.full(shape, largest)
+        longest = max(batch.lengths)
+        return np.full((len(batch.lengths), longest, longest, 4), largest)
 
     monkeypatch.setattr(exporting, "torch_scorer", lambda _: scores)
     monkeypatch.setattr(exporting, "onnx_scorer", lambda *_: lambda b: scores(b) + 0.05)

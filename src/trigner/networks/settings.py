@@ -50,9 +50,7 @@ class NetworkSettings(BaseModel):
     feature_dropout: float = Field(
         default=0.5, ge=0, lt=1, description="of whole channels of pair features"
     )
-    output_dropout: float = Field(
-        default=0.33, ge=0, lt=1, description="inside the co-predictor"
-    )
+    output_dropout: float = Field(default=0.33, ge=0, lt=1, description="inside the co-predictor")
 
     @model_validator(mode="after")
     def _dilations_are_positive(self) -> NetworkSettings:
