@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import shutil
 from collections import Counter
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,9 @@ def make_folder(tmp_path_factory, word_encoder):
 @pytest.fixture(scope="session")
 def tutorial(make_folder):
     """A reader who has been through the tutorial; its service is still running."""
+    if not entry_points(group="spacy_factories", name="trigner"):
+        # Run from a working copy that is not installed: spaCy cannot find the component itself.
+        importlib.import_module("trigner.integrations.spacy")
     with Reader(make_folder(epochs=6)) as reader:
         reader.follow(ROOT / "docs/tutorial.md")
         yield reader

@@ -44,7 +44,7 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def documented(site):
-    """Full names of everything in the reference, as the inventory that other sites read has them."""
+    """Full names of all that the reference holds, from the inventory that other sites read."""
     data = (site / "objects.inv").read_bytes().split(b"\n", 4)[-1]
     return {line.split(" py:")[0] for line in zlib.decompress(data).decode().splitlines()}
 

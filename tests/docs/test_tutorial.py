@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from subprocess import CalledProcessError
 from pathlib import Path
+from subprocess import CalledProcessError
 
 import pytest
 
