@@ -7,7 +7,8 @@ a room's public names from its `__all__`.
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
+import inspect
 import json
 import os
 import re
@@ -86,7 +87,7 @@ def commands() -> str:
     command = get_command(app)
     context = typer.Context(command, info_name="trigner")
     text = get_docs_for_click(obj=command, ctx=context, name="trigner", title="trigner")
-    text = text[text.index("## ") :]
+    text = text[text.index("## ") :].replace("\nExample:  trigner ", "\nExample:\n\n  trigner ")
     return re.sub(r"^  (trigner .+)$", r"```console\n\1\n```", text, flags=re.MULTILINE)
 
 
@@ -178,8 +179,18 @@ def formats() -> str:
 
 def names(room: str) -> str:
     """The public names of a room, documented by their docstrings."""
-    public = importlib.import_module(room).__all__
-    return "\n\n".join(f"::: {room}.{name}" for name in public)
+    module = importlib.import_module(room)
+    return "\n\n".join(_documented(room, name, getattr(module, name)) for name in module.__all__)
+
+
+def _documented(room: str, name: str, value: Any) -> str:
+    """What documents a name. Read from files, a module hides the function of its own name."""
+    if importlib.util.find_spec(f"{room}.{name}") is None:
+        return f"::: {room}.{name}"
+    if value.__module__ != room:
+        return f"::: {value.__module__}.{value.__qualname__}"
+    signature = f"```python\n{name}{inspect.signature(value)}\n```"
+    return f"### {name} {{ #{room}.{name} }}\n\n{signature}\n\n{inspect.getdoc(value)}"
 
 
 def runs() -> str:

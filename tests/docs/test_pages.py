@@ -36,6 +36,19 @@ def test_places_are_filled_with_what_the_code_says(pages):
     assert "generated:" not in filled
 
 
+def test_a_function_is_told_from_the_module_of_its_name(pages):
+    assert "::: trigner.triplets.candidates.candidates" in pages.names("trigner.triplets")
+    by_hand = pages.names("trigner.schemes")
+    assert "### scheme { #trigner.schemes.scheme }" in by_hand
+    assert "over the entity types" in by_hand
+
+
+def test_examples_of_commands_are_blocks(pages):
+    told = pages.commands()
+    assert "```console\ntrigner train --train annotated/ --out model" in told
+    assert "Example:  trigner" not in told
+
+
 def test_presets_show_what_differs(pages):
     rows = {row.split("|")[1].strip(): row for row in pages.presets().splitlines()}
     assert "`pair_states`" in rows["`triplets.source`"]
