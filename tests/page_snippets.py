@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -101,9 +103,24 @@ class Reader:
         if program == "curl":
             return _curl([a.replace(ADDRESS, self._address) for a in arguments])
         assert program in SHELL, f"{snippet.page}:{snippet.line}: {program} is not run in tests"
-        return subprocess.run(
-            ["sh", "-ec", command], check=True, capture_output=True, text=True
-        ).stdout
+        return self._shell(command)
+
+    def _shell(self, command: str) -> str:
+        """For what needs one, such as a pipe; `trigner` is this working copy's there too."""
+        with tempfile.TemporaryDirectory() as programs:
+            ours = Path(programs) / "trigner"
+            ours.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m trigner "$@"\n')
+            ours.chmod(0o755)
+            path = os.pathsep.join([programs, os.environ["PATH"]])
+            run = subprocess.run(
+                ["sh", "-ec", command],
+                env={**os.environ, "PATH": path},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        assert run.returncode == 0, f"{command}\n{run.stdout}{run.stderr}"
+        return run.stdout
 
     def _serve(self, arguments: list[str]) -> None:
         model, *options = arguments[arguments.index("--model") + 1 :]

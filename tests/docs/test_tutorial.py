@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from subprocess import CalledProcessError
 
 import pytest
 
@@ -29,7 +28,6 @@ def test_the_tutorial_leads_to_a_model_that_finds_something(tutorial):
     told = printed(tutorial, "trigner evaluate")
     overall = next(line for line in told.splitlines() if line.startswith("overall")).split()
     assert float(overall[3]) > 10, told
-    assert "AdverseReaction" in printed(tutorial, 'trigner extract "')
 
 
 def test_the_tutorial_leaves_what_it_says(tutorial):
@@ -52,9 +50,11 @@ def test_files_and_model_score_alike(tutorial):
 
 
 def test_the_service_of_the_tutorial_answers(tutorial):
-    answers = [json.loads(out) for c, out in tutorial.printed.items() if c.startswith("curl")]
+    asked = {c: out for c, out in tutorial.printed.items() if c.startswith("curl")}
+    answers = [json.loads(out) for command, out in asked.items() if "/v1/" in command]
     assert any("entities" in answer for answer in answers)
     assert any(len(answer.get("documents", ())) == 2 for answer in answers)
+    assert any("trigner_requests_total" in out for out in asked.values())
 
 
 def test_every_python_block_of_the_tutorial_prints(tutorial):
@@ -121,5 +121,5 @@ def test_the_reader_sees_what_it_must(tmp_path):
 def test_the_reader_does_not_pass_over_what_fails(wrong, tmp_path):
     page = tmp_path / "page.md"
     page.write_text(f"```console\n{wrong}\n```\n")
-    with Reader(tmp_path) as reader, pytest.raises((AssertionError, CalledProcessError)):
+    with Reader(tmp_path) as reader, pytest.raises(AssertionError):
         reader.follow(page)

@@ -137,9 +137,10 @@ def largest_difference(model: Model, graph: bytes) -> float:
         path.write_bytes(graph)
         found = onnx_scorer(path, ["CPUExecutionProvider"])(batch)
     axes = model.scheme.tag_space.word_axes
-    own = [(i, *(slice(n),) * axes) for i, n in enumerate(batch.lengths)]
-    largest = max(1.0, *(float(np.abs(expected[words]).max()) for words in own))
-    return float(np.max([np.abs(expected[words] - found[words]).max() for words in own])) / largest
+    own = [(i, (slice(n),) * axes) for i, n in enumerate(batch.lengths)]
+    largest = max(1.0, *(float(np.abs(expected[i][words]).max()) for i, words in own))
+    differences = [np.abs(expected[i][words] - found[i][words]).max() for i, words in own]
+    return float(np.max(differences)) / largest
 
 
 def _probes(model: Model) -> Batch:
