@@ -88,7 +88,9 @@ def commands() -> str:
     context = typer.Context(command, info_name="trigner")
     text = get_docs_for_click(obj=command, ctx=context, name="trigner", title="trigner")
     text = text[text.index("## ") :].replace("\nExample:  trigner ", "\nExample:\n\n  trigner ")
-    return re.sub(r"^  (trigner .+)$", r"```console\n\1\n```", text, flags=re.MULTILINE)
+    return re.sub(
+        r"^  ((?:\S.* \| )?trigner .+)$", r"```console\n\1\n```", text, flags=re.MULTILINE
+    )
 
 
 def settings() -> str:

@@ -21,7 +21,7 @@ from trigner.cli import main
 ADDRESS = "http://127.0.0.1:8000"
 """Where pages say that the service is."""
 
-SHELL = {"cat", "cp", "head", "ls", "mkdir"}
+SHELL = {"cat", "cp", "gzip", "ls", "mkdir", "zcat"}
 """Programs that a page may use beside ours and curl."""
 
 _BLOCK = re.compile(
@@ -95,6 +95,9 @@ class Reader:
 
     def _command(self, command: str, snippet: Snippet) -> str:
         program, *arguments = shlex.split(command, comments=True)
+        if {"|", ">"} & {*arguments}:
+            assert program in {*SHELL, "trigner"}, f"{snippet.page}:{snippet.line}: {program}"
+            return self._shell(command)
         if program == "trigner" and arguments[0] == "serve":
             self._serve(arguments[1:])
             return ""
