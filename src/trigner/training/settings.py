@@ -41,13 +41,19 @@ class TripletSettings(_Section):
         default="logits", description="which cell vectors: Y (logits) or H^bi (pair_states)"
     )
     selection: str = Field(default="centroid", description="hn, sn, ce or nc, or their long names")
-    margin: float = Field(default=1.0, gt=0)
-    metric: Literal["euclidean", "cosine"] = "euclidean"
-    reduction: Literal["mean_violating", "mean_all", "sum"] = "mean_violating"
+    margin: float = Field(default=1.0, gt=0, description="distance that a negative must be farther")
+    metric: Literal["euclidean", "cosine"] = Field(
+        default="euclidean", description="distance of cell vectors, in selection and loss"
+    )
+    reduction: Literal["mean_violating", "mean_all", "sum"] = Field(
+        default="mean_violating", description="mean over hinges above 0, over all, or their sum"
+    )
     window: int | None = Field(
         default=25, ge=0, description="reach of positives and negatives; 0 or none: no limit"
     )
-    window_metric: Literal["euclid_rounded", "chebyshev", "manhattan"] = "euclid_rounded"
+    window_metric: Literal["euclid_rounded", "chebyshev", "manhattan"] = Field(
+        default="euclid_rounded", description="shape of the window: disc, square or diamond"
+    )
     window_from: Literal["word", "anchor"] = Field(
         default="word", description="where one-word anchors measure"
     )
@@ -57,8 +63,14 @@ class TripletSettings(_Section):
     )
     per_entity: bool = Field(default=True, description="other entities' cells are negatives")
     full_grid: bool = Field(default=False, description="mirror cells and tag cells too")
-    negatives: Literal["all", "inter_first", "non_entity"] = "all"
-    one_word_anchor: Literal["row", "column", "diagonal"] = "row"
+    negatives: Literal["all", "inter_first", "non_entity"] = Field(
+        default="all",
+        description="other entities' cells and cells of none; of none only where there are no"
+        " others; of none alone",
+    )
+    one_word_anchor: Literal["row", "column", "diagonal"] = Field(
+        default="row", description="anchor of the word t: ([POS], t), (t, [POS]) or (t, t)"
+    )
     special_positive: Literal["cell", "row_or_column"] = Field(
         default="cell", description="how an anchor counts as used already"
     )
@@ -96,7 +108,7 @@ class TaskSettings(_Section):
 class OptimisationSettings(_Section):
     """Rates, schedule, batches, and when to stop."""
 
-    epochs: int = Field(default=10, ge=1)
+    epochs: int = Field(default=10, ge=1, description="times that training sees its sentences")
     batch_size: int = Field(default=12, ge=1, description="sentences in a batch, at most")
     cell_budget: Annotated[int, Field(ge=1)] | Literal["auto"] | None = Field(
         default="auto",
@@ -107,7 +119,7 @@ class OptimisationSettings(_Section):
         default=1e-4, ge=0, description="learning rate of the pretrained encoder"
     )
     learning_rate: float = Field(default=1e-3, gt=0, description="learning rate of everything else")
-    weight_decay: float = Field(default=0.0, ge=0)
+    weight_decay: float = Field(default=0.0, ge=0, description="AdamW's weight decay")
     warmup: float = Field(default=0.1, ge=0, lt=1, description="share of the updates")
     epsilon: float = Field(default=1e-8, gt=0, description="AdamW's epsilon")
     clip: float = Field(default=5.0, gt=0, description="largest norm of the gradient")
@@ -117,7 +129,9 @@ class OptimisationSettings(_Section):
     select_by: Literal["overall", "discontinuous"] = Field(
         default="overall", description="the dev F1 that chooses the epoch"
     )
-    precision: Literal["float32", "bfloat16"] = "float32"
+    precision: Literal["float32", "bfloat16"] = Field(
+        default="float32", description="bfloat16: forward pass in mixed precision, faster on a GPU"
+    )
 
     @property
     def cells(self) -> int | None:
@@ -128,10 +142,10 @@ class OptimisationSettings(_Section):
 class Settings(_Section):
     """Everything that decides what a training makes of the same data."""
 
-    preset: str = "clean"
+    preset: str = Field(default="clean", description="the named set of settings below all others")
     encoder: str = Field(default="minilm", description="name on the Hub, folder, or minilm")
-    scheme: str = "w2ner"
-    seed: int = Field(default=123, ge=0)
+    scheme: str = Field(default="w2ner", description="tagging scheme")
+    seed: int = Field(default=123, ge=0, description="seed of everything random")
     network: NetworkSettings = NetworkSettings()
     task: TaskSettings = TaskSettings()
     triplets: TripletSettings = TripletSettings()

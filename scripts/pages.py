@@ -1,0 +1,230 @@
+"""What the documentation site's pages hold that is written elsewhere: a hook of MkDocs.
+
+A line `<!-- generated: NAME -->` of a page is replaced by what the code says itself: commands from
+the command line's application, settings and presets from their models, formats from their table,
+a room's public names from its `__all__`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.pages import Page
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+
+PLACE = re.compile(r"^<!-- generated: (\w+)(?: ([\w.]+))? -->$", re.MULTILINE)
+RELATIVE_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!\w+:|#)([^)#\s]+)\)")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Folders of the navigation become their pages."""
+    config.nav = [_listed(entry) for entry in config.nav or []]
+    return config
+
+
+def _listed(entry: Any) -> Any:
+    (title, target), *_ = entry.items()
+    if not isinstance(target, str) or not target.endswith("/"):
+        return entry
+    pages = sorted((DOCS / target).glob("*.md"), key=lambda page: (page.stem != "README", page))
+    return {title: [page.relative_to(DOCS).as_posix() for page in pages]}
+
+
+def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
+    """The page with what is generated in its places."""
+    folder = (DOCS / page.file.src_uri).parent
+    return without_outside_links(filled(markdown), folder)
+
+
+def filled(markdown: str) -> str:
+    """Places replaced by what is generated. Raises PluginError for one that nothing fills."""
+
+    def fill(place: re.Match[str]) -> str:
+        name, argument = place.groups()
+        if name not in GENERATED:
+            raise PluginError(f"nothing generates {name!r}: known are {', '.join(GENERATED)}")
+        return GENERATED[name](*([] if argument is None else [argument]))
+
+    return PLACE.sub(fill, markdown)
+
+
+def without_outside_links(markdown: str, folder: Path) -> str:
+    """Links to folders, and to files that the site does not have, as their text.
+
+    On the code's own site such links lead somewhere. What does not exist stays a link, at which
+    the build then stops.
+    """
+
+    def told(link: re.Match[str]) -> str:
+        target = Path(os.path.normpath(folder / link[2]))
+        outside = target.exists() and (target.is_dir() or not target.is_relative_to(DOCS))
+        return link[1] if outside else link[0]
+
+    return RELATIVE_LINK.sub(told, markdown)
+
+
+def commands() -> str:
+    """Every command with its arguments and options, a section each."""
+    import typer
+    from typer.cli import get_docs_for_click
+    from typer.main import get_command
+
+    from trigner.cli.app import app
+
+    command = get_command(app)
+    context = typer.Context(command, info_name="trigner")
+    text = get_docs_for_click(obj=command, ctx=context, name="trigner", title="trigner")
+    text = text[text.index("## ") :].replace("\nExample:  trigner ", "\nExample:\n\n  trigner ")
+    return re.sub(
+        r"^  ((?:\S.* \| )?trigner .+)$", r"```console\n\1\n```", text, flags=re.MULTILINE
+    )
+
+
+def settings() -> str:
+    """Every setting of a training: a table for each section."""
+    from trigner.training import Settings
+
+    sections = {"": Settings} | {
+        f"{name}.": field.annotation
+        for name, field in Settings.model_fields.items()
+        if _is_section(field)
+    }
+    return "\n\n".join(_settings_table(prefix, model) for prefix, model in sections.items())
+
+
+def _is_section(field: FieldInfo) -> bool:
+    return isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
+
+
+def _settings_table(prefix: str, model: type[BaseModel]) -> str:
+    fields = {name: f for name, f in model.model_fields.items() if not _is_section(f)}
+    schema = model.model_json_schema()["properties"]
+    rows = [
+        (
+            f"`{prefix}{name}`",
+            f"`{_yaml(field.get_default())}`",
+            _values(schema[name]),
+            field.description or "",
+        )
+        for name, field in fields.items()
+    ]
+    title = prefix.rstrip(".") or "general"
+    return f"### {title}\n\n" + _table(("setting", "default", "values", "what it is"), rows)
+
+
+def _values(schema: Mapping[str, Any]) -> str:
+    """What a setting may be, from its JSON schema."""
+    if "anyOf" in schema:
+        return ", ".join(_values(kind) for kind in schema["anyOf"])
+    if "enum" in schema:
+        return ", ".join(f"`{value}`" for value in schema["enum"])
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    kind = {"null": "none", "boolean": "true, false", "string": "text", "array": "list"}
+    told = kind.get(schema["type"], schema["type"])
+    limits = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+    bounds = [f"{sign} {schema[key]:g}" for key, sign in limits.items() if key in schema]
+    return " ".join([told, " and ".join(bounds)]).strip()
+
+
+def presets() -> str:
+    """What each preset sets otherwise than the defaults do."""
+    from trigner.training import PRESETS
+
+    names = [name for name in PRESETS if PRESETS[name]]
+    flat = {name: dict(_flat(PRESETS[name])) for name in names}
+    keys = list(dict.fromkeys(key for name in names for key in flat[name]))
+    rows = [
+        (f"`{key}`", *(f"`{_yaml(flat[n][key])}`" if key in flat[n] else "" for n in names))
+        for key in keys
+    ]
+    return _table(("setting", *(f"`{name}`" for name in names)), rows)
+
+
+def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def formats() -> str:
+    """Every format: its name, its files, whether it is written."""
+    from trigner.corpora import FORMATS
+
+    rows = [
+        (
+            f"`{known.name}`",
+            known.description,
+            ", ".join(f"`{ending}`" for ending in known.endings),
+            "yes" if known.write is not None else "only read",
+            "folder" if known.writes_folder else "file" if known.write is not None else "",
+        )
+        for known in FORMATS.values()
+    ]
+    return _table(("format", "what it is", "files", "written", "as"), rows)
+
+
+def names(room: str) -> str:
+    """The public names of a room, documented by their docstrings."""
+    module = importlib.import_module(room)
+    return "\n\n".join(_documented(room, name, getattr(module, name)) for name in module.__all__)
+
+
+def _documented(room: str, name: str, value: Any) -> str:
+    """What documents a name. Read from files, a module hides the function of its own name."""
+    if importlib.util.find_spec(f"{room}.{name}") is None:
+        return f"::: {room}.{name}"
+    if value.__module__ != room:
+        return f"::: {value.__module__}.{value.__qualname__}"
+    signature = f"```python\n{name}{inspect.signature(value)}\n```"
+    return f"### {name} {{ #{room}.{name} }}\n\n{signature}\n\n{inspect.getdoc(value)}"
+
+
+def runs() -> str:
+    """The kept output of every scored run: scores and what they are scores of."""
+    rows = []
+    for path in sorted((DOCS / "results").rglob("*.json")):
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        name = path.relative_to(DOCS / "results").as_posix()
+        for part, scores in {"": kept, "dev": kept.get("dev"), "test": kept.get("test")}.items():
+            if scores and "overall" in scores:
+                f1 = [f"{100 * scores[of]['f1']:.2f}" for of in ("overall", "discontinuous")]
+                rows.append((f"[{name}]({name})", part, *f1))
+    return _table(("run", "part", "F1", "discontinuous F1"), rows)
+
+
+def _yaml(value: Any) -> str:
+    """A value as it is written after `--set key=`."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(map(_yaml, value))}]"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = (head, ("---",) * len(head), *rows)
+    return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in c)} |" for c in lines)
+
+
+GENERATED: dict[str, Callable[..., str]] = {
+    made.__name__: made for made in (commands, settings, presets, formats, names, runs)
+}
+"""One line a place."""

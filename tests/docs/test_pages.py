@@ -1,0 +1,71 @@
+"""The hook that fills pages (`scripts/pages.py`)."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def pages():
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed (extra `docs`)")
+    spec = importlib.util.spec_from_file_location("pages", ROOT / "scripts/pages.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_place_that_nothing_fills_stops_the_build(pages):
+    from mkdocs.exceptions import PluginError
+
+    with pytest.raises(PluginError, match="nothing generates 'weather'"):
+        pages.filled("# Page\n\n<!-- generated: weather -->\n")
+
+
+def test_places_are_filled_with_what_the_code_says(pages):
+    filled = pages.filled(
+        "<!-- generated: settings -->\n\n<!-- generated: names trigner.text -->\n"
+    )
+    assert "| `triplets.window` | `25` | integer ≥ 0, none |" in filled
+    assert "### optimisation" in filled
+    assert "::: trigner.text.segment\n" in filled
+    assert "generated:" not in filled
+
+
+def test_a_function_is_told_from_the_module_of_its_name(pages):
+    assert "::: trigner.triplets.candidates.candidates" in pages.names("trigner.triplets")
+    by_hand = pages.names("trigner.schemes")
+    assert "### scheme { #trigner.schemes.scheme }" in by_hand
+    assert "over the entity types" in by_hand
+
+
+def test_examples_of_commands_are_blocks(pages):
+    told = pages.commands()
+    assert "```console\ntrigner train --train annotated/ --out model" in told
+    assert "Example:  trigner" not in told
+
+
+def test_presets_show_what_differs(pages):
+    rows = {row.split("|")[1].strip(): row for row in pages.presets().splitlines()}
+    assert "`pair_states`" in rows["`triplets.source`"]
+    assert "`cosine`" not in pages.presets()
+
+
+def test_links_that_the_site_does_not_have_become_text(pages):
+    folder = ROOT / "docs/decisions"
+    kept = "[here](pins.md) [part](pins.md#cost) [gone](no.md) [web](https://example.org)"
+    assert pages.without_outside_links(kept, folder) == kept
+    outside = "[code](../../benchmarks/accuracy.py), [folder](../results/end-to-end/)"
+    assert pages.without_outside_links(outside, folder) == "code, folder"
+    image = "![page](../images/service.png)"
+    assert pages.without_outside_links(image, folder) == image
+
+
+def test_folders_of_the_navigation_become_their_pages(pages):
+    entry = pages._listed({"Decisions": "decisions/"})
+    assert entry["Decisions"][0] == "decisions/README.md"
+    assert "decisions/pins.md" in entry["Decisions"]
