@@ -84,11 +84,22 @@ class Automaton:
         """The state that each arc enters, `[A + 1]`; any for the one that is not there."""
         return np.array([*(arc.target for arc in self.arcs), 0], dtype=np.int64)
 
+    @cached_property
+    def arc_after(self) -> Integers:
+        """The arc that leaves each state with each tag, `[S, C]`; `A` where there is none."""
+        table = np.full((len(self.states), int(self.arc_tags.max()) + 1), len(self.arcs))
+        for number, arc in enumerate(self.arcs):
+            table[arc.source, arc.tag] = number
+        return table
+
     def accepts(self, tags: Sequence[int] | NDArray[np.integer[Any]]) -> bool:
         """Is this sequence of tags well-formed?"""
-        state: int | None = self.start
+        state = self.start
         for tag in tags:
-            state = self._steps.get((state, int(tag)))
+            arc = self.arc_after[state, tag]
+            if arc == len(self.arcs):
+                return False
+            state = int(self.targets[arc])
         return state in self.finals
 
     def arc_scores(self, scores: Scores) -> Floats:
@@ -136,8 +147,9 @@ class Automaton:
             if allowed is not None:
                 own = np.where(allowed[:, word, self.arc_tags], own, -np.inf)
             ways = values[..., sources] + _with_none(own)[..., self.entering]
-            values = _log_sum(ways)
-        return _log_sum(values[..., list(self.finals)])
+            values = np.logaddexp.reduce(ways, axis=-1)
+        total: Floats = np.logaddexp.reduce(values[..., list(self.finals)], axis=-1)
+        return total
 
     def marginals(self, scores: Scores) -> Floats:
         """How likely each word has each tag, `[L, C]`; tags that no arc reads stay out of `C`.
@@ -154,19 +166,15 @@ class Automaton:
         after[length] = self._at(*self.finals)
         for word in range(length):
             ways = before[word][self.sources[self.entering]] + padded[word][self.entering]
-            before[word + 1] = _log_sum(ways)
+            before[word + 1] = np.logaddexp.reduce(ways, axis=-1)
         for word in range(length - 1, -1, -1):
             ways = after[word + 1][self.targets[self.leaving]] + padded[word][self.leaving]
-            after[word] = _log_sum(ways)
+            after[word] = np.logaddexp.reduce(ways, axis=-1)
         through = before[:-1, self.sources[:-1]] + own + after[1:, self.targets[:-1]]
-        total = _log_sum(before[length] + after[length])
+        total = np.logaddexp.reduce(before[length] + after[length])
         chances = np.zeros((length, int(self.arc_tags.max()) + 1))
         np.add.at(chances, (slice(None), self.arc_tags), np.exp(through - total))
         return chances
-
-    @cached_property
-    def _steps(self) -> dict[tuple[int | None, int], int]:
-        return {(arc.source, arc.tag): arc.target for arc in self.arcs}
 
     def _at(self, *states: int) -> Floats:
         """Log-weights `[S]`: 0 at these states, none at others."""
@@ -188,12 +196,3 @@ def _with_none(scores: Floats) -> Floats:
     """Scores of arcs and, behind them, of the arc that is not there."""
     none = np.full((*scores.shape[:-1], 1), -np.inf)
     return np.concatenate([scores, none], axis=-1)
-
-
-def _log_sum(values: Floats) -> Floats:
-    """`log(sum(exp(values)))` over the last axis; faster than numpy's `logaddexp`."""
-    highest = values.max(axis=-1, initial=-np.inf)
-    highest = np.where(highest == -np.inf, 0.0, highest)
-    with np.errstate(divide="ignore"):
-        total: Floats = np.log(np.exp(values - highest[..., None]).sum(axis=-1))
-    return total + highest
