@@ -1,7 +1,8 @@
 """Documents and comparisons for eyes: on a terminal and as HTML. No numpy, no torch."""
 
+from trigner.rendering.columns import printable
 from trigner.rendering.html import asset, comparison_page, documents_page, documents_page_parts
-from trigner.rendering.terminal import ASCII, UNICODE, Colours, drawing, entity_table
+from trigner.rendering.terminal import ASCII, UNICODE, Colours, drawing, entity_table, surface
 
 __all__ = [
     "ASCII",
@@ -13,4 +14,6 @@ __all__ = [
     "documents_page_parts",
     "drawing",
     "entity_table",
+    "printable",
+    "surface",
 ]
