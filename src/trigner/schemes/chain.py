@@ -28,6 +28,7 @@ def chain(segments: Sequence[tuple[str, str]]) -> Grammar:
         automaton=Automaton(states, tuple(sorted(arcs)), 0, tuple(range(len(states)))),
         continued=tuple(continued),
         exchanged=tuple(range(len(tags))),
+        reopened=tuple(range(len(tags))),
     )
 
 

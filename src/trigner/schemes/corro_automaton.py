@@ -48,6 +48,7 @@ _CONTINUED = {CB: CI, CI: CI, DB_X: DI_IX, DI_BX: DI_IX, DI_IX: DI_IX}
 _CONTINUED |= {DB_Y: DI_IY, DI_BY: DI_IY, DI_IY: DI_IY}
 _EXCHANGED = {DB_X: DB_Y, DI_BX: DI_BY, DI_IX: DI_IY}
 _EXCHANGED |= {y: x for x, y in _EXCHANGED.items()}
+_REOPENED = {DB_X: DI_BX, DB_Y: DI_BY, DI_BX: DB_X, DI_BY: DB_Y}
 
 
 def tag_of(label: int, kind: int) -> int:
@@ -82,6 +83,7 @@ def corro_grammar(labels: tuple[str, ...], *, strict: bool = False) -> Grammar:
         automaton=Automaton(tuple(states), tuple(sorted(arcs)), 0, tuple(finals)),
         continued=(NO_TAG, *_mapped(len(labels), _CONTINUED, NO_TAG)),
         exchanged=(0, *_mapped(len(labels), _EXCHANGED, None)),
+        reopened=(0, *_mapped(len(labels), _REOPENED, None)),
         opening=tuple(tag_of(label, kind) for label in each for kind in (DB_X, DB_Y)),
     )
 

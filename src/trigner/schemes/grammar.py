@@ -25,14 +25,15 @@ class Grammar:
 
     For each tag, `continued` is the tag with which the next word would go on with the same piece of
     a mention, `NO_TAG` for none; `exchanged` is the tag that means the same once the two types of
-    components in its set of mentions change places, mostly the tag itself. `opening` tags begin
-    such a set.
+    components in its set of mentions change places; `reopened` the one that differs in whether the
+    word begins the set; both are mostly the tag itself. `opening` tags begin a set.
     """
 
     tags: tuple[str, ...]
     automaton: Automaton
     continued: tuple[int, ...]
     exchanged: tuple[int, ...]
+    reopened: tuple[int, ...]
     opening: tuple[int, ...] = ()
 
     @cached_property
@@ -98,7 +99,7 @@ def chances(
     """How likely each mention's words have these tags and its pieces end where they do, `[M]`.
 
     Exact sums over all well-formed sequences, whatever the other words' tags, with both ways to
-    name the types of components.
+    name the types of components and wherever the set begins.
     """
     automaton = grammar.automaton
     everything = automaton.log_partition(scores)
@@ -127,4 +128,5 @@ def _demands(grammar: Grammar, tags: Integers, mentions: Sequence[Mention]) -> N
         words = list(mention.words)
         own[words] = False
         own[words, tags[words]] = True
+        own[words[0], grammar.reopened[tags[words[0]]]] = True
     return allowed
