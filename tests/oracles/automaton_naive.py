@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
 
+@lru_cache(maxsize=64)
 def accepted(automaton, length):
     """All well-formed sequences of tags, with the arcs they lead over."""
     found = [((), (), automaton.start)]
