@@ -46,7 +46,5 @@ def marginals(automaton, scores, tags):
     found = np.zeros((len(scores), tags))
     for word in range(len(scores)):
         for tag in range(tags):
-            found[word, tag] = chance(
-                automaton, scores, lambda own, w=word, t=tag: own[w] == t
-            )
+            found[word, tag] = chance(automaton, scores, lambda own, w=word, t=tag: own[w] == t)
     return found

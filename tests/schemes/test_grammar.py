@@ -50,8 +50,6 @@ def test_a_chance_sums_over_everything_else():
 
 def test_scores_are_chances_between_0_and_1_even_when_sure():
     scores = np.eye(10)[CORRO.encode([Mention((0, 2), "A")], 3).tags] * 1e4
-    decoding = decode(
-        CORRO.grammar, scores, lambda tags: [Mention((0, 2), "A")], limit=1
-    )
+    decoding = decode(CORRO.grammar, scores, lambda tags: [Mention((0, 2), "A")], limit=1)
     assert [scored.score for scored in decoding.mentions] == [1.0]
     assert decode(CORRO.grammar, scores, lambda tags: [], limit=1).mentions == ()

@@ -95,11 +95,11 @@ def meaning(tags):
     return {s.mention for s in CORRO.decode_tags(np.array(tags)).mentions}
 
 
-@pytest.mark.parametrize("name", SEQUENCES)
-@pytest.mark.parametrize("arcs", [False, True])
+@pytest.mark.parametrize(
+    ("name", "arcs"),
+    [(name, arcs) for name in SEQUENCES for arcs in (False, True) if (name, arcs) != ("corro", 1)],
+)
 def test_the_loss_is_the_mean_over_words(name, arcs):
-    if arcs and name == "corro":
-        pytest.skip("its weights belong to single words")
     made = scheme(name, ("A",))
     scores, tags, inside = batch(made, arcs=arcs)
     total = 0.0

@@ -56,7 +56,11 @@ def ceiling(
                 name: {
                     **reached.as_json(),
                     "left_out": corpus.left_out,
-                    **({"lost_entities": [each.as_json() for each in _lost(reached, lost)]} if lost else {}),
+                    **(
+                        {"lost_entities": [each.as_json() for each in _lost(reached, lost)]}
+                        if lost
+                        else {}
+                    ),
                 }
                 for name, reached in found.items()
             }

@@ -74,9 +74,7 @@ def _co_predictor(
     )
 
 
-def _sequence_tagger(
-    encoder: Encoder, settings: NetworkSettings, scheme: Scheme
-) -> SequenceTagger:
+def _sequence_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> SequenceTagger:
     grammar = cast(SequenceScheme, scheme).grammar
     transitions = None
     if settings.sequence.transitions:

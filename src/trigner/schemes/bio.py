@@ -62,8 +62,7 @@ class Bio:
 
     def _read(self, tags: NDArray[np.int64]) -> list[Mention]:
         return [
-            Mention(tuple(range(s.first, s.last + 1)), self.labels[s.kind])
-            for s in segments(tags)
+            Mention(tuple(range(s.first, s.last + 1)), self.labels[s.kind]) for s in segments(tags)
         ]
 
 

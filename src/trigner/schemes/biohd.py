@@ -209,6 +209,4 @@ def _segment(piece: Piece) -> Segment:
 
 @lru_cache(maxsize=64)
 def _grammar(labels: tuple[str, ...], kinds: tuple[str, ...]) -> Grammar:
-    return chain(
-        [(f"{kind}B-{label}", f"{kind}I-{label}") for label in labels for kind in kinds]
-    )
+    return chain([(f"{kind}B-{label}", f"{kind}I-{label}") for label in labels for kind in kinds])
