@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def is_well_formed(tags, *, strict=False):
 
 
 def is_set(components, strict):
-    touching = [a[1] + a[2] == b[1] for a, b in zip(components, components[1:], strict=False)]
+    touching = [a[1] + a[2] == b[1] for a, b in pairwise(components)]
     if {kind for kind, _, _ in components} != {"x", "y"}:
         return False
     if len(components) == 2 and all(touching):

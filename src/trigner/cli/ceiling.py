@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich import box
@@ -122,6 +122,11 @@ def _lost_table(found: Mapping[str, Ceiling], number: int) -> Table:
                 " ".join(f"{start}-{end}" for start, end in lost.entity.fragments),
             )
     return table
+
+
+def _listed(reached: Ceiling, number: int) -> dict[str, Any]:
+    """The first entities that a scheme loses, for `--json`, when they are asked for."""
+    return {"lost_entities": [lost.as_json() for lost in _lost(reached, number)]} if number else {}
 
 
 def _lost(reached: Ceiling, number: int) -> list[Lost]:

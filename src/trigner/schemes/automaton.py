@@ -172,8 +172,8 @@ class Automaton:
             after[word] = np.logaddexp.reduce(ways, axis=-1)
         through = before[:-1, self.sources[:-1]] + own + after[1:, self.targets[:-1]]
         total = np.logaddexp.reduce(before[length] + after[length])
-        chances = np.zeros((length, int(self.arc_tags.max()) + 1))
-        np.add.at(chances, (slice(None), self.arc_tags), np.exp(through - total))
+        reads = self.arc_tags[:, None] == np.arange(self.arc_after.shape[1])
+        chances: Floats = np.exp(through - total) @ reads
         return chances
 
     def _at(self, *states: int) -> Floats:

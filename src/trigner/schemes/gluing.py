@@ -28,7 +28,7 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Neighbouring words `first` to `last` with the same `owners` (places in a list of mentions)."""
+    """Neighbouring words `first` to `last` of the same mentions: `owners` are places in a list."""
 
     kind: Kind
     first: int
