@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import shutil
 
+import pytest
+
 QUICK = [
     *("--set", "network.lstm_size=8", "--set", "network.channels=4"),
     *("--set", "network.pair_size=6", "--set", "network.grid_size=5"),
@@ -20,6 +22,49 @@ def test_train_then_use(run, gold, encoder, tmp_path):
     info = json.loads(run("info", out, "--json").out)
     assert info["labels"] == ["ADR", "Drug"]
     assert run("extract", "my leg", "--model", out).code == 0
+
+
+@pytest.mark.parametrize(
+    ("scheme", "changes"),
+    [
+        ("corro", ["task.partial_labels=soft"]),
+        ("biohd", ["network.sequence.transitions=true"]),
+        ("biohd1234", ["network.sequence.layer=hidden"]),
+        ("bio", ["network.sequence.layer=bilstm"]),
+    ],
+)
+def test_every_command_works_with_a_sequence_scheme(run, gold, encoder, tmp_path, scheme, changes):
+    out, small = tmp_path / "model", tmp_path / "small"
+    dev = shutil.copytree(gold, tmp_path / "dev")
+    base = ["train", "--train", gold, "--dev", dev, "--out", out, "--encoder", encoder]
+    chosen = [part for change in changes for part in ("--set", change)]
+    result = run(*base, "--scheme", scheme, *QUICK, *chosen)
+    assert result.code == 0, result.err
+    again = run(*base, "--scheme", scheme, *QUICK, *chosen, "--resume")
+    assert again.code == 0, again.err
+    info = json.loads(run("info", out, "--json").out)
+    assert info["scheme"] == scheme
+    assert run("info", out).code == 0
+    before = json.loads(run("evaluate", "--model", out, "--data", gold, "--json").out)
+    assert before["overall"]["gold"] == 5
+    assert scheme in before["unreachable_by"]
+    for precision in ([], ["--int8"]):
+        folder = small.with_name(f"small{len(precision)}")
+        exported = run("export", "--model", out, "--out", folder, *precision)
+        assert exported.code == 0, exported.err
+        after = run("evaluate", "--model", folder, "--data", gold, "--json")
+        if not precision:
+            assert json.loads(after.out) == before
+        text = run("extract", "my left leg hurt", "--model", folder, "--format", "jsonl")
+        assert json.loads(text.out)["text"] == "my left leg hurt"
+    assert run("find-threshold", "--model", out, "--data", gold).code == 0
+
+
+def test_triplets_are_refused_with_a_sequence_scheme(run, gold, tmp_path):
+    arguments = ["--scheme", "corro", "--set", "triplets.weight=1"]
+    result = run("train", "--train", gold, "--out", tmp_path / "m", *arguments)
+    assert result.code == 2
+    assert "the scheme corro has no word pairs: triplets.weight must be 0" in result.err
 
 
 def test_without_dev_some_documents_are_held_out_and_named(run, gold, encoder, tmp_path):

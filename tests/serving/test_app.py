@@ -4,9 +4,13 @@ import json
 from dataclasses import replace
 
 import pytest
+import torch
 from prometheus_client.parser import text_string_to_metric_families
 
+from tiny_encoders import tiny_encoder
+from trigner.inference import extractor
 from trigner.model_folder import read_description
+from trigner.networks import NetworkSettings, create
 from trigner.serving.messages import SENTENCE
 
 TEXTS = [
@@ -203,3 +207,25 @@ def test_openapi_tells_everything(serve):
         "examples"
     ].values():
         assert client.post("/v1/grid", json=example["value"]).status_code == 200
+
+
+def test_a_sequence_model_is_served_and_has_no_grid(serve, tmp_path):
+    torch.manual_seed(1)
+    encoder = tiny_encoder(tmp_path / "encoder", "bert", head=False)
+    settings = NetworkSettings(special_words=False)
+    made = create(str(encoder), "corro", ("ADR", "Drug"), settings)
+    with torch.no_grad():
+        made.tagger.output.bias[0] -= 2  # finds something nearly everywhere
+    client = serve(extractor(made, device="cpu"))
+    text = "my left leg hurt. no pain in arm, numb after the tablet."
+    answer = client.post("/v1/extract", json={"texts": [text, "no pain"]}).json()
+    found = answer["documents"][0]["entities"]
+    expected = extractor(made, device="cpu")(text).entities
+    assert expected
+    assert [(e["label"], e["score"]) for e in found] == [
+        (e.label, pytest.approx(e.score, abs=1e-4)) for e in expected
+    ]
+    refused = client.post("/v1/grid", json={"text": text})
+    assert refused.status_code == 422
+    assert "a model with the scheme corro has no grid to show" in refused.text
+    assert client.get("/v1/model").json()["scheme"] == "corro"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from trigner.errors import InputError
 from trigner.networks.pretrained import ENCODERS
 from trigner.training import resolve
 
@@ -55,3 +56,15 @@ def test_the_baseline_has_neither_special_words_nor_triplets():
 def test_clean_weighs_triplets_less_than_the_paper():
     assert resolve().triplets.weight == 0.01
     assert resolve(preset="paper").triplets.weight == 1.0
+
+
+@pytest.mark.parametrize("scheme", ["corro", "biohd", "biohd1234", "bio"])
+def test_sequence_schemes_need_neither_special_words_nor_triplets(scheme):
+    settings = resolve(options={"scheme": scheme})
+    assert settings.network.leading_words == ()
+    assert settings.triplets.weight == 0
+    told = f"the scheme {scheme} has no word pairs: triplets.weight must be 0"
+    with pytest.raises(InputError, match=told):
+        resolve(options={"scheme": scheme}, assignments=["triplets.weight=0.1"])
+    with pytest.raises(InputError, match=told):
+        resolve(options={"scheme": scheme}, preset="paper")

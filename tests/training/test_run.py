@@ -70,6 +70,9 @@ def run(encoder, out, *assignments, preset=None, small=SMALL, **options):
         ("triplets.source=pair_states", "triplets.selection=hn", "network.pair_map=full"),
         ("triplets.weight=0", "network.pair_map=folded", "network.special_words=false"),
         ("optimisation.cell_budget=none", "optimisation.precision=bfloat16"),
+        ("scheme=corro", "task.partial_labels=hard", "optimisation.precision=bfloat16"),
+        ("scheme=biohd1234", "network.sequence.transitions=true"),
+        ("scheme=bio", "network.sequence.layer=bilstm", "network.special_words=true"),
     ],
 )
 def test_a_training_leaves_a_model_and_nothing_unfinished(encoder, tmp_path, assignments):
@@ -106,13 +109,16 @@ def test_equal_seeds_give_equal_models(encoder, tmp_path):
     assert not all(a[name].equal(c[name]) for name in a)
 
 
-def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeypatch):
+@pytest.mark.parametrize("scheme", ["w2ner", "corro"])
+def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeypatch, scheme):
+    chosen = f"scheme={scheme}"
+
     def keep_always(self, args, state, control, metrics=None, **_):
         self._save(0, metrics)
 
     # Every epoch's model is kept: the comparison sees the whole of the training.
     monkeypatch.setattr(KeepBest, "on_evaluate", keep_always)
-    run(encoder, tmp_path / "whole")
+    run(encoder, tmp_path / "whole", chosen)
 
     told = []
 
@@ -124,14 +130,14 @@ def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeyp
     with monkeypatch.context() as patch:
         patch.setattr(ShowProgress, "on_evaluate", interrupt)
         with pytest.raises(KeyboardInterrupt):
-            run(encoder, tmp_path / "parts")
+            run(encoder, tmp_path / "parts", chosen)
     assert (tmp_path / "parts" / "checkpoints").is_dir()
     with pytest.raises(InputError, match=r"started with other settings\.triplets\.window"):
-        run(encoder, tmp_path / "parts", "triplets.window=3", resume=True)
-    trained = run(encoder, tmp_path / "parts", resume=True)
+        run(encoder, tmp_path / "parts", chosen, "triplets.window=3", resume=True)
+    trained = run(encoder, tmp_path / "parts", chosen, resume=True)
     assert trained.epochs == 3
     before = (tmp_path / "parts" / "model.safetensors").stat().st_mtime_ns
-    assert run(encoder, tmp_path / "parts", resume=True).epochs == 3  # nothing left to do
+    assert run(encoder, tmp_path / "parts", chosen, resume=True).epochs == 3  # nothing left to do
     assert (tmp_path / "parts" / "model.safetensors").stat().st_mtime_ns == before
     whole, parts = (load_file(tmp_path / n / "model.safetensors") for n in ("whole", "parts"))
     assert all(whole[name].equal(parts[name]) for name in whole)

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from trigner.cli.options import From, Json, SkipBad, Split, Types, print_left_out, read_documents
-from trigner.cli.output import comma_list, print_json, results
-from trigner.evaluation import ceiling as measure
-from trigner.schemes import SCHEMES
-from trigner.schemes import scheme as make_scheme
+from trigner.cli.output import comma_list, print_json, progress, results
+from trigner.evaluation import Ceiling, Lost, ceilings
+from trigner.evaluation.ceiling import SCHEME
+from trigner.rendering import printable, surface
+from trigner.schemes import SCHEMES, scheme
 
 
 def ceiling(
     data: Annotated[Path, typer.Option("--data", help="Annotated documents.")],
     json: Json = False,
+    lost: Annotated[
+        int,
+        typer.Option(
+            "--lost", metavar="N", min=0, help="List the first N entities each scheme loses."
+        ),
+    ] = 0,
     types: Types = None,
     from_: From = None,
     split: Split = None,
@@ -26,38 +36,99 @@ def ceiling(
     """Measure what each tagging scheme could reach at best on these annotations.
 
     The annotations are encoded and decoded again. What is lost is lost before any model is trained:
-    to the splitting of sentences, to words that do not align, or to the scheme.
+    to the splitting of sentences, to words that do not align, or to the scheme. Spurious is what
+    comes back from a scheme's tags without having been annotated.
+
+    Example:  trigner ceiling --data annotated/ --lost 10
     """
     corpus = read_documents(
         data, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
     )
     documents = corpus.documents
     labels = sorted({entity.label for document in documents for entity in document.entities})
-    found = {name: measure(documents, make_scheme(name, labels)) for name in SCHEMES}
+    found = ceilings(
+        progress(documents, total=len(documents), what="encoding and decoding"),
+        {name: scheme(name, labels) for name in SCHEMES},
+    )
     if json:
         print_json(
             {
-                name: {**reached.as_json(), "left_out": corpus.left_out}
+                name: {
+                    **reached.as_json(),
+                    "left_out": corpus.left_out,
+                    **(
+                        {"lost_entities": [each.as_json() for each in _lost(reached, lost)]}
+                        if lost
+                        else {}
+                    ),
+                }
                 for name, reached in found.items()
             }
         )
         return
-    table = Table(title="encode and decode the gold", title_justify="left")
-    table.add_column("scheme")
-    for column in ("F1", "discontinuous F1", "gold", "lost", "of it by the scheme", "spurious"):
-        table.add_column(column, justify="right")
+    console = results()
+    console.print(_table(found))
+    print_left_out(corpus)
+    for reason, number in next(iter(found.values())).lost_by.items():
+        if reason != SCHEME:
+            console.print(f"{number:,} gold entities lost to every scheme: {reason}")
     for name, reached in found.items():
+        if reached.incomplete:
+            console.print(f"{name}: {reached.incomplete:,} sentences at the bound of decoding")
+    if lost:
+        console.print(_lost_table(found, lost))
+
+
+def _table(found: Mapping[str, Ceiling]) -> Table:
+    """A row for each scheme, rates in percent."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("scheme", no_wrap=True)
+    for column in ("P", "R", "F1", "disc. P", "disc. R", "disc. F1", "lost", "spurious"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for name, reached in found.items():
+        rates = [
+            rate
+            for score in (reached.overall, reached.discontinuous)
+            for rate in (score.precision, score.recall, score.f1)
+        ]
         table.add_row(
             name,
-            f"{100 * reached.overall.f1:.2f}",
-            f"{100 * reached.discontinuous.f1:.2f}",
-            f"{reached.overall.gold:,}",
-            f"{reached.lost:,}",
+            *(f"{100 * rate:.2f}" for rate in rates),
             f"{reached.lost_by_scheme:,}",
             f"{reached.spurious:,}",
         )
-    console = results()
-    console.print(table)
-    print_left_out(corpus)
-    for reason, number in next(iter(found.values())).lost_by.items():
-        console.print(f"{number:,} gold entities lost: {reason}", highlight=False)
+    gold = next(iter(found.values()))
+    table.caption = Text(
+        f"of {gold.overall.gold:,} entities, {gold.discontinuous.gold:,} of them discontinuous;"
+        " lost: by the scheme",
+        style="none",
+    )
+    table.caption_justify = "left"
+    return table
+
+
+def _lost_table(found: Mapping[str, Ceiling], number: int) -> Table:
+    """The first entities that each scheme loses."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column in ("scheme", "document", "type", "entity", "characters"):
+        table.add_column(column, overflow="fold")
+    for name, reached in found.items():
+        for lost in _lost(reached, number):
+            table.add_row(
+                name,
+                Text(printable(lost.document.id)),
+                Text(printable(lost.entity.label)),
+                Text(surface(lost.document, lost.entity)),
+                " ".join(f"{start}-{end}" for start, end in lost.entity.fragments),
+            )
+    return table
+
+
+def _listed(reached: Ceiling, number: int) -> dict[str, Any]:
+    """The first entities that a scheme loses, for `--json`, when they are asked for."""
+    return {"lost_entities": [lost.as_json() for lost in _lost(reached, number)]} if number else {}
+
+
+def _lost(reached: Ceiling, number: int) -> list[Lost]:
+    """The first entities that a scheme loses."""
+    return [lost for lost in reached.lost_entities if lost.reason == SCHEME][:number]

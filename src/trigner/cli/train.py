@@ -15,7 +15,9 @@ from trigner.corpora import NoPartError
 from trigner.errors import InputError, require_extra
 from trigner.evaluation import table, unknown_labels
 from trigner.mentions import Document
+from trigner.schemes import SCHEMES
 
+OTHERS = [name for name in SCHEMES if name != "w2ner"]
 HELD_OUT = 10  # percent of the documents that become dev when none is given
 
 
@@ -34,7 +36,10 @@ def train(
             " bioclinicalbert, pharmbert.",
         ),
     ] = None,
-    scheme: Annotated[str | None, typer.Option("--scheme", help="Tagging scheme: w2ner.")] = None,
+    scheme: Annotated[
+        str | None,
+        typer.Option("--scheme", help=f"Tagging scheme: w2ner (default), {', '.join(OTHERS)}."),
+    ] = None,
     types: Types = None,
     init_from: Annotated[
         Path | None,

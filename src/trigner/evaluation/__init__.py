@@ -8,7 +8,7 @@ from trigner.evaluation.calibration import (
     predictions,
     together,
 )
-from trigner.evaluation.ceiling import Ceiling, ceiling
+from trigner.evaluation.ceiling import Ceiling, Lost, ceiling, ceilings
 from trigner.evaluation.comparison import (
     KINDS,
     ComparedDocument,
@@ -36,6 +36,7 @@ __all__ = [
     "Curve",
     "Finding",
     "Kind",
+    "Lost",
     "Predictions",
     "Score",
     "Scores",
@@ -45,6 +46,7 @@ __all__ = [
     "best_temperature",
     "calibration_error",
     "ceiling",
+    "ceilings",
     "check_figure",
     "compare",
     "curves",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from trigner.evaluation.counts import Score, count
 from trigner.evaluation.scores import Key
-from trigner.mentions import Document, Mention, ScoredMention
+from trigner.mentions import Document, Entity, Mention, ScoredMention
 from trigner.text import Segmentation, entity_of, segment
 
 SCHEME = "the scheme cannot represent them"
@@ -49,23 +49,47 @@ class RoundTrip(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Lost:
+    """A gold entity of a document that did not come back, and why."""
+
+    document: Document
+    entity: Entity
+    reason: str
+
+    def as_json(self) -> dict[str, Any]:
+        """What `--json` prints of it."""
+        return {
+            "document": self.document.id,
+            "label": self.entity.label,
+            "text": self.entity.text,
+            "fragments": [list(fragment) for fragment in self.entity.fragments],
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Ceiling:
     """Gold that went through segmentation and a scheme and back, against all gold.
 
-    `lost_by` says where gold mentions got lost: a reason of the segmentation, `SCHEME` or
-    `UNKNOWN`, with the number of distinct mentions. `incomplete` counts the sentences of which
+    `lost_entities` are the distinct gold entities that did not come back, in order; their reasons
+    are those of the segmentation, `SCHEME` or `UNKNOWN`. `incomplete` counts the sentences of which
     the decoder's bound cut some off.
     """
 
     overall: Score
     discontinuous: Score
-    lost_by: Mapping[str, int]
+    lost_entities: tuple[Lost, ...]
     incomplete: int
 
     @property
     def lost(self) -> int:
         """Gold mentions that did not come back."""
         return self.overall.gold - self.overall.correct
+
+    @property
+    def lost_by(self) -> Mapping[str, int]:
+        """How many got lost for each reason."""
+        return dict(sorted(Counter(lost.reason for lost in self.lost_entities).items()))
 
     @property
     def lost_by_scheme(self) -> int:
@@ -83,6 +107,9 @@ class Ceiling:
             "overall": self.overall.as_json(),
             "discontinuous": self.discontinuous.as_json(),
             "lost": self.lost,
+            "lost_by_scheme": self.lost_by_scheme,
+            "spurious": self.spurious,
+            "incomplete": self.incomplete,
         }
 
 
@@ -94,27 +121,53 @@ def ceiling(
     With `labels` the scheme gets mentions of these types only, and the others are lost as
     `UNKNOWN`. Raises ValueError for a type that the scheme gets and does not know.
     """
-    gold: set[tuple[int, Key]] = set()
-    back: set[tuple[int, Key]] = set()
-    lost_by: Counter[str] = Counter()
-    incomplete = 0
+    return ceilings(documents, {"": scheme}, labels=labels)[""]
+
+
+def ceilings(
+    documents: Iterable[Document],
+    schemes: Mapping[str, RoundTrip],
+    *,
+    labels: Collection[str] | None = None,
+) -> dict[str, Ceiling]:
+    """The `ceiling` of each scheme, in one pass over the documents."""
+    tallies = {name: _Tally() for name in schemes}
     for number, document in enumerate(documents):
         segmentation = segment(document)
-        keys = {document.key(entity) for entity in document.entities}
-        found, cut = _round_trip(document, segmentation, scheme, labels)
+        gold: dict[Key, Entity] = {}
+        for entity in document.entities:
+            gold.setdefault(document.key(entity), entity)
         reasons = {document.key(u.entity): u.reason for u in segmentation.unreachable}
-        for key in keys - found:
-            known = labels is None or key[0] in labels
-            lost_by[reasons.get(key, SCHEME if known else UNKNOWN)] += 1
-        incomplete += cut
-        gold |= {(number, key) for key in keys}
-        back |= {(number, key) for key in found}
-    return Ceiling(
-        overall=count(gold, back),
-        discontinuous=count(_discontinuous(gold), _discontinuous(back)),
-        lost_by=dict(sorted(lost_by.items())),
-        incomplete=incomplete,
-    )
+        for name, scheme in schemes.items():
+            tally = tallies[name]
+            found, incomplete = _round_trip(document, segmentation, scheme, labels)
+            tally.incomplete += incomplete
+            tally.gold |= {(number, key) for key in gold}
+            tally.back |= {(number, key) for key in found}
+            for key, entity in gold.items():
+                if key not in found:
+                    known = labels is None or key[0] in labels
+                    reason = reasons.get(key, SCHEME if known else UNKNOWN)
+                    tally.lost.append(Lost(document, entity, reason))
+    return {name: tally.ceiling() for name, tally in tallies.items()}
+
+
+@dataclass
+class _Tally:
+    """What one scheme has met so far."""
+
+    gold: set[tuple[int, Key]] = field(default_factory=set)
+    back: set[tuple[int, Key]] = field(default_factory=set)
+    lost: list[Lost] = field(default_factory=list)
+    incomplete: int = 0
+
+    def ceiling(self) -> Ceiling:
+        return Ceiling(
+            overall=count(self.gold, self.back),
+            discontinuous=count(_discontinuous(self.gold), _discontinuous(self.back)),
+            lost_entities=tuple(self.lost),
+            incomplete=self.incomplete,
+        )
 
 
 def _round_trip(

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import cast
 
+from torch import nn
 from transformers import PreTrainedModel
 
+from trigner.errors import InputError
 from trigner.networks.co_predictor import TrignerCoPredictor, W2nerCoPredictor
+from trigner.networks.dropout import Dropout
 from trigner.networks.encoder import Encoder
 from trigner.networks.grid_tagger import GridTagger
 from trigner.networks.pair_features import PairFeatures
 from trigner.networks.pooling import WordPooling
 from trigner.networks.recurrent import BiLstm
+from trigner.networks.sequence_tagger import ArcWeights, SequenceTagger
 from trigner.networks.settings import NetworkSettings
 from trigner.networks.tagger import Tagger
-from trigner.schemes import Scheme
+from trigner.schemes import Scheme, SequenceScheme
 
 
 def build_tagger(model: PreTrainedModel, settings: NetworkSettings, scheme: Scheme) -> Tagger:
@@ -69,7 +74,46 @@ def _co_predictor(
     )
 
 
+def _sequence_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> SequenceTagger:
+    grammar = cast(SequenceScheme, scheme).grammar
+    transitions = None
+    if settings.sequence.transitions:
+        if grammar.opening:
+            raise InputError(
+                f"the scheme {scheme.name} scores single words:"
+                " network.sequence.transitions must be false"
+            )
+        transitions = ArcWeights(grammar.automaton.arc_tags.tolist())
+    layer, size = _word_layer(settings, encoder.size)
+    return SequenceTagger(
+        encoder=encoder,
+        pooling=WordPooling(empty_word=settings.empty_word),
+        layer=layer,
+        layer_size=size,
+        tags=len(scheme.tags),
+        transitions=transitions,
+    )
+
+
+def _word_layer(settings: NetworkSettings, input_size: int) -> tuple[nn.Module, int]:
+    """What reads the word vectors of a sequence tagger, and its size."""
+    dropout, hidden = settings.embedding_dropout, settings.sequence.hidden_size
+    if settings.sequence.layer == "bilstm":
+        size = settings.lstm_size
+        return BiLstm(input_size=input_size, size=size, dropout=dropout), size
+    if settings.sequence.layer == "none":
+        return Dropout(dropout), input_size
+    linear = nn.Linear(input_size, hidden)
+    return nn.Sequential(
+        Dropout(dropout), linear, nn.GELU(), Dropout(settings.output_dropout)
+    ), hidden
+
+
 TAGGERS: Mapping[str, Callable[[Encoder, NetworkSettings, Scheme], Tagger]] = {
     "w2ner": _grid_tagger,
+    "corro": _sequence_tagger,
+    "biohd": _sequence_tagger,
+    "biohd1234": _sequence_tagger,
+    "bio": _sequence_tagger,
 }
 """One line a scheme: its network."""

@@ -12,6 +12,20 @@ from trigner.networks.pair_maps import PairMapKind
 from trigner.networks.pooling import EmptyWord
 
 
+class SequenceSettings(BaseModel):
+    """What comes between word vectors and tags in a network of a sequence scheme."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    layer: Literal["none", "hidden", "bilstm"] = Field(
+        default="none", description="between word vectors and tags; the BiLSTM has lstm_size"
+    )
+    hidden_size: int = Field(default=256, ge=1, description="size of the hidden layer")
+    transitions: bool = Field(
+        default=False, description="learn a weight for each pair of neighbouring tags"
+    )
+
+
 class NetworkSettings(BaseModel):
     """Sizes, rates and switches of the network. Numbers are those of W2NER's CADEC setting."""
 
@@ -46,6 +60,7 @@ class NetworkSettings(BaseModel):
     )
     biaffine_size: int = Field(default=512, ge=1, description="hidden size of W2NER's own biaffine")
     grid_size: int = Field(default=120, ge=1, description="hidden size of the grid branch")
+    sequence: SequenceSettings = SequenceSettings()
     embedding_dropout: float = Field(default=0.5, ge=0, lt=1, description="of the word states")
     feature_dropout: float = Field(
         default=0.5, ge=0, lt=1, description="of whole channels of pair features"

@@ -1,5 +1,6 @@
 """Documents and comparisons for eyes: on a terminal and as HTML. No numpy, no torch."""
 
+from trigner.rendering.columns import printable
 from trigner.rendering.html import (
     asset,
     comparison_page,
@@ -7,7 +8,7 @@ from trigner.rendering.html import (
     documents_page_parts,
     systems_page,
 )
-from trigner.rendering.terminal import ASCII, UNICODE, Colours, drawing, entity_table
+from trigner.rendering.terminal import ASCII, UNICODE, Colours, drawing, entity_table, surface
 
 __all__ = [
     "ASCII",
@@ -19,5 +20,7 @@ __all__ = [
     "documents_page_parts",
     "drawing",
     "entity_table",
+    "printable",
+    "surface",
     "systems_page",
 ]

@@ -100,15 +100,15 @@ def entity_table(document: Document) -> Table:
     for entity in document.entities:
         table.add_row(
             Text(printable(entity.label)),  # not what rich takes for markup
-            Text(_surface(document, entity)),
+            Text(surface(document, entity)),
             " ".join(f"{start}-{end}" for start, end in entity.fragments),
             f"{entity.score:.3f}" if entity.score is not None else "",
         )
     return table
 
 
-def _surface(document: Document, entity: Entity) -> str:
-    # The mark shows where something that is no part of the entity stands in between.
+def surface(document: Document, entity: Entity) -> str:
+    """The entity's text on one line, ` … ` where something stands between its fragments."""
     pieces = (document.text[start:end] for start, end in entity.fragments)
     return " … ".join(" ".join(printable(piece).split()) for piece in pieces)
 
@@ -216,4 +216,4 @@ def _listed(
         yield Text(columns.shown(first, last).rstrip())
     for entity in entities:
         name = _name(entity, _name_width([entity]), colours)
-        yield name.append("  ").append(_surface(document, entity))
+        yield name.append("  ").append(surface(document, entity))

@@ -5,13 +5,39 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from trigner.errors import InputError
+from trigner.schemes.automaton import Arc, Automaton
+from trigner.schemes.bio import Bio
+from trigner.schemes.biohd import Biohd, Biohd1234
+from trigner.schemes.corro import Corro
+from trigner.schemes.grammar import Grammar, SequenceScheme
 from trigner.schemes.scheme import Decoding, Encoding, Scheme, TagGroup, TagSpace
 from trigner.schemes.w2ner import W2ner
 
-__all__ = ["SCHEMES", "Decoding", "Encoding", "Scheme", "TagGroup", "TagSpace", "W2ner", "scheme"]
+__all__ = [
+    "SCHEMES",
+    "Arc",
+    "Automaton",
+    "Bio",
+    "Biohd",
+    "Biohd1234",
+    "Corro",
+    "Decoding",
+    "Encoding",
+    "Grammar",
+    "Scheme",
+    "SequenceScheme",
+    "TagGroup",
+    "TagSpace",
+    "W2ner",
+    "scheme",
+]
 
 SCHEMES: dict[str, Callable[[tuple[str, ...]], Scheme]] = {
     "w2ner": W2ner,
+    "corro": Corro,
+    "biohd": Biohd,
+    "biohd1234": Biohd1234,
+    "bio": Bio,
 }
 """One line a scheme: its name and what makes it from the entity types."""
 

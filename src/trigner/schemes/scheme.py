@@ -27,7 +27,8 @@ class TagSpace(Enum):
     where its score is above 0."""
 
     SEQUENCE = "sequence"
-    """One tag per word: tags `[L]`, scores `[L, C]`. Class 0 is outside."""
+    """One tag per word: tags `[L]`, class 0 is outside. Scores `[L, C]`, or `[L, A]` for each arc
+    of the scheme's automaton, where a pair of neighbouring tags has a weight."""
 
     @property
     def word_axes(self) -> int:

@@ -74,5 +74,12 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
 }
 """One line a preset."""
 
-SCHEME_SETTINGS: dict[str, Mapping[str, Any]] = {}
+SEQUENCE: dict[str, Any] = {"network": {"special_words": False}, "triplets": {"weight": 0.0}}
+
+SCHEME_SETTINGS: dict[str, Mapping[str, Any]] = {
+    "corro": SEQUENCE,
+    "biohd": SEQUENCE,
+    "biohd1234": SEQUENCE,
+    "bio": SEQUENCE,
+}
 """What a scheme needs to be other than the defaults; presets and all else stand above it."""

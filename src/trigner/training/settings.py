@@ -103,6 +103,10 @@ class TaskSettings(_Section):
     negative_rate: float = Field(
         default=1.0, gt=0, le=1, description="share of the cells without tags that are learnt from"
     )
+    partial_labels: Literal["soft", "hard", "first"] = Field(
+        default="soft",
+        description="what corro learns of component types: soft or hard EM, or the first is x",
+    )
 
 
 class OptimisationSettings(_Section):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import cast
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from trigner.batches import IGNORED
-from trigner.schemes import Scheme, TagSpace
+from trigner.schemes import Scheme, SequenceScheme, TagSpace
+from trigner.training.sequence_loss import SequenceLoss
 from trigner.training.settings import TaskSettings
 
 TaskLoss = Callable[[Tensor, Tensor], Tensor]
@@ -41,6 +43,10 @@ def _multi_label_grid(scheme: Scheme, settings: TaskSettings) -> TaskLoss:
         return torch.stack(parts).sum()
 
     return loss
+
+
+def _sequence(scheme: Scheme, settings: TaskSettings) -> TaskLoss:
+    return SequenceLoss(cast(SequenceScheme, scheme).grammar, settings.partial_labels)
 
 
 def cell_cross_entropy(logits: Tensor, tags: Tensor) -> Tensor:
@@ -90,5 +96,6 @@ CELL_LOSSES: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
 TASK_LOSSES: Mapping[TagSpace, Callable[[Scheme, TaskSettings], TaskLoss]] = {
     TagSpace.EXCLUSIVE_GRID: _exclusive_grid,
     TagSpace.MULTI_LABEL_GRID: _multi_label_grid,
+    TagSpace.SEQUENCE: _sequence,
 }
 """One line a tag space."""

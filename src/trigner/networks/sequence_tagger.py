@@ -1,0 +1,62 @@
+"""Pieces of a batch of sentences -> a score for each tag of each word, or each arc."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from trigner.networks.encoder import Encoder
+from trigner.networks.pooling import WordPooling
+from trigner.networks.recurrent import BiLstm
+from trigner.networks.tagger import Tagger, TagScores
+
+
+class SequenceTagger(Tagger):
+    """Encoder, word pooling, a layer with dropout in it, and a linear map to `tags` tags.
+
+    With `transitions` each arc of the scheme's automaton has a weight.
+    """
+
+    def __init__(
+        self,
+        *,
+        encoder: Encoder,
+        pooling: WordPooling,
+        layer: nn.Module,
+        layer_size: int,
+        tags: int,
+        transitions: ArcWeights | None = None,
+    ) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.pooling = pooling
+        self.layer = layer
+        self.output = nn.Linear(layer_size, tags)
+        self.transitions = transitions
+
+    def forward(
+        self, piece_ids: Tensor, attention_mask: Tensor, word_pieces: Tensor, lengths: Tensor
+    ) -> TagScores:
+        """Scores `[B, L, C]`, or `[B, L, A]` of arcs, with the word states `[B, L, size]`."""
+        pieces = self.encoder(piece_ids, attention_mask)
+        words = self.pooling(pieces, word_pieces)
+        recurrent = isinstance(self.layer, BiLstm)
+        states = self.layer(words, lengths) if recurrent else self.layer(words)
+        scores = self.output(states)
+        return TagScores(scores if self.transitions is None else self.transitions(scores), states)
+
+
+class ArcWeights(nn.Module):
+    """The score of an arc: that of its tag and a weight of its own, 0 at first."""
+
+    def __init__(self, arc_tags: Sequence[int]) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(len(arc_tags)))
+        self.register_buffer("arc_tags", torch.tensor(arc_tags), persistent=False)
+
+    def forward(self, scores: Tensor) -> Tensor:
+        """`[B, L, A]` from the scores of tags `[B, L, C]`."""
+        arc_tags: Tensor = self.get_buffer("arc_tags")
+        return scores[..., arc_tags] + self.weight

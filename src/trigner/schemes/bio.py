@@ -1,0 +1,71 @@
+"""Flat BIO: the plain lower bound, which knows nothing of discontinuous mentions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trigner.mentions import Mention
+from trigner.schemes.chain import chain, segments
+from trigner.schemes.grammar import Grammar, certain, check, decode
+from trigner.schemes.scheme import Decoding, Encoding, Scores, TagGroup, Tags, TagSpace
+
+
+@dataclass(frozen=True, slots=True)
+class Bio:
+    """One tag a word: `O`, and `B-type` and `I-type` for its first and further words.
+
+    Discontinuous mentions are lost, and of continuous ones that overlap the longest stays, of
+    equally long ones the first. What is lost leaves no tag behind.
+    """
+
+    labels: tuple[str, ...]
+    name: str = field(default="bio", init=False)
+    tag_space: TagSpace = field(default=TagSpace.SEQUENCE, init=False)
+    groups: tuple[TagGroup, ...] = field(default=(), init=False)
+
+    @property
+    def grammar(self) -> Grammar:
+        """`I-type` follows `B-type` or `I-type` only."""
+        return _grammar(self.labels)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """O, then B and I of each label."""
+        return self.grammar.tags
+
+    def encode(self, mentions: Sequence[Mention], length: int) -> Encoding:
+        """Tags `[L]`."""
+        check(mentions, self.labels, length)
+        tags = np.zeros(length, dtype=np.int64)
+        kept = set()
+        for mention in sorted(set(mentions), key=lambda m: (-len(m.words), m)):
+            words = slice(mention.words[0], mention.words[-1] + 1)
+            if not mention.is_discontinuous and not tags[words].any():
+                kept.add(mention)
+                begin = 1 + 2 * self.labels.index(mention.label)
+                tags[words] = begin + 1
+                tags[words.start] = begin
+        return Encoding(tags, tuple(m for m in mentions if m not in kept))
+
+    def decode(self, scores: Scores) -> Decoding:
+        """Mentions of the best well-formed tags; scores as in `grammar.chances`."""
+        return decode(self.grammar, scores, self._read, limit=len(scores))
+
+    def decode_tags(self, tags: Tags) -> Decoding:
+        """Mentions of tags `[L]`, each with score 1. A stray `I` begins a mention."""
+        return certain(self._read(tags.astype(np.int64)), limit=len(tags))
+
+    def _read(self, tags: NDArray[np.int64]) -> list[Mention]:
+        return [
+            Mention(tuple(range(s.first, s.last + 1)), self.labels[s.kind]) for s in segments(tags)
+        ]
+
+
+@lru_cache(maxsize=64)
+def _grammar(labels: tuple[str, ...]) -> Grammar:
+    return chain([(f"B-{label}", f"I-{label}") for label in labels])

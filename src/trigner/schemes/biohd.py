@@ -1,0 +1,212 @@
+"""BIOHD and BIOHD1234: words that mentions share are marked, and pieces glued by rules.
+
+Tang et al., 2013 and 2015; Metke-Jimenez and Karimi, 2016. Ties and the table of BIOHD1234's digits
+are ours: `docs/schemes.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from trigner.mentions import Mention
+from trigner.schemes.automaton import Integers
+from trigner.schemes.chain import Segment, chain, segments
+from trigner.schemes.gluing import (
+    Kind,
+    Piece,
+    WithHeads,
+    WithoutHeads,
+    Words,
+    glued,
+    glued_by_digits,
+    pieces_of,
+    pointed_to,
+    words_of,
+)
+from trigner.schemes.grammar import Grammar, certain, check, decode
+from trigner.schemes.scheme import Decoding, Encoding, Scores, TagGroup, Tags, TagSpace
+
+PLAIN_OR_HEAD = ("", "H")
+DIGITS = (1, 2, 3, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Biohd:
+    """Seven tags for one label: O, and B and I, HB and HI, DB and DI of each.
+
+    B is a mention that is continuous and shares no word; H are words that mentions share; D those
+    that belong to one mention, a discontinuous one or one that shares others. Reading is
+    ambiguous: `with_heads` and `without_heads` are rules of `gluing.glued`.
+    """
+
+    labels: tuple[str, ...]
+    with_heads: WithHeads = "nearest"
+    without_heads: WithoutHeads = "all"
+    max_mentions: int = 1000
+    name: str = field(default="biohd", init=False)
+    tag_space: TagSpace = field(default=TagSpace.SEQUENCE, init=False)
+    groups: tuple[TagGroup, ...] = field(default=(), init=False)
+
+    @property
+    def grammar(self) -> Grammar:
+        """I follows B or I, HI follows HB or HI, DI follows DB or DI, of the same label."""
+        return _grammar(self.labels, (*PLAIN_OR_HEAD, "D"))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """O, then the six others of each label."""
+        return self.grammar.tags
+
+    def encode(self, mentions: Sequence[Mention], length: int) -> Encoding:
+        """Tags `[L]`. Lost is what does not come back from them.
+
+        A mention that shares words with a longer one, or one of equal length before it, of another
+        label leaves no tag behind.
+        """
+        return _encode(self, mentions, length, lambda pieces, words: [p.kind for p in pieces])
+
+    def decode(self, scores: Scores) -> Decoding:
+        """Mentions of the best well-formed tags; scores as in `grammar.chances`."""
+        return decode(self.grammar, scores, self.read, limit=self.max_mentions)
+
+    def decode_tags(self, tags: Tags) -> Decoding:
+        """Mentions of tags `[L]`, each with score 1. A stray tag of I's kind begins a segment."""
+        return certain(self.read(tags.astype(np.int64)), limit=self.max_mentions)
+
+    def read(self, tags: Integers) -> list[Mention]:
+        """Mentions of tags `[L]`, those of each label in turn."""
+
+        def glue(heads: Sequence[Segment], parts: Sequence[Segment]) -> list[Words]:
+            return glued(heads, parts, self.with_heads, self.without_heads)
+
+        return _read(self.labels, len(Kind), tags, glue)
+
+
+@dataclass(frozen=True, slots=True)
+class Biohd1234:
+    """Thirteen tags for one label: BIOHD with a digit on D that says what to glue it to.
+
+    1 the nearest H to the left, 2 to the right, 3 the nearest D to the left, 4 to the right.
+    """
+
+    labels: tuple[str, ...]
+    max_mentions: int = 1000
+    name: str = field(default="biohd1234", init=False)
+    tag_space: TagSpace = field(default=TagSpace.SEQUENCE, init=False)
+    groups: tuple[TagGroup, ...] = field(default=(), init=False)
+
+    @property
+    def grammar(self) -> Grammar:
+        """As BIOHD's; DI has the digit of the DB or DI before it."""
+        return _grammar(self.labels, (*PLAIN_OR_HEAD, *(f"D{digit}" for digit in DIGITS)))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """O, then the twelve others of each label."""
+        return self.grammar.tags
+
+    def encode(self, mentions: Sequence[Mention], length: int) -> Encoding:
+        """Tags `[L]`; as BIOHD's, with the first digit that points into the piece's mention."""
+
+        def kinds(pieces: Sequence[Piece], mentions: Sequence[Words]) -> list[int]:
+            heads = [_segment(p) for p in pieces if p.kind == Kind.HEAD]
+            parts = [_segment(p) for p in pieces if p.kind == Kind.PART]
+            return [
+                p.kind + _digit(p, mentions, heads, parts) - 1 if p.kind == Kind.PART else p.kind
+                for p in pieces
+            ]
+
+        return _encode(self, mentions, length, kinds)
+
+    def decode(self, scores: Scores) -> Decoding:
+        """Mentions of the best well-formed tags; scores as in `grammar.chances`."""
+        return decode(self.grammar, scores, self.read, limit=self.max_mentions)
+
+    def decode_tags(self, tags: Tags) -> Decoding:
+        """Mentions of tags `[L]`, each with score 1. A stray tag of I's kind begins a segment."""
+        return certain(self.read(tags.astype(np.int64)), limit=self.max_mentions)
+
+    def read(self, tags: Integers) -> list[Mention]:
+        """Mentions of tags `[L]`, those of each label in turn."""
+
+        def glue(heads: Sequence[Segment], parts: Sequence[Segment]) -> list[Words]:
+            return glued_by_digits(heads, parts, [part.kind - Kind.PART + 1 for part in parts])
+
+        return _read(self.labels, Kind.PART + len(DIGITS), tags, glue)
+
+
+Kinds = Callable[[Sequence[Piece], Sequence[Words]], Sequence[int]]
+Glue = Callable[[Sequence[Segment], Sequence[Segment]], list[Words]]
+
+
+def _encode(
+    scheme: Biohd | Biohd1234, mentions: Sequence[Mention], length: int, kinds: Kinds
+) -> Encoding:
+    """Tags of the pieces of each label's mentions; `kinds` number those of its segments."""
+    check(mentions, scheme.labels, length)
+    kept = _one_label_a_word(mentions)
+    tags = np.zeros(length, dtype=np.int64)
+    tags_a_label = (len(scheme.tags) - 1) // len(scheme.labels) if scheme.labels else 0
+    for place, label in enumerate(scheme.labels):
+        own = sorted(mention.words for mention in kept if mention.label == label)
+        pieces = pieces_of(own)
+        for piece, kind in zip(pieces, kinds(pieces, own), strict=True):
+            begin = 1 + place * tags_a_label + 2 * kind
+            tags[piece.first : piece.last + 1] = begin + 1
+            tags[piece.first] = begin
+    back = set(scheme.read(tags))
+    return Encoding(tags, tuple(mention for mention in mentions if mention not in back))
+
+
+def _one_label_a_word(mentions: Sequence[Mention]) -> set[Mention]:
+    """The mentions that share no word with one of another label that comes before them."""
+    label_of: dict[int, str] = {}
+    kept = set()
+    for mention in sorted(set(mentions), key=lambda m: (-len(m.words), m)):
+        if all(label_of.get(word, mention.label) == mention.label for word in mention.words):
+            label_of.update(dict.fromkeys(mention.words, mention.label))
+            kept.add(mention)
+    return kept
+
+
+def _read(labels: Sequence[str], kinds: int, tags: Integers, glue: Glue) -> list[Mention]:
+    """Plain segments, and what `glue` makes of the heads and parts of each label."""
+    own: list[list[Segment]] = [[] for _ in labels]
+    for segment in segments(tags):
+        place, kind = divmod(segment.kind, kinds)
+        own[place].append(Segment(kind, segment.first, segment.last))
+    found: list[Mention] = []
+    for label, all_ in zip(labels, own, strict=True):
+        plain = [words_of(s) for s in all_ if s.kind == Kind.PLAIN]
+        heads = [s for s in all_ if s.kind == Kind.HEAD]
+        parts = [s for s in all_ if s.kind >= Kind.PART]
+        found += [Mention(words, label) for words in (*plain, *glue(heads, parts))]
+    return found
+
+
+def _digit(
+    piece: Piece,
+    mentions: Sequence[Words],
+    heads: Sequence[Segment],
+    parts: Sequence[Segment],
+) -> int:
+    """The first digit whose target lies in the mention of a part; else 1, or 3 without heads."""
+    (owner,) = piece.owners
+    for digit in DIGITS:
+        target = pointed_to(digit, _segment(piece), heads, parts)
+        if target is not None and set(words_of(target)) <= set(mentions[owner]):
+            return digit
+    return 1 if heads else 3
+
+
+def _segment(piece: Piece) -> Segment:
+    return Segment(int(piece.kind), piece.first, piece.last)
+
+
+@lru_cache(maxsize=64)
+def _grammar(labels: tuple[str, ...], kinds: tuple[str, ...]) -> Grammar:
+    return chain([(f"{kind}B-{label}", f"{kind}I-{label}") for label in labels for kind in kinds])

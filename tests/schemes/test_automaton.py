@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from oracles import automaton_naive
+from trigner.schemes import Arc, Automaton, scheme
+
+SEQUENCES = ("corro", "biohd", "biohd1234", "bio")
+
+
+def automaton_of(name, labels=("A",)):
+    return scheme(name, labels).grammar.automaton
+
+
+def scores_for(automaton, length, seed, *, arcs=False):
+    width = len(automaton.arcs) if arcs else int(automaton.arc_tags.max()) + 1
+    return np.random.default_rng(seed).normal(size=(length, width)) * 2
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+@pytest.mark.parametrize("labels", [("A",), ("A", "B", "C")])
+def test_every_state_is_reached_and_reaches_a_final_one(name, labels):
+    automaton = automaton_of(name, labels)
+    forth = closure({automaton.start}, [(a.source, a.target) for a in automaton.arcs])
+    back = closure(set(automaton.finals), [(a.target, a.source) for a in automaton.arcs])
+    everything = set(range(len(automaton.states)))
+    assert forth == back == everything
+    assert len(set(automaton.states)) == len(automaton.states)
+
+
+def closure(states, steps):
+    while more := {target for source, target in steps if source in states} - states:
+        states = states | more
+    return states
+
+
+def test_a_choice_and_an_unknown_state_are_refused():
+    with pytest.raises(ValueError, match="with the same tag"):
+        Automaton(("a", "b"), (Arc(0, 0, 0), Arc(0, 0, 1)), 0, (0,))
+    with pytest.raises(ValueError, match=r"unknown states: \[2\]"):
+        Automaton(("a", "b"), (Arc(0, 0, 2),), 0, (0,))
+
+
+@pytest.mark.parametrize("arcs", [False, True])
+@pytest.mark.parametrize("name", SEQUENCES)
+@pytest.mark.parametrize("seed", range(4))
+def test_everything_equals_the_sum_over_all_sequences(name, seed, arcs):
+    automaton = automaton_of(name)
+    scores = scores_for(automaton, seed + 1, seed, arcs=arcs)
+    weights = automaton_naive.weighed(automaton, scores)
+    best = automaton.best(scores)
+    assert best.score == pytest.approx(max(weights.values()))
+    assert weights[tuple(best.tags.tolist())] == pytest.approx(best.score)
+    assert float(automaton.log_partition(scores)) == pytest.approx(
+        automaton_naive.log_partition(automaton, scores)
+    )
+    tags = int(automaton.arc_tags.max()) + 1
+    np.testing.assert_allclose(
+        automaton.marginals(scores), automaton_naive.marginals(automaton, scores, tags), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("length", [5, 6])
+def test_longer_sentences_too(length):
+    automaton = automaton_of("corro")
+    scores = scores_for(automaton, length, length)
+    weights = automaton_naive.weighed(automaton, scores)
+    assert automaton.best(scores).score == pytest.approx(max(weights.values()))
+    assert float(automaton.log_partition(scores)) == pytest.approx(
+        automaton_naive.log_partition(automaton, scores)
+    )
+
+
+def test_only_allowed_tags_count():
+    automaton = automaton_of("corro")
+    scores = scores_for(automaton, 4, 0)
+    allowed = np.random.default_rng(1).random((6, 4, 10)) < 0.7
+    allowed[0] = True
+    allowed[1, 2] = False
+    found = automaton.log_partition(scores, allowed)
+    assert found[0] == pytest.approx(float(automaton.log_partition(scores)))
+    assert found[1] == -np.inf
+    for own, total in zip(allowed[2:], found[2:], strict=True):
+        expected = automaton_naive.chance(
+            automaton, scores, lambda tags, own=own: own[range(4), tags].all()
+        )
+        assert np.exp(total - found[0]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_accepts_what_can_be_enumerated_and_nothing_else(name):
+    automaton = automaton_of(name)
+    known = {tags for tags, _ in automaton_naive.accepted(automaton, 3)}
+    tags = int(automaton.arc_tags.max()) + 1
+    for sequence in np.ndindex(tags, tags, tags):
+        assert automaton.accepts(sequence) == (sequence in known)
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+@pytest.mark.parametrize("large", [1e2, 1e6])
+def test_the_best_sequence_is_well_formed_whatever_the_scores(name, large):
+    automaton = automaton_of(name, ("A", "B"))
+    for seed in range(30):
+        scores = scores_for(automaton, 25, seed) * large
+        scores[:, 0] -= large * 10 * (seed % 2)  # nothing outside
+        assert automaton.accepts(automaton.best(scores).tags)
+        np.testing.assert_allclose(automaton.marginals(scores).sum(axis=1), 1)
+
+
+def test_no_words_and_no_way():
+    automaton = automaton_of("corro")
+    none = np.zeros((0, 10))
+    assert automaton.best(none).tags.shape == (0,)
+    assert automaton.log_partition(none) == 0
+    assert automaton.marginals(none).shape == (0, 10)
+    stuck = Automaton(("a", "b"), (Arc(0, 0, 1),), 0, (1,))
+    with pytest.raises(ValueError, match="no sequence of 2 tags"):
+        stuck.best(np.zeros((2, 1)))
+
+
+def test_of_equals_the_first_tag():
+    automaton = automaton_of("corro")
+    assert automaton.best(np.zeros((7, 10))).tags.tolist() == [0] * 7
+
+
+@pytest.mark.parametrize("work", ["best", "log_partition", "marginals"])
+def test_time_is_linear_in_the_words(work):
+    automaton = automaton_of("corro")
+
+    def seconds(length):
+        scores = scores_for(automaton, length, 0)
+        times = []
+        for _ in range(5):
+            started = time.process_time()
+            getattr(automaton, work)(scores)
+            times.append(time.process_time() - started)
+        return min(times)
+
+    seconds(50)
+    assert seconds(3200) < 8 * 2.5 * seconds(400)
