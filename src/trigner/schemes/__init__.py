@@ -5,13 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from trigner.errors import InputError
-from trigner.schemes.scheme import Decoding, Encoding, Scheme, TagGroup, TagSpace
+from trigner.schemes.scheme import (
+    Decoding,
+    Encoding,
+    Explaining,
+    Scheme,
+    TagGroup,
+    TagSpace,
+    decoded_tags,
+)
+from trigner.schemes.toe import Toe
 from trigner.schemes.w2ner import W2ner
 
-__all__ = ["SCHEMES", "Decoding", "Encoding", "Scheme", "TagGroup", "TagSpace", "W2ner", "scheme"]
+__all__ = [
+    "SCHEMES",
+    "Decoding",
+    "Encoding",
+    "Explaining",
+    "Scheme",
+    "TagGroup",
+    "TagSpace",
+    "Toe",
+    "W2ner",
+    "decoded_tags",
+    "scheme",
+]
 
 SCHEMES: dict[str, Callable[[tuple[str, ...]], Scheme]] = {
     "w2ner": W2ner,
+    "toe": Toe,
 }
 """One line a scheme: its name and what makes it from the entity types."""
 
