@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping
 
 from transformers import PreTrainedModel
 
-from trigner.networks.co_predictor import TrignerCoPredictor, W2nerCoPredictor
+from trigner.networks.co_predictor import CoPredictor, TrignerCoPredictor, W2nerCoPredictor
 from trigner.networks.encoder import Encoder
 from trigner.networks.grid_tagger import GridTagger
 from trigner.networks.pair_features import PairFeatures
 from trigner.networks.pooling import WordPooling
 from trigner.networks.recurrent import BiLstm
 from trigner.networks.settings import NetworkSettings
+from trigner.networks.tag_enhancement import TagEnhancement
 from trigner.networks.tagger import Tagger
+from trigner.networks.toe_tagger import ToeTagger
 from trigner.schemes import Scheme
 
 
@@ -24,7 +26,50 @@ def build_tagger(model: PreTrainedModel, settings: NetworkSettings, scheme: Sche
 
 
 def _grid_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> GridTagger:
-    features = PairFeatures(
+    features = _pair_features(settings)
+    return GridTagger(
+        encoder=encoder,
+        pooling=WordPooling(empty_word=settings.empty_word),
+        recurrent=_recurrent(encoder, settings),
+        features=features,
+        co_predictor=_co_predictor(settings, features.out_channels, len(scheme.tags)),
+    )
+
+
+def _toe_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> ToeTagger:
+    features = _pair_features(settings)
+    main, auxiliary = (group.stop - group.start for group in scheme.groups)
+    return ToeTagger(
+        encoder=encoder,
+        pooling=WordPooling(empty_word=settings.empty_word),
+        recurrent=_recurrent(encoder, settings),
+        enhancement=TagEnhancement(
+            features=features,
+            size=settings.lstm_size,
+            tags=main + auxiliary,
+            table_size=settings.toe.table_size,
+            rounds=settings.toe.rounds,
+            heads=settings.toe.heads,
+            feed_forward=settings.toe.feed_forward,
+            dropout=settings.toe.dropout,
+            mask_padding=settings.toe.mask_padding,
+        ),
+        main=_co_predictor(settings, features.out_channels, main),
+        auxiliary=_co_predictor(settings, features.out_channels, auxiliary),
+        main_tags=main,
+        auxiliary_tags=auxiliary,
+        feature_size=features.out_channels,
+    )
+
+
+def _recurrent(encoder: Encoder, settings: NetworkSettings) -> BiLstm:
+    return BiLstm(
+        input_size=encoder.size, size=settings.lstm_size, dropout=settings.embedding_dropout
+    )
+
+
+def _pair_features(settings: NetworkSettings) -> PairFeatures:
+    return PairFeatures(
         size=settings.lstm_size,
         distance_size=settings.distance_size,
         region_size=settings.region_size,
@@ -35,20 +80,11 @@ def _grid_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) ->
         chained=settings.chained,
         mask_between=settings.mask_between,
     )
-    return GridTagger(
-        encoder=encoder,
-        pooling=WordPooling(empty_word=settings.empty_word),
-        recurrent=BiLstm(
-            input_size=encoder.size, size=settings.lstm_size, dropout=settings.embedding_dropout
-        ),
-        features=features,
-        co_predictor=_co_predictor(settings, features.out_channels, len(scheme.tags)),
-    )
 
 
 def _co_predictor(
     settings: NetworkSettings, feature_size: int, classes: int
-) -> TrignerCoPredictor | W2nerCoPredictor:
+) -> CoPredictor:
     if settings.co_predictor == "w2ner":
         return W2nerCoPredictor(
             word_size=settings.lstm_size,
@@ -71,5 +107,6 @@ def _co_predictor(
 
 TAGGERS: Mapping[str, Callable[[Encoder, NetworkSettings, Scheme], Tagger]] = {
     "w2ner": _grid_tagger,
+    "toe": _toe_tagger,
 }
 """One line a scheme: its network."""

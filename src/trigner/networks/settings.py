@@ -12,6 +12,23 @@ from trigner.networks.pair_maps import PairMapKind
 from trigner.networks.pooling import EmptyWord
 
 
+class ToeSettings(BaseModel):
+    """The rounds of tag representations of scheme `toe`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    rounds: int = Field(
+        default=3, ge=1, description="how often pair scores are made; before the last they go back"
+    )
+    table_size: int = Field(default=49, ge=1, description="scores of a pair within a round")
+    heads: int = Field(default=8, ge=1, description="of the attention; they divide lstm_size")
+    feed_forward: int = Field(default=2048, ge=1, description="hidden size of the attention layer")
+    dropout: float = Field(default=0.1, ge=0, lt=1, description="within the attention layer")
+    mask_padding: bool = Field(
+        default=True, description="keep padding out of pooling and attention"
+    )
+
+
 class NetworkSettings(BaseModel):
     """Sizes, rates and switches of the network. Numbers are those of W2NER's CADEC setting."""
 
@@ -45,6 +62,7 @@ class NetworkSettings(BaseModel):
     embedding_dropout: float = Field(default=0.5, ge=0, lt=1)
     feature_dropout: float = Field(default=0.5, ge=0, lt=1)
     output_dropout: float = Field(default=0.33, ge=0, lt=1)
+    toe: ToeSettings = ToeSettings()
 
     @model_validator(mode="after")
     def _dilations_are_positive(self) -> NetworkSettings:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from trigner.errors import InputError
 from trigner.schemes.scheme import (
+    Cell,
     Decoding,
     Encoding,
     Explaining,
@@ -19,6 +20,7 @@ from trigner.schemes.w2ner import W2ner
 
 __all__ = [
     "SCHEMES",
+    "Cell",
     "Decoding",
     "Encoding",
     "Explaining",

@@ -28,7 +28,7 @@ class Paths:
 
 
 class Links:
-    """Links between words as successor lists, with the best log-probability from each word to each tail.
+    """Links as successor lists, with the best log-probability from each word to each tail.
 
     A link leads from its row to its column, a later word. Links come row by row, columns
     increasing, as `numpy.nonzero` gives them; `weights` are their log-probabilities.
