@@ -117,7 +117,7 @@ def test_the_conditional_norm_starts_as_a_plain_layer_norm(normalised):
     states = word_states([5])
     plain = functional.layer_norm(states, (8,), eps=1e-12)
     broadcast = plain[:, :, None] if normalised == "row" else plain[:, None]
-    norm = pair_grid_naive.conditional_layer_norm(states, made.scale, made.shift, normalised)
+    norm = pair_grid_naive.conditional_layer_norm(states, states, made)
     torch.testing.assert_close(norm, broadcast.expand(1, 5, 5, 8))
     # The first layer alone: its distance and region parts taken away.
     reduced = made._reduced(states, torch.tensor([5]))

@@ -15,6 +15,7 @@ from trigner.corpora import NoPartError
 from trigner.errors import InputError, require_extra
 from trigner.evaluation import table, unknown_labels
 from trigner.mentions import Document
+from trigner.schemes import SCHEMES
 
 HELD_OUT = 10  # percent of the documents that become dev when none is given
 
@@ -34,7 +35,9 @@ def train(
             " bioclinicalbert, pharmbert.",
         ),
     ] = None,
-    scheme: Annotated[str | None, typer.Option("--scheme", help="Tagging scheme: w2ner.")] = None,
+    scheme: Annotated[
+        str | None, typer.Option("--scheme", help=f"Tagging scheme: {', '.join(SCHEMES)}.")
+    ] = None,
     types: Types = None,
     init_from: Annotated[
         Path | None,
@@ -56,7 +59,7 @@ def train(
     ] = None,
     preset: Annotated[
         str | None,
-        typer.Option("--preset", help="clean (default), w2ner, paper, paper-cadec ..."),
+        typer.Option("--preset", help="clean (default), w2ner, paper, paper-cadec, paper-toe ..."),
     ] = None,
     set_: Annotated[
         list[str] | None,
