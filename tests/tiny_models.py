@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from tiny_encoders import tiny_encoder
 from trigner.batches import collate
@@ -26,6 +25,12 @@ SMALL = NetworkSettings(
     biaffine_size=5,
     toe=ToeSettings(table_size=6, heads=2, feed_forward=7),
 )
+LAST_LAYERS = {
+    "w2ner": ("co_predictor.grid.output",),
+    "toe": ("main.grid.output", "auxiliary.grid.output"),
+}
+"""One line a scheme: layers whose biases are those of its tags, one behind the other."""
+
 TEXT = "my left leg hurt. no pain in arm, numb after the tablet."
 
 
@@ -42,16 +47,11 @@ def tiny_model(folder: Path, scheme: str = "w2ner", kind: str = "bert", **change
     scores = torch_scorer(made.tagger)(batch).reshape(-1, len(made.scheme.tags))
     several = made.scheme.tag_space is TagSpace.MULTI_LABEL_GRID
     middle = np.quantile(scores, 0.7, axis=0) if several else scores.mean(axis=0)
+    layers = [made.tagger.get_submodule(name) for name in LAST_LAYERS[scheme]]
+    start = 0
     with torch.no_grad():
-        biases = _last_biases(made)
-        for bias, own in zip(biases, np.split(middle, np.cumsum(list(map(len, biases)))[:-1])):
-            bias -= torch.from_numpy(own)
+        for layer in layers:
+            stop = start + len(layer.bias)
+            layer.bias -= torch.from_numpy(middle[start:stop])
+            start = stop
     return made
-
-
-def _last_biases(model: Model) -> list[Tensor]:
-    """Biases of the last layers, one behind the other as the classes are."""
-    tagger = model.tagger
-    if model.scheme.name == "toe":
-        return [tagger.main.grid.output.bias, tagger.auxiliary.grid.output.bias]
-    return [tagger.co_predictor.grid.output.bias]
