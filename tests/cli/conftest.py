@@ -13,7 +13,6 @@ from tiny_models import tiny_model
 from trigner.cli import main
 from trigner.networks import save
 
-
 TEXTS = {
     "one": ("my left leg hurt. no pain.\n", ["T1\tADR 3 11;12 16\tleft leg hurt"]),
     "two": (

@@ -11,10 +11,7 @@ TEXTS = {
 
 def document(name, *surfaces):
     text = TEXTS[name]
-    entities = tuple(
-        Entity("ADR", ((text.index(s), text.index(s) + len(s)),), s)
-        for s in surfaces
-    )
+    entities = tuple(Entity("ADR", ((text.index(s), text.index(s) + len(s)),), s) for s in surfaces)
     return Document(name, text, entities)
 
 

@@ -10,7 +10,6 @@ from trigner.batches import collate
 from trigner.inference import export, extractor
 
 
-
 @pytest.fixture(scope="session")
 def made(tmp_path_factory):
     """Model by encoder kind, scheme and network settings, made once."""

@@ -68,7 +68,7 @@ def test_equals_the_straightforward_network(encoders, changes):
     found = tagger(*inputs).logits
     parameters = dict(tagger.named_parameters())
     expected = []
-    for row, sentence in enumerate(SENTENCES):
+    for sentence in SENTENCES:
         logits = toe_network_naive.logits(tagger, *batch([sentence]))
         size = len(sentence) + 2
         assert logits.shape == (size, size, 9)

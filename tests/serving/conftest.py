@@ -15,7 +15,6 @@ from trigner.model_folder import read_description
 from trigner.serving import ServiceSettings, create_app
 
 
-
 @pytest.fixture(scope="session")
 def model(tmp_path_factory):
     """A model with random weights."""

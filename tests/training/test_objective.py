@@ -97,7 +97,10 @@ def test_pair_states_reach_the_pair_map_and_not_the_grid_branch(model, inputs):
 
 @pytest.mark.parametrize(
     ("source", "reached"),
-    [("logits", {"main.row", "main.grid.hidden", "main.grid.output"}), ("grid", {"main.grid.hidden"})],
+    [
+        ("logits", {"main.row", "main.grid.hidden", "main.grid.output"}),
+        ("grid", {"main.grid.hidden"}),
+    ],
 )
 def test_triplets_of_toe_see_the_main_tags_alone(tmp_path, source, reached):
     toe = tiny_model(tmp_path, "toe", co_predictor="w2ner")

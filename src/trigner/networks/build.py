@@ -82,9 +82,7 @@ def _pair_features(settings: NetworkSettings) -> PairFeatures:
     )
 
 
-def _co_predictor(
-    settings: NetworkSettings, feature_size: int, classes: int
-) -> CoPredictor:
+def _co_predictor(settings: NetworkSettings, feature_size: int, classes: int) -> CoPredictor:
     if settings.co_predictor == "w2ner":
         return W2nerCoPredictor(
             word_size=settings.lstm_size,

@@ -78,9 +78,7 @@ def grid(extractor: Extractor, text: str, sentence: Sentence) -> Work[Grid]:
     return Work(tickets(), lambda: found)
 
 
-def _cells(
-    scheme: Scheme, mention: Mention, logits: NDArray[np.floating[Any]]
-) -> tuple[Cell, ...]:
+def _cells(scheme: Scheme, mention: Mention, logits: NDArray[np.floating[Any]]) -> tuple[Cell, ...]:
     """The cells whose probabilities, multiplied, are a mention's score, from `logits [L, L, C]`."""
     if isinstance(scheme, Explaining):
         return scheme.evidence(mention, logits)
