@@ -3,26 +3,55 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import torch
 
 from tiny_encoders import tiny_encoder
 from trigner.batches import collate
 from trigner.inference.torch_runtime import torch_scorer
 from trigner.networks import Model, NetworkSettings, create
+from trigner.networks.settings import ToeSettings
+from trigner.schemes import TagSpace
 
 SMALL = NetworkSettings(
-    lstm_size=8, distance_size=3, region_size=3, channels=4, pair_size=6, grid_size=5
+    lstm_size=8,
+    distance_size=3,
+    region_size=3,
+    channels=4,
+    pair_size=6,
+    grid_size=5,
+    biaffine_size=5,
+    toe=ToeSettings(table_size=6, heads=2, feed_forward=7),
 )
+LAST_LAYERS = {
+    "w2ner": ("co_predictor.grid.output",),
+    "toe": ("main.grid.output", "auxiliary.grid.output"),
+}
+"""One line a scheme: layers whose biases are those of its tags, one behind the other."""
+
 TEXT = "my left leg hurt. no pain in arm, numb after the tablet."
 
 
-def tiny_model(folder: Path) -> Model:
-    """A model around a tiny encoder, no class ahead of the others on average."""
+def tiny_model(folder: Path, scheme: str = "w2ner", kind: str = "bert", **changes: Any) -> Model:
+    """A model around a tiny encoder, `SMALL` but for `changes`.
+
+    On average no class is ahead of the others; of tags that stand side by side each has its turn.
+    """
     torch.manual_seed(1)
-    made = create(str(tiny_encoder(folder, "bert", head=False)), "w2ner", ("ADR", "Drug"), SMALL)
+    encoder = tiny_encoder(folder, kind, head=False)
+    settings = SMALL.model_copy(update=changes)
+    made = create(str(encoder), scheme, ("ADR", "Drug"), settings)
     batch = collate(made.word_pieces([TEXT.split()]), padding_id=made.padding_id)
-    mean = torch.from_numpy(torch_scorer(made.tagger)(batch).mean(axis=(0, 1, 2)))
+    scores = torch_scorer(made.tagger)(batch).reshape(-1, len(made.scheme.tags))
+    several = made.scheme.tag_space is TagSpace.MULTI_LABEL_GRID
+    middle = np.quantile(scores, 0.7, axis=0) if several else scores.mean(axis=0)
+    layers = [made.tagger.get_submodule(name) for name in LAST_LAYERS[scheme]]
+    start = 0
     with torch.no_grad():
-        made.tagger.co_predictor.pairs.output.bias -= mean
+        for layer in layers:
+            stop = start + len(layer.bias)
+            layer.bias -= torch.from_numpy(middle[start:stop])
+            start = stop
     return made

@@ -7,17 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-import torch
 
 from tiny_encoders import tiny_encoder
-from trigner.batches import collate
+from tiny_models import tiny_model
 from trigner.cli import main
-from trigner.inference.torch_runtime import torch_scorer
-from trigner.networks import NetworkSettings, create, save
-
-SMALL = NetworkSettings(
-    lstm_size=8, distance_size=3, region_size=3, channels=4, pair_size=6, grid_size=5
-)
+from trigner.networks import save
 
 TEXTS = {
     "one": ("my left leg hurt. no pain.\n", ["T1\tADR 3 11;12 16\tleft leg hurt"]),
@@ -81,14 +75,9 @@ def encoder(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def model(tmp_path_factory, encoder):
+def model(tmp_path_factory):
     """The folder of an untrained model that finds a fair number of things."""
-    torch.manual_seed(1)
-    made = create(str(encoder), "w2ner", ("ADR", "Drug"), SMALL)
-    probe = collate(made.word_pieces([TEXTS["one"][0].split()]), padding_id=made.padding_id)
-    mean = torch_scorer(made.tagger)(probe).mean(axis=(0, 1, 2))
-    with torch.no_grad():
-        made.tagger.co_predictor.pairs.output.bias -= torch.from_numpy(mean)
+    made = tiny_model(tmp_path_factory.mktemp("encoder"))
     folder = tmp_path_factory.mktemp("model")
     save(made, folder)
     return folder

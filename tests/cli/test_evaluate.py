@@ -86,3 +86,15 @@ def test_annotations_in_no_window_are_told(run, model, tmp_path):
     path.write_text(json.dumps([item]))
     result = run("evaluate", "--model", model, "--data", path)
     assert "1 annotations lie whole in no window: they count as missed" in result.err
+
+
+def test_the_first_sentences_may_be_left_out_of_the_counts(run, model, gold, tmp_path):
+    """They are: `my left leg hurt.` and `no pain.` of the first document."""
+    arguments = ["evaluate", "--model", model, "--data", gold, "--json"]
+    whole = json.loads(run(*arguments).out)["overall"]
+    result = run(*arguments, "--skip-first", 2)
+    assert "the first 2 sentences count nowhere" in result.err
+    part = json.loads(result.out)["overall"]
+    assert (whole["gold"], part["gold"]) == (5, 4)
+    assert part["predicted"] < whole["predicted"]
+    assert run(*arguments, "--skip-first", -1).code == 2

@@ -4,42 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
-from tiny_encoders import tiny_encoder
+from tiny_models import tiny_model
 from trigner.batches import collate
 from trigner.inference import export, extractor
-from trigner.inference.torch_runtime import torch_scorer
-from trigner.networks import NetworkSettings, create
-
-SMALL = NetworkSettings(
-    lstm_size=8, distance_size=3, region_size=3, channels=4, pair_size=6, grid_size=5
-)
-
-
-def make(folder, kind="bert", **changes):
-    """A model around a tiny encoder, no class ahead of the others on average: it tags some cells
-    of each."""
-    encoder = tiny_encoder(folder, kind, head=False)
-    torch.manual_seed(1)
-    model = create(str(encoder), "w2ner", ("ADR", "Drug"), SMALL.model_copy(update=changes))
-    probe = model.word_pieces([["my", "left", "leg", "hurt", ".", "no", "pain", "in", "arm"]])
-    batch = collate(probe, padding_id=model.padding_id)
-    mean = torch.from_numpy(torch_scorer(model.tagger)(batch).mean(axis=(0, 1, 2)))
-    with torch.no_grad():
-        model.tagger.co_predictor.grid.output.bias -= mean
-    return model
 
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory):
-    """Model by encoder kind and network settings, made once."""
+    """Model by encoder kind, scheme and network settings, made once."""
     models = {}
 
-    def model(kind="bert", **changes):
-        key = (kind, *sorted(changes.items()))
+    def model(kind="bert", scheme="w2ner", **changes):
+        key = (kind, scheme, *sorted(changes.items()))
         if key not in models:
-            models[key] = make(tmp_path_factory.mktemp("encoder") / kind, kind, **changes)
+            folder = tmp_path_factory.mktemp("encoder") / kind
+            models[key] = tiny_model(folder, scheme, kind, **changes)
         return models[key]
 
     return model

@@ -7,6 +7,7 @@ from trigner.networks.build import TAGGERS, build_tagger
 from trigner.networks.co_predictor import TrignerCoPredictor, W2nerCoPredictor
 from trigner.networks.pair_maps import FoldedPairMap, FullPairMap, LowRankPairMap
 from trigner.networks.pretrained import encoder_from_config
+from trigner.networks.settings import ToeSettings
 from trigner.schemes import SCHEMES, scheme
 
 SMALL = NetworkSettings(
@@ -80,3 +81,38 @@ def test_every_setting_reaches_the_network(encoders):
     assert own.weight.shape == (5, 10, 10)
     assert own.dropout.p == own.grid.dropout.p == 0.44
     assert own.grid.hidden.weight.shape == (7, 8, 1, 1)
+
+
+def test_every_setting_of_toe_reaches_its_network(encoders):
+    toe = {"rounds": 2, "table_size": 11, "heads": 2, "feed_forward": 13, "dropout": 0.2}
+    settings = SMALL.model_copy(
+        update={
+            "co_predictor": "w2ner",
+            "biaffine_size": 9,
+            "dilations": (1, 2),
+            "chained": False,
+            "mask_between": False,
+            "empty_word": "batch_minimum",
+            "toe": ToeSettings(**toe, mask_padding=False),
+        }
+    )
+    tagger = build_tagger(
+        encoder_from_config(encoders["bert"]), settings, scheme("toe", ("A", "B", "C"))
+    )
+    assert tagger.pooling.empty_word == "batch_minimum"
+    enhancement = tagger.enhancement
+    assert (enhancement.rounds, enhancement.mask_padding) == (2, False)
+    assert not enhancement.features.chained
+    assert not enhancement.features.mask_between
+    assert enhancement.table.weight.shape == (11, 8, 1, 1)
+    assert enhancement.output.weight.shape == (11, 11, 1, 1)  # 2 + 2 * 3 + 3 tags
+    attention = enhancement.attention
+    assert attention.self_attn.num_heads == attention.multihead_attn.num_heads == 2
+    assert attention.linear1.weight.shape == (13, 8)
+    assert {attention.dropout1.p, attention.dropout2.p, attention.dropout3.p} == {0.2}
+    assert attention.self_attn.dropout == attention.multihead_attn.dropout == 0.2
+    assert {n.eps for n in (attention.norm1, attention.norm2, attention.norm3)} == {1e-12}
+    assert tagger.main.weight.shape == (8, 10, 10)
+    assert tagger.auxiliary.weight.shape == (3, 10, 10)
+    assert tagger.main_features.weight.shape == (8, 8, 1, 1)
+    assert tagger.auxiliary_features.weight.shape == (8, 3, 1, 1)

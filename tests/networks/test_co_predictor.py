@@ -29,7 +29,7 @@ def assert_same(layer, oracle, training):
     layer.train(training)
     states, features = inputs()
     torch.manual_seed(3)
-    found = layer(states, features)
+    found = layer(states, features).logits
     torch.manual_seed(3)
     expected = oracle(layer, states, features)
     assert found.shape == (2, 3, 5, 5)
@@ -61,14 +61,14 @@ def test_trigners_pair_branch_has_no_dropout():
     layer = trigner().train()
     layer.grid.output.weight.data.zero_()
     states, features = inputs()
-    assert layer(states, features).equal(layer(states, features))
+    assert layer(states, features).logits.equal(layer(states, features).logits)
 
 
 def test_w2ners_pair_branch_has_dropout():
     layer = w2ner().train()
     layer.grid.output.weight.data.zero_()
     states, features = inputs()
-    assert not layer(states, features).equal(layer(states, features))
+    assert not layer(states, features).logits.equal(layer(states, features).logits)
 
 
 @pytest.mark.parametrize("kind", ["full", "folded", "low_rank"])
@@ -77,6 +77,19 @@ def test_pair_states_are_those_of_the_map(kind):
     cells = (torch.tensor([1, 0]), torch.tensor([4, 2]), torch.tensor([0, 3]))
     expected = pair_grid_naive.pair_states(layer.pairs, states)[cells]
     torch.testing.assert_close(layer.pair_states(states, *cells), expected)
+
+
+def test_pair_states_of_w2ners_are_what_its_grid_branch_reads_last():
+    layer = w2ner().eval()
+    states, features = inputs()
+    scores = layer(states, features)
+    cells = (torch.tensor([1, 0]), torch.tensor([4, 2]), torch.tensor([0, 3]))
+    found = layer.pair_states(scores.states, *cells)
+    assert found.shape == (2, 7)
+    layer.weight.data.zero_()
+    of_grid = layer.grid.output(found[:, :, None, None])[:, :, 0, 0]
+    logits = layer(states, features).logits.permute(0, 2, 3, 1)
+    torch.testing.assert_close(of_grid, logits[cells])
 
 
 def test_the_grid_branch_drops_before_its_layer_and_after_its_activation():

@@ -6,7 +6,6 @@ import torch
 from oracles import pair_grid_naive
 from tiny_encoders import KINDS
 from trigner.batches import SPECIAL_WORDS, WordPieces, collate
-from trigner.errors import InputError
 from trigner.networks import NetworkSettings
 from trigner.networks.build import build_tagger
 from trigner.networks.pretrained import load_encoder
@@ -96,9 +95,9 @@ def test_padding_and_batch_mates_change_nothing(encoders, kind, changes):
         size = len(sentence) + 2
         difference = alone.logits[0] - together.logits[row, :size, :size]
         assert difference.abs().max() < 1e-5 * alone.logits.abs().max()
-        torch.testing.assert_close(alone.states[0], together.states[row, :size])
     turned = tagger(*batch(SENTENCES[::-1]))
-    torch.testing.assert_close(turned.states.flip(0), together.states)
+    valid = valid_cells(batch(SENTENCES)[-1])
+    torch.testing.assert_close(turned.logits.flip(0)[valid], together.logits[valid])
 
 
 @pytest.mark.parametrize("changes", [{"co_predictor": "w2ner"}, {"pair_map": "full"}])
@@ -154,12 +153,16 @@ def test_pair_states_are_those_of_the_whole_tensor(encoders, kind):
     assert tagger.recurrent.lstm.weight_ih_l0.grad.any()
 
 
-def test_w2ner_has_no_pair_states(encoders):
+def test_w2ners_pair_states_are_those_of_its_grid_branch(encoders):
     tagger, batch = make(encoders["bert"], co_predictor="w2ner")
     scores = tagger(*batch(SENTENCES))
-    cells = [torch.tensor([0])] * 3
-    with pytest.raises(InputError, match="no pair states"):
-        tagger.pair_states(scores, *cells)
+    found = tagger.pair_states(scores, *([torch.tensor([0, 1])] * 3))
+    assert found.shape == (2, SMALL.grid_size)
+    found.sum().backward()
+    assert tagger.features.reduce.weight.grad.any()
+    assert tagger.co_predictor.grid.hidden.weight.grad.any()
+    assert tagger.co_predictor.grid.output.weight.grad is None
+    assert tagger.co_predictor.row.weight.grad is None
 
 
 def test_special_words_are_words_of_the_grid(encoders):

@@ -29,9 +29,9 @@ FILES = ["encoder/config.json", "model.safetensors", "tokenizer.json", "trigner.
 SENTENCES = [["my", "left", "leg", "hurt", "."], ["no", "pain", "in", "arms"]]
 
 
-def make(encoder, labels=("ADR", "Drug"), seed=1, **changes):
+def make(encoder, labels=("ADR", "Drug"), seed=1, scheme="w2ner", **changes):
     torch.manual_seed(seed)
-    made = create(str(encoder), "w2ner", labels, SMALL.model_copy(update=changes))
+    made = create(str(encoder), scheme, labels, SMALL.model_copy(update=changes))
     return made
 
 
@@ -74,6 +74,7 @@ def change(folder, **changes):
 @pytest.mark.parametrize(
     "changes",
     [
+        {"scheme": "toe"},
         {"co_predictor": "w2ner", "special_words": False},
         {"pair_map": "full"},
         {"pair_map": "folded", "normalised": "column", "dilations": (1, 3)},

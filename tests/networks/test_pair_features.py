@@ -35,6 +35,26 @@ def word_states(lengths, size=8):
     return states.requires_grad_()
 
 
+@pytest.mark.parametrize("normalised", ["row", "column"])
+def test_the_second_words_may_have_states_of_their_own(normalised):
+    features = layer(normalised=normalised).train()
+    states, columns = word_states(LENGTHS), word_states(LENGTHS).detach().flip(2)
+    columns.requires_grad_()
+    torch.manual_seed(6)
+    found = features(states, grid_mask(LENGTHS), columns)
+    torch.manual_seed(6)
+    expected = pair_grid_naive.pair_features(features, states, LENGTHS, columns)
+    torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-12)
+    cotangent = torch.randn_like(expected)
+    inputs = [states, columns, *features.parameters()]
+    for one, other in zip(
+        torch.autograd.grad(found, inputs, cotangent),
+        torch.autograd.grad(expected, inputs, cotangent),
+        strict=True,
+    ):
+        torch.testing.assert_close(one, other, rtol=1e-8, atol=1e-10)
+
+
 @pytest.mark.parametrize("channels", [6, 12], ids=["fewer channels", "more channels than words"])
 @pytest.mark.parametrize(("normalised", "chained", "mask_between"), SWITCHES)
 @pytest.mark.parametrize("training", [True, False])
@@ -97,7 +117,7 @@ def test_the_conditional_norm_starts_as_a_plain_layer_norm(normalised):
     states = word_states([5])
     plain = functional.layer_norm(states, (8,), eps=1e-12)
     broadcast = plain[:, :, None] if normalised == "row" else plain[:, None]
-    norm = pair_grid_naive.conditional_layer_norm(states, made.scale, made.shift, normalised)
+    norm = pair_grid_naive.conditional_layer_norm(states, states, made)
     torch.testing.assert_close(norm, broadcast.expand(1, 5, 5, 8))
     # The first layer alone: its distance and region parts taken away.
     reduced = made._reduced(states, torch.tensor([5]))

@@ -25,6 +25,9 @@ from trigner.networks import NetworkSettings
         {"feature_dropout": -0.1},
         {"output_dropout": 1.5},
         {"pair_sizes": 3},
+        {"toe": {"rounds": 0}},
+        {"toe": {"dropout": 1.0}},
+        {"toe": {"heads": 0}},
     ],
 )
 def test_what_makes_no_network_is_refused(wrong):
@@ -38,7 +41,9 @@ def test_settings_are_frozen():
 
 
 def test_a_file_gives_back_what_was_written():
-    settings = NetworkSettings(dilations=(1, 2), pair_map="full", special_words=False)
+    settings = NetworkSettings(
+        dilations=(1, 2), pair_map="full", special_words=False, toe={"rounds": 2}
+    )
     assert NetworkSettings.model_validate(settings.model_dump(mode="json")) == settings
 
 

@@ -31,28 +31,30 @@ def region_id(row: int, column: int) -> int:
     return 1 if row < column else 2
 
 
-def conditional_layer_norm(
-    states: Tensor, scale: torch.nn.Linear, shift: torch.nn.Linear, normalised: str
-) -> Tensor:
+def conditional_layer_norm(firsts: Tensor, seconds: Tensor, layer: PairFeatures) -> Tensor:
     """`V [B, L, L, H]`: one word of a pair is normalised, the other gives scale and shift."""
-    length = states.shape[1]
+    length = firsts.shape[1]
     rows = []
     for i in range(length):
         cells = []
         for j in range(length):
-            word, condition = (i, j) if normalised == "row" else (j, i)
-            x = states[:, word]
+            x, condition = firsts[:, i], seconds[:, j]
+            if layer.normalised == "column":
+                x, condition = condition, x
             mean = x.mean(-1, keepdim=True)
             variance = ((x - mean) ** 2).mean(-1, keepdim=True)
             normal = (x - mean) / (variance + 1e-12).sqrt()
-            gamma, beta = scale(states[:, condition]), shift(states[:, condition])
+            gamma, beta = layer.scale(condition), layer.shift(condition)
             cells.append(gamma * normal + beta)
         rows.append(torch.stack(cells, 1))
     return torch.stack(rows, 1)
 
 
-def pair_features(layer: PairFeatures, states: Tensor, lengths: list[int]) -> Tensor:
-    """`Q [B, n * channels, L, L]`."""
+def pair_features(
+    layer: PairFeatures, states: Tensor, lengths: list[int], columns: Tensor | None = None
+) -> Tensor:
+    """`Q [B, n * channels, L, L]`; `columns` are the second words' states where they differ."""
+    columns = states if columns is None else columns
     batch, length, _ = states.shape
     valid = torch.zeros(batch, length, length, dtype=states.dtype)
     distances = torch.zeros(batch, length, length, dtype=torch.long)
@@ -63,7 +65,7 @@ def pair_features(layer: PairFeatures, states: Tensor, lengths: list[int]) -> Te
                 valid[b, i, j] = 1
                 distances[b, i, j] = distance_id(i, j)
                 regions[b, i, j] = region_id(i, j)
-    norm = conditional_layer_norm(states, layer.scale, layer.shift, layer.normalised)
+    norm = conditional_layer_norm(states, columns, layer)
     grid = torch.cat([layer.distance(distances), layer.region(regions), norm], dim=-1)
     # Laid out channels first: where dropout falls depends on the order in memory.
     grid = (grid * valid[..., None]).permute(0, 3, 1, 2).contiguous()

@@ -5,7 +5,7 @@ import pytest
 
 from trigner.errors import InputError
 from trigner.mentions import Mention
-from trigner.schemes import SCHEMES, TagSpace, scheme
+from trigner.schemes import SCHEMES, Explaining, TagSpace, decoded_tags, scheme
 
 LABELS = ("ADR", "Drug")
 
@@ -38,3 +38,13 @@ def test_every_scheme_does_what_the_protocol_says(name):
 def test_an_unknown_scheme_lists_the_known():
     with pytest.raises(InputError, match=r"unknown scheme 'iob'; known are: .*w2ner"):
         scheme("iob", LABELS)
+
+
+def test_decoding_reads_all_tags_but_the_auxiliary():
+    assert decoded_tags(scheme("w2ner", LABELS)) == (0, 1, 2, 3)
+    assert decoded_tags(scheme("toe", LABELS)) == (0, 1, 2, 3, 4, 5)
+
+
+def test_schemes_that_explain_their_scores():
+    assert isinstance(scheme("toe", LABELS), Explaining)
+    assert not isinstance(scheme("w2ner", LABELS), Explaining)

@@ -6,34 +6,19 @@ import threading
 from dataclasses import replace
 
 import pytest
-import torch
 from starlette.testclient import TestClient
 
-from tiny_encoders import tiny_encoder
+from tiny_models import tiny_model
 from trigner.batches import collate
 from trigner.inference import export, extractor
-from trigner.inference.torch_runtime import torch_scorer
 from trigner.model_folder import read_description
-from trigner.networks import NetworkSettings, create
 from trigner.serving import ServiceSettings, create_app
-
-SMALL = NetworkSettings(
-    lstm_size=8, distance_size=3, region_size=3, channels=4, pair_size=6, grid_size=5
-)
-TEXT = "my left leg hurt. no pain in arm, numb after the tablet."
 
 
 @pytest.fixture(scope="session")
 def model(tmp_path_factory):
-    """A model with random weights, no class ahead of the others on average."""
-    encoder = tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=False)
-    torch.manual_seed(1)
-    made = create(str(encoder), "w2ner", ("ADR", "Drug"), SMALL)
-    batch = collate(made.word_pieces([TEXT.split()]), padding_id=made.padding_id)
-    mean = torch.from_numpy(torch_scorer(made.tagger)(batch).mean(axis=(0, 1, 2)))
-    with torch.no_grad():
-        made.tagger.co_predictor.pairs.output.bias -= mean
-    return made
+    """A model with random weights."""
+    return tiny_model(tmp_path_factory.mktemp("encoder"))
 
 
 @pytest.fixture(scope="session")

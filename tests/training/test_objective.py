@@ -5,9 +5,12 @@ import torch
 from torch.nn import functional
 
 from tiny_encoders import tiny_encoder
+from tiny_models import tiny_model
 from trigner.batches import IGNORED, Example, Window
 from trigner.mentions import Mention
 from trigner.networks import NetworkSettings, create
+from trigner.schemes import decoded_tags
+from trigner.training import resolve
 from trigner.training.data import collator
 from trigner.training.objective import Objective, parameter_groups
 from trigner.training.settings import TripletSettings
@@ -36,6 +39,11 @@ def model(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def inputs(model):
+    return as_batch(model)
+
+
+def as_batch(model):
+    """What the collator makes of the sentences."""
     words = [sentence.split() for sentence in SENTENCES]
     pieces = model.word_pieces(words)
     examples = [
@@ -85,6 +93,36 @@ def test_pair_states_reach_the_pair_map_and_not_the_grid_branch(model, inputs):
     assert predictor.pairs.left.weight.grad.abs().sum() > 0
     assert predictor.pairs.output.weight.grad.abs().max() < 1e-6
     assert predictor.grid.output.weight.grad.abs().max() < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("source", "reached"),
+    [
+        ("logits", {"main.row", "main.grid.hidden", "main.grid.output"}),
+        ("grid", {"main.grid.hidden"}),
+    ],
+)
+def test_triplets_of_toe_see_the_main_tags_alone(tmp_path, source, reached):
+    toe = tiny_model(tmp_path, "toe", co_predictor="w2ner")
+    toe.tagger.eval()
+    batch = as_batch(toe)
+    objective = Objective(
+        toe.tagger,
+        lambda logits, tags: logits.sum() * 0,
+        resolve(assignments=[f"triplets.source={source}"]).triplets,
+        decoded_tags(toe.scheme),
+    )
+    objective(**batch).backward()
+    assert objective.parts["loss_triplets"] > 0
+    moved = {
+        name.rpartition(".")[0]
+        for name, p in toe.tagger.named_parameters()
+        if p.grad is not None and p.grad.any()
+    }
+    predictors = {name for name in moved if name.startswith(("main.", "auxiliary."))}
+    assert predictors - {"main", "main.column"} == reached
+    assert {"enhancement.output", "main_features", "enhancement.attention.linear1"} <= moved
+    assert "auxiliary_features" not in moved
 
 
 def test_every_parameter_is_in_one_group_with_its_rate(model):

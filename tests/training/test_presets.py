@@ -46,6 +46,41 @@ def test_what_all_papers_share():
     assert settings.triplets.special_positive == "row_or_column"
 
 
+def test_toes_released_set_up():
+    """For CADEC; the specification lists it in section 7."""
+    settings = resolve(preset="paper-toe")
+    assert (settings.scheme, settings.encoder, settings.seed) == ("toe", "biobert", 1898)
+    network = settings.network
+    assert (network.lstm_size, network.biaffine_size) == (516, 516)
+    assert (network.channels, network.dilations, network.chained) == (80, (1, 2), False)
+    assert (network.grid_size, network.distance_size, network.region_size) == (120, 20, 20)
+    assert (network.embedding_dropout, network.feature_dropout) == (0.5, 0.5)
+    assert (network.output_dropout, network.encoder_layers) == (0.33, 4)
+    assert (network.co_predictor, network.leading_words) == ("w2ner", ())
+    assert (network.mask_between, network.empty_word) == (False, "batch_minimum")
+    toe = network.toe
+    assert (toe.rounds, toe.table_size, toe.heads, toe.feed_forward) == (3, 49, 12, 3072)
+    assert (toe.dropout, toe.mask_padding) == (0.1, False)
+    assert (settings.task.multi_label, settings.task.first_group) == ("zero_threshold", 0.5)
+    assert settings.task.negative_rate == 1
+    optimisation = settings.optimisation
+    assert (optimisation.epochs, optimisation.batch_size) == (10, 16)
+    assert (optimisation.cell_budget, optimisation.patience) == (None, None)
+    assert (optimisation.learning_rate, optimisation.encoder_rate) == (1e-3, 5e-6)
+    assert (optimisation.weight_decay, optimisation.warmup, optimisation.clip) == (0, 0, 5.0)
+    assert optimisation.epsilon == 1e-8
+    assert settings.triplets.weight == 0
+
+
+def test_toe_is_clean_with_its_own_convolutions():
+    settings = resolve(options={"scheme": "toe"})
+    assert settings.network.co_predictor == "w2ner"
+    assert (settings.network.dilations, settings.network.chained) == ((1, 2), False)
+    assert settings.network.toe.mask_padding
+    assert settings.triplets == resolve().triplets
+    assert settings.optimisation == resolve().optimisation
+
+
 def test_the_baseline_has_neither_special_words_nor_triplets():
     settings = resolve(preset="w2ner")
     assert settings.network.leading_words == ()

@@ -42,9 +42,17 @@ def test_what_makes_no_sense_is_named(assignment, message):
         resolve(assignments=[assignment])
 
 
-def test_pair_states_need_a_pair_map():
-    with pytest.raises(InputError, match="no H"):
-        resolve(assignments=["network.co_predictor=w2ner", "triplets.source=grid"])
+def test_both_co_predictors_have_pair_states():
+    settings = resolve(assignments=["network.co_predictor=w2ner", "triplets.source=grid"])
+    assert settings.triplets.source == "pair_states"
+
+
+def test_heads_divide_the_states():
+    sizes = ["network.lstm_size=516", "network.toe.heads=12"]
+    assert resolve(options={"scheme": "toe"}, assignments=sizes).network.toe.heads == 12
+    with pytest.raises(InputError, match=r"toe\.heads must divide .*: 516 / 8"):
+        resolve(options={"scheme": "toe"}, assignments=sizes[:1])
+    assert resolve(assignments=sizes[:1]).network.lstm_size == 516
 
 
 @pytest.mark.parametrize(

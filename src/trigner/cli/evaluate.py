@@ -24,7 +24,7 @@ from trigner.cli.options import (
 )
 from trigner.cli.output import comma_list, progress, tell
 from trigner.errors import InputError
-from trigner.evaluation import ceiling, score, sign, unknown_labels
+from trigner.evaluation import ceiling, score, sign, unknown_labels, without_first
 from trigner.model_folder import read_description
 
 
@@ -41,6 +41,16 @@ def evaluate(
     from_: From = None,
     split: Split = None,
     skip_bad: SkipBad = False,
+    skip_first: Annotated[
+        int,
+        typer.Option(
+            "--skip-first",
+            min=0,
+            metavar="N",
+            help="Count nothing in the first N sentences. Only to reproduce the figures of TOE's"
+            " released code, which leaves out its first batch (16).",
+        ),
+    ] = 0,
 ) -> None:
     """Score a model against annotated documents.
 
@@ -51,7 +61,9 @@ def evaluate(
     check_page(html)
     wanted = comma_list(types)
     corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split, types=wanted)
-    documents = corpus.documents
+    documents = list(without_first(corpus.documents, skip_first))
+    if skip_first:
+        tell([f"the first {skip_first} sentences count nowhere"])
     extract = load_extractor(model, device=device, batch_size=batch_size, threshold=threshold)
     known = {*extract.labels, *(e.label for d in documents for e in d.entities)}
     if absent := [label for label in wanted or () if label not in known]:
@@ -66,6 +78,7 @@ def evaluate(
             ]
         )
     found = list(progress(extract.documents(documents), total=len(documents), what="evaluating"))
+    found = list(without_first(found, skip_first))
     tell(extract.tally.notices())
     if extract.tally.windowed and (beyond := extract.beyond_windows(documents)):
         tell([f"{beyond} annotations lie whole in no window: they count as missed"])

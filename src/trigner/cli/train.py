@@ -61,7 +61,7 @@ def train(
     ] = None,
     preset: Annotated[
         str | None,
-        typer.Option("--preset", help="clean (default), w2ner, paper, paper-cadec ..."),
+        typer.Option("--preset", help="clean (default), w2ner, paper, paper-cadec, paper-toe ..."),
     ] = None,
     set_: Annotated[
         list[str] | None,

@@ -22,6 +22,7 @@ from trigner.evaluation.counts import Score
 from trigner.evaluation.figures import check_figure
 from trigner.evaluation.scores import Scores, Slices, score, unknown_labels
 from trigner.evaluation.signature import Signature, data_hash, sign
+from trigner.evaluation.skipping import without_first
 from trigner.evaluation.statistics import Statistics, describe, plot_gaps, statistics_table
 from trigner.evaluation.table import errors_table, table
 from trigner.evaluation.thresholds import Curve, curves, plot_curves
@@ -62,4 +63,5 @@ __all__ = [
     "table",
     "together",
     "unknown_labels",
+    "without_first",
 ]

@@ -9,7 +9,7 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from trigner.errors import InputError
-from trigner.networks.co_predictor import TrignerCoPredictor, W2nerCoPredictor
+from trigner.networks.co_predictor import CoPredictor, TrignerCoPredictor, W2nerCoPredictor
 from trigner.networks.dropout import Dropout
 from trigner.networks.encoder import Encoder
 from trigner.networks.grid_tagger import GridTagger
@@ -18,7 +18,9 @@ from trigner.networks.pooling import WordPooling
 from trigner.networks.recurrent import BiLstm
 from trigner.networks.sequence_tagger import ArcWeights, SequenceTagger
 from trigner.networks.settings import NetworkSettings
+from trigner.networks.tag_enhancement import TagEnhancement
 from trigner.networks.tagger import Tagger
+from trigner.networks.toe_tagger import ToeTagger
 from trigner.schemes import Scheme, SequenceScheme
 
 
@@ -29,7 +31,50 @@ def build_tagger(model: PreTrainedModel, settings: NetworkSettings, scheme: Sche
 
 
 def _grid_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> GridTagger:
-    features = PairFeatures(
+    features = _pair_features(settings)
+    return GridTagger(
+        encoder=encoder,
+        pooling=WordPooling(empty_word=settings.empty_word),
+        recurrent=_recurrent(encoder, settings),
+        features=features,
+        co_predictor=_co_predictor(settings, features.out_channels, len(scheme.tags)),
+    )
+
+
+def _toe_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> ToeTagger:
+    features = _pair_features(settings)
+    main, auxiliary = (group.stop - group.start for group in scheme.groups)
+    return ToeTagger(
+        encoder=encoder,
+        pooling=WordPooling(empty_word=settings.empty_word),
+        recurrent=_recurrent(encoder, settings),
+        enhancement=TagEnhancement(
+            features=features,
+            size=settings.lstm_size,
+            tags=main + auxiliary,
+            table_size=settings.toe.table_size,
+            rounds=settings.toe.rounds,
+            heads=settings.toe.heads,
+            feed_forward=settings.toe.feed_forward,
+            dropout=settings.toe.dropout,
+            mask_padding=settings.toe.mask_padding,
+        ),
+        main=_co_predictor(settings, features.out_channels, main),
+        auxiliary=_co_predictor(settings, features.out_channels, auxiliary),
+        main_tags=main,
+        auxiliary_tags=auxiliary,
+        feature_size=features.out_channels,
+    )
+
+
+def _recurrent(encoder: Encoder, settings: NetworkSettings) -> BiLstm:
+    return BiLstm(
+        input_size=encoder.size, size=settings.lstm_size, dropout=settings.embedding_dropout
+    )
+
+
+def _pair_features(settings: NetworkSettings) -> PairFeatures:
+    return PairFeatures(
         size=settings.lstm_size,
         distance_size=settings.distance_size,
         region_size=settings.region_size,
@@ -40,20 +85,9 @@ def _grid_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) ->
         chained=settings.chained,
         mask_between=settings.mask_between,
     )
-    return GridTagger(
-        encoder=encoder,
-        pooling=WordPooling(empty_word=settings.empty_word),
-        recurrent=BiLstm(
-            input_size=encoder.size, size=settings.lstm_size, dropout=settings.embedding_dropout
-        ),
-        features=features,
-        co_predictor=_co_predictor(settings, features.out_channels, len(scheme.tags)),
-    )
 
 
-def _co_predictor(
-    settings: NetworkSettings, feature_size: int, classes: int
-) -> TrignerCoPredictor | W2nerCoPredictor:
+def _co_predictor(settings: NetworkSettings, feature_size: int, classes: int) -> CoPredictor:
     if settings.co_predictor == "w2ner":
         return W2nerCoPredictor(
             word_size=settings.lstm_size,
@@ -111,6 +145,7 @@ def _word_layer(settings: NetworkSettings, input_size: int) -> tuple[nn.Module, 
 
 TAGGERS: Mapping[str, Callable[[Encoder, NetworkSettings, Scheme], Tagger]] = {
     "w2ner": _grid_tagger,
+    "toe": _toe_tagger,
     "corro": _sequence_tagger,
     "biohd": _sequence_tagger,
     "biohd1234": _sequence_tagger,

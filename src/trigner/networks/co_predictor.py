@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import cast
 
 import torch
@@ -9,6 +10,14 @@ from torch import Tensor, nn
 
 from trigner.networks.dropout import Dropout
 from trigner.networks.pair_maps import PairMap, PairMapKind, pair_map, trilinear, with_one
+
+
+@dataclass(frozen=True, slots=True)
+class PairScores:
+    """Logits `[B, C, L, L]`, and the states that the predictor's own `pair_states` reads."""
+
+    logits: Tensor
+    states: Tensor
 
 
 class GridBranch(nn.Module):
@@ -22,8 +31,12 @@ class GridBranch(nn.Module):
 
     def forward(self, features: Tensor) -> Tensor:
         """Scores `[B, C, L, L]` from pair features `[B, F, L, L]`."""
+        return cast(Tensor, self.output(self.states(features)))
+
+    def states(self, features: Tensor) -> Tensor:
+        """What the last layer reads, `[B, size, L, L]`, from pair features `[B, F, L, L]`."""
         hidden = nn.functional.gelu(self.hidden(self._dropped(features)))
-        return cast(Tensor, self.output(self._dropped(hidden)))
+        return self._dropped(hidden)
 
     def _dropped(self, grid: Tensor) -> Tensor:
         # In the order that the numbers have in memory.
@@ -52,9 +65,9 @@ class TrignerCoPredictor(nn.Module):
             input_size=feature_size, size=grid_size, classes=classes, dropout=dropout
         )
 
-    def forward(self, states: Tensor, features: Tensor) -> Tensor:
-        """Logits `Y [B, C, L, L]` from `H [B, L, word_size]` and pair features `[B, F, L, L]`."""
-        return cast(Tensor, self.pairs(states) + self.grid(features))
+    def forward(self, states: Tensor, features: Tensor) -> PairScores:
+        """Logits `Y` from `H [B, L, word_size]`, which is `states`, and features `[B, F, L, L]`."""
+        return PairScores(self.pairs(states) + cast(Tensor, self.grid(features)), states)
 
     def pair_states(
         self, states: Tensor, sentences: Tensor, rows: Tensor, columns: Tensor
@@ -86,12 +99,27 @@ class W2nerCoPredictor(nn.Module):
         )
         nn.init.xavier_normal_(self.weight)
 
-    def forward(self, states: Tensor, features: Tensor) -> Tensor:
-        """Logits `Y [B, C, L, L]` from `H [B, L, word_size]` and pair features `[B, F, L, L]`."""
+    def forward(self, states: Tensor, features: Tensor) -> PairScores:
+        """Logits `Y` from `H [B, L, word_size]` and pair features `[B, F, L, L]`.
+
+        `states` is what the grid branch's last layer reads, `[B, grid_size, L, L]`.
+        """
         rows = self._side(self.row, states)
         columns = self._side(self.column, states)
-        return trilinear(rows, self.weight, columns) + cast(Tensor, self.grid(features))
+        hidden = self.grid.states(features)
+        return PairScores(
+            trilinear(rows, self.weight, columns) + cast(Tensor, self.grid.output(hidden)), hidden
+        )
+
+    def pair_states(
+        self, states: Tensor, sentences: Tensor, rows: Tensor, columns: Tensor
+    ) -> Tensor:
+        """The grid branch's states `[N, grid_size]` at cells."""
+        return states[sentences, :, rows, columns]
 
     def _side(self, layer: nn.Linear, states: Tensor) -> Tensor:
         hidden = nn.functional.gelu(layer(self.dropout(states)))
         return with_one(self.dropout(hidden))
+
+
+CoPredictor = TrignerCoPredictor | W2nerCoPredictor

@@ -5,8 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from trigner.errors import InputError
-from trigner.networks.co_predictor import TrignerCoPredictor, W2nerCoPredictor
+from trigner.networks.co_predictor import CoPredictor
 from trigner.networks.encoder import Encoder
 from trigner.networks.pair_features import PairFeatures
 from trigner.networks.pooling import WordPooling
@@ -27,7 +26,7 @@ class GridTagger(Tagger):
         pooling: WordPooling,
         recurrent: BiLstm,
         features: PairFeatures,
-        co_predictor: TrignerCoPredictor | W2nerCoPredictor,
+        co_predictor: CoPredictor,
     ) -> None:
         super().__init__()
         self.encoder = encoder
@@ -39,19 +38,17 @@ class GridTagger(Tagger):
     def forward(
         self, piece_ids: Tensor, attention_mask: Tensor, word_pieces: Tensor, lengths: Tensor
     ) -> TagScores:
-        """`Y [B, L, L, C]` with the word states `H [B, L, size]`."""
+        """`Y [B, L, L, C]` with the states that the co-predictor's `pair_states` reads."""
         pieces = self.encoder(piece_ids, attention_mask)
         states = self.recurrent(self.pooling(pieces, word_pieces), lengths)
         positions = torch.arange(word_pieces.shape[1], device=lengths.device)
         inside = positions < lengths[:, None]
         features = self.features(states, inside[:, :, None] & inside[:, None])
-        logits = self.co_predictor(states, features)
-        return TagScores(logits.permute(0, 2, 3, 1), states)
+        scores = self.co_predictor(states, features)
+        return TagScores(scores.logits.permute(0, 2, 3, 1), scores.states)
 
     def pair_states(
         self, scores: TagScores, sentences: Tensor, rows: Tensor, columns: Tensor
     ) -> Tensor:
-        """`H^bi [N, D]` at cells."""
-        if not isinstance(self.co_predictor, TrignerCoPredictor):
-            raise InputError("W2NER's co-predictor has no pair states H^bi; use the logits source")
+        """At cells: `H^bi` of TriG-NER's co-predictor, of W2NER's the grid branch's `[N, D]`."""
         return self.co_predictor.pair_states(scores.states, sentences, rows, columns)

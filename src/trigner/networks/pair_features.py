@@ -69,10 +69,15 @@ class PairFeatures(nn.Module):
         nn.init.ones_(self.scale.bias)
         nn.init.zeros_(self.shift.bias)
 
-    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
-        """From word states `[B, L, size]` and the valid cells `[B, L, L]`; zero in padding."""
+    def forward(self, states: Tensor, mask: Tensor, columns: Tensor | None = None) -> Tensor:
+        """From word states `[B, L, size]` and the valid cells `[B, L, L]`; zero in padding.
+
+        `columns [B, L, size]` are the states of a pair's second word where they differ from those
+        of its first.
+        """
         valid = mask[:, None].to(states.dtype)
-        reduced = self._reduced(states, mask[:, 0].sum(-1))
+        columns = states if columns is None else columns
+        reduced = self._reduced(states, columns, mask[:, 0].sum(-1))
         bias = self.reduce.bias[:, None, None]
         grid = (reduced + bias) * valid if self.mask_between else reduced * valid + bias
         grid = functional.gelu(grid)
@@ -86,13 +91,13 @@ class PairFeatures(nn.Module):
         features = torch.cat(outputs, dim=1)
         return features if self.mask_between else features * valid
 
-    def _reduced(self, states: Tensor, lengths: Tensor) -> Tensor:
+    def _reduced(self, rows: Tensor, columns: Tensor, lengths: Tensor) -> Tensor:
         """First layer of the block without its bias, `[B, channels, L, L]`, at valid cells."""
-        batch, length, size = states.shape
+        batch, length, size = rows.shape
         weight = self.reduce.weight[None]
         if self.training:
             # A mask a sentence and input channel: what dropout of whole channels does to the grid.
-            ones = states.new_ones(batch, self.reduce.in_features, 1, 1)
+            ones = rows.new_ones(batch, self.reduce.in_features, 1, 1)
             weight = weight * functional.dropout2d(ones, self.dropout).flatten(1)[:, None]
         split = [self.distance.embedding_dim, self.region.embedding_dim, size]
         on_distance, on_region, on_states = weight.split(split, dim=2)
@@ -101,7 +106,7 @@ class PairFeatures(nn.Module):
         distances = self.distance_of_offset[self._offsets(length)]
         # In memory channels come last from here on: the order in which convolutions are fastest.
         placed = table.index_select(1, distances.flatten()).unflatten(1, (length, length))
-        return placed.permute(0, 3, 1, 2) + self._normalised_pairs(states, on_states, lengths)
+        return placed.permute(0, 3, 1, 2) + self._pairs(rows, columns, on_states, lengths)
 
     def _offsets(self, length: int) -> Tensor:
         """Row minus column of each cell `[L, L]`, as places in `distance_of_offset`."""
@@ -109,9 +114,11 @@ class PairFeatures(nn.Module):
         offsets = positions[:, None] - positions
         return offsets.clamp(-geometry.REACH, geometry.REACH) + geometry.REACH
 
-    def _normalised_pairs(self, states: Tensor, weight: Tensor, lengths: Tensor) -> Tensor:
+    def _pairs(self, rows: Tensor, columns: Tensor, weight: Tensor, lengths: Tensor) -> Tensor:
         """Conditional layer norm of all pairs times `weight [B or 1, C, size]`: `[B, C, L, L]`."""
-        normal = functional.layer_norm(states, states.shape[2:], eps=1e-12)
-        pairs = pair_products(weight, normal, self.scale(states), lengths)
-        pairs = pairs + (weight @ self.shift(states).transpose(1, 2))[:, :, None]
-        return pairs if self.normalised == "row" else pairs.transpose(2, 3)
+        by_row = self.normalised == "row"
+        words, conditions = (rows, columns) if by_row else (columns, rows)
+        normal = functional.layer_norm(words, words.shape[2:], eps=1e-12)
+        pairs = pair_products(weight, normal, self.scale(conditions), lengths)
+        pairs = pairs + (weight @ self.shift(conditions).transpose(1, 2))[:, :, None]
+        return pairs if by_row else pairs.transpose(2, 3)

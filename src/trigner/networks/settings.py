@@ -26,6 +26,23 @@ class SequenceSettings(BaseModel):
     )
 
 
+class ToeSettings(BaseModel):
+    """The rounds of tag representations of scheme `toe`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    rounds: int = Field(
+        default=3, ge=1, description="how often pair scores are made; before the last they go back"
+    )
+    table_size: int = Field(default=49, ge=1, description="scores of a pair within a round")
+    heads: int = Field(default=8, ge=1, description="of the attention; they divide lstm_size")
+    feed_forward: int = Field(default=2048, ge=1, description="hidden size of the attention layer")
+    dropout: float = Field(default=0.1, ge=0, lt=1, description="within the attention layer")
+    mask_padding: bool = Field(
+        default=True, description="keep padding out of pooling and attention"
+    )
+
+
 class NetworkSettings(BaseModel):
     """Sizes, rates and switches of the network. Numbers are those of W2NER's CADEC setting."""
 
@@ -60,6 +77,7 @@ class NetworkSettings(BaseModel):
     )
     biaffine_size: int = Field(default=512, ge=1, description="hidden size of W2NER's own biaffine")
     grid_size: int = Field(default=120, ge=1, description="hidden size of the grid branch")
+    toe: ToeSettings = ToeSettings()
     sequence: SequenceSettings = SequenceSettings()
     embedding_dropout: float = Field(default=0.5, ge=0, lt=1, description="of the word states")
     feature_dropout: float = Field(

@@ -10,7 +10,17 @@ from trigner.schemes.bio import Bio
 from trigner.schemes.biohd import Biohd, Biohd1234
 from trigner.schemes.corro import Corro
 from trigner.schemes.grammar import Grammar, SequenceScheme
-from trigner.schemes.scheme import Decoding, Encoding, Scheme, TagGroup, TagSpace
+from trigner.schemes.scheme import (
+    Cell,
+    Decoding,
+    Encoding,
+    Explaining,
+    Scheme,
+    TagGroup,
+    TagSpace,
+    decoded_tags,
+)
+from trigner.schemes.toe import Toe
 from trigner.schemes.w2ner import W2ner
 
 __all__ = [
@@ -20,20 +30,25 @@ __all__ = [
     "Bio",
     "Biohd",
     "Biohd1234",
+    "Cell",
     "Corro",
     "Decoding",
     "Encoding",
+    "Explaining",
     "Grammar",
     "Scheme",
     "SequenceScheme",
     "TagGroup",
     "TagSpace",
+    "Toe",
     "W2ner",
+    "decoded_tags",
     "scheme",
 ]
 
 SCHEMES: dict[str, Callable[[tuple[str, ...]], Scheme]] = {
     "w2ner": W2ner,
+    "toe": Toe,
     "corro": Corro,
     "biohd": Biohd,
     "biohd1234": Biohd1234,

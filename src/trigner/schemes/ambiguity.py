@@ -30,7 +30,7 @@ def consistent_sets(scheme: Biohd | Biohd1234, tags: Tags) -> list[frozenset[Men
     of_label: list[list[frozenset[Mention]]] = []
     for place, label in enumerate(scheme.labels):
         own = [s for s in segments(tags.astype(np.int64)) if s.kind // kinds == place]
-        plain = {Mention(words_of(s), label) for s in own if s.kind % kinds == Kind.PLAIN}
+        plain = frozenset(Mention(words_of(s), label) for s in own if s.kind % kinds == Kind.PLAIN)
         glued = [s for s in own if s.kind % kinds != Kind.PLAIN]
         if len(glued) > MOST_SEGMENTS:
             raise ValueError(f"{len(glued)} heads and parts of {label}: at most {MOST_SEGMENTS}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from trigner.mentions import Mention, ScoredMention
 
 Tags = NDArray[np.integer[Any]]
 Scores = NDArray[np.floating[Any]]
+Cell = tuple[int, int, int]
+"""Row, column and tag of a grid."""
 
 
 class TagSpace(Enum):
@@ -40,13 +42,15 @@ class TagSpace(Enum):
 class TagGroup:
     """Tags of a multi-label grid that are learnt together, side by side in `tags`.
 
-    `upper` says that they can only stand on or above the diagonal.
+    `upper` says that they can only stand on or above the diagonal, `auxiliary` that decoding does
+    not read them: they are there to learn from.
     """
 
     name: str
     start: int
     stop: int
     upper: bool = False
+    auxiliary: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,3 +115,21 @@ class Scheme(Protocol):
     def decode_tags(self, tags: Tags) -> Decoding:
         """Mentions that certain tags stand for, each with score 1."""
         ...
+
+
+@runtime_checkable
+class Explaining(Protocol):
+    """A scheme whose mentions' scores are not the product over the cells that encode them."""
+
+    def evidence(self, mention: Mention, scores: Scores) -> tuple[Cell, ...]:
+        """The cells of `scores [L, L, C]` whose probabilities, multiplied, are a mention's score.
+
+        For a grid scheme: the probability of a cell's tag is that of its tag space.
+        """
+        ...
+
+
+def decoded_tags(scheme: Scheme) -> tuple[int, ...]:
+    """The tags that decoding reads: all but those of auxiliary groups."""
+    left_out = {tag for g in scheme.groups if g.auxiliary for tag in range(g.start, g.stop)}
+    return tuple(tag for tag in range(len(scheme.tags)) if tag not in left_out)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from trigner.batches import cut
 from trigner.errors import InputError
 from trigner.inference import Extractor
-from trigner.mentions import Document, Entity, Sentence
-from trigner.schemes import TagSpace
+from trigner.mentions import Document, Entity, Mention, Sentence
+from trigner.schemes import Cell, Explaining, Scheme, TagSpace
 from trigner.serving.work import Ticket, Work
 from trigner.text import entity_of, segment, sentence_at, sentence_starts
 
@@ -23,7 +23,7 @@ class Explained:
     """An entity and the cells `(row, column, tag)` that its score is the product of."""
 
     entity: Entity
-    cells: tuple[tuple[int, int, int], ...]
+    cells: tuple[Cell, ...]
 
 
 @dataclass
@@ -69,8 +69,8 @@ def grid(extractor: Extractor, text: str, sentence: Sentence) -> Work[Grid]:
         document = Document("text", text)
         for scored in extractor.decode(examples[0], logits):
             entity = entity_of(document, sentence, scored.mention, scored.score)
-            tags = extractor.scheme.encode([scored.mention], len(sentence.words)).tags
-            found.entities.append(Explained(entity, _cells(tags)))
+            cells = _cells(extractor.scheme, scored.mention, logits[start:end, start:end])
+            found.entities.append(Explained(entity, cells))
 
     def tickets() -> Iterator[Ticket]:
         yield Ticket(examples[0], receive)
@@ -78,8 +78,11 @@ def grid(extractor: Extractor, text: str, sentence: Sentence) -> Work[Grid]:
     return Work(tickets(), lambda: found)
 
 
-def _cells(tags: NDArray[np.integer[Any]]) -> tuple[tuple[int, int, int], ...]:
-    """`(row, column, tag)` of tags `[L, L]`, one a cell, or `[L, L, C]`, any number."""
+def _cells(scheme: Scheme, mention: Mention, logits: NDArray[np.floating[Any]]) -> tuple[Cell, ...]:
+    """The cells whose probabilities, multiplied, are a mention's score, from `logits [L, L, C]`."""
+    if isinstance(scheme, Explaining):
+        return scheme.evidence(mention, logits)
+    tags = scheme.encode([mention], len(logits)).tags
     if tags.ndim == 2:
         return tuple((int(i), int(j), int(tags[i, j])) for i, j in np.argwhere(tags))
     return tuple((int(i), int(j), int(tag)) for i, j, tag in np.argwhere(tags))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from torch import Tensor, nn
@@ -13,13 +14,23 @@ from trigner.triplets import CandidateBatch, TripletLoss
 
 
 class Objective(nn.Module):
-    """A tagger and its loss. `parts` holds the last batch's losses as numbers, for the log."""
+    """A tagger and its loss. `parts` holds the last batch's losses as numbers, for the log.
 
-    def __init__(self, tagger: Tagger, task_loss: TaskLoss, triplets: TripletSettings) -> None:
+    Of the logits, triplets see the classes `decoded` alone (None: all).
+    """
+
+    def __init__(
+        self,
+        tagger: Tagger,
+        task_loss: TaskLoss,
+        triplets: TripletSettings,
+        decoded: Sequence[int] | None = None,
+    ) -> None:
         super().__init__()
         self.tagger = tagger
         self.task_loss = task_loss
         self.triplets = triplets
+        self.decoded = None if decoded is None else list(decoded)
         self.triplet_loss = TripletLoss(
             selection=triplets.selection,
             margin=triplets.margin,
@@ -45,7 +56,8 @@ class Objective(nn.Module):
     def _states(self, scores: TagScores, candidates: CandidateBatch) -> Tensor:
         cells = (candidates.sentences, candidates.rows, candidates.columns)
         if self.triplets.source == "logits":
-            return scores.logits[cells]
+            vectors = scores.logits[cells]
+            return vectors if self.decoded is None else vectors[:, self.decoded]
         return self.tagger.pair_states(scores, *cells)
 
 

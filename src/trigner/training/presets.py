@@ -3,7 +3,8 @@
 `clean` is the defaults: the intended behaviour. `paper` is what produced the published numbers
 (the released code, which differs from the article in points that
 `docs/decisions/paper-preset.md` lists); `paper-CORPUS` and `paper-CORPUS-disc` are its six released
-set-ups. `w2ner` is the baseline that TriG-NER extends.
+set-ups. `w2ner` is the baseline that TriG-NER extends, `paper-toe` the released CADEC setting of
+TOE (`docs/decisions/toe.md`).
 """
 
 from __future__ import annotations
@@ -71,12 +72,36 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "network": {"co_predictor": "w2ner", "special_words": False},
         "triplets": {"weight": 0.0},
     },
+    "paper-toe": {
+        "scheme": "toe",
+        "encoder": BIOBERT,
+        "seed": 1898,
+        "network": {
+            "special_words": False,
+            "empty_word": "batch_minimum",
+            "mask_between": False,
+            "lstm_size": 516,
+            "biaffine_size": 516,
+            "toe": {"heads": 12, "feed_forward": 3072, "mask_padding": False},
+        },
+        "triplets": {"weight": 0.0},
+        "optimisation": {
+            "epochs": 10,
+            "batch_size": 16,
+            "cell_budget": None,
+            "encoder_rate": 5e-6,
+            "learning_rate": 1e-3,
+            "warmup": 0.0,
+            "epsilon": 1e-8,
+        },
+    },
 }
 """One line a preset."""
 
 SEQUENCE: dict[str, Any] = {"network": {"special_words": False}, "triplets": {"weight": 0.0}}
 
 SCHEME_SETTINGS: dict[str, Mapping[str, Any]] = {
+    "toe": {"network": {"co_predictor": "w2ner", "dilations": (1, 2), "chained": False}},
     "corro": SEQUENCE,
     "biohd": SEQUENCE,
     "biohd1234": SEQUENCE,

@@ -17,6 +17,7 @@ from trigner.inference import calibrate, choose_device, extractor
 from trigner.mentions import Document
 from trigner.networks import Model, create, load, save, weights_hash
 from trigner.networks.pretrained import quiet
+from trigner.schemes import decoded_tags
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
 from trigner.training.data import EpochBatches, TrainingData, collator, prepare
 from trigner.training.devices import seed_everything
@@ -194,7 +195,12 @@ def _trainer(
         select_by=optimisation.select_by, patience=optimisation.patience, save=keep
     )
     return TaggerTrainer(
-        Objective(model.tagger, task_loss(model.scheme, settings.task), settings.triplets),
+        Objective(
+            model.tagger,
+            task_loss(model.scheme, settings.task),
+            settings.triplets,
+            decoded_tags(model.scheme),
+        ),
         training_arguments(
             out,
             optimisation,

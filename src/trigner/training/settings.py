@@ -38,7 +38,9 @@ class TripletSettings(_Section):
         default=0.01, ge=0, description="factor of the triplet loss; 0 switches it off"
     )
     source: Source = Field(
-        default="logits", description="which cell vectors: Y (logits) or H^bi (pair_states)"
+        default="logits",
+        description="which cell vectors: scores of tags that are decoded (logits), or what the last"
+        " layer before them reads: H^bi, of W2NER's co-predictor the grid branch (pair_states)",
     )
     selection: str = Field(default="centroid", description="hn, sn, ce or nc, or their long names")
     margin: float = Field(default=1.0, gt=0, description="distance that a negative must be farther")
@@ -165,8 +167,13 @@ class Settings(_Section):
             )
         if not self.network.special_words:
             raise ValueError("triplets need [POS] and [NEG]: network.special_words must be true")
-        if self.triplets.source == "pair_states" and self.network.co_predictor == "w2ner":
-            raise ValueError("W2NER's co-predictor has no H^bi: use triplets.source=logits")
+        return self
+
+    @model_validator(mode="after")
+    def _heads_divide_the_states(self) -> Settings:
+        size, heads = self.network.lstm_size, self.network.toe.heads
+        if self.scheme == "toe" and size % heads:
+            raise ValueError(f"network.toe.heads must divide network.lstm_size: {size} / {heads}")
         return self
 
 

@@ -16,9 +16,10 @@ function colourOf(tag, labels) {
   return place < 0 ? "link" : globalThis.drawEntities.colourClass(place);
 }
 
-/* Tags of a cell but the first, NONE, the most probable first. */
-function ranked(cell) {
-  return cell.map((share, tag) => [share, tag]).slice(1).sort((a, b) => b[0] - a[0]);
+/* Tags of a cell but NONE, which not every scheme has, the most probable first. */
+function ranked(cell, tags) {
+  const shares = cell.map((share, tag) => [share, tag]);
+  return shares.filter(([, tag]) => tags[tag] !== "NONE").sort((a, b) => b[0] - a[0]);
 }
 
 /* `answer` as POST /v1/grid gives it; `onRead(sentence)` is told what a cell says. */
@@ -67,7 +68,7 @@ export function drawGrid(container, answer, labels, onRead) {
 
 function cellOf(shares, tags, labels) {
   const cell = make("td", "pair");
-  const [share, tag] = ranked(shares)[0];
+  const [share, tag] = ranked(shares, tags)[0];
   cell.tabIndex = -1;
   if (share >= QUIET) {
     cell.classList.add(colourOf(tags[tag], labels));

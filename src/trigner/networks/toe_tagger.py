@@ -1,0 +1,68 @@
+"""TOE's network: tag representations, then a co-predictor for each of the two groups of tags."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from trigner.networks.co_predictor import CoPredictor
+from trigner.networks.encoder import Encoder
+from trigner.networks.pooling import WordPooling
+from trigner.networks.recurrent import BiLstm
+from trigner.networks.tag_enhancement import TagEnhancement
+from trigner.networks.tagger import Tagger, TagScores
+
+
+class ToeTagger(Tagger):
+    """Encoder, word pooling, BiLSTM, tag enhancement, and the co-predictors.
+
+    The scores of a group's tags become `feature_size` pair features of its co-predictor, which
+    sees the word states beside them. Source: the released code of TOE.
+    """
+
+    def __init__(
+        self,
+        *,
+        encoder: Encoder,
+        pooling: WordPooling,
+        recurrent: BiLstm,
+        enhancement: TagEnhancement,
+        main: CoPredictor,
+        auxiliary: CoPredictor,
+        main_tags: int,
+        auxiliary_tags: int,
+        feature_size: int,
+    ) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.pooling = pooling
+        self.recurrent = recurrent
+        self.enhancement = enhancement
+        self.main_features = nn.Conv2d(main_tags, feature_size, 1)
+        self.auxiliary_features = nn.Conv2d(auxiliary_tags, feature_size, 1)
+        self.main = main
+        self.auxiliary = auxiliary
+
+    def forward(
+        self, piece_ids: Tensor, attention_mask: Tensor, word_pieces: Tensor, lengths: Tensor
+    ) -> TagScores:
+        """Logits `[B, L, L, C]`, the main tags first."""
+        pieces = self.encoder(piece_ids, attention_mask)
+        states = self.recurrent(self.pooling(pieces, word_pieces), lengths)
+        positions = torch.arange(word_pieces.shape[1], device=lengths.device)
+        table = self.enhancement(states, positions < lengths[:, None])
+        sizes = [self.main_features.in_channels, self.auxiliary_features.in_channels]
+        of_main, of_auxiliary = table.split(sizes, dim=1)
+        main = self.main(states, self.main_features(of_main))
+        auxiliary = self.auxiliary(states, self.auxiliary_features(of_auxiliary))
+        logits = torch.cat([main.logits, auxiliary.logits], dim=1)
+        return TagScores(logits.permute(0, 2, 3, 1), main.states)
+
+    def pair_states(
+        self, scores: TagScores, sentences: Tensor, rows: Tensor, columns: Tensor
+    ) -> Tensor:
+        """What the last layer of the main co-predictor's grid branch reads at cells, `[N, D]`.
+
+        With TriG-NER's co-predictors, `H^bi` of the main one.
+        """
+        return self.main.pair_states(scores.states, sentences, rows, columns)

@@ -1,0 +1,164 @@
+"""TOE's grid: W2NER's relations from both sides, with tags that help in learning alone.
+
+Liu et al., TOE: A Grid-Tagging Discontinuous NER Model Enhanced by Embedding Tag/Word Relations and
+More Fine-Grained Tags, 2022. A mention with the words `w1 < ... < wk` becomes, each in a cell
+`(row, column)` that may hold other tags as well,
+
+    NNW   next word        (w1, w2), ..., (wk-1, wk)
+    PNW   previous word    (w2, w1), ..., (wk, wk-1)
+    HTW   head to tail     (w1, wk), of its type
+    THW   tail to head     (wk, w1), of its type
+
+and, of what is learnt and never decoded,
+
+    SEG-NEXT    the last word of a fragment and the first of the next one
+    CONT-SPAN   the last and the first word of a mention of one fragment
+    DISC-SEG    the last and the first word of each fragment of a mention of several
+
+Two words are linked where NNW and PNW both say so, a head and a tail belong together where HTW or
+THW does: every increasing path of links from a head to its tail is a mention.
+
+Ours: HTW and THW have a type (the released code knows one type), the auxiliary tags have none; and
+what a mention's score is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from trigner.mentions import Mention, ScoredMention
+from trigner.schemes.paths import Floats, Links, best_paths
+from trigner.schemes.scheme import Cell, Decoding, Encoding, Scores, TagGroup, Tags, TagSpace
+
+NNW, PNW, FIRST_HTW = 0, 1, 2
+AUXILIARY = ("SEG-NEXT", "CONT-SPAN", "DISC-SEG")
+
+
+@dataclass(frozen=True, slots=True)
+class Toe:
+    """Multi-label grid: NNW, PNW, HTW and THW of each type, then the three auxiliary tags.
+
+    `max_mentions` bounds what one sentence decodes to; the best are kept and the hit is told.
+    None removes the bound: an early model can then produce exponentially many mentions.
+
+    Every mention can be expressed, so `Encoding.lost` is always empty. Mentions that share words
+    may decode to further ones beside them.
+    """
+
+    labels: tuple[str, ...]
+    max_mentions: int | None = 1000
+    name: str = field(default="toe", init=False)
+    tag_space: TagSpace = field(default=TagSpace.MULTI_LABEL_GRID, init=False)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """NNW, PNW, HTW-type and THW-type for each label, SEG-NEXT, CONT-SPAN, DISC-SEG."""
+        typed = (f"{tag}-{label}" for tag in ("HTW", "THW") for label in self.labels)
+        return ("NNW", "PNW", *typed, *AUXILIARY)
+
+    @property
+    def groups(self) -> tuple[TagGroup, ...]:
+        """The tags that are decoded, and those that are not."""
+        return (
+            TagGroup("main", 0, self._auxiliary),
+            TagGroup("auxiliary", self._auxiliary, self._auxiliary + 3, auxiliary=True),
+        )
+
+    @property
+    def _first_thw(self) -> int:
+        return FIRST_HTW + len(self.labels)
+
+    @property
+    def _auxiliary(self) -> int:
+        return FIRST_HTW + 2 * len(self.labels)
+
+    def encode(self, mentions: Sequence[Mention], length: int) -> Encoding:
+        """Tags `[L, L, C]`."""
+        tags = np.zeros((length, length, len(self.tags)), dtype=np.int8)
+        seg_next, cont_span, disc_seg = range(self._auxiliary, self._auxiliary + 3)
+        for mention in mentions:
+            words = mention.words
+            if words[-1] >= length:
+                raise ValueError(f"word {words[-1]} is outside a sentence of {length} words")
+            if mention.label not in self.labels:
+                raise ValueError(f"unknown label {mention.label!r}")
+            label = self.labels.index(mention.label)
+            tags[words[:-1], words[1:], NNW] = 1
+            tags[words[1:], words[:-1], PNW] = 1
+            tags[words[0], words[-1], FIRST_HTW + label] = 1
+            tags[words[-1], words[0], self._first_thw + label] = 1
+            fragments = _fragments(words)
+            for first, last in fragments:
+                tags[last, first, cont_span if len(fragments) == 1 else disc_seg] = 1
+            for (_, last), (first, _) in pairwise(fragments):
+                tags[last, first, seg_next] = 1
+        return Encoding(tags)
+
+    def decode(self, scores: Scores) -> Decoding:
+        """Mentions from scores `[L, L, C]`; a tag is there where its score is above 0.
+
+        The two tags of a link, and those of head and tail, say the same thing twice. A link is as
+        sure as the less sure of its two tags, head and tail as the surer of theirs (as the two
+        are joined by `and` and by `or`): each factor is above one half. A mention's score is the
+        product of these sigmoid probabilities; `evidence` lists their cells.
+        """
+        linked = np.triu(np.minimum(scores[..., NNW], scores[..., PNW].T), 1)
+        rows, columns = np.nonzero(linked > 0)
+        heads, tails, labels, weights = [], [], [], []
+        for label in range(len(self.labels)):
+            from_head = scores[..., FIRST_HTW + label]
+            bounded = np.triu(np.maximum(from_head, scores[..., self._first_thw + label].T))
+            found = np.nonzero(bounded > 0)
+            heads.append(found[0])
+            tails.append(found[1])
+            labels.append(np.full(len(found[0]), label))
+            weights.append(_log_sigmoid(bounded[found]))
+        if not sum(map(len, heads)):
+            return Decoding(())
+        links = Links(rows, columns, _log_sigmoid(linked[rows, columns]), len(scores))
+        paths = best_paths(
+            links,
+            np.concatenate(heads),
+            np.concatenate(tails),
+            np.concatenate(weights),
+            self.max_mentions,
+        )
+        label_of = np.concatenate(labels)
+        mentions = tuple(
+            ScoredMention(Mention(words, self.labels[label_of[pair]]), math.exp(score))
+            for score, pair, words in paths.found
+        )
+        return Decoding(mentions, paths.complete)
+
+    def decode_tags(self, tags: Tags) -> Decoding:
+        """Mentions from tags `[L, L, C]`, each with score 1."""
+        return self.decode(np.where(tags > 0, np.inf, -np.inf))
+
+    def evidence(self, mention: Mention, scores: Scores) -> tuple[Cell, ...]:
+        """The cells whose probabilities, multiplied, are the mention's score."""
+        label = self.labels.index(mention.label)
+        head, tail = mention.words[0], mention.words[-1]
+        sides = [((a, b, NNW), (b, a, PNW)) for a, b in pairwise(mention.words)]
+        ends = (head, tail, FIRST_HTW + label), (tail, head, self._first_thw + label)
+        return (
+            *(min(both, key=lambda cell: float(scores[cell])) for both in sides),
+            max(ends, key=lambda cell: float(scores[cell])),
+        )
+
+
+def _fragments(words: tuple[int, ...]) -> list[tuple[int, int]]:
+    """First and last word of each run of neighbouring words."""
+    starts = [words[0], *(b for a, b in pairwise(words) if b > a + 1)]
+    ends = [*(a for a, b in pairwise(words) if b > a + 1), words[-1]]
+    return list(zip(starts, ends, strict=True))
+
+
+def _log_sigmoid(scores: Scores) -> Floats:
+    """Log-probabilities of scores above 0."""
+    result: Floats = -np.log1p(np.exp(-scores.astype(np.float64)))
+    return result

@@ -1,0 +1,116 @@
+"""Every command with every scheme, on small models with random weights."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from starlette.testclient import TestClient
+
+from tiny_models import TEXT, tiny_model
+from trigner.inference import load
+from trigner.model_folder import read_description
+from trigner.networks import save
+from trigner.schemes import SCHEMES
+from trigner.serving import ServiceSettings, create_app
+from trigner.training.progress import ShowProgress
+
+QUICK = [
+    *("--set", "network.lstm_size=8", "--set", "network.channels=4"),
+    *("--set", "network.pair_size=6", "--set", "network.grid_size=5"),
+    *("--set", "network.biaffine_size=5", "--set", "network.toe.heads=2"),
+    *("--set", "network.toe.feed_forward=7", "--set", "optimisation.epochs=2", "--device", "cpu"),
+]
+
+
+@pytest.fixture(scope="module", params=sorted(SCHEMES))
+def model(request, tmp_path_factory):
+    """The folder of a model that finds something."""
+    folder = tmp_path_factory.mktemp(request.param) / "model"
+    save(tiny_model(tmp_path_factory.mktemp("encoder"), request.param), folder)
+    return folder
+
+
+def entities(folder, text=TEXT):
+    return load(folder, device="cpu")(text).entities
+
+
+@pytest.mark.parametrize("scheme", sorted(SCHEMES))
+def test_train_resume_and_go_on_from_there(run, gold, encoder, tmp_path, monkeypatch, scheme):
+    dev = shutil.copytree(gold, tmp_path / "dev")
+    base = ["train", "--train", gold, "--dev", dev]
+    arguments = [*base, "--out", tmp_path / "m", "--encoder", encoder, "--scheme", scheme, *QUICK]
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ShowProgress, "on_evaluate", interrupt)
+        assert run(*arguments).code != 0
+    resumed = run(*arguments, "--resume")
+    assert resumed.code == 0, resumed.err
+    assert "best epoch on dev" in resumed.out
+    told = json.loads(run("info", tmp_path / "m", "--json").out)
+    assert told["scheme"] == told["provenance"]["settings"]["scheme"] == scheme
+    assert told["labels"] == ["ADR", "Drug"]
+    assert told["provenance"]["train"]["unusable"] == {}
+    started = run(
+        *(*base, "--out", tmp_path / "n", "--init-from", tmp_path / "m"),
+        *("--set", "optimisation.epochs=1", "--device", "cpu"),
+    )
+    assert started.code == 0, started.err
+
+
+def test_extract_and_score_agree_with_evaluate(run, model, gold, tmp_path):
+    evaluated = run("evaluate", "--model", model, "--data", gold, "--json")
+    assert evaluated.code == 0, evaluated.err
+    scores = json.loads(evaluated.out)
+    assert scores["overall"]["predicted"] > 0
+    name = read_description(model)["scheme"]
+    assert scores["unreachable_by"] == {name: 0}
+    out = tmp_path / "found"
+    assert run("extract", gold, "--model", model, "--format", "brat", "--out", out).code == 0
+    scored = json.loads(run("score", "--gold", gold, "--pred", out, "--json").out)
+    assert scored["overall"] == scores["overall"]
+    assert scored["discontinuous"] == scores["discontinuous"]
+    found = run("find-threshold", "--model", model, "--data", gold, "--json")
+    assert json.loads(found.out)["all types"]["f1"] >= scores["overall"]["f1"]
+
+
+def test_exports_find_nearly_the_same(run, model, monkeypatch):
+    """In float32 the export itself holds scores against the model's before it makes 8 bits."""
+    monkeypatch.setattr("trigner.inference.quantization.LARGE", 64)
+    small = model.parent / "int8"
+    result = run("export", "--model", model, "--out", small, "--int8")
+    assert result.code == 0, result.err
+    assert json.loads(run("info", small, "--json").out)["runtime"]["precision"] == "int8"
+    before = {(e.label, e.fragments) for e in entities(model)}
+    after = {(e.label, e.fragments) for e in entities(small)}
+    assert len(before & after) > len(before) / 2
+
+
+def test_serve_answers_as_extract_and_explains(model):
+    client = TestClient(
+        create_app(
+            load(model, device="cpu"), ServiceSettings(), description=read_description(model)
+        )
+    )
+    with client:
+        answer = client.post("/v1/extract", json={"text": TEXT}).json()
+        expected = entities(model)
+        assert [e["label"] for e in answer["entities"]] == [e.label for e in expected]
+        grid = client.post("/v1/grid", json={"text": TEXT, "at": 0})
+        assert grid.status_code in (200, 422)
+        for entity in grid.json().get("entities", ()):
+            product = 1.0
+            for cell in entity["cells"]:
+                product *= cell["probability"]
+            assert product == pytest.approx(entity["score"], abs=1e-3)
+
+
+def test_the_ceiling_of_each(run, gold):
+    found = json.loads(run("ceiling", "--data", gold, "--json").out)
+    assert set(found) == set(SCHEMES)
+    assert found["w2ner"] == found["toe"]
+    assert found["toe"]["lost"] == 0
