@@ -120,10 +120,10 @@ def test_the_conditional_norm_starts_as_a_plain_layer_norm(normalised):
     norm = pair_grid_naive.conditional_layer_norm(states, states, made)
     torch.testing.assert_close(norm, broadcast.expand(1, 5, 5, 8))
     # The first layer alone: its distance and region parts taken away.
-    reduced = made._reduced(states, torch.tensor([5]))
+    reduced = made._reduced(states, states, torch.tensor([5]))
     made.distance.weight.data.zero_()
     made.region.weight.data.zero_()
-    without = made._reduced(states, torch.tensor([5]))
+    without = made._reduced(states, states, torch.tensor([5]))
     assert not torch.allclose(reduced, without)
     expected = torch.einsum("cd,bijd->bcij", made.reduce.weight[:, 40:], norm)
     torch.testing.assert_close(without, expected)
