@@ -12,7 +12,7 @@ from tiny_encoders import tiny_encoder
 from trigner.batches import collate
 from trigner.inference.torch_runtime import torch_scorer
 from trigner.networks import Model, NetworkSettings, create
-from trigner.networks.settings import ToeSettings
+from trigner.networks.settings import MacSettings, ToeSettings
 from trigner.schemes import TagSpace
 
 SMALL = NetworkSettings(
@@ -23,10 +23,13 @@ SMALL = NetworkSettings(
     pair_size=6,
     grid_size=5,
     biaffine_size=5,
+    mac=MacSettings(size=12, span_size=8, span_reach=6, length_size=3),
     toe=ToeSettings(table_size=6, heads=2, feed_forward=7),
 )
 LAST_LAYERS = {
     "w2ner": ("co_predictor.grid.output",),
+    "mac": ("segments.output", "links.output"),
+    "mac_minimal": ("segments.output", "links.output"),
     "toe": ("main.grid.output", "auxiliary.grid.output"),
 }
 """One line a scheme: layers whose biases are those of its tags, one behind the other."""

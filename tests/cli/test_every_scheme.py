@@ -20,6 +20,7 @@ QUICK = [
     *("--set", "network.lstm_size=8", "--set", "network.channels=4"),
     *("--set", "network.pair_size=6", "--set", "network.grid_size=5"),
     *("--set", "network.biaffine_size=5", "--set", "network.toe.heads=2"),
+    *("--set", "network.mac.size=12", "--set", "network.mac.span_size=8"),
     *("--set", "network.toe.feed_forward=7", "--set", "optimisation.epochs=2", "--device", "cpu"),
 ]
 

@@ -9,12 +9,13 @@ from tiny_models import tiny_model
 from trigner.batches import IGNORED, Example, Window
 from trigner.mentions import Mention
 from trigner.networks import NetworkSettings, create
+from trigner.networks.settings import MacSettings
 from trigner.schemes import decoded_tags
 from trigner.training import resolve
 from trigner.training.data import collator
 from trigner.training.objective import Objective, parameter_groups
-from trigner.training.settings import TripletSettings
-from trigner.training.task_losses import cell_cross_entropy
+from trigner.training.settings import TaskSettings, TripletSettings
+from trigner.training.task_losses import cell_cross_entropy, task_loss
 from trigner.triplets import CandidateSettings
 
 SMALL = NetworkSettings(
@@ -123,6 +124,54 @@ def test_triplets_of_toe_see_the_main_tags_alone(tmp_path, source, reached):
     assert predictors - {"main", "main.column"} == reached
     assert {"enhancement.output", "main_features", "enhancement.attention.linear1"} <= moved
     assert "auxiliary_features" not in moved
+
+
+@pytest.fixture(scope="module")
+def mac(tmp_path_factory):
+    torch.manual_seed(0)
+    folder = tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=False)
+    network = NetworkSettings(
+        lstm_size=8, mac=MacSettings(size=8, span_size=6, span_reach=4, length_size=3)
+    )
+    made = create(str(folder), "mac", ("ADR", "Drug"), network)
+    made.tagger.eval()
+    return made
+
+
+@pytest.mark.parametrize("source", ["logits", "pair_states"])
+def test_triplets_on_both_grids_of_mac(mac, source):
+    """Both taggers' scores, or what their last layers read, concatenated at the cells."""
+    inputs = as_batch(mac)
+    task = task_loss(mac.scheme, TaskSettings())
+    objective = Objective(mac.tagger, task, TripletSettings(source=source, weight=1))
+    objective.zero_grad()
+    loss = objective(**inputs)
+    (loss - objective(**{k: v for k, v in inputs.items() if k != "candidates"})).backward()
+    assert objective.parts.keys() == {"loss_tags"}
+    for part in (mac.tagger.segments, mac.tagger.links):
+        assert part.mix.weight.grad.abs().max() > 1e-6
+        of_last = part.output.weight.grad.abs().max()
+        assert of_last > 1e-6 if source == "logits" else of_last < 1e-6
+    assert mac.tagger.segments.spans.lstm.weight_hh_l0.grad.abs().max() > 1e-7
+
+
+def test_cells_that_are_not_sampled_give_no_gradient(mac):
+    inputs = as_batch(mac)
+    tags = inputs["tags"]
+    logits = torch.randn(tags.shape, requires_grad=True)
+    task_loss(mac.scheme, TaskSettings(multi_label="binary", negative_rate=0.5))(
+        logits, tags
+    ).backward()
+    seen = logits.grad != 0
+    for group in mac.scheme.groups:
+        own = slice(group.start, group.stop)
+        there = (tags[..., own] > 0).any(-1)
+        assert seen[..., own][there].all()
+        valid = tags[..., 0] != IGNORED
+        others = (valid.triu() if group.upper else valid) & ~there
+        share = seen[..., own].any(-1)[others].float().mean()
+        assert 0.25 < share < 0.75
+        assert not seen[..., own].any(-1)[~(others | there)].any()
 
 
 def test_every_parameter_is_in_one_group_with_its_rate(model):

@@ -103,3 +103,29 @@ def test_sequence_schemes_need_neither_special_words_nor_triplets(scheme):
         resolve(options={"scheme": scheme}, assignments=["triplets.weight=0.1"])
     with pytest.raises(InputError, match=told):
         resolve(options={"scheme": scheme}, preset="paper")
+
+
+@pytest.mark.parametrize("options", [{}, {"scheme": "mac_minimal"}])
+def test_the_released_setting_of_mac(options):
+    settings = resolve(preset="paper-mac", options=options)
+    assert settings.scheme == options.get("scheme", "mac")
+    assert settings.encoder in ENCODERS
+    assert settings.network.leading_words == ()
+    assert settings.triplets.weight == 0
+    mac = settings.network.mac
+    assert (mac.size, mac.span_size, mac.length_size) == (768, 768, 64)
+    assert (mac.recurrent, mac.span_reach, mac.squared_norm) == (False, None, True)
+    task = settings.task
+    assert (task.multi_label, task.negative_rate, task.first_group) == ("binary", 0.5, 0.5)
+    optimisation = settings.optimisation
+    assert (optimisation.epochs, optimisation.batch_size) == (300, 12)
+    assert optimisation.encoder_rate == optimisation.learning_rate == 1e-5
+
+
+@pytest.mark.parametrize("scheme", ["mac", "mac_minimal"])
+def test_mac_has_triplets_of_both_sources(scheme):
+    for source in ("logits", "grid"):
+        settings = resolve(options={"scheme": scheme}, assignments=[f"triplets.source={source}"])
+        assert settings.triplets.weight == 0.01
+        assert not settings.network.mac.squared_norm
+        assert settings.network.embedding_dropout == 0.2

@@ -11,6 +11,7 @@ from trigner.networks import Tagger
 from trigner.networks.pair_maps import FoldedPairMap, FullPairMap
 from trigner.networks.pooling import EmptyWord, WordPooling
 from trigner.networks.recurrent import BiLstm
+from trigner.networks.span_lstm import SpanLstm
 
 LSTM_OPSET = 20
 
@@ -38,6 +39,8 @@ def _replace_layers(module: nn.Module) -> None:
             setattr(module, name, GatheredPooling(layer.empty_word))
         elif isinstance(layer, BiLstm):
             setattr(module, name, OnnxBiLstm(layer.lstm))
+        elif isinstance(layer, SpanLstm):
+            setattr(module, name, OnnxSpanLstm(layer))
         elif isinstance(layer, FullPairMap):
             setattr(module, name, folded(layer))
         else:
@@ -100,6 +103,41 @@ class OnnxBiLstm(nn.Module):
         # What ONNX Runtime leaves behind a sentence's end is not always a number.
         inside = torch.arange(length) < lengths[:, None]
         return torch.where(inside[:, :, None], states, 0.0)
+
+
+class OnnxSpanLstm(nn.Module):
+    """`networks.SpanLstm` as ONNX's own operator, a sequence for each start of a span."""
+
+    def __init__(self, spans: SpanLstm) -> None:
+        super().__init__()
+        self.lstm = spans.lstm  # for its size
+        self.reach = spans.reach
+        of = {name: _reordered(weight) for name, weight in spans.lstm.named_parameters()}
+        self.on_input = nn.Parameter(of["weight_ih_l0"][None])
+        self.on_hidden = nn.Parameter(of["weight_hh_l0"][None])
+        self.bias = nn.Parameter(torch.cat([of["bias_ih_l0"], of["bias_hh_l0"]])[None])
+
+    def forward(self, words: Tensor, lengths: Tensor, read: Tensor) -> Tensor:
+        """As `SpanLstm.forward`."""
+        batch, length, size = words.shape
+        positions = torch.arange(length)
+        steps = positions if self.reach is None else positions[: self.reach]
+        places = (positions + steps[:, None]).clamp(max=length - 1)
+        # Words by step, sentence and start.
+        sequences = words[:, places].permute(1, 0, 2, 3).reshape(-1, batch * length, size)
+        left = (lengths[:, None] - positions).clamp(min=1).clamp(max=steps.shape[0]).flatten()
+        outputs = torch.onnx.ops.symbolic(
+            "LSTM",
+            [sequences, self.on_input, self.on_hidden, self.bias, left.to(torch.int32)],
+            {"hidden_size": self.lstm.hidden_size},
+            dtype=words.dtype,
+            shape=(sequences.shape[0], 1, batch * length, self.lstm.hidden_size),
+            version=LSTM_OPSET,
+        )
+        # What ONNX Runtime leaves behind a sequence's end is not always a number.
+        read_all = torch.where((steps[:, None] < left)[:, None, :, None], outputs, 0.0)
+        scores = read_all[:, 0] @ read.t()
+        return scores.reshape(-1, batch, length, read.shape[0]).permute(1, 2, 0, 3)
 
 
 def _reordered(weight: Tensor) -> Tensor:

@@ -8,6 +8,8 @@ the time) computes in float32, from weights kept in float16.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import onnx
 from numpy.typing import NDArray
@@ -64,16 +66,25 @@ def _is_large(weight: Array | None) -> bool:
 
 
 def _before(model: ModelProto, operator: str) -> set[str]:
-    """Names of all values that an operator's inputs are made of: here, the encoder."""
+    """Names of all values that the first such operators are made of: here, the encoder.
+
+    What lies between one and the next is not before the first.
+    """
     makers = {name: node for node in model.graph.node for name in node.output}
-    waiting = [name for n in model.graph.node if n.op_type == operator for name in n.input]
-    found: set[str] = set()
-    while waiting:
-        name = waiting.pop()
-        if name in makers and name not in found:
-            found.add(name)
-            waiting += makers[name].input
-    return found
+
+    def made_of(names: Iterable[str]) -> set[str]:
+        waiting = list(names)
+        found: set[str] = set()
+        while waiting:
+            name = waiting.pop()
+            if name in makers and name not in found:
+                found.add(name)
+                waiting += makers[name].input
+        return found
+
+    behind = (made_of(node.input) for node in model.graph.node if node.op_type == operator)
+    first = (f for f in behind if not any(makers[name].op_type == operator for name in f))
+    return set().union(*first)
 
 
 class _Quantized:

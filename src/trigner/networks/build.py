@@ -11,8 +11,10 @@ from transformers import PreTrainedModel
 from trigner.errors import InputError
 from trigner.networks.co_predictor import CoPredictor, TrignerCoPredictor, W2nerCoPredictor
 from trigner.networks.dropout import Dropout
+from trigner.networks.dropout import Dropout
 from trigner.networks.encoder import Encoder
 from trigner.networks.grid_tagger import GridTagger
+from trigner.networks.mac_tagger import LinkTagger, MacTagger, SegmentTagger
 from trigner.networks.pair_features import PairFeatures
 from trigner.networks.pooling import WordPooling
 from trigner.networks.recurrent import BiLstm
@@ -143,8 +145,34 @@ def _word_layer(settings: NetworkSettings, input_size: int) -> tuple[nn.Module, 
     ), hidden
 
 
+def _mac_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> MacTagger:
+    mac = settings.mac
+    recurrent = (
+        _recurrent(encoder, settings) if mac.recurrent else Dropout(settings.embedding_dropout)
+    )
+    of_segments, of_links = (group.stop - group.start for group in scheme.groups)
+    return MacTagger(
+        encoder=encoder,
+        pooling=WordPooling(empty_word=settings.empty_word),
+        recurrent=recurrent,
+        word_size=settings.lstm_size if mac.recurrent else encoder.size,
+        size=mac.size,
+        segments=SegmentTagger(
+            size=mac.size,
+            span_size=mac.span_size,
+            reach=mac.span_reach,
+            length_size=mac.length_size,
+            classes=of_segments,
+            squared_norm=mac.squared_norm,
+        ),
+        links=LinkTagger(size=mac.size, classes=of_links, squared_norm=mac.squared_norm),
+    )
+
+
 TAGGERS: Mapping[str, Callable[[Encoder, NetworkSettings, Scheme], Tagger]] = {
     "w2ner": _grid_tagger,
+    "mac": _mac_tagger,
+    "mac_minimal": _mac_tagger,
     "toe": _toe_tagger,
     "corro": _sequence_tagger,
     "biohd": _sequence_tagger,

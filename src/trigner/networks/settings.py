@@ -43,6 +43,25 @@ class ToeSettings(BaseModel):
     )
 
 
+class MacSettings(BaseModel):
+    """What only the schemes mac and mac_minimal have."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    recurrent: bool = Field(
+        default=False, description="read the words through a BiLSTM of lstm_size first, as W2NER"
+    )
+    size: int = Field(default=384, ge=2, description="features of a word in each of the taggers")
+    span_size: int = Field(default=192, ge=1, description="features of the LSTM over a span")
+    span_reach: int | None = Field(
+        default=64, ge=1, description="words of a span that its LSTM reads, at most; none: all"
+    )
+    length_size: int = Field(default=64, ge=1, description="features of a span's length")
+    squared_norm: bool = Field(
+        default=False, description="divide by the squared variance, as the released code does"
+    )
+
+
 class NetworkSettings(BaseModel):
     """Sizes, rates and switches of the network. Numbers are those of W2NER's CADEC setting."""
 
@@ -79,6 +98,7 @@ class NetworkSettings(BaseModel):
     grid_size: int = Field(default=120, ge=1, description="hidden size of the grid branch")
     toe: ToeSettings = ToeSettings()
     sequence: SequenceSettings = SequenceSettings()
+    mac: MacSettings = MacSettings()
     embedding_dropout: float = Field(default=0.5, ge=0, lt=1, description="of the word states")
     feature_dropout: float = Field(
         default=0.5, ge=0, lt=1, description="of whole channels of pair features"

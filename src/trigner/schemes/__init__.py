@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from trigner.errors import InputError
 from trigner.schemes.automaton import Arc, Automaton
@@ -10,6 +11,7 @@ from trigner.schemes.bio import Bio
 from trigner.schemes.biohd import Biohd, Biohd1234
 from trigner.schemes.corro import Corro
 from trigner.schemes.grammar import Grammar, SequenceScheme
+from trigner.schemes.mac import Mac
 from trigner.schemes.scheme import (
     Cell,
     Decoding,
@@ -36,6 +38,7 @@ __all__ = [
     "Encoding",
     "Explaining",
     "Grammar",
+    "Mac",
     "Scheme",
     "SequenceScheme",
     "TagGroup",
@@ -49,6 +52,8 @@ __all__ = [
 SCHEMES: dict[str, Callable[[tuple[str, ...]], Scheme]] = {
     "w2ner": W2ner,
     "toe": Toe,
+    "mac": Mac,
+    "mac_minimal": partial(Mac, full=False),
     "corro": Corro,
     "biohd": Biohd,
     "biohd1234": Biohd1234,

@@ -4,7 +4,7 @@
 (the released code, which differs from the article in points that
 `docs/decisions/paper-preset.md` lists); `paper-CORPUS` and `paper-CORPUS-disc` are its six released
 set-ups. `w2ner` is the baseline that TriG-NER extends, `paper-toe` the released CADEC setting of
-TOE (`docs/decisions/toe.md`).
+TOE (`docs/decisions/toe.md`), `paper-mac` MAC's as far as it makes sense on words (`docs/schemes.md`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-BIOBERT, PUBMEDBERT = "biobert", "pubmedbert"
+BIOBERT, BIOCLINICALBERT, PUBMEDBERT = "biobert", "bioclinicalbert", "pubmedbert"
 
 PAPER: dict[str, Any] = {
     "network": {"pair_map": "full", "empty_word": "batch_minimum", "mask_between": False},
@@ -30,6 +30,36 @@ PAPER: dict[str, Any] = {
         "warmup": 0.0,
         "epsilon": 1e-6,
         "patience": 10,
+    },
+}
+
+
+PAPER_MAC: dict[str, Any] = {
+    "scheme": "mac",
+    "encoder": BIOCLINICALBERT,
+    "seed": 2333,
+    "network": {
+        "special_words": False,
+        "encoder_layers": 1,
+        "embedding_dropout": 0.0,
+        "mac": {
+            "recurrent": False,
+            "size": 768,
+            "span_size": 768,
+            "span_reach": None,
+            "squared_norm": True,
+        },
+    },
+    "task": {"multi_label": "binary", "negative_rate": 0.5},
+    "triplets": {"weight": 0.0},
+    "optimisation": {
+        "epochs": 300,
+        "batch_size": 12,
+        "cell_budget": None,
+        "encoder_rate": 1e-5,
+        "learning_rate": 1e-5,
+        "warmup": 0.0,
+        "clip": 1e9,
     },
 }
 
@@ -72,6 +102,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "network": {"co_predictor": "w2ner", "special_words": False},
         "triplets": {"weight": 0.0},
     },
+    "paper-mac": PAPER_MAC,
     "paper-toe": {
         "scheme": "toe",
         "encoder": BIOBERT,
@@ -100,8 +131,12 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
 
 SEQUENCE: dict[str, Any] = {"network": {"special_words": False}, "triplets": {"weight": 0.0}}
 
+MAC: dict[str, Any] = {"network": {"embedding_dropout": 0.2}}
+
 SCHEME_SETTINGS: dict[str, Mapping[str, Any]] = {
     "toe": {"network": {"co_predictor": "w2ner", "dilations": (1, 2), "chained": False}},
+    "mac": MAC,
+    "mac_minimal": MAC,
     "corro": SEQUENCE,
     "biohd": SEQUENCE,
     "biohd1234": SEQUENCE,

@@ -1,0 +1,209 @@
+"""MAC's two grids: segments of mentions, and links between the segments of one mention.
+
+Wang et al., Discontinuous Named Entity Recognition as Maximal Clique Discovery, ACL 2021. A mention
+of the type `t` with the segments `s1, ..., sm` (runs of neighbouring words, first and last word
+inclusive) becomes, in cells that may hold other tags as well,
+
+    S-t             (first, last) of a mention that is one segment
+    B-t, I-t        (first, last) of the first and of each further segment of several
+    H2H-t, T2T-t    (first, first) and (last, last) of two segments, in both orders
+
+and in the full version, which is that of the released code,
+
+    BOUND-t         (first word, last word) of the whole mention
+    H2T-t, T2H-t    (first, last) and (last, first) of two segments, in both orders
+
+Decoding makes a graph of each type: a node where B, I or S is, an edge between two nodes that all
+links join in one order or the other, unless one holds the other. Mentions are its maximal cliques
+within each BOUND that touch both of its ends, or in the minimal version, all maximal cliques. Of
+nodes that overlap within a clique the later is skipped.
+
+Ours: the bounds on the search, and what a mention's score is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise, permutations
+
+import numpy as np
+
+from trigner.mentions import Mention, ScoredMention
+from trigner.schemes import segment_graph
+from trigner.schemes.cliques import Effort
+from trigner.schemes.scheme import Cell, Decoding, Encoding, Scores, TagGroup, Tags, TagSpace
+from trigner.schemes.segment_graph import (
+    Bounds,
+    Found,
+    Links,
+    Span,
+    log_probability,
+)
+
+NODES = ("S", "B", "I")
+"""Tags that make a segment: decoding does not tell them apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mac:
+    """Multi-label grid of segment and link tags of each type; `full` or minimal version.
+
+    A mention's score is the product of the probabilities of what it rests on: of each of its nodes
+    the most probable of B, I and S, each link of each of its edges (in the more probable of the
+    two orders in which all are there), and its BOUND.
+
+    Decoding is bounded: `max_mentions` a sentence, for each type the `max_nodes` most probable
+    nodes that links can join, and `max_effort` nodes looked at in the search for cliques, which
+    begins with the most probable BOUND and is shared evenly by the types. Below the bounds
+    it is complete; where one is hit this is told.
+
+    `Encoding.lost` are the mentions that do not come back from the tags. In the full version that
+    is one whose segments all belong to another with the same first and last word; in the minimal
+    version one whose segments all belong to another.
+    """
+
+    labels: tuple[str, ...]
+    full: bool = True
+    max_mentions: int = 1000
+    max_nodes: int = 100
+    max_effort: int = 50_000
+    tag_space: TagSpace = field(default=TagSpace.MULTI_LABEL_GRID, init=False)
+
+    @property
+    def name(self) -> str:
+        """`mac`, or `mac_minimal`."""
+        return "mac" if self.full else "mac_minimal"
+
+    @property
+    def segment_kinds(self) -> tuple[str, ...]:
+        """Tags of a segment."""
+        return ("S", "B", "I", "BOUND") if self.full else ("S", "B", "I")
+
+    @property
+    def link_kinds(self) -> tuple[str, ...]:
+        """Tags of two segments."""
+        return ("H2H", "T2T", "H2T", "T2H") if self.full else ("H2H", "T2T")
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """All segment tags of each label, then all link tags of each label."""
+        kinds = (self.segment_kinds, self.link_kinds)
+        return tuple(f"{kind}-{label}" for own in kinds for label in self.labels for kind in own)
+
+    @property
+    def groups(self) -> tuple[TagGroup, ...]:
+        """Segments and links: MAC's two taggers."""
+        segments = len(self.segment_kinds) * len(self.labels)
+        return (
+            TagGroup("segments", 0, segments, upper=True),
+            TagGroup("links", segments, segments + len(self.link_kinds) * len(self.labels)),
+        )
+
+    def encode(self, mentions: Sequence[Mention], length: int) -> Encoding:
+        """Tags `[L, L, C]` of 0 and 1."""
+        tags = np.zeros((length, length, len(self.tags)), dtype=np.int8)
+        for mention in mentions:
+            if mention.words[-1] >= length:
+                raise ValueError(
+                    f"word {mention.words[-1]} is outside a sentence of {length} words"
+                )
+            if mention.label not in self.labels:
+                raise ValueError(f"unknown label {mention.label!r}")
+            for cell in self._cells(mention):
+                tags[cell] = 1
+        plain = not any(mention.is_discontinuous for mention in mentions)
+        if plain and len(mentions) <= self.max_mentions:
+            return Encoding(tags)  # each comes back: nothing joins them
+        back = {scored.mention for scored in self.decode_tags(tags).mentions}
+        return Encoding(tags, tuple(m for m in mentions if m not in back))
+
+    def decode(self, scores: Scores) -> Decoding:
+        """Mentions from scores `[L, L, C]`."""
+        found: list[ScoredMention] = []
+        complete = True
+        left = self.max_effort
+        for number, label in enumerate(self.labels):
+            effort = Effort(left // (len(self.labels) - number))
+            left -= effort.left
+            own = self._found(scores, number, effort)
+            left += effort.left
+            complete &= own.complete
+            found += (
+                ScoredMention(Mention(words, label), math.exp(clique.weight))
+                for words, clique in own.cliques.items()
+            )
+        found.sort(key=lambda scored: -scored.score)
+        complete &= len(found) <= self.max_mentions
+        return Decoding(tuple(found[: self.max_mentions]), complete)
+
+    def decode_tags(self, tags: Tags) -> Decoding:
+        """Mentions from tags `[L, L, C]`, each with score 1."""
+        return self.decode(np.where(tags > 0, np.inf, -np.inf))
+
+    def evidence(self, mention: Mention, scores: Scores) -> tuple[Cell, ...]:
+        """The cells of `scores [L, L, C]` whose probabilities, multiplied, are a mention's score.
+
+        Raises KeyError when the scores do not stand for the mention.
+        """
+        number = self.labels.index(mention.label)
+        clique = self._found(scores, number, Effort(self.max_effort)).cliques[mention.words]
+        tag = self._places(number)
+        cells = [
+            (a, b, max((tag[k] for k in NODES), key=lambda t: scores[a, b, t]))
+            for a, b in clique.segments
+        ]
+        for one, other in combinations(clique.segments, 2):
+            orders = (self._links(one, other, tag), self._links(other, one, tag))
+            cells += max(orders, key=lambda order: _weight([scores[cell] for cell in order]))
+        return (*cells, *(() if clique.around is None else ((*clique.around, tag["BOUND"]),)))
+
+    def _found(self, scores: Scores, number: int, effort: Effort) -> Found:
+        tag = self._places(number)
+        return segment_graph.mentions(
+            np.max([scores[:, :, tag[kind]] for kind in NODES], axis=0),
+            Links(*(scores[:, :, tag[kind]] for kind in self.link_kinds)),
+            scores[:, :, tag["BOUND"]] if self.full else None,
+            Bounds(self.max_mentions, self.max_nodes, effort),
+        )
+
+    def _places(self, number: int) -> dict[str, int]:
+        """Where each kind of tag of a label stands among the tags."""
+        kinds, links = self.segment_kinds, self.link_kinds
+        first = len(kinds) * number
+        first_link = len(kinds) * len(self.labels) + len(links) * number
+        return {
+            **{kind: first + place for place, kind in enumerate(kinds)},
+            **{kind: first_link + place for place, kind in enumerate(links)},
+        }
+
+    def _links(self, one: Span, other: Span, tag: dict[str, int]) -> list[Cell]:
+        """The cells of all links from one segment to another."""
+        ends = {"H": 0, "T": 1}
+        return [(one[ends[k[0]]], other[ends[k[2]]], tag[k]) for k in self.link_kinds]
+
+    def _cells(self, mention: Mention) -> Iterator[Cell]:
+        """The cells that a mention's tags stand in."""
+        tag = self._places(self.labels.index(mention.label))
+        segments = _segments(mention.words)
+        for number, span in enumerate(segments):
+            kind = "S" if len(segments) == 1 else "I" if number else "B"
+            yield (*span, tag[kind])
+        for one, other in permutations(segments, 2):
+            yield from self._links(one, other, tag)
+        if self.full:
+            yield mention.words[0], mention.words[-1], tag["BOUND"]
+
+
+def _segments(words: Sequence[int]) -> list[Span]:
+    """First and last words of the runs of neighbouring words."""
+    borders = [n for n, (a, b) in enumerate(pairwise(words), 1) if b > a + 1]
+    return [(words[start], words[stop - 1]) for start, stop in pairwise([0, *borders, len(words)])]
+
+
+def _weight(logits: Sequence[float]) -> float:
+    """Log-probability of links, all of which must be there."""
+    if min(logits) <= 0:
+        return -math.inf
+    return float(log_probability(np.array(logits)).sum())
