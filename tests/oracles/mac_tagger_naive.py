@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import torch
 
 from oracles.pair_grid_naive import conditional_layer_norm
@@ -18,7 +20,8 @@ def squared_norm(states, norm):
 def normalised(states, norm):
     if norm.squared:
         return squared_norm(states, norm)
-    return conditional_layer_norm(states, norm.scale, norm.shift, "column")
+    layer = SimpleNamespace(scale=norm.scale, shift=norm.shift, normalised="column")
+    return conditional_layer_norm(states, states, layer)
 
 
 def span_states(states, spans):
