@@ -11,7 +11,6 @@ from transformers import PreTrainedModel
 from trigner.errors import InputError
 from trigner.networks.co_predictor import CoPredictor, TrignerCoPredictor, W2nerCoPredictor
 from trigner.networks.dropout import Dropout
-from trigner.networks.dropout import Dropout
 from trigner.networks.encoder import Encoder
 from trigner.networks.grid_tagger import GridTagger
 from trigner.networks.mac_tagger import LinkTagger, MacTagger, SegmentTagger

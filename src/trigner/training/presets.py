@@ -4,7 +4,8 @@
 (the released code, which differs from the article in points that
 `docs/decisions/paper-preset.md` lists); `paper-CORPUS` and `paper-CORPUS-disc` are its six released
 set-ups. `w2ner` is the baseline that TriG-NER extends, `paper-toe` the released CADEC setting of
-TOE (`docs/decisions/toe.md`), `paper-mac` MAC's as far as it makes sense on words (`docs/schemes.md`).
+TOE (`docs/decisions/toe.md`), `paper-mac` MAC's as far as it makes sense on words
+(`docs/schemes.md`).
 """
 
 from __future__ import annotations
