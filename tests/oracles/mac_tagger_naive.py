@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import torch
-
-from oracles.pair_grid_naive import conditional_layer_norm
-
-
-def squared_norm(states, norm):
-    """`[B, L, L, D]` by the released code's formula."""
-    mean = states.mean(-1, keepdim=True)
-    variance = ((states - mean) ** 2).mean(-1, keepdim=True)
-    normal = (states - mean) / (variance + 1e-12) ** 2
-    return norm.scale(states)[:, :, None] * normal[:, None] + norm.shift(states)[:, :, None]
 
 
 def normalised(states, norm):
-    if norm.squared:
-        return squared_norm(states, norm)
-    layer = SimpleNamespace(scale=norm.scale, shift=norm.shift, normalised="column")
-    return conditional_layer_norm(states, states, layer)
+    """Conditional layer norm `[B, L, L, D]`: the column normalised, under the row."""
+    mean = states.mean(-1, keepdim=True)
+    variance = ((states - mean) ** 2).mean(-1, keepdim=True) + 1e-12
+    normal = (states - mean) / (variance**2 if norm.squared else variance.sqrt())
+    return norm.scale(states)[:, :, None] * normal[:, None] + norm.shift(states)[:, :, None]
 
 
 def span_states(states, spans):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,11 +65,12 @@ def grid(extractor: Extractor, text: str, sentence: Sentence) -> Work[Grid]:
     def receive(logits: NDArray[np.floating[Any]]) -> None:
         start = len(extractor.word_pieces.special_words)
         end = start + len(sentence.words)
-        found.probabilities = probabilities(logits[start:end, start:end] / extractor.temperature)
+        whole = logits[:end, :end] / extractor.temperature
+        found.probabilities = probabilities(whole[start:, start:])
         document = Document("text", text)
         for scored in extractor.decode(examples[0], logits):
             entity = entity_of(document, sentence, scored.mention, scored.score)
-            cells = _cells(extractor.scheme, scored.mention, logits[start:end, start:end])
+            cells = _cells(extractor.scheme, scored.mention, whole, start)
             found.entities.append(Explained(entity, cells))
 
     def tickets() -> Iterator[Ticket]:
@@ -78,8 +79,19 @@ def grid(extractor: Extractor, text: str, sentence: Sentence) -> Work[Grid]:
     return Work(tickets(), lambda: found)
 
 
-def _cells(scheme: Scheme, mention: Mention, logits: NDArray[np.floating[Any]]) -> tuple[Cell, ...]:
-    """The cells whose probabilities, multiplied, are a mention's score, from `logits [L, L, C]`."""
+def _cells(
+    scheme: Scheme, mention: Mention, logits: NDArray[np.floating[Any]], start: int
+) -> tuple[Cell, ...]:
+    """The cells whose probabilities, multiplied, are a mention's score.
+
+    `logits [start + L, start + L, C]` are those that were decoded, with `start` special words: what
+    stands there can decide what a mention rests on.
+    """
+    mention = Mention(tuple(word + start for word in mention.words), mention.label)
+    return tuple((i - start, j - start, tag) for i, j, tag in _places(scheme, mention, logits))
+
+
+def _places(scheme: Scheme, mention: Mention, logits: NDArray[np.floating[Any]]) -> Iterable[Cell]:
     if isinstance(scheme, Explaining):
         return scheme.evidence(mention, logits)
     tags = scheme.encode([mention], len(logits)).tags
