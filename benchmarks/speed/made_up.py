@@ -35,7 +35,7 @@ def model(encoder: str, pair_map: str = "low_rank") -> Model:
         large = MPNetModel(config, add_pooling_layer=False)
         tagger = build_tagger(large, network, made.scheme)
         made = Model(tagger, made.scheme, made.tokenizer, made.padding_id, network)
-    for layer in (made.tagger.features.scale, made.tagger.features.shift):
+    for layer in (made.tagger.features.norm.scale, made.tagger.features.norm.shift):
         torch.nn.init.normal_(layer.weight, std=0.02)
     if pair_map == "full":  # its own initialisation leaves next to nothing of it in the scores
         torch.nn.init.normal_(made.tagger.co_predictor.pairs.weight, std=0.02)

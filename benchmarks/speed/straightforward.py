@@ -71,7 +71,7 @@ class Straightforward(nn.Module):
         mean = states.mean(-1, keepdim=True)
         variance = ((states - mean) ** 2).mean(-1, keepdim=True)
         normal = (states - mean) / (variance + 1e-12).sqrt()
-        gamma, beta = layer.scale(states), layer.shift(states)
+        gamma, beta = layer.norm.scale(states), layer.norm.shift(states)
         norm = gamma[:, None] * normal[:, :, None] + beta[:, None]
         length = states.shape[1]
         distances, regions = (ids * mask for ids in _places(length))

@@ -57,7 +57,7 @@ def test_every_setting_reaches_the_network(encoders):
     assert tagger.recurrent.dropout.p == 0.11
     assert tagger.recurrent.lstm.hidden_size == 4
     features = tagger.features
-    assert (features.chained, features.normalised, features.mask_between) == (
+    assert (features.chained, features.norm.normalised, features.mask_between) == (
         False,
         "column",
         False,

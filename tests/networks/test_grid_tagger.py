@@ -37,7 +37,7 @@ def make(folder, **changes):
     settings = SMALL.model_copy(update=changes)
     model, tokenizer, padding_id = load_encoder(str(folder), settings.leading_words)
     tagger = build_tagger(model, settings, scheme("w2ner", ("ADR", "Drug")))
-    for linear in (tagger.features.scale, tagger.features.shift):
+    for linear in (tagger.features.norm.scale, tagger.features.norm.shift):
         torch.nn.init.normal_(linear.weight, std=0.3)
     pieces = WordPieces(tokenizer, settings.leading_words)
 

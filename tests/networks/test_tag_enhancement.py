@@ -14,7 +14,7 @@ def layer(**options):
     features = PairFeatures(
         size=8, distance_size=3, region_size=3, channels=4, dilations=(1, 2), chained=False
     )
-    for linear in (features.scale, features.shift):
+    for linear in (features.norm.scale, features.norm.shift):
         torch.nn.init.normal_(linear.weight, std=0.5)
     made = TagEnhancement(
         features=features, size=8, tags=5, table_size=9, heads=2, feed_forward=7, **options

@@ -26,7 +26,7 @@ def make(folder, rounds=3, mask_padding=True, **changes):
     settings = SMALL.model_copy(update={**OWN, "toe": toe, **changes})
     model, tokenizer, padding_id = load_encoder(str(folder), settings.leading_words)
     tagger = build_tagger(model, settings, TOE)
-    for linear in (tagger.enhancement.features.scale, tagger.enhancement.features.shift):
+    for linear in (tagger.enhancement.features.norm.scale, tagger.enhancement.features.norm.shift):
         torch.nn.init.normal_(linear.weight, std=0.3)
     pieces = WordPieces(tokenizer, settings.leading_words)
 

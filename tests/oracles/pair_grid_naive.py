@@ -39,12 +39,12 @@ def conditional_layer_norm(firsts: Tensor, seconds: Tensor, layer: PairFeatures)
         cells = []
         for j in range(length):
             x, condition = firsts[:, i], seconds[:, j]
-            if layer.normalised == "column":
+            if layer.norm.normalised == "column":
                 x, condition = condition, x
             mean = x.mean(-1, keepdim=True)
             variance = ((x - mean) ** 2).mean(-1, keepdim=True)
             normal = (x - mean) / (variance + 1e-12).sqrt()
-            gamma, beta = layer.scale(condition), layer.shift(condition)
+            gamma, beta = layer.norm.scale(condition), layer.norm.shift(condition)
             cells.append(gamma * normal + beta)
         rows.append(torch.stack(cells, 1))
     return torch.stack(rows, 1)

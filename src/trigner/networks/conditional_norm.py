@@ -1,6 +1,11 @@
-"""Conditional layer norm of pairs of words: one word's features, normalised, read under another."""
+"""Conditional layer norm of pairs of words: one word's features, normalised, read under the other.
+
+W2NER, section 4, item 5.
+"""
 
 from __future__ import annotations
+
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -8,40 +13,47 @@ from torch.nn import functional
 
 from trigner.networks.pair_products import pair_products
 
+Normalised = Literal["row", "column"]
 EPSILON = 1e-12
 
 
 class ConditionalNorm(nn.Module):
-    """The column's word is normalised; the row's word gives it scale and shift.
+    """The `normalised` word of a pair is normalised; the other one gives it scale and shift.
 
     With `squared` it is divided by the square of the variance in place of its root: a mistake of
     MAC's released code that its published numbers were obtained with.
     """
 
-    def __init__(self, *, size: int, squared: bool = False) -> None:
+    def __init__(self, *, size: int, normalised: Normalised, squared: bool = False) -> None:
         super().__init__()
+        self.normalised = normalised
         self.squared = squared
         self.scale = nn.Linear(size, size)
         self.shift = nn.Linear(size, size)
-        # At the start it is a plain layer norm.
+        # At the start it is a plain layer norm (W2NER's initialisation).
         nn.init.zeros_(self.scale.weight)
         nn.init.zeros_(self.shift.weight)
         nn.init.ones_(self.scale.bias)
         nn.init.zeros_(self.shift.bias)
 
-    def forward(self, states: Tensor, weight: Tensor, lengths: Tensor) -> Tensor:
-        """All pairs times `weight [C, size]`, `[B, C, L, L]`, from word states `[B, L, size]`.
+    def forward(self, rows: Tensor, columns: Tensor, weight: Tensor, lengths: Tensor) -> Tensor:
+        """All pairs times `weight [B or 1, C, size]`: `[B, C, L, L]`.
 
-        The pairs' own features, `[B, L, L, size]`, never exist. Cells in padding are meaningless.
+        `rows`, `columns [B, L, size]` are the states of first and second words. The pairs' own
+        features, `[B, L, L, size]`, never exist. Cells in padding are meaningless.
         """
-        pairs = pair_products(weight[None], self.scale(states), self._normal(states), lengths)
-        return pairs + (weight @ self.shift(states).transpose(1, 2))[..., None]
+        by_row = self.normalised == "row"
+        words, conditions = (rows, columns) if by_row else (columns, rows)
+        pairs = pair_products(weight, self._normal(words), self.scale(conditions), lengths)
+        pairs = pairs + (weight @ self.shift(conditions).transpose(1, 2))[:, :, None]
+        return pairs if by_row else pairs.transpose(2, 3)
 
     def states_at(self, states: Tensor, sentences: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
         """Features `[N, size]` of the pairs `(sentences, rows, columns)`, `[N]` each."""
-        conditions = states[sentences, rows]
-        normal = self._normal(states)[sentences, columns]
-        return self.scale(conditions) * normal + self.shift(conditions)
+        by_row = self.normalised == "row"
+        words, conditions = (rows, columns) if by_row else (columns, rows)
+        given = states[sentences, conditions]
+        return self.scale(given) * self._normal(states)[sentences, words] + self.shift(given)
 
     def _normal(self, states: Tensor) -> Tensor:
         if not self.squared:

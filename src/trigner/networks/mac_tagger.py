@@ -42,7 +42,7 @@ class SegmentTagger(nn.Module):
     ) -> None:
         super().__init__()
         self.spans = SpanLstm(input_size=size, size=span_size, reach=reach)
-        self.norm = ConditionalNorm(size=size, squared=squared_norm)
+        self.norm = ConditionalNorm(size=size, normalised="column", squared=squared_norm)
         self.mix = nn.Linear(span_size + size, size)
         self.length = nn.Embedding(LENGTHS, length_size)
         self.output = nn.Linear(size + length_size, classes)
@@ -59,7 +59,7 @@ class SegmentTagger(nn.Module):
         of_length = self.length.weight @ on_length.t() + on_mixed @ self.mix.bias + self.output.bias
         positions = torch.arange(states.shape[1], device=states.device)
         further = positions - positions[:, None]
-        of_pair = self.norm(states, on_norm, lengths).permute(0, 2, 3, 1)
+        of_pair = self.norm(states, states, on_norm[None], lengths).permute(0, 2, 3, 1)
         of_span = self._placed(self.spans(states, lengths, on_span), further)
         return of_pair + of_span + of_length[further.clamp(0, LENGTHS - 1)]
 
@@ -86,14 +86,16 @@ class LinkTagger(nn.Module):
 
     def __init__(self, *, size: int, classes: int, squared_norm: bool) -> None:
         super().__init__()
-        self.norm = ConditionalNorm(size=size, squared=squared_norm)
+        self.norm = ConditionalNorm(size=size, normalised="column", squared=squared_norm)
         self.mix = nn.Linear(size, size)
         self.output = nn.Linear(size, classes)
 
     def forward(self, states: Tensor, lengths: Tensor) -> Tensor:
         """Logits `[B, L, L, C]` from word states `[B, L, size]`."""
         weight = self.output.weight
-        pairs = self.norm(states, weight @ self.mix.weight, lengths).permute(0, 2, 3, 1)
+        pairs = self.norm(states, states, (weight @ self.mix.weight)[None], lengths).permute(
+            0, 2, 3, 1
+        )
         return pairs + (weight @ self.mix.bias + self.output.bias)
 
     def states_at(self, states: Tensor, sentences: Tensor, rows: Tensor, columns: Tensor) -> Tensor:

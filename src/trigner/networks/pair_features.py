@@ -10,17 +10,14 @@ formulation never exists; values, gradients and dropout masks are the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from trigner.batches import geometry
+from trigner.networks.conditional_norm import ConditionalNorm, Normalised
 from trigner.networks.depthwise import DepthwiseConvolution
-from trigner.networks.pair_products import pair_products
-
-Normalised = Literal["row", "column"]
 
 
 class PairFeatures(nn.Module):
@@ -49,25 +46,18 @@ class PairFeatures(nn.Module):
         mask_between: bool = True,
     ) -> None:
         super().__init__()
-        self.normalised = normalised
         self.chained = chained
         self.mask_between = mask_between
         self.dropout = dropout
         self.out_channels = channels * len(dilations)
         self.distance = nn.Embedding(geometry.DISTANCES, distance_size)
         self.region = nn.Embedding(geometry.REGIONS, region_size)
-        self.scale = nn.Linear(size, size)
-        self.shift = nn.Linear(size, size)
+        self.norm = ConditionalNorm(size=size, normalised=normalised)
         self.reduce = nn.Linear(distance_size + region_size + size, channels)
         self.convolutions = nn.ModuleList(DepthwiseConvolution(channels, d) for d in dilations)
         for name in ("distance_of_offset", "region_of_distance"):
             table = torch.from_numpy(getattr(geometry, name)())
             self.register_buffer(name, table, persistent=False)
-        # At the start the conditional layer norm is a plain one (W2NER's initialisation).
-        nn.init.zeros_(self.scale.weight)
-        nn.init.zeros_(self.shift.weight)
-        nn.init.ones_(self.scale.bias)
-        nn.init.zeros_(self.shift.bias)
 
     def forward(self, states: Tensor, mask: Tensor, columns: Tensor | None = None) -> Tensor:
         """From word states `[B, L, size]` and the valid cells `[B, L, L]`; zero in padding.
@@ -106,19 +96,10 @@ class PairFeatures(nn.Module):
         distances = self.distance_of_offset[self._offsets(length)]
         # In memory channels come last from here on: the order in which convolutions are fastest.
         placed = table.index_select(1, distances.flatten()).unflatten(1, (length, length))
-        return placed.permute(0, 3, 1, 2) + self._pairs(rows, columns, on_states, lengths)
+        return placed.permute(0, 3, 1, 2) + self.norm(rows, columns, on_states, lengths)
 
     def _offsets(self, length: int) -> Tensor:
         """Row minus column of each cell `[L, L]`, as places in `distance_of_offset`."""
         positions = torch.arange(length, device=self.distance_of_offset.device)
         offsets = positions[:, None] - positions
         return offsets.clamp(-geometry.REACH, geometry.REACH) + geometry.REACH
-
-    def _pairs(self, rows: Tensor, columns: Tensor, weight: Tensor, lengths: Tensor) -> Tensor:
-        """Conditional layer norm of all pairs times `weight [B or 1, C, size]`: `[B, C, L, L]`."""
-        by_row = self.normalised == "row"
-        words, conditions = (rows, columns) if by_row else (columns, rows)
-        normal = functional.layer_norm(words, words.shape[2:], eps=1e-12)
-        pairs = pair_products(weight, normal, self.scale(conditions), lengths)
-        pairs = pairs + (weight @ self.shift(conditions).transpose(1, 2))[:, :, None]
-        return pairs if by_row else pairs.transpose(2, 3)

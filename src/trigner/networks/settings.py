@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from trigner.batches import SPECIAL_WORDS
-from trigner.networks.pair_features import Normalised
+from trigner.networks.conditional_norm import Normalised
 from trigner.networks.pair_maps import PairMapKind
 from trigner.networks.pooling import EmptyWord
 
