@@ -17,7 +17,7 @@ from trigner.networks.mac_tagger import LinkTagger, MacTagger, SegmentTagger
 from trigner.networks.pair_features import PairFeatures
 from trigner.networks.pooling import WordPooling
 from trigner.networks.recurrent import BiLstm
-from trigner.networks.sequence_tagger import ArcWeights, SequenceTagger
+from trigner.networks.sequence_tagger import ArcWeights, SequenceTagger, WordByWord
 from trigner.networks.settings import NetworkSettings
 from trigner.networks.tag_enhancement import TagEnhancement
 from trigner.networks.tagger import Tagger
@@ -137,11 +137,9 @@ def _word_layer(settings: NetworkSettings, input_size: int) -> tuple[nn.Module, 
         size = settings.lstm_size
         return BiLstm(input_size=input_size, size=size, dropout=dropout), size
     if settings.sequence.layer == "none":
-        return Dropout(dropout), input_size
+        return WordByWord(Dropout(dropout)), input_size
     linear = nn.Linear(input_size, hidden)
-    return nn.Sequential(
-        Dropout(dropout), linear, nn.GELU(), Dropout(settings.output_dropout)
-    ), hidden
+    return WordByWord(Dropout(dropout), linear, nn.GELU(), Dropout(settings.output_dropout)), hidden
 
 
 def _mac_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> MacTagger:
