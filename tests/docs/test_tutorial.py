@@ -71,7 +71,7 @@ def test_the_readme_can_be_followed(make_folder):
     assert reader.printed
 
 
-@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [*GUIDES, ROOT / "docs/schemes.md"], ids=lambda page: page.stem)
 def test_a_guide_can_be_followed_after_the_tutorial(page, tutorial, tmp_path):
     folder = tmp_path / "reader"
     shutil.copytree(tutorial.folder, folder)
