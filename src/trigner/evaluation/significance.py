@@ -3,8 +3,9 @@
 Paired bootstrap: Koehn, Statistical Significance Tests for Machine Translation Evaluation, 2004;
 its two-sided p value after Berg-Kirkpatrick et al., 2012. Approximate randomisation: Noreen, 1989.
 
-Systems come with several seeds. What is tested is the mean of their F1 over seeds, and a sentence is
-drawn or swapped with all its seeds at once: the p values speak of other sentences, not other seeds.
+Systems come with several seeds. What is tested is the mean of their F1 over seeds, and a sentence
+is drawn or swapped with all its seeds at once: the p values speak of other sentences, not of other
+seeds.
 """
 
 from __future__ import annotations
