@@ -35,7 +35,9 @@ def differences_page(
             if all((key in sides[1]) == (key in sides[2]) for key in here):
                 alike += 1
             else:
-                shown.append(_passage(document, passage.start, passage.end, here, sides))
+                shown.append(
+                    _passage(document, passage.start, passage.end, here, sides, list(systems))
+                )
     shown.sort(key=lambda passage: not passage.pop("discontinuous"))
     return page(
         {
@@ -58,21 +60,26 @@ def _passage(
     end: int,
     keys: Sequence[Key],
     sides: Sequence[Mapping[Key, Entity]],
+    names: Sequence[str],
 ) -> dict[str, Any]:
     gold, first, second = sides
+    notes = {"both": "found by both", "neither": "found by neither"}
+    notes |= {
+        mark: f"found by {name}" for mark, name in zip(("first", "second"), names, strict=True)
+    }
     outcomes = set()
     drawn: list[list[dict[str, Any]]] = [[], [], []]
     for key in keys:
         found_by = _mark(key in first, key in second)
         if key in gold:
-            drawn[0].append(_drawn(document, key, start, None, found_by))
+            drawn[0].append(_drawn(document, key, start, None, found_by, notes[found_by]))
             outcomes |= {found_by} & {"first", "second"}
         elif found_by in ("first", "second"):
             outcomes.add("wrong")
         for column, side in ((1, first), (2, second)):
             if key in side:
                 mark = "right" if key in gold else "wrong"
-                drawn[column].append(_drawn(document, key, start, side[key].score, mark))
+                drawn[column].append(_drawn(document, key, start, side[key].score, mark, mark))
     return {
         "document": document.id,
         "start": start,
@@ -83,14 +90,6 @@ def _passage(
     }
 
 
-_NOTES = {
-    "both": "found by both",
-    "first": "found by the first",
-    "second": "found by the second",
-    "neither": "found by neither",
-}
-
-
 def _mark(first: bool, second: bool) -> str:
     if first and second:
         return "both"
@@ -98,8 +97,8 @@ def _mark(first: bool, second: bool) -> str:
 
 
 def _drawn(
-    document: Document, key: Key, start: int, score: float | None, mark: str
+    document: Document, key: Key, start: int, score: float | None, mark: str, note: str
 ) -> dict[str, Any]:
     label, fragments = key
     entity = Entity(label, fragments, document.surface(fragments), score)
-    return {**drawn_entity(entity, start), "mark": mark, "note": _NOTES.get(mark, mark)}
+    return {**drawn_entity(entity, start), "mark": mark, "note": note}

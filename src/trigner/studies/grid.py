@@ -64,6 +64,7 @@ def identity(settings: Settings, adaptation: AdaptationSettings | None) -> dict[
     dumped["encoder"] = encoder_identity(settings.encoder)
     # Both epochs are kept.
     del dumped["optimisation"]["select_by"]
+    dumped["optimisation"]["cell_budget"] = settings.optimisation.cells
     triplets = dumped["triplets"]
     triplets["selection"] = SELECTION_ALIASES.get(triplets["selection"], triplets["selection"])
     triplets["window"] = triplets["window"] or None

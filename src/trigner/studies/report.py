@@ -181,7 +181,7 @@ def _with_best(cells: Sequence[Sequence[Spread | None]]) -> list[list[str]]:
     shown = [[NOTHING if spread is None else str(spread) for spread in row] for row in cells]
     for column in range(len(cells[0]) if cells else 0):
         means = [row[column].mean if row[column] else 0.0 for row in cells]  # type: ignore[union-attr]
-        if len(means) > 1 and max(means) > 0:
+        if max(means) > min(means):
             for row, mean in zip(shown, means, strict=True):
                 if mean == max(means):
                     row[column] = f"**{row[column]}**"
@@ -210,7 +210,7 @@ def _tests(summary: Summary, chosen_by: str) -> Table:
     columns = ["system", "seeds"]
     for slice_ in SLICES:
         name = SLICE_NAMES[slice_]
-        columns += [f"{name}: difference", "bootstrap p", "randomisation p"]
+        columns += [f"{name}: difference", "p, boot.", "p, rand."]
     rows = [
         (compared.system, str(len(compared.seeds)), *_tested(compared))
         for compared in summary.comparisons

@@ -1,0 +1,113 @@
+"""Take over results of `benchmarks/accuracy.py` as runs of a study, so that they need no repetition.
+
+    python scripts/carry_over.py pair-map --data spl-adr=DIR docs/results/accuracy-on-cpu \\
+        --results docs/results/studies
+
+A result is taken over when the signature of its test scores has the test data and the settings that
+the study's run has today, and its counts of training sentences and gold are those of the corpus.
+Predictions and the model chosen by discontinuous F1 were not kept then: the result says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from trigner.errors import TrignerError
+from trigner.evaluation import sign
+from trigner.studies import Run, find_study, placed, protocol, runs
+from trigner.studies.corpus import Corpus, read_corpus
+from trigner.studies.results import Chosen, Result, find, read_results, write_result
+from trigner.text import segment
+
+NOTE = (
+    "taken over from benchmarks/accuracy.py: test data and settings agree with its signature,"
+    " training sentences and gold with its counts; which epoch was chosen was not noted"
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("study")
+    parser.add_argument("old", type=Path, help="folder of the old results")
+    parser.add_argument("--data", required=True, help="[NAME=]DIR of the corpus")
+    parser.add_argument("--results", type=Path, required=True)
+    options = parser.parse_args()
+    study = find_study(options.study)
+    cpu = protocol("cpu")
+    place = placed(options.data, study.corpus)
+    corpus = read_corpus(place, cpu, types=study.types)
+    wanted = {(run.system, run.seed): run for run in runs(study, cpu)}
+    for path in sorted(options.old.glob("*.json")):
+        old = json.loads(path.read_text(encoding="utf-8"))
+        run = wanted.get((old["system"], old["seed"]))
+        if run is None:
+            print(f"{path.name}: not of this study")
+            continue
+        if wrong := differences(old, run, corpus):
+            print(f"{path.name}: NOT taken over: {wrong}")
+            continue
+        there = read_results(options.results, corpus.name)
+        if find(there, run.identity, corpus.hashes) is not None:
+            print(f"{path.name}: there already")
+            continue
+        print(f"{path.name} -> {write_result(taken_over(old, run, corpus), options.results)}")
+
+
+def differences(old: dict[str, Any], run: Run, corpus: Corpus) -> str:
+    """In what an old result is not that of the run; empty when it is."""
+    settings = run.settings.model_dump(mode="json")
+    then = _parts(old["test"]["signature"])
+    # "auto" was written as the number that it stands for.
+    spelt = {**settings["optimisation"], "cell_budget": run.settings.optimisation.cells}
+    for known in (settings, {**settings, "optimisation": spelt}):
+        today = _parts(str(sign(corpus.test, settings=known, seed=run.seed)))
+        if then["settings"] == today["settings"]:
+            break
+    found = [name for name in ("data", "documents", "settings", "seed") if then[name] != today[name]]
+    # What a training sees are sentences with at least one word.
+    sentences = sum(len(segment(document).sentences) for document in corpus.train)
+    expected = {"documents": len(corpus.train), "sentences": sentences}
+    found += [name for name in expected if old["train"][name] != expected[name]]
+    for part in ("dev", "test"):
+        documents = getattr(corpus, part)
+        gold = sum(len({d.key(e) for e in d.entities}) for d in documents)
+        if old[part]["overall"]["gold"] != gold:
+            found.append(f"gold of {part}")
+    return ", ".join(found)
+
+
+def taken_over(old: dict[str, Any], run: Run, corpus: Corpus) -> Result:
+    """An old result in the form of a study's."""
+    sentences = sum(len(segment(document).sentences) for document in corpus.train)
+    mentions = sum(len(s.mentions) for d in corpus.train for s in segment(d).sentences)
+    return Result(
+        system=run.system,
+        corpus=corpus.name,
+        protocol="cpu",
+        seed=run.seed,
+        settings=run.identity,
+        data=corpus.hashes,
+        train={"documents": len(corpus.train), "sentences": sentences, "mentions": mentions},
+        parameters=old["parameters"],
+        epochs=run.settings.optimisation.epochs,
+        seconds=old["seconds"],
+        device="cpu",
+        signature=old["test"]["signature"],
+        chosen={"overall": Chosen(None, old["dev"], old["test"])},
+        notes=(NOTE,),
+    )
+
+
+def _parts(signature: str) -> dict[str, str]:
+    return dict(part.split(":", 1) for part in signature.split("|"))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except TrignerError as error:
+        sys.exit(f"error: {error}")
