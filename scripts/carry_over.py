@@ -1,4 +1,4 @@
-"""Take over results of `benchmarks/accuracy.py` as runs of a study, so that they need no repetition.
+"""Take over results of `benchmarks/accuracy.py` as runs of a study: they need no repetition.
 
     python scripts/carry_over.py pair-map --data spl-adr=DIR docs/results/accuracy-on-cpu \\
         --results docs/results/studies
@@ -67,7 +67,8 @@ def differences(old: dict[str, Any], run: Run, corpus: Corpus) -> str:
         today = _parts(str(sign(corpus.test, settings=known, seed=run.seed)))
         if then["settings"] == today["settings"]:
             break
-    found = [name for name in ("data", "documents", "settings", "seed") if then[name] != today[name]]
+    signed = ("data", "documents", "settings", "seed")
+    found = [name for name in signed if then[name] != today[name]]
     # What a training sees are sentences with at least one word.
     sentences = sum(len(segment(document).sentences) for document in corpus.train)
     expected = {"documents": len(corpus.train), "sentences": sentences}
