@@ -62,6 +62,14 @@ def test_what_is_the_same_has_one_identity(declare):
     assert c == d
     assert a != c
     assert "preset" not in a
+    assert a["revisions"] == {"network.pair_map=low_rank": "of normalised word states"}
+
+
+def test_the_pair_map_is_no_matter_of_w2ner(declare):
+    study = declare(HEAD + "base: {preset: w2ner}\nsystems: {a: , b: {network.pair_map: full}}\n")
+    a, b = (run.identity for run in runs(study, FULL))
+    assert a == b
+    assert a["revisions"] == {}
 
 
 def test_an_encoder_is_known_by_what_it_holds_not_by_its_path(tmp_path):

@@ -24,6 +24,7 @@ triplets.full_grid triplets.margin triplets.metric triplets.negatives triplets.o
 triplets.per_entity triplets.reduction triplets.selection triplets.source
 triplets.special_positive triplets.unique_masks triplets.unique_pairs triplets.weight
 triplets.window triplets.window_from triplets.window_metric
+revisions.network.pair_map=low_rank
 """
 
 
@@ -59,6 +60,8 @@ def test_a_result_belongs_to_runs_with_equal_settings_and_data(run, corpus, tmp_
     assert find([made], young, corpus.hashes) is made
     averaged = {**run.identity, "optimisation": {**run.identity["optimisation"], "ema": 0.99}}
     assert find([made], averaged, corpus.hashes) is None
+    before = {name: value for name, value in run.identity.items() if name != "revisions"}
+    assert find([made], before, corpus.hashes) is None
 
 
 def test_of_several_the_one_with_predictions_is_taken(run, corpus, tmp_path):

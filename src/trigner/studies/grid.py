@@ -14,10 +14,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from trigner.errors import InputError
-from trigner.networks.build import ENCODERS
+from trigner.networks.pretrained import ENCODERS
 from trigner.studies.declaration import REFUSED, Study
 from trigner.studies.lines import Place
 from trigner.studies.protocols import Protocol
+from trigner.studies.results import REVISED, flat
 from trigner.training import Settings, resolve
 from trigner.training.adaptation import AdaptationSettings
 from trigner.triplets import SELECTION_ALIASES
@@ -65,6 +66,8 @@ def identity(settings: Settings, adaptation: AdaptationSettings | None) -> dict[
     # Both epochs are kept.
     del dumped["optimisation"]["select_by"]
     dumped["optimisation"]["cell_budget"] = settings.optimisation.cells
+    if settings.network.co_predictor == "w2ner":
+        del dumped["network"]["pair_map"], dumped["network"]["pair_size"]
     triplets = dumped["triplets"]
     triplets["selection"] = SELECTION_ALIASES.get(triplets["selection"], triplets["selection"])
     triplets["window"] = triplets["window"] or None
@@ -72,7 +75,13 @@ def identity(settings: Settings, adaptation: AdaptationSettings | None) -> dict[
         # Nothing else of them is looked at: the control of one study is that of another.
         dumped["triplets"] = {"weight": 0.0}
     adapted = None if adaptation is None else adaptation.model_dump(mode="json")
-    return {**dumped, "adaptation": adapted}
+    values = flat(dumped)
+    revisions = {
+        f"{name}={values[name]}": meanings[values[name]]
+        for name, meanings in REVISED.items()
+        if values.get(name) in meanings
+    }
+    return {**dumped, "adaptation": adapted, "revisions": revisions}
 
 
 @cache
