@@ -72,7 +72,7 @@ def test_failed_runs_fail_the_command_after_the_others(
 
     monkeypatch.setattr("trigner.studies.conducting.Making", lambda name: some_fail)
     setup = setup_of(declare(), corpus_folder, tmp_path)
-    with pytest.raises(TrignerError, match="2 runs failed, see above; the others are done"):
+    with pytest.raises(TrignerError, match="2 of the runs failed, see above; the others are done"):
         conduct(setup, Options("cpu"), ROOM, QUIET, quiet)
     states = {(s.run.system, s.state) for s in stand(setup, quiet)["small"]}
     assert states == {("window=none", "done"), ("control", "done"), ("window=5", "to do")}

@@ -102,7 +102,7 @@ def test_adaptation_is_part_of_a_run(declare):
         ("axes:\n  triplets.selection: [ce, zz]\n", 4, "unknown selection 'zz'"),
         ("base: {adapt: true,\n  adapt.epoch: 3}\n", 4, r"adapt\.epoch: Extra inputs"),
         ("base: {preset: clea}\n", 3, "unknown preset 'clea'"),
-        ("systems:\n  x:\n    network.co_predictor: w2ner\n    triplets.source: H^bi\n", 4, "H"),
+        ("systems:\n  x:\n    network.co_predictor: w2ner\n    triplets.source: H^bi\n", 6, "H"),
         ("axes:\n  triplets.window: [5, 5]\n", 3, "two points of the axes have the same name"),
     ],
 )

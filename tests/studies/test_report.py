@@ -57,7 +57,7 @@ def test_differences_have_an_interval_and_two_p_values(tables):
 
 def test_statistics_and_signatures(tables):
     rows = {row[0]: row[1] for row in tables["Data statistics"].rows}
-    assert (rows["entities"], rows["discontinuous entities"]) == ("5", "4")
+    assert (rows["entities"], rows["discontinuous entities"]) == ("5", "3")
     runs_table = tables["Runs"]
     assert len(runs_table.rows) == 6
     assert all(row[-1].startswith("`data:") for row in runs_table.rows)

@@ -101,7 +101,7 @@ def conduct(setup: Setup, options: Options, space: Room, console: Console, tell:
             tell(f"{corpus.name}: best on dev after {found.trials} trials: {told}")
         failed += _make(setup, corpus, options, space, console, tell)
     if failed:
-        raise TrignerError(f"{failed} runs failed, see above; the others are done")
+        raise TrignerError(f"{failed} of the runs failed, see above; the others are done")
 
 
 def _make(

@@ -186,7 +186,8 @@ def _run(study: Study, protocol: Protocol, changes: Changes, point: _Point, seed
         )
         adaptation = _adaptation(adapting)
     except InputError as error:
-        named = next((n for n in (*levels, *adapting) if n in error.message), "preset")
+        told = [name for name in (*levels, *adapting) if name in error.message]
+        named = max(told, key=len, default="preset")
         raise study.error(f"{point.label}: {error.message}", named, *sections) from error
     return Run(point.label, point.values, seed, settings, adaptation)
 

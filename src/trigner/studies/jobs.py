@@ -84,7 +84,9 @@ def work_off(
             outcome.busy.append(position)
         except TrignerError as error:
             outcome.failed[position] = error
-            console.print(f"error: {runs[position].system}: {error}", markup=False)
+            run = runs[position]
+            told = f"error: {run.system}, seed {run.seed}: {error}"
+            console.print(told, markup=False, highlight=False, soft_wrap=True)
         else:
             tell(position, outcome.done[position])
 

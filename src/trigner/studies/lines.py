@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from yaml.constructor import SafeConstructor
 
 from trigner.corpora.reading import read_text
 from trigner.errors import InputError
@@ -61,4 +62,4 @@ def _value(node: yaml.Node, place: Place, lines: dict[Place, int], path: Path) -
         return found
     if isinstance(node, yaml.SequenceNode):
         return [_value(child, (*place, n), lines, path) for n, child in enumerate(node.value)]
-    return yaml.safe_load(yaml.serialize(node))
+    return SafeConstructor().construct_object(node)

@@ -157,7 +157,8 @@ def _read(path: Path) -> Result:
                 path=path,
             )
         chosen = {name: Chosen(**found) for name, found in told.pop("chosen").items()}
-        result = Result(**told, chosen=chosen, path=path)
+        curve, notes = tuple(told.pop("curve")), tuple(told.pop("notes"))
+        result = Result(**told, chosen=chosen, curve=curve, notes=notes, path=path)
         for found in chosen.values():
             found.score("dev", "overall"), found.score("test", "overall")
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
