@@ -29,7 +29,7 @@ def folders(tmp_path):
     return Folders(tmp_path / "work", tmp_path / "results")
 
 
-def interrupt_after(monkeypatch, epochs):
+def interrupt_after(epochs):
     told = []
 
     def interrupt(self, args, state, control, **_):
@@ -69,9 +69,9 @@ def test_a_run_leaves_scores_of_both_models_and_what_they_found(run, corpus, fol
     assert not folder.exists()
 
 
-def test_an_interrupted_run_goes_on_and_says_so(run, corpus, folders, monkeypatch):
+def test_an_interrupted_run_goes_on_and_says_so(run, corpus, folders):
     whole = make(run, corpus, "full", replace(folders, results=folders.work / "r"), CPU, QUIET)
-    patch = interrupt_after(monkeypatch, 1)
+    patch = interrupt_after(2)
     with pytest.raises(KeyboardInterrupt):
         make(run, corpus, "full", folders, CPU, QUIET)
     patch.undo()
@@ -82,8 +82,8 @@ def test_an_interrupted_run_goes_on_and_says_so(run, corpus, folders, monkeypatc
     assert [e["eval_f1"] for e in result.curve] == [e["eval_f1"] for e in whole.curve]
 
 
-def test_a_working_folder_that_cannot_be_gone_on_with(run, corpus, folders, monkeypatch):
-    patch = interrupt_after(monkeypatch, 1)
+def test_a_working_folder_that_cannot_be_gone_on_with(run, corpus, folders):
+    patch = interrupt_after(2)
     with pytest.raises(KeyboardInterrupt):
         make(run, corpus, "full", folders, CPU, QUIET)
     patch.undo()
@@ -122,7 +122,7 @@ def test_models_are_kept_when_asked_for(run, corpus, folders):
     assert (folder / "discontinuous" / "model.safetensors").is_file()
 
 
-def test_a_trial_tells_dev_scores_and_never_looks_at_test(run, corpus, folders, monkeypatch):
+def test_a_trial_tells_dev_scores_and_never_looks_at_test(run, corpus, folders):
     no_test = replace(corpus, test=())
     scores = dev_scores(run, no_test, folders, CPU, QUIET)
     assert set(scores) == {"overall", "discontinuous"}
