@@ -25,6 +25,7 @@ from trigner.evaluation import sign
 from trigner.networks import create
 from trigner.studies import Run, find_study, placed, protocol, runs
 from trigner.studies.corpus import Corpus, read_corpus
+from trigner.studies.grid import OTHER_SCHEMES
 from trigner.studies.results import Chosen, Result, find, read_results, write_result
 from trigner.text import segment
 
@@ -110,7 +111,9 @@ def _spellings(run: Run) -> Iterator[dict[str, Any]]:
         optimisation = {**settings["optimisation"], "cell_budget": budget}
         yield {**settings, "optimisation": optimisation}
         before = {name: value for name, value in settings.items() if name != "task"}
-        yield {**before, "optimisation": optimisation}
+        network = settings["network"].items()
+        first = {name: value for name, value in network if name not in OTHER_SCHEMES}
+        yield {**before, "network": first, "optimisation": optimisation}
 
 
 def taken_over(old: dict[str, Any], run: Run, corpus: Corpus) -> Result:

@@ -65,7 +65,18 @@ def test_what_is_the_same_has_one_identity(declare):
     assert a["revisions"] == {"network.pair_map=low_rank": "of normalised word states"}
 
 
-def test_the_pair_map_is_no_matter_of_w2ner(declare):
+def test_settings_of_other_schemes_are_no_matter_of_w2ner(declare):
+    study = declare(
+        HEAD + "systems: {a: , b: {network.toe.rounds: 2, task.negative_rate: 0.5}, "
+        "c: {scheme: toe}, d: {scheme: toe, network.toe.rounds: 2}}\n"
+        "base: {triplets.weight: 0}\n"
+    )
+    a, b, c, d = (run.identity for run in runs(study, FULL))
+    assert a == b
+    assert len({str(identity) for identity in (a, c, d)}) == 3
+
+
+def test_the_pair_map_is_no_matter_of_w2ners_co_predictor(declare):
     study = declare(HEAD + "base: {preset: w2ner}\nsystems: {a: , b: {network.pair_map: full}}\n")
     a, b = (run.identity for run in runs(study, FULL))
     assert a == b
@@ -102,7 +113,7 @@ def test_adaptation_is_part_of_a_run(declare):
         ("axes:\n  triplets.selection: [ce, zz]\n", 4, "unknown selection 'zz'"),
         ("base: {adapt: true,\n  adapt.epoch: 3}\n", 4, r"adapt\.epoch: Extra inputs"),
         ("base: {preset: clea}\n", 3, "unknown preset 'clea'"),
-        ("systems:\n  x:\n    network.co_predictor: w2ner\n    triplets.source: H^bi\n", 6, "H"),
+        ("systems:\n  x:\n    network.special_words: false\n", 5, "triplets need"),
         ("axes:\n  triplets.window: [5, 5]\n", 3, "two points of the axes have the same name"),
     ],
 )

@@ -117,7 +117,7 @@ def systems_page(systems: Mapping[str, Comparison], *, title: str = "Systems sid
             span = (passage.start, passage.end)
             shown.append(_side_by_side(document, span, list(systems), inside))
     shown.sort(key=lambda passage: -passage["wrong"])
-    return _page(
+    return page(
         {
             "mode": "systems",
             "title": title,
@@ -141,13 +141,15 @@ def _side_by_side(
         for entity in finding.gold:
             gold.setdefault(document.key(entity), entity)
             right[document.key(entity)] += finding.kind == "correct"
-        columns[name] += [{**_entity(e, start), "kind": finding.kind} for e in finding.predicted]
+        columns[name] += [
+            {**drawn_entity(e, start), "kind": finding.kind} for e in finding.predicted
+        ]
     return {
         "document": document.id,
         "start": start,
         "text": document.text[start:end],
         "gold": [
-            {**_entity(entity, start), "kind": "correct", "found": right[key]}
+            {**drawn_entity(entity, start), "kind": "correct", "found": right[key]}
             for key, entity in gold.items()
         ],
         "columns": columns,

@@ -12,7 +12,7 @@ from rich.console import Console
 from trigner.corpora.reading import write_text
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import Statistics, describe
-from trigner.rendering import systems_page
+from trigner.rendering import differences_page
 from trigner.studies.corpus import Corpus, Place, read_corpus
 from trigner.studies.declaration import Study
 from trigner.studies.grid import Changes, Run, runs
@@ -271,4 +271,4 @@ def _cases(corpus: Corpus, first: Result, second: Result) -> str:
             found = read_found(result.path.with_name(result.found))["overall"]
             shown[result.system] = found.on(corpus.test)
     title = f"{first.system} and {second.system} on {corpus.name}, test, seed {first.seed}"
-    return systems_page(corpus.test, shown, title=title)
+    return differences_page(corpus.test, shown, title=title)

@@ -30,6 +30,10 @@ it are those of the adaptation."""
 FOUND = "found"
 """The system that a search leads to."""
 
+W2NER = "w2ner"
+OTHER_SCHEMES = ("mac", "sequence", "toe")
+"""Sections of the network's settings that the scheme `w2ner` does not look at, nor at `task`."""
+
 _WEIGHTS = ("*.safetensors", "*.bin", "config.json", "vocab.txt", "tokenizer.json")
 
 
@@ -66,6 +70,10 @@ def identity(settings: Settings, adaptation: AdaptationSettings | None) -> dict[
     # Both epochs are kept.
     del dumped["optimisation"]["select_by"]
     dumped["optimisation"]["cell_budget"] = settings.optimisation.cells
+    if settings.scheme == W2NER:
+        del dumped["task"]
+        for section in OTHER_SCHEMES:
+            del dumped["network"][section]
     if settings.network.co_predictor == "w2ner":
         del dumped["network"]["pair_map"], dumped["network"]["pair_size"]
     triplets = dumped["triplets"]

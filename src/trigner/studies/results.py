@@ -25,11 +25,7 @@ FORMAT_VERSION = 1
 CHOSEN_BY = ("overall", "discontinuous")
 """The dev F1 that chose an epoch; every run has a model of each."""
 
-ADDED: Mapping[str, Any] = {
-    "task.first_group": 0.5,
-    "task.multi_label": "zero_threshold",
-    "task.negative_rate": 1.0,
-}
+ADDED: Mapping[str, Any] = {}
 """Settings that are younger than results, dotted, with the value that means what was before.
 
 A result without a setting that is not here is another run's. `tests/studies/test_results.py` holds

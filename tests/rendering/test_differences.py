@@ -6,7 +6,7 @@ import re
 import pytest
 
 from trigner.mentions import Document, Entity
-from trigner.rendering import systems_page
+from trigner.rendering import differences_page
 
 TEXT = "Pain in my left and right arm. I slept badly. Nausea </script> too."
 LEFT = Entity("ADR", ((0, 15), (26, 29)), "")
@@ -24,8 +24,8 @@ def test_sentences_in_which_two_systems_differ():
     gold = [Document("a", TEXT, (SLEPT, LEFT, RIGHT))]
     first = [Document("a", TEXT, (SLEPT, LEFT, NAUSEA))]
     second = [Document("a", TEXT, (SLEPT, RIGHT))]
-    shown = data_of(systems_page(gold, {"one": first, "two": second}, title="T"))
-    assert (shown["mode"], shown["systems"], shown["alike"]) == ("systems", ["one", "two"], 1)
+    shown = data_of(differences_page(gold, {"one": first, "two": second}, title="T"))
+    assert (shown["mode"], shown["systems"], shown["alike"]) == ("differences", ["one", "two"], 1)
     arms, nausea = shown["passages"]
     assert arms["text"] == "Pain in my left and right arm."
     assert arms["outcomes"] == ["first", "second"]
@@ -44,10 +44,10 @@ def test_discontinuous_gold_comes_first():
     text = "I slept badly. Pain in my left and right arm."
     split = Entity("ADR", ((15, 30), (41, 44)), "")
     gold = [Document("a", text, (Entity("ADR", ((0, 13),), ""), split))]
-    shown = data_of(systems_page(gold, {"one": gold, "two": [Document("a", text)]}))
+    shown = data_of(differences_page(gold, {"one": gold, "two": [Document("a", text)]}))
     assert [passage["start"] for passage in shown["passages"]] == [15, 0]
 
 
 def test_two_systems_are_needed():
     with pytest.raises(ValueError, match="two systems are compared, not 1"):
-        systems_page([], {"one": []})
+        differences_page([], {"one": []})
