@@ -11,6 +11,8 @@ import pytest
 import torch
 from rich.console import Console
 from safetensors.torch import load_file
+from transformers import TrainerCallback
+from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 
 from tiny_encoders import tiny_encoder
 from trigner.errors import InputError, TrignerError
@@ -19,7 +21,7 @@ from trigner.networks import load
 from trigner.training import resolve, train
 from trigner.training.objective import Objective
 from trigner.training.progress import ShowProgress
-from trigner.training.trainer import KeepBest
+from trigner.training.trainer import KeepBest, TaggerTrainer
 
 SMALL = [
     "network.lstm_size=8",
@@ -330,3 +332,52 @@ def test_one_sentence_that_memory_cannot_hold(encoder, tmp_path, monkeypatch):
 def test_a_budget_too_small_for_one_sentence(encoder, tmp_path):
     with pytest.raises(InputError, match=r"cell_budget=20 is too small .* 12 words"):
         run(encoder, tmp_path / "m", "optimisation.cell_budget=20")
+
+
+def test_two_epochs_are_kept_when_two_scores_choose(encoder, tmp_path, monkeypatch):
+    chosen = iter([(0.1, 0.3), (0.3, 0.2), (0.2, 0.1)])
+    evaluate = TaggerTrainer.evaluate
+
+    def scored(self, *args, **kwargs):
+        overall, discontinuous = next(chosen)
+        count = SimpleNamespace(f1=overall, precision=0.0, recall=0.0)
+        parted = SimpleNamespace(f1=discontinuous)
+        self._score_dev = lambda: SimpleNamespace(overall=count, discontinuous=parted)
+        return evaluate(self, *args, **kwargs)
+
+    monkeypatch.setattr(TaggerTrainer, "evaluate", scored)
+    trained = run(encoder, tmp_path / "m", also_keep=["discontinuous"])
+    assert trained.model.provenance["dev"]["epoch"] == 2
+    other = trained.also["discontinuous"]
+    assert other.provenance["dev"]["epoch"] == 1
+    assert other.provenance["calibration"]
+    assert load(tmp_path / "m" / "discontinuous").provenance == other.provenance
+    assert [entry["eval_f1"] for entry in trained.history] == [0.1, 0.3, 0.2]
+    again = run(encoder, tmp_path / "m", also_keep=["discontinuous"], resume=True)
+    assert (again.history, again.epochs) == (trained.history, 3)
+    with pytest.raises(InputError, match="was started with other also_keep"):
+        run(encoder, tmp_path / "m", resume=True)
+
+
+def test_trackers_of_the_trainer_are_called(encoder, tmp_path, monkeypatch):
+    logged = []
+
+    class Tracker(TrainerCallback):
+        def on_log(self, args, state, control, logs=None, **_):
+            logged.append((args.run_name, logs))
+
+    monkeypatch.setitem(INTEGRATION_TO_CALLBACK, "mlflow", Tracker)
+    run(encoder, tmp_path / "m", report_to=["mlflow", "tensorboard"])
+    assert {name for name, _ in logged} == {"m"}
+    assert sum("eval_f1" in logs for _, logs in logged) == 3
+    assert len(list((tmp_path / "m" / "logs").glob("events*"))) == 1
+
+
+def test_a_tracker_without_its_package_is_told(encoder, tmp_path, monkeypatch):
+    class Absent(TrainerCallback):
+        def __init__(self):
+            raise RuntimeError("WandbCallback requires wandb to be installed: pip install wandb")
+
+    monkeypatch.setitem(INTEGRATION_TO_CALLBACK, "wandb", Absent)
+    with pytest.raises(TrignerError, match="pip install wandb"):
+        run(encoder, tmp_path / "m", report_to=["wandb"])

@@ -2,9 +2,13 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import pytest
+import torch
 from transformers import TrainerControl
 
-from trigner.training.trainer import KeepBest
+from trigner.errors import InputError
+from trigner.training.settings import OptimisationSettings
+from trigner.training.trainer import KeepBest, training_arguments
 
 
 def epochs_until_stop(scores, patience, metric="eval_f1", select_by="overall"):
@@ -15,7 +19,7 @@ def epochs_until_stop(scores, patience, metric="eval_f1", select_by="overall"):
     )
     history = []
     for epoch, score in enumerate(scores, 1):
-        history.append({metric: score})
+        history.append({"eval_f1": 0.0, metric: score})
         state = SimpleNamespace(log_history=[{"loss": 1.0}, *history])
         control = keeper.on_evaluate(None, state, TrainerControl(), metrics=history[-1])
         if control.should_training_stop:
@@ -35,3 +39,27 @@ def test_stops_after_the_eleventh_epoch_without_improvement():
 def test_another_score_can_choose():
     run = epochs_until_stop([0.1, 0.3, 0.2], None, "eval_discontinuous_f1", "discontinuous")
     assert run == (3, [1, 2])
+
+
+def test_equal_discontinuous_scores_are_decided_by_the_overall_one():
+    saved = []
+    keeper = KeepBest(
+        select_by="discontinuous", patience=None, save=lambda epoch, metrics: saved.append(epoch)
+    )
+    history = []
+    for overall, discontinuous in [(0.2, 0.0), (0.4, 0.0), (0.3, 0.0), (0.1, 0.1), (0.9, 0.0)]:
+        history.append({"eval_f1": overall, "eval_discontinuous_f1": discontinuous})
+        keeper.on_evaluate(None, SimpleNamespace(log_history=history), TrainerControl())
+    assert saved == [1, 2, 4]
+
+
+def test_an_unknown_tracker_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"unknown tracker 'wanbd'; known are: .*mlflow.*wandb"):
+        training_arguments(
+            tmp_path,
+            OptimisationSettings(),
+            seed=1,
+            updates=1,
+            place=torch.device("cpu"),
+            report_to=["wanbd"],
+        )

@@ -26,6 +26,7 @@ from trigner.cli.prompt import prompt
 from trigner.cli.score import score
 from trigner.cli.serve import serve
 from trigner.cli.stats import stats
+from trigner.cli.study import study
 from trigner.cli.train import train
 from trigner.errors import InputError, TrignerError
 
@@ -49,6 +50,7 @@ app = typer.Typer(
 )
 for command in COMMANDS:
     app.command()(command)
+app.add_typer(study)
 
 
 def _show_version(wanted: bool) -> None:

@@ -78,6 +78,14 @@ Threshold = Annotated[
         " See find-threshold.",
     ),
 ]
+ReportTo = Annotated[
+    str | None,
+    typer.Option(
+        "--report-to",
+        metavar="A,B",
+        help="Trackers to log to beside TensorBoard: wandb, mlflow and others of the Trainer.",
+    ),
+]
 Types = Annotated[
     str | None,
     typer.Option("--types", metavar="A,B", help="Entity types to use; the others are left out."),

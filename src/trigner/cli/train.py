@@ -9,7 +9,15 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import Device, From, SkipBad, Types, model_folder, read_documents
+from trigner.cli.options import (
+    Device,
+    From,
+    ReportTo,
+    SkipBad,
+    Types,
+    model_folder,
+    read_documents,
+)
 from trigner.cli.output import comma_list, errors, refuse_non_empty, results, tell
 from trigner.corpora import NoPartError
 from trigner.errors import InputError, require_extra
@@ -72,6 +80,7 @@ def train(
             " (0 or none: no limit).",
         ),
     ] = None,
+    report_to: ReportTo = None,
     from_: From = None,
     skip_bad: SkipBad = False,
 ) -> None:
@@ -111,6 +120,7 @@ def train(
             init_from=init_from,
             resume=resume,
             console=errors(),
+            report_to=comma_list(report_to) or (),
         )
     except KeyboardInterrupt:
         tell(["go on later with the same command and --resume"])

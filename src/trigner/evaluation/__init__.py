@@ -21,7 +21,9 @@ from trigner.evaluation.comparison import (
 from trigner.evaluation.counts import Score
 from trigner.evaluation.figures import check_figure
 from trigner.evaluation.scores import Scores, Slices, score, unknown_labels
+from trigner.evaluation.sentence_counts import SLICES, SentenceCounts, sentence_counts
 from trigner.evaluation.signature import Signature, data_hash, sign
+from trigner.evaluation.significance import Significance, compare_systems
 from trigner.evaluation.skipping import without_first
 from trigner.evaluation.statistics import Statistics, describe, plot_gaps, statistics_table
 from trigner.evaluation.table import errors_table, table
@@ -29,6 +31,7 @@ from trigner.evaluation.thresholds import Curve, curves, plot_curves
 
 __all__ = [
     "KINDS",
+    "SLICES",
     "Calibration",
     "Ceiling",
     "ComparedDocument",
@@ -41,7 +44,9 @@ __all__ = [
     "Predictions",
     "Score",
     "Scores",
+    "SentenceCounts",
     "Signature",
+    "Significance",
     "Slices",
     "Statistics",
     "best_temperature",
@@ -50,6 +55,7 @@ __all__ = [
     "ceilings",
     "check_figure",
     "compare",
+    "compare_systems",
     "curves",
     "data_hash",
     "describe",
@@ -58,6 +64,7 @@ __all__ = [
     "plot_gaps",
     "predictions",
     "score",
+    "sentence_counts",
     "sign",
     "statistics_table",
     "table",

@@ -111,11 +111,15 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pairs:
-    """Mentions of a whole comparison, as (document, sentence, key); gold and predicted."""
+class Pairs:
+    """Mentions of a whole comparison, as (document, sentence, key); gold and predicted.
+
+    `sentences` is how many sentences each document has, with mentions or without.
+    """
 
     gold: set[tuple[int, int, Key]] = field(default_factory=set)
     predicted: set[tuple[int, int, Key]] = field(default_factory=set)
+    sentences: list[int] = field(default_factory=list)
 
 
 def score(
@@ -135,22 +139,14 @@ def score(
     Raises InputError when an id occurs twice on one side, when a predicted document is not in
     gold, and when its text is not the gold document's.
     """
-    pairs = _Pairs()
+    together = matched(gold, predicted)
+    segmentations = [segment(document) for document, _ in together]
+    pairs = paired(together, segmentations)
     reasons: Counter[str] = Counter()
-    missing = []
-    for number, (document, answer) in enumerate(matched(gold, predicted)):
-        if answer is None:
-            missing.append(document.id)
-        segmentation = segment(document)
+    for (document, _), segmentation in zip(together, segmentations, strict=True):
         reasons.update(_unreachable(document, segmentation).values())
-        starts = [sentence.offsets[0][0] for sentence in segmentation.sentences]
-        # Keys of both sides are made by the gold document: the texts are equal, and where its
-        # words are given they decide which fragments touch.
-        for source, found in ((document, pairs.gold), (answer, pairs.predicted)):
-            for key in () if source is None else map(document.key, source.entities):
-                found.add((number, _sentence(key, starts), key))
     labels = {key[0] for _, _, key in pairs.gold | pairs.predicted}
-    with_discontinuous, without = _sentence_kinds(pairs)
+    with_discontinuous, without = sentence_kinds(pairs)
     return Scores(
         slices=_slices(pairs, with_discontinuous, without),
         per_type={
@@ -159,11 +155,28 @@ def score(
         },
         unreachable_reasons=dict(sorted(reasons.items())),
         unreachable_by=unreachable_by,
-        missing=tuple(missing),
+        missing=tuple(document.id for document, answer in together if answer is None),
         left_out=left_out,
         bounded=bounded,
         signature=signature,
     )
+
+
+def paired(
+    together: Sequence[tuple[Document, Document | None]], segmentations: Sequence[Segmentation]
+) -> Pairs:
+    """The mentions of matched documents, each in the sentence of its first character."""
+    pairs = Pairs()
+    parts = zip(together, segmentations, strict=True)
+    for number, ((document, answer), segmentation) in enumerate(parts):
+        starts = [sentence.offsets[0][0] for sentence in segmentation.sentences]
+        pairs.sentences.append(max(1, len(starts)))
+        # Keys of both sides are made by the gold document: the texts are equal, and where its
+        # words are given they decide which fragments touch.
+        for source, found in ((document, pairs.gold), (answer, pairs.predicted)):
+            for key in () if source is None else map(document.key, source.entities):
+                found.add((number, _sentence(key, starts), key))
+    return pairs
 
 
 def unknown_labels(documents: Iterable[Document], known: Collection[str]) -> dict[str, int]:
@@ -226,30 +239,31 @@ def _sentence(key: Key, starts: Sequence[int]) -> int:
     return sentence_at(starts, key[1][0][0] if key[1] else 0)
 
 
-def _is_discontinuous(key: Key) -> bool:
+def is_discontinuous(key: Key) -> bool:
+    """Whether a key's fragments have something between them."""
     return len(key[1]) > 1
 
 
-def _sentence_kinds(pairs: _Pairs) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+def sentence_kinds(pairs: Pairs) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
     """(document, sentence) of sentences with discontinuous gold, and with other gold only."""
     any_gold = {(document, sentence) for document, sentence, _ in pairs.gold}
-    with_discontinuous = {(d, s) for d, s, key in pairs.gold if _is_discontinuous(key)}
+    with_discontinuous = {(d, s) for d, s, key in pairs.gold if is_discontinuous(key)}
     return with_discontinuous, any_gold - with_discontinuous
 
 
-def _of_label(pairs: _Pairs, label: str) -> _Pairs:
-    return _Pairs(
+def _of_label(pairs: Pairs, label: str) -> Pairs:
+    return Pairs(
         {m for m in pairs.gold if m[2][0] == label},
         {m for m in pairs.predicted if m[2][0] == label},
     )
 
 
 def _slices(
-    pairs: _Pairs, with_discontinuous: set[tuple[int, int]], without: set[tuple[int, int]]
+    pairs: Pairs, with_discontinuous: set[tuple[int, int]], without: set[tuple[int, int]]
 ) -> Slices:
     gold, predicted = pairs.gold, pairs.predicted
-    gold_split = {m for m in gold if _is_discontinuous(m[2])}
-    predicted_split = {m for m in predicted if _is_discontinuous(m[2])}
+    gold_split = {m for m in gold if is_discontinuous(m[2])}
+    predicted_split = {m for m in predicted if is_discontinuous(m[2])}
 
     def within(sentences: set[tuple[int, int]]) -> Score:
         return count(

@@ -1,6 +1,7 @@
 """Documents and comparisons for eyes: on a terminal and as HTML. No numpy, no torch."""
 
 from trigner.rendering.columns import printable
+from trigner.rendering.differences import differences_page
 from trigner.rendering.html import (
     asset,
     comparison_page,
@@ -16,6 +17,7 @@ __all__ = [
     "Colours",
     "asset",
     "comparison_page",
+    "differences_page",
     "documents_page",
     "documents_page_parts",
     "drawing",

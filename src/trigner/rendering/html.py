@@ -54,13 +54,13 @@ def documents_page_parts(
     documents: Iterable[Document], *, title: str = "Entities"
 ) -> Iterator[str]:
     """The text of `documents_page` part by part, one a document beside its beginning and end."""
-    before, after = _page({"mode": "documents", "title": title, "documents": []}).split("[]}</", 1)
+    before, after = page({"mode": "documents", "title": title, "documents": []}).split("[]}</", 1)
     yield before + "["
     for number, document in enumerate(documents):
         shown = {
             "id": document.id,
             "text": document.text,
-            "entities": [_entity(e) for e in document.entities],
+            "entities": [drawn_entity(e) for e in document.entities],
         }
         yield ("," if number else "") + _data_block(shown)
     yield "]}</" + after
@@ -81,7 +81,7 @@ def comparison_page(comparison: Comparison, *, title: str = "Gold and prediction
         {"kind": kind, "gold": count.gold, "predicted": count.predicted}
         for kind, count in comparison.counts().items()
     ]
-    return _page(
+    return page(
         {
             "mode": "comparison",
             "title": title,
@@ -117,7 +117,7 @@ def systems_page(systems: Mapping[str, Comparison], *, title: str = "Systems sid
             span = (passage.start, passage.end)
             shown.append(_side_by_side(document, span, list(systems), inside))
     shown.sort(key=lambda passage: -passage["wrong"])
-    return _page(
+    return page(
         {
             "mode": "systems",
             "title": title,
@@ -141,13 +141,15 @@ def _side_by_side(
         for entity in finding.gold:
             gold.setdefault(document.key(entity), entity)
             right[document.key(entity)] += finding.kind == "correct"
-        columns[name] += [{**_entity(e, start), "kind": finding.kind} for e in finding.predicted]
+        columns[name] += [
+            {**drawn_entity(e, start), "kind": finding.kind} for e in finding.predicted
+        ]
     return {
         "document": document.id,
         "start": start,
         "text": document.text[start:end],
         "gold": [
-            {**_entity(entity, start), "kind": "correct", "found": right[key]}
+            {**drawn_entity(entity, start), "kind": "correct", "found": right[key]}
             for key, entity in gold.items()
         ],
         "columns": columns,
@@ -161,7 +163,9 @@ def _compared(document: Document, span: Fragment, findings: Sequence[Finding]) -
     for group, finding in enumerate(findings):
         for side, entities in (("gold", finding.gold), ("predicted", finding.predicted)):
             for entity in entities:
-                sides[side].append({**_entity(entity, start), "kind": finding.kind, "group": group})
+                sides[side].append(
+                    {**drawn_entity(entity, start), "kind": finding.kind, "group": group}
+                )
     kinds = Counter(finding.kind for finding in findings)
     return {
         "document": document.id,
@@ -177,7 +181,7 @@ def _extent(finding: Finding) -> list[Fragment]:
     return [f for entity in (*finding.gold, *finding.predicted) for f in entity.fragments]
 
 
-def _entity(entity: Entity, start: int = 0) -> dict[str, Any]:
+def drawn_entity(entity: Entity, start: int = 0) -> dict[str, Any]:
     """An entity as `drawEntities` takes it, its offsets counted from `start`."""
     return {
         "label": entity.label,
@@ -187,7 +191,8 @@ def _entity(entity: Entity, start: int = 0) -> dict[str, Any]:
     }
 
 
-def _page(data: Mapping[str, Any]) -> str:
+def page(data: Mapping[str, Any]) -> str:
+    """A page with these data; `mode` among them says how `page.js` lays them out."""
     style = asset("entities.css") + asset("page.css")
     script = asset("entities.js") + asset("page.js")
     policy = (

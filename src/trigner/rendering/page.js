@@ -217,8 +217,53 @@
     growing(data.passages, sideBySide);
   }
 
+  /* Gold and two systems, sentence by sentence, where the systems differ. */
+  function differences() {
+    const OUTCOMES = {
+      first: { colour: 0, name: `only ${data.systems[0]} is right` },
+      second: { colour: 2, name: `only ${data.systems[1]} is right` },
+      wrong: { colour: 1, name: "another mistake" },
+    };
+    const MARKS = { both: 4, first: 0, second: 2, neither: 5, right: 4, wrong: 1 };
+    const number = (outcome) => data.passages.filter((shown) => shown.outcomes.includes(outcome)).length;
+    page.append(make("h1", "", data.title), make("div", "quiet", [
+      `${counted(data.passages.length, "sentence differs", "sentences differ")}, discontinuous gold first`,
+      `${data.alike.toLocaleString("en")} with entities are alike and not shown`,
+    ].join(" · ")));
+    const section = (shown) => {
+      const made = make("section", "compared");
+      const head = make("h2", "", shown.document);
+      head.append(make("span", "quiet", `  from character ${shown.start}`));
+      const sides = make("div", "sides three");
+      for (const [index, title] of ["Gold", ...data.systems].entries()) {
+        const column = make("div", "side");
+        const place = make("div");
+        column.append(make("h3", "", title), place);
+        sides.append(column);
+        queueMicrotask(() => drawEntities(place, shown.text, shown.sides[index], {
+          offset: shown.start,
+          colourOf: (entity) => MARKS[entity.mark],
+        }));
+      }
+      made.append(head, sides);
+      return made;
+    };
+    let clear = () => {};
+    const show = (on) => {
+      clear();
+      for (const old of page.querySelectorAll("section")) old.remove();
+      clear = growing(
+        data.passages.filter((shown) => shown.outcomes.some((o) => on.has(OUTCOMES[o].name))), section);
+    };
+    page.append(filters(Object.entries(OUTCOMES).map(([outcome, { name, colour }]) => ({
+      name, colour, number: number(outcome).toLocaleString("en"),
+    })), show));
+    show(new Set(Object.values(OUTCOMES).map((outcome) => outcome.name)));
+  }
+
   page.replaceChildren();
   if (data.mode === "comparison") comparison();
   else if (data.mode === "systems") systems();
+  else if (data.mode === "differences") differences();
   else documents();
 })();

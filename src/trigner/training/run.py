@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from trigner.training.memory import check_budget, halved, is_out_of_memory, rele
 from trigner.training.objective import Objective
 from trigner.training.progress import ShowProgress
 from trigner.training.records import differences, read_record, write_record
-from trigner.training.settings import OptimisationSettings, Settings
+from trigner.training.settings import OptimisationSettings, SelectBy, Settings
 from trigner.training.task_losses import task_loss
 from trigner.training.trainer import LOGS, TRAIN_LOSS, KeepBest, TaggerTrainer, training_arguments
 from trigner.triplets import CandidateSettings
@@ -36,12 +36,18 @@ RUN = "run.json"
 
 @dataclass(frozen=True)
 class Trained:
-    """A finished training: the best epoch's model and its scores on dev."""
+    """A finished training: the best epoch's model and its scores on dev.
+
+    `also` are the models of the epochs that other scores chose. `history` holds the dev scores of
+    each epoch, as TensorBoard has them.
+    """
 
     model: Model
     scores: Scores
     data: TrainingData
     epochs: int
+    also: Mapping[SelectBy, Model] = field(default_factory=dict)
+    history: tuple[Mapping[str, float], ...] = ()
 
 
 def train(
@@ -54,8 +60,14 @@ def train(
     init_from: Path | None = None,
     resume: bool = False,
     console: Console | None = None,
+    also_keep: Sequence[SelectBy] = (),
+    report_to: Sequence[str] = (),
 ) -> Trained:
     """Train on `documents`, choose the epoch on `dev`, leave the best model in `out`.
+
+    `also_keep` chooses epochs by other dev scores than `optimisation.select_by` as well: their
+    models are left in folders of these names in `out`. When training stops is a matter of
+    `select_by` alone. `report_to` are trackers of the Trainer beside TensorBoard.
 
     An interrupted training goes on from its last epoch with `resume`. `init_from` starts from
     another model's weights: its network and scheme must be the same (`resolve` takes them over),
@@ -69,14 +81,17 @@ def train(
         "train": data_hash(documents),
         "dev": data_hash(dev),
         "init_from": None if init_from is None else weights_hash(init_from),
+        "also_keep": list(also_keep) or None,
     }
     # Before an encoder is loaded or fetched: what cannot be resumed is told at once.
     record = _record_to_resume(out, run) if resume else {}
     checkpoint = last_checkpoint(out / CHECKPOINTS) if resume else None
     optimisation = settings.optimisation.model_copy(update=record.get("reduced") or {})
     console = console or Console(stderr=True)
-    finished = int(record.get("finished", 0)) or None
-    while finished is None:
+    history: list[dict[str, float]] | None = record.get("history")
+    if "finished" in record and history is None:
+        history = []  # of a training that did not write it down
+    while history is None:
         seed_everything(settings.seed, place)
         if init_from is None:
             model = create(settings.encoder, settings.scheme, labels, settings.network)
@@ -90,19 +105,37 @@ def train(
         if init_from is not None:
             provenance["init_from"] = {"model": str(init_from), "weights": run["init_from"]}
         write_record(out / RUN, {**run, "reduced": _changes(settings.optimisation, optimisation)})
-        finished = _epochs(used, model, data, dev, provenance, out, place, console, checkpoint)
-        if finished is None:
+        work = _Work(used, model, data, dev, provenance, out, place, tuple(also_keep))
+        history = _epochs(work, console, checkpoint, report_to)
+        if history is None:
             del model
             release()
             optimisation = halved(optimisation, lengths)
             _start_again(out, settings.optimisation, optimisation, console)
             checkpoint = None
     best = load(out)
+    also = {name: load(out / name) for name in also_keep}
     if "finished" not in record:
         best = _calibrated(best, dev, out, place)
-        _finish_run(out, finished)
+        also = {name: _calibrated(kept, dev, out / name, place) for name, kept in also.items()}
+        _finish_run(out, history)
     scores = score(dev, list(extractor(best, device=str(place)).documents(dev)))
-    return Trained(best, scores, prepare(documents, best), finished)
+    epochs = int(record.get("finished", len(history)))
+    return Trained(best, scores, prepare(documents, best), epochs, also, tuple(history))
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A training that is about to begin."""
+
+    settings: Settings
+    model: Model
+    data: TrainingData
+    dev: Sequence[Document]
+    provenance: Mapping[str, Any]
+    out: Path
+    place: torch.device
+    also_keep: tuple[SelectBy, ...]
 
 
 def _calibrated(model: Model, dev: Sequence[Document], out: Path, place: torch.device) -> Model:
@@ -115,24 +148,16 @@ def _calibrated(model: Model, dev: Sequence[Document], out: Path, place: torch.d
 
 
 def _epochs(
-    settings: Settings,
-    model: Model,
-    data: TrainingData,
-    dev: Sequence[Document],
-    provenance: Mapping[str, Any],
-    out: Path,
-    place: torch.device,
-    console: Console,
-    checkpoint: Path | None,
-) -> int | None:
-    """Epochs after which training ended; None when memory did not suffice."""
+    work: _Work, console: Console, checkpoint: Path | None, report_to: Sequence[str]
+) -> list[dict[str, float]] | None:
+    """Dev scores of every epoch; None when memory did not suffice."""
     progress = ShowProgress(console)
     try:
-        with disk_errors(out), quiet():
-            trainer = _trainer(settings, model, data, dev, provenance, out, place, progress)
+        with disk_errors(work.out), quiet():
+            trainer = _trainer(work, progress, report_to)
             console.print(
-                f"training on {data.sentences:,} sentences with {data.mentions:,} entities,"
-                f" {trainer.updates:,} updates, on {place}",
+                f"training on {work.data.sentences:,} sentences with {work.data.mentions:,}"
+                f" entities, {trainer.updates:,} updates, on {work.place}",
                 highlight=False,
             )
             trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
@@ -142,7 +167,11 @@ def _epochs(
         return None
     finally:
         progress.close()
-    return round(trainer.state.epoch or 0)
+    return [
+        {name: value for name, value in entry.items() if name.startswith("eval_")}
+        for entry in trainer.state.log_history
+        if "eval_f1" in entry
+    ]
 
 
 def _start_again(
@@ -164,35 +193,35 @@ def _changes(wanted: OptimisationSettings, now: OptimisationSettings) -> dict[st
     }
 
 
-def _trainer(
-    settings: Settings,
-    model: Model,
-    data: TrainingData,
-    dev: Sequence[Document],
-    provenance: Mapping[str, Any],
-    out: Path,
-    place: torch.device,
-    progress: ShowProgress,
-) -> TaggerTrainer:
+def _trainer(work: _Work, progress: ShowProgress, report_to: Sequence[str]) -> TaggerTrainer:
+    settings, model, out = work.settings, work.model, work.out
     optimisation = settings.optimisation
-    lengths = data.lengths(model.offset)
+    lengths = work.data.lengths(model.offset)
     batches = EpochBatches(lengths, optimisation, settings.seed, optimisation.epochs)
-    extract = extractor(model, device=str(place))
+    extract = extractor(model, device=str(work.place))
 
     def score_dev() -> Scores:
-        return score(dev, list(extract.documents(dev)))
+        return score(work.dev, list(extract.documents(work.dev)))
 
-    def keep(epoch: int, metrics: Mapping[str, float]) -> None:
-        scores = {
-            name.removeprefix("eval_"): value
-            for name, value in metrics.items()
-            if name != TRAIN_LOSS
-        }
-        on_dev = {**provenance["dev"], "epoch": epoch, "scores": scores}
-        save(replace(model, provenance={**provenance, "dev": on_dev}), out)
+    def keep_in(folder: Path) -> Callable[[int, Mapping[str, float]], None]:
+        def keep(epoch: int, metrics: Mapping[str, float]) -> None:
+            scores = {
+                name.removeprefix("eval_"): value
+                for name, value in metrics.items()
+                if name != TRAIN_LOSS
+            }
+            on_dev = {**work.provenance["dev"], "epoch": epoch, "scores": scores}
+            save(replace(model, provenance={**work.provenance, "dev": on_dev}), folder)
 
-    keep_best = KeepBest(
-        select_by=optimisation.select_by, patience=optimisation.patience, save=keep
+        return keep
+
+    keep_best = [
+        KeepBest(select_by=name, patience=None, save=keep_in(out / name)) for name in work.also_keep
+    ]
+    keep_best.append(
+        KeepBest(
+            select_by=optimisation.select_by, patience=optimisation.patience, save=keep_in(out)
+        )
     )
     return TaggerTrainer(
         Objective(
@@ -206,14 +235,15 @@ def _trainer(
             optimisation,
             seed=settings.seed,
             updates=len(batches) * optimisation.epochs,
-            place=place,
+            place=work.place,
+            report_to=report_to,
         ),
-        data=data,
+        data=work.data,
         batches=batches,
         collator=collator(model, _candidates(settings)),
         settings=optimisation,
         score_dev=score_dev,
-        callbacks=[keep_best, progress],
+        callbacks=[*keep_best, progress],
         logs=out / LOGS,
     )
 
@@ -240,7 +270,9 @@ def _candidates(settings: Settings) -> CandidateSettings | None:
 
 
 def _record_to_resume(out: Path, run: Mapping[str, Any]) -> dict[str, Any]:
-    """What else the training in `out` wrote down: `finished` epochs, settings `reduced`.
+    """What else the training in `out` wrote down.
+
+    `finished` epochs and their `history` when it ended, and settings that memory `reduced`.
 
     Raises InputError when there is another training than `run`, or something else.
     """
@@ -248,7 +280,7 @@ def _record_to_resume(out: Path, run: Mapping[str, Any]) -> dict[str, Any]:
     if not path.is_file():
         raise InputError("holds no training to resume: leave --resume out", path=out)
     before = read_record(path)
-    others = {name: before.pop(name, None) for name in ("finished", "reduced")}
+    others = {name: before.pop(name, None) for name in ("finished", "history", "reduced")}
     different = sorted(differences(before, run))
     if different:
         raise InputError(
@@ -257,9 +289,10 @@ def _record_to_resume(out: Path, run: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in others.items() if value is not None}
 
 
-def _finish_run(out: Path, epochs: int) -> None:
+def _finish_run(out: Path, history: Sequence[Mapping[str, float]]) -> None:
     """Note that nothing is left to do, then drop what only a resumption needs."""
-    write_record(out / RUN, {**read_record(out / RUN), "finished": epochs})
+    finished = {"finished": len(history), "history": list(history)}
+    write_record(out / RUN, {**read_record(out / RUN), **finished})
     shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
 
 

@@ -20,6 +20,7 @@ from trigner.training.presets import PRESETS, SCHEME_SETTINGS
 from trigner.training.records import differences
 from trigner.triplets import SELECTION_ALIASES, SELECTIONS
 
+SelectBy = Literal["overall", "discontinuous"]
 Source = Literal["logits", "pair_states"]
 SOURCE_ALIASES = {"output": "logits", "Y": "logits", "grid": "pair_states", "H^bi": "pair_states"}
 
@@ -132,9 +133,7 @@ class OptimisationSettings(_Section):
     patience: int | None = Field(
         default=None, ge=1, description="stop after more than this many epochs without improvement"
     )
-    select_by: Literal["overall", "discontinuous"] = Field(
-        default="overall", description="the dev F1 that chooses the epoch"
-    )
+    select_by: SelectBy = Field(default="overall", description="the dev F1 that chooses the epoch")
     precision: Literal["float32", "bfloat16"] = Field(
         default="float32", description="bfloat16: forward pass in mixed precision, faster on a GPU"
     )

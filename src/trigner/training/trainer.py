@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,19 @@ from transformers import (
     TrainerState,
     TrainingArguments,
 )
-from transformers.integrations.integration_utils import TensorBoardCallback
+from transformers.integrations.integration_utils import (
+    INTEGRATION_TO_CALLBACK,
+    TensorBoardCallback,
+)
 
 from trigner.batches import Example
-from trigner.errors import TrignerError
+from trigner.errors import InputError, TrignerError
 from trigner.evaluation import Scores
 from trigner.training.checkpoints import CHECKPOINTS
 from trigner.training.data import EpochBatches, TrainingData
 from trigner.training.devices import OneDevice
 from trigner.training.objective import Objective, parameter_groups
-from trigner.training.settings import OptimisationSettings
+from trigner.training.settings import OptimisationSettings, SelectBy
 
 Collator = Callable[[Sequence[Example]], dict[str, Any]]
 
@@ -36,9 +40,22 @@ TRAIN_LOSS = "eval_train_loss"
 
 
 def training_arguments(
-    out: Path, settings: OptimisationSettings, *, seed: int, updates: int, place: torch.device
+    out: Path,
+    settings: OptimisationSettings,
+    *,
+    seed: int,
+    updates: int,
+    place: torch.device,
+    report_to: Sequence[str] = (),
 ) -> TrainingArguments:
-    """Our settings in the Trainer's words; one checkpoint and one evaluation an epoch."""
+    """Our settings in the Trainer's words; one checkpoint and one evaluation an epoch.
+
+    `report_to` names trackers of the Trainer, such as wandb and mlflow. Raises InputError for one
+    that it does not have.
+    """
+    if unknown := set(report_to) - set(INTEGRATION_TO_CALLBACK):
+        known = ", ".join(sorted(INTEGRATION_TO_CALLBACK))
+        raise InputError(f"unknown tracker {sorted(unknown)[0]!r}; known are: {known}")
     return OneDevice(
         output_dir=str(out / CHECKPOINTS),
         num_train_epochs=settings.epochs,
@@ -54,7 +71,9 @@ def training_arguments(
         save_strategy="epoch",
         save_total_limit=1,
         logging_steps=20,
-        report_to="none",
+        # TensorBoard is always there, see `TaggerTrainer`.
+        report_to=[name for name in report_to if name != "tensorboard"],
+        run_name=out.name,
         disable_tqdm=True,
         # It would hide losses that are no numbers, and look at each: the trainer does so in bulk.
         logging_nan_inf_filter=False,
@@ -86,15 +105,16 @@ class TaggerTrainer(Trainer):
         self._score_dev = score_dev
         # Chosen here and not by `report_to`: the log folder's argument differs between versions.
         board = TensorBoardCallback(SummaryWriter(log_dir=str(logs)))
-        super().__init__(
-            model=objective,
-            args=args,
-            train_dataset=data,
-            # Never read: `evaluate` draws on the dev documents. The Trainer asks for one.
-            eval_dataset=data,
-            data_collator=collator,
-            callbacks=[_EpochSetter(batches), *callbacks, board],
-        )
+        with _tracker_errors():
+            super().__init__(
+                model=objective,
+                args=args,
+                train_dataset=data,
+                # Never read: `evaluate` draws on the dev documents. The Trainer asks for one.
+                eval_dataset=data,
+                data_collator=collator,
+                callbacks=[_EpochSetter(batches), *callbacks, board],
+            )
         for printing in list(self.callback_handler.callbacks):
             if type(printing).__name__ in {"PrinterCallback", "ProgressCallback"}:
                 self.remove_callback(type(printing))
@@ -189,6 +209,17 @@ class TaggerTrainer(Trainer):
         return metrics
 
 
+@contextmanager
+def _tracker_errors() -> Iterator[None]:
+    """A tracker whose package is not installed becomes a TrignerError with its own advice."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "requires" not in str(error):
+            raise
+        raise TrignerError(str(error)) from error
+
+
 class _EpochSetter(TrainerCallback):
     """Tells the batches which epoch begins, also after a resumption."""
 
@@ -201,6 +232,16 @@ class _EpochSetter(TrainerCallback):
         self._batches.epoch = round(state.epoch or 0)
 
 
+METRICS: Mapping[SelectBy, tuple[str, str]] = {
+    "overall": ("eval_f1", "eval_f1"),
+    "discontinuous": ("eval_discontinuous_f1", "eval_f1"),
+}
+"""What chooses an epoch, and what decides between epochs where that is equal.
+
+The discontinuous F1 is 0 for the whole of many a short training.
+"""
+
+
 class KeepBest(TrainerCallback):
     """Saves the model when the dev score is strictly better than ever, and stops in time.
 
@@ -211,11 +252,11 @@ class KeepBest(TrainerCallback):
     def __init__(
         self,
         *,
-        select_by: str,
+        select_by: SelectBy,
         patience: int | None,
         save: Callable[[int, Mapping[str, float]], None],
     ) -> None:
-        self._metric = "eval_f1" if select_by == "overall" else "eval_discontinuous_f1"
+        self._metrics = METRICS[select_by]
         self._patience = math.inf if patience is None else patience
         self._save = save
 
@@ -227,7 +268,11 @@ class KeepBest(TrainerCallback):
         metrics: dict[str, float] | None = None,
         **_: Any,
     ) -> TrainerControl:
-        history = [entry[self._metric] for entry in state.log_history if self._metric in entry]
+        history = [
+            tuple(entry[name] for name in self._metrics)
+            for entry in state.log_history
+            if self._metrics[0] in entry
+        ]
         epoch = len(history)
         best = history.index(max(history)) + 1
         if best == epoch:

@@ -1,0 +1,66 @@
+"""Scores taken apart into sentences: what tests of significance resample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trigner.evaluation.scores import Pairs, is_discontinuous, matched, paired, sentence_kinds
+from trigner.mentions import Document
+from trigner.text import segment
+
+Counts = NDArray[np.int64]
+"""`[S, 3]`: correct, predicted and gold mentions of each of S sentences."""
+
+SLICES = ("overall", "sentences_with_discontinuous", "discontinuous")
+"""Slices of `Scores` that are compared, in the order of the paper's tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceCounts:
+    """The counts of each slice of `SLICES`; sentences come in the order of the gold documents."""
+
+    slices: Mapping[str, Counts]
+
+    @property
+    def sentences(self) -> int:
+        """Sentences of all documents, those without mentions too."""
+        return len(self.slices["overall"])
+
+
+def sentence_counts(gold: Sequence[Document], predicted: Sequence[Document]) -> SentenceCounts:
+    """What `score` counts, sentence by sentence: the sums over sentences are its scores.
+
+    Raises InputError as `score` does.
+    """
+    together = matched(gold, predicted)
+    pairs = paired(together, [segment(document) for document, _ in together])
+    firsts = [0, *accumulate(pairs.sentences)]
+    with_discontinuous, _ = sentence_kinds(pairs)
+    split = Pairs(
+        {m for m in pairs.gold if is_discontinuous(m[2])},
+        {m for m in pairs.predicted if is_discontinuous(m[2])},
+    )
+    within = Pairs(
+        {m for m in pairs.gold if m[:2] in with_discontinuous},
+        {m for m in pairs.predicted if m[:2] in with_discontinuous},
+    )
+    sides = zip(SLICES, (pairs, within, split), strict=True)
+    return SentenceCounts({name: _counted(side, firsts) for name, side in sides})
+
+
+def _counted(pairs: Pairs, firsts: Sequence[int]) -> Counts:
+    counts = np.zeros((firsts[-1], 3), dtype=np.int64)
+    columns: Iterable[set[tuple[int, int, object]]] = (
+        pairs.gold & pairs.predicted,  # type: ignore[assignment]
+        pairs.predicted,
+        pairs.gold,
+    )
+    for column, mentions in enumerate(columns):
+        for document, sentence, _ in mentions:
+            counts[firsts[document] + sentence, column] += 1
+    return counts

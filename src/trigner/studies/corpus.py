@@ -1,0 +1,102 @@
+"""The corpora of a study: known by name, with the parts train, dev and test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from trigner.corpora import Notice, read
+from trigner.errors import InputError
+from trigner.evaluation import data_hash
+from trigner.mentions import Document
+from trigner.studies.protocols import Protocol
+
+PARTS = ("train", "dev", "test")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a corpus lies and what it is called in results, which name no path."""
+
+    name: str
+    path: Path
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Documents of the three parts, training documents as the protocol takes them.
+
+    `notices` are what the readers have to tell.
+    """
+
+    name: str
+    train: tuple[Document, ...]
+    dev: tuple[Document, ...]
+    test: tuple[Document, ...]
+    notices: tuple[Notice, ...] = ()
+
+    @cached_property
+    def hashes(self) -> dict[str, str]:
+        """`data_hash` of each part."""
+        return {part: data_hash(getattr(self, part)) for part in PARTS}
+
+
+def placed(option: str, declared: str | None) -> Place:
+    """`--data [NAME=]DIR`. Without a name it is the study's own corpus, or the folder's name."""
+    name, equals, path = option.partition("=")
+    if not equals or Path(option).exists():
+        folder = Path(option)
+        return Place(declared or folder.resolve().name, folder)
+    if declared is not None and name != declared:
+        raise InputError(f"this study is about {declared}, not {name}")
+    if not name or not path:
+        raise InputError(f"--data takes DIR or NAME=DIR; got {option!r}")
+    return Place(name, Path(path))
+
+
+def read_corpus(
+    place: Place,
+    protocol: Protocol,
+    *,
+    types: Sequence[str] | None = None,
+    format: str | None = None,
+    skip_bad: bool = False,
+) -> Corpus:
+    """All three parts of a corpus.
+
+    Raises InputError when a part is not there or holds no document, when no entity is of one of the
+    `types`, and when the protocol asks for training documents that are not there.
+    """
+    chosen = protocol.chosen(place.name)
+    parts: dict[str, tuple[Document, ...]] = {}
+    notices: list[Notice] = []
+    for part in PARTS:
+        found = read(place.path, format=format, skip_bad=skip_bad, split=part)
+        notices += found.notices
+        if not found.documents:
+            raise InputError(f"the part {part!r} holds no document", path=place.path)
+        parts[part] = _of_types(found.documents, types)
+    if chosen is not None:
+        of_part = {document.id for document in parts["train"]}
+        if missing := sorted(chosen - of_part):
+            raise InputError(
+                f"the protocol {protocol.name!r} needs {len(chosen)} training documents of"
+                f" {place.name}; {len(missing)} are not here, such as {missing[0]}",
+                path=place.path,
+            )
+        parts["train"] = tuple(d for d in parts["train"] if d.id in chosen)
+    known = {entity.label for document in parts["train"] for entity in document.entities}
+    if absent := [label for label in types or () if label not in known]:
+        message = f"the training part has no entity of type {', '.join(absent)}"
+        raise InputError(message, path=place.path)
+    return Corpus(place.name, parts["train"], parts["dev"], parts["test"], tuple(notices))
+
+
+def _of_types(documents: tuple[Document, ...], types: Sequence[str] | None) -> tuple[Document, ...]:
+    if types is None:
+        return documents
+    return tuple(
+        replace(d, entities=tuple(e for e in d.entities if e.label in types)) for d in documents
+    )

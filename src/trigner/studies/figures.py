@@ -1,0 +1,98 @@
+"""Figures as SVG, ready to stand inside a page."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from trigner.evaluation import Statistics, plot_gaps
+from trigner.evaluation.figures import figure_for
+from trigner.studies.summary import Summary, System
+
+_PANELS = (("overall", "all entities"), ("discontinuous", "discontinuous entities"))
+
+
+def score_figure(summary: Summary, axis: str) -> str:
+    """Test F1 over the values of an axis: mean and deviation of the seeds, the baseline as a line.
+
+    Values that are numbers stand where they are, by ratio when the largest is 20 times the
+    smallest; others, such as no window at all, side by side. Empty when there is no result.
+    """
+    points = [s for s in summary.systems if axis in s.point and s.results]
+    if not points:
+        return ""
+    figure = figure_for(Path("scores.svg"), width=9, height=3.4)
+    values = list(dict.fromkeys(point.point[axis] for point in points))
+    numeric = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values)
+    places = {v: float(v) if numeric else float(n) for n, v in enumerate(values)}
+    base = next((s for s in summary.systems if s.name == summary.baseline), None)
+    for axes, (slice_, title) in zip(figure.subplots(1, 2), _PANELS, strict=True):
+        for name, members in _lines(points).items():
+            spreads = [s.spread("overall", "test", slice_) for s in members]
+            at = [places[member.point[axis]] for member in members]
+            kept = [(x, s) for x, s in zip(at, spreads, strict=True) if s is not None]
+            axes.errorbar(
+                [x for x, _ in kept],
+                [spread.mean for _, spread in kept],
+                yerr=[spread.deviation or 0 for _, spread in kept],
+                marker="o",
+                capsize=4,
+                label=name or None,
+            )
+        spread = None if base is None else base.spread("overall", "test", slice_)
+        if base is not None and spread is not None:
+            axes.axhline(spread.mean, color="0.45", linestyle="--", label=base.name)
+            band = spread.deviation or 0
+            axes.axhspan(spread.mean - band, spread.mean + band, color="0.45", alpha=0.15)
+        if numeric and min(values) > 0 and max(values) >= 20 * min(values):
+            axes.set_xscale("log")
+        if not numeric:
+            axes.set_xticks(list(places.values()), [_told(value) for value in values])
+        axes.set_title(title, fontsize=10)
+        axes.set_xlabel(axis.rpartition(".")[2].replace("_", " "))
+        axes.set_ylabel("test F1 (%)")
+        if axes.get_legend_handles_labels()[1]:
+            axes.legend(fontsize=8)
+    return _svg(figure)
+
+
+def gap_figure(statistics: Statistics) -> str:
+    """The figure of `trigner stats --plot`."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "gaps.svg"
+        plot_gaps(statistics, path)
+        return _inline(path.read_text(encoding="utf-8"))
+
+
+def _lines(points: Sequence[System]) -> dict[str, list[System]]:
+    """Systems by what their names have beside the axis: one line each."""
+    lines: dict[str, list[System]] = {}
+    for point in points:
+        name, _, _ = point.name.rpartition(", ")
+        lines.setdefault(name, []).append(point)
+    return lines
+
+
+def _told(value: object) -> str:
+    return "none" if value is None else str(value)
+
+
+def _svg(figure: Any) -> str:
+    import matplotlib
+
+    held = StringIO()
+    # Text stays text, and equal figures are equal files.
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "trigner"}):
+        figure.savefig(held, format="svg", metadata={"Date": None})
+    return _inline(held.getvalue())
+
+
+def _inline(svg: str) -> str:
+    """The `svg` element alone, as wide as its place in a page."""
+    start = svg.index("<svg")
+    head, rest = svg[start:].split(">", 1)
+    return re.sub(r' (?:width|height)="[^"]*"', "", head) + ">" + rest.strip()

@@ -1,0 +1,221 @@
+"""A declared study as its runs: every system at every point of the axes, with every seed."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from trigner.errors import InputError
+from trigner.networks.pretrained import ENCODERS
+from trigner.studies.declaration import REFUSED, Study
+from trigner.studies.lines import Place
+from trigner.studies.protocols import Protocol
+from trigner.studies.results import REVISED, flat
+from trigner.training import Settings, resolve
+from trigner.training.adaptation import AdaptationSettings
+from trigner.triplets import SELECTION_ALIASES
+
+ADAPT = "adapt"
+"""The setting that adapts the encoder to the training text first; `adapt.epochs` and so on beside
+it are those of the adaptation."""
+
+FOUND = "found"
+"""The system that a search leads to."""
+
+W2NER = "w2ner"
+OTHER_SCHEMES = ("mac", "sequence", "toe")
+"""Sections of the network's settings that the scheme `w2ner` does not look at, nor at `task`."""
+
+_WEIGHTS = ("*.safetensors", "*.bin", "config.json", "vocab.txt", "tokenizer.json")
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What the command line sets for all runs of a study, over what is declared."""
+
+    encoder: str | None = None
+    assignments: Sequence[str] = ()
+    seeds: tuple[int, ...] | None = None
+    only: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training of a study. `point` are the values of the axes."""
+
+    system: str
+    point: Mapping[str, Any]
+    seed: int
+    settings: Settings
+    adaptation: AdaptationSettings | None = None
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """All that decides what this run makes of the same data, without paths of this machine."""
+        return identity(self.settings, self.adaptation)
+
+
+def identity(settings: Settings, adaptation: AdaptationSettings | None) -> dict[str, Any]:
+    """Settings without what changes nothing and without second names for the same."""
+    dumped = settings.model_dump(mode="json", exclude={"preset"})
+    dumped["encoder"] = encoder_identity(settings.encoder)
+    # Both epochs are kept.
+    del dumped["optimisation"]["select_by"]
+    dumped["optimisation"]["cell_budget"] = settings.optimisation.cells
+    if settings.scheme == W2NER:
+        del dumped["task"]
+        for section in OTHER_SCHEMES:
+            del dumped["network"][section]
+    if settings.network.co_predictor == "w2ner":
+        del dumped["network"]["pair_map"], dumped["network"]["pair_size"]
+    triplets = dumped["triplets"]
+    triplets["selection"] = SELECTION_ALIASES.get(triplets["selection"], triplets["selection"])
+    triplets["window"] = triplets["window"] or None
+    if triplets["weight"] == 0:
+        # Nothing else of them is looked at: the control of one study is that of another.
+        dumped["triplets"] = {"weight": 0.0}
+    adapted = None if adaptation is None else adaptation.model_dump(mode="json")
+    values = flat(dumped)
+    revisions = {
+        f"{name}={values[name]}": meanings[values[name]]
+        for name, meanings in REVISED.items()
+        if values.get(name) in meanings
+    }
+    return {**dumped, "adaptation": adapted, "revisions": revisions}
+
+
+@cache
+def encoder_identity(encoder: str) -> str:
+    """An encoder's name on the Hub; for a folder its name and the beginning of a hash of what it
+    holds."""
+    folder = Path(encoder)
+    if not folder.is_dir():
+        return ENCODERS.get(encoder, encoder)
+    digest = hashlib.sha256()
+    for path in sorted({file for pattern in _WEIGHTS for file in folder.glob(pattern)}):
+        digest.update(path.name.encode())
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return f"{folder.resolve().name}#{digest.hexdigest()[:12]}"
+
+
+def runs(
+    study: Study,
+    protocol: Protocol,
+    changes: Changes | None = None,
+    *,
+    found: Mapping[str, Any] | None = None,
+) -> list[Run]:
+    """All runs, seed by seed, so that a study that is stopped has compared all systems.
+
+    `found` are the settings that the study's search has led to; without them there is no such
+    system. Raises InputError, naming file and line, for settings that cannot be.
+    """
+    changes = changes or Changes()
+    points = list(_points(study))
+    if found is not None:
+        points.append(_Point(FOUND, {}, found, ("search",)))
+    if len({point.label for point in points}) < len(points):
+        raise study.source.error("two points of the axes have the same name", ("axes",))
+    if changes.only is not None:
+        known = [point.label for point in points]
+        if unknown := [name for name in changes.only if name not in known]:
+            raise InputError(f"no system {unknown[0]!r} in this study, only {', '.join(known)}")
+        points = [point for point in points if point.label in changes.only]
+    if changes.encoder is not None and "encoder" in study.axes:
+        raise study.source.error("the encoders are declared: leave --encoder out", ("axes",))
+    seeds = study.seeds if changes.seeds is None else changes.seeds
+    made = [_run(study, protocol, changes, point, seeds[0]) for point in points]
+    return [_seeded(run, seed) for seed in seeds for run in made]
+
+
+def trial(
+    study: Study, protocol: Protocol, changes: Changes, values: Mapping[str, Any], seed: int
+) -> Run:
+    """A run of a search: base settings with these values."""
+    return _run(study, protocol, changes, _Point(FOUND, {}, values, ("search",)), seed)
+
+
+@dataclass(frozen=True)
+class _Point:
+    label: str
+    values: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    place: Place
+
+
+def _points(study: Study) -> Iterator[_Point]:
+    systems = study.systems
+    if not systems and (study.axes or not (study.beside or study.search)):
+        systems = {"": {}}
+    for name, settings in systems.items():
+        for values in itertools.product(*study.axes.values()):
+            point = dict(zip(study.axes, values, strict=True))
+            named = ", ".join(filter(None, [name, *_shown(point)])) or study.name
+            yield _Point(named, point, {**settings, **point}, ("systems", name))
+    for name, settings in study.beside.items():
+        yield _Point(name, {}, settings, ("beside", name))
+
+
+def _shown(point: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in point.items():
+        shown = "none" if value is None else str(value).lower() if value in (True, False) else value
+        yield f"{name.rpartition('.')[2]}={Path(str(shown)).name if name == 'encoder' else shown}"
+
+
+def _run(study: Study, protocol: Protocol, changes: Changes, point: _Point, seed: int) -> Run:
+    sections: list[Place] = [point.place, ("axes",), ("base",)]
+    levels = {**study.base, **protocol.settings, **point.settings}
+    preset = levels.pop("preset", None)
+    adapting = {name: levels.pop(name) for name in list(levels) if _adapts(name)}
+    given = []
+    for assignment in changes.assignments:
+        name, _, value = assignment.partition("=")
+        if name in REFUSED:
+            raise InputError(f"--set {assignment}: {REFUSED[name]}")
+        if _adapts(name):
+            adapting[name] = json.loads(value) if value in ("true", "false") else value
+        else:
+            given.append(assignment)
+    written = [f"{name}={json.dumps(value)}" for name, value in levels.items()]
+    try:
+        settings = resolve(
+            preset=None if preset is None else str(preset),
+            assignments=[*written, *given],
+            options={"encoder": changes.encoder, "seed": seed},
+        )
+        adaptation = _adaptation(adapting)
+    except InputError as error:
+        told = [name for name in (*levels, *adapting) if name in error.message]
+        named = max(told, key=len, default="preset")
+        raise study.error(f"{point.label}: {error.message}", named, *sections) from error
+    return Run(point.label, point.values, seed, settings, adaptation)
+
+
+def _adapts(name: str) -> bool:
+    return name == ADAPT or name.startswith(f"{ADAPT}.")
+
+
+def _adaptation(given: Mapping[str, Any]) -> AdaptationSettings | None:
+    if given.get(ADAPT, False) is not True:
+        return None
+    named = {name.removeprefix(f"{ADAPT}."): v for name, v in given.items() if name != ADAPT}
+    try:
+        return AdaptationSettings(**named)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(map(str, first["loc"]))
+        raise InputError(f"{ADAPT}.{name}: {first['msg']}") from error
+
+
+def _seeded(run: Run, seed: int) -> Run:
+    settings = run.settings.model_copy(update={"seed": seed})
+    return Run(run.system, run.point, seed, settings, run.adaptation)

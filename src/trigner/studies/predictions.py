@@ -1,0 +1,113 @@
+"""What a run found in the test part: the mentions themselves and the counts of each sentence.
+
+Gzipped JSON without any text of the corpus: entities are labels and offsets, and sentences without
+a mention are left out of the counts.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from trigner.errors import InputError
+from trigner.evaluation import SLICES, SentenceCounts
+from trigner.mentions import Document, Entity
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Found:
+    """Counts on gold, and documents without texts that hold what was found."""
+
+    counts: SentenceCounts
+    documents: tuple[Document, ...]
+
+    def on(self, gold: Sequence[Document]) -> list[Document]:
+        """What was found as documents of this gold. Raises InputError for other documents."""
+        texts = {document.id: document for document in gold}
+        if missing := [d.id for d in self.documents if d.id not in texts]:
+            raise InputError(f"predictions on {missing[0]!r}, which is not among these documents")
+        return [
+            replace(
+                texts[d.id],
+                entities=tuple(
+                    replace(e, text=texts[d.id].surface(e.fragments)) for e in d.entities
+                ),
+                extras=(),
+            )
+            for d in self.documents
+        ]
+
+
+def write_found(path: Path, found: Mapping[str, Found]) -> None:
+    """Write what the models of one run found, by what chose them; whole or not at all."""
+    written = {
+        "format": FORMAT_VERSION,
+        "chosen": {name: _as_json(each) for name, each in found.items()},
+    }
+    # No time in it: equal content makes equal files.
+    data = gzip.compress(json.dumps(written, separators=(",", ":")).encode("utf-8"), mtime=0)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".partial")
+    partial.write_bytes(data)
+    os.replace(partial, path)
+
+
+def read_found(path: Path) -> dict[str, Found]:
+    """What `write_found` wrote. Raises InputError for a file that is missing, damaged or of
+    another version."""
+    try:
+        told = json.loads(gzip.decompress(path.read_bytes()))
+        if told["format"] != FORMAT_VERSION:
+            message = f"has format {told['format']!r}; this trigner reads {FORMAT_VERSION}"
+            raise InputError(message, path=path)
+        return {name: _from_json(each) for name, each in told["chosen"].items()}
+    except (OSError, EOFError, ValueError, TypeError, KeyError, IndexError) as error:
+        raise InputError(f"is damaged: {error}", path=path) from error
+
+
+def _as_json(found: Found) -> dict[str, Any]:
+    sparse = {}
+    for name, counts in found.counts.slices.items():
+        rows = np.flatnonzero(counts.any(axis=1))
+        sparse[name] = [[int(row), *map(int, counts[row])] for row in rows]
+    return {
+        "sentences": found.counts.sentences,
+        "counts": sparse,
+        "entities": {
+            d.id: [
+                [e.label, *e.fragments, None if e.score is None else round(e.score, 4)]
+                for e in d.entities
+            ]
+            for d in found.documents
+        },
+    }
+
+
+def _from_json(told: Mapping[str, Any]) -> Found:
+    slices = {}
+    for name in SLICES:
+        counts = np.zeros((int(told["sentences"]), 3), dtype=np.int64)
+        for row, *values in told["counts"][name]:
+            counts[row] = values
+        slices[name] = counts
+    documents = tuple(
+        Document(
+            name,
+            "",
+            tuple(
+                Entity(label, tuple((int(a), int(b)) for a, b in fragments), "", score)
+                for label, *fragments, score in entities
+            ),
+        )
+        for name, entities in told["entities"].items()
+    )
+    return Found(SentenceCounts(slices), documents)

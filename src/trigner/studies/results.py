@@ -1,0 +1,163 @@
+"""Finished runs: one small JSON file each, written whole or not at all, and never touched again.
+
+    RESULTS/CORPUS/SYSTEM-SEED-HASH.json            settings, data, scores, signature
+    RESULTS/CORPUS/SYSTEM-SEED-HASH.found.json.gz   what was found in the test part (`predictions`)
+
+A result belongs to a run when data and settings are equal, whatever the study calls it: studies
+share the runs that they have in common.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from trigner.corpora.reading import write_text
+from trigner.errors import InputError
+from trigner.evaluation import Score
+
+FORMAT_VERSION = 1
+CHOSEN_BY = ("overall", "discontinuous")
+"""The dev F1 that chose an epoch; every run has a model of each."""
+
+ADDED: Mapping[str, Any] = {}
+"""Settings that are younger than results, dotted, with the value that means what was before.
+
+A result without a setting that is not here is another run's. `tests/studies/test_results.py` holds
+the names of all settings, so that nobody forgets.
+"""
+
+REVISED: Mapping[str, Mapping[Any, str]] = {
+    "network.pair_map": {"low_rank": "of normalised word states"},
+}
+"""Values of settings that have come to mean something else than in the first results: setting ->
+value -> what it means now. Who changes what the same settings make of the same data adds a line;
+results from before are then another run's.
+"""
+
+FOUND_SUFFIX = ".found.json.gz"
+
+ChosenBy = Literal["overall", "discontinuous"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The epoch that one dev score chose, and its scores as `Scores.as_json` has them."""
+
+    epoch: int | None
+    dev: Mapping[str, Any]
+    test: Mapping[str, Any]
+
+    def score(self, part: Literal["dev", "test"], slice_: str) -> Score:
+        """The counts of a slice."""
+        counts = getattr(self, part)[slice_]
+        return Score(counts["correct"], counts["predicted"], counts["gold"])
+
+
+@dataclass(frozen=True)
+class Result:
+    """A finished run.
+
+    `settings` is `Run.identity`, `data` the hash of each part, `curve` the dev scores of each
+    epoch. `chosen` lacks what was not kept; `found` names the file of predictions beside this one
+    (None: they were not kept). `notes` say in which way it is unlike other runs.
+    """
+
+    system: str
+    corpus: str
+    protocol: str
+    seed: int
+    settings: Mapping[str, Any]
+    data: Mapping[str, str]
+    train: Mapping[str, int]
+    parameters: int
+    epochs: int
+    seconds: float
+    device: str
+    signature: str
+    chosen: Mapping[str, Chosen]
+    curve: Sequence[Mapping[str, float]] = ()
+    found: str | None = None
+    notes: Sequence[str] = ()
+    path: Path | None = field(default=None, compare=False)
+
+    @property
+    def stem(self) -> str:
+        """The name of its files."""
+        return run_name(self.system, self.settings, self.data)
+
+    def is_of(self, settings: Mapping[str, Any], data: Mapping[str, str] | None) -> bool:
+        """Whether it is what a run of these settings makes of these data (None: of any)."""
+        if data is not None and dict(self.data) != dict(data):
+            return False
+        return {**ADDED, **flat(self.settings)} == {**ADDED, **flat(settings)}
+
+
+def run_name(system: str, settings: Mapping[str, Any], data: Mapping[str, str]) -> str:
+    """`SYSTEM-SEED-HASH`: a name for people, and what tells runs of equal names apart."""
+    readable = re.sub(r"[^a-z0-9.=]+", "-", system.lower()).strip("-") or "run"
+    written = json.dumps([flat(settings), dict(data)], sort_keys=True)
+    digest = hashlib.sha256(written.encode()).hexdigest()
+    return f"{readable}-{settings['seed']}-{digest[:8]}"
+
+
+def flat(settings: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """Nested settings by dotted names."""
+    found: dict[str, Any] = {}
+    for key, value in settings.items():
+        name = f"{above}{key}"
+        found.update(flat(value, f"{name}.") if isinstance(value, Mapping) else {name: value})
+    return found
+
+
+def write_result(result: Result, folder: Path) -> Path:
+    """Write a result below the folder of all results, whole or not at all; gives its path."""
+    path = folder / result.corpus / f"{result.stem}.json"
+    told = asdict(result)
+    del told["path"]
+    written = json.dumps({"format": FORMAT_VERSION, **told}, indent=1, ensure_ascii=False)
+    write_text(path, written + "\n")
+    return path
+
+
+def read_results(folder: Path, corpus: str) -> list[Result]:
+    """All results of a corpus. Raises InputError for a file that is damaged or of another version.
+
+    A damaged result is no reason to train again in silence.
+    """
+    return [_read(path) for path in sorted((folder / corpus).glob("*.json"))]
+
+
+def find(
+    results: Sequence[Result], settings: Mapping[str, Any], data: Mapping[str, str] | None
+) -> Result | None:
+    """The result of a run; of several the one with predictions, then the first."""
+    found = [result for result in results if result.is_of(settings, data)]
+    found.sort(key=lambda result: result.found is None)
+    return found[0] if found else None
+
+
+def _read(path: Path) -> Result:
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        version = told.pop("format")
+        if version != FORMAT_VERSION:
+            raise InputError(
+                f"was written by another version of trigner (format {version!r}, this one reads"
+                f" {FORMAT_VERSION}): move it away, or use that version",
+                path=path,
+            )
+        chosen = {name: Chosen(**found) for name, found in told.pop("chosen").items()}
+        curve, notes = tuple(told.pop("curve")), tuple(told.pop("notes"))
+        result = Result(**told, chosen=chosen, curve=curve, notes=notes, path=path)
+        for found in chosen.values():
+            found.score("dev", "overall"), found.score("test", "overall")
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        message = f"is damaged: {error}; move it away, and the run is made again"
+        raise InputError(message, path=path) from error
+    return result

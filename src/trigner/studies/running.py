@@ -1,0 +1,307 @@
+"""One run of a study: adapt the encoder if asked, train, score both epochs on test, keep it all."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import torch
+import transformers
+from filelock import FileLock, Timeout
+from rich.console import Console
+
+from trigner import __version__
+from trigner.errors import InputError, TrignerError
+from trigner.evaluation import score, sentence_counts, sign
+from trigner.inference import extractor
+from trigner.mentions import Document
+from trigner.model_folder import CONFIG, DESCRIPTION, TOKENIZER, WEIGHTS
+from trigner.networks import Model
+from trigner.studies.corpus import Corpus
+from trigner.studies.grid import Run
+from trigner.studies.predictions import Found, write_found
+from trigner.studies.results import (
+    FOUND_SUFFIX,
+    Chosen,
+    Result,
+    find,
+    read_results,
+    run_name,
+    write_result,
+)
+from trigner.training import Trained, train
+from trigner.training.adaptation import adapt
+from trigner.training.records import read_record, write_record
+from trigner.training.run import RUN
+from trigner.training.trainer import METRICS
+
+RECORD = "study.json"
+"""Which run a working folder belongs to, and the versions that began it."""
+
+DISCONTINUOUS: Literal["discontinuous"] = "discontinuous"
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where a study works and what it leaves.
+
+    `work` holds a folder a run, with checkpoints, TensorBoard's logs and, where they are kept, the
+    models; `results` what is worth keeping.
+    """
+
+    work: Path
+    results: Path
+
+
+@dataclass(frozen=True)
+class Options:
+    """How runs are made, which changes nothing of what comes out."""
+
+    device: str = "auto"
+    keep_models: bool = False
+    report_to: tuple[str, ...] = ()
+
+
+class BusyError(Exception):
+    """Another process is at this run."""
+
+
+@dataclass(frozen=True)
+class Making:
+    """`make` under a protocol, as work that another process can be given."""
+
+    protocol: str
+
+    def __call__(
+        self, run: Run, corpus: Corpus, folders: Folders, options: Options, console: Console
+    ) -> Result:
+        return make(run, corpus, self.protocol, folders, options, console)
+
+
+def make(
+    run: Run, corpus: Corpus, protocol: str, folders: Folders, options: Options, console: Console
+) -> Result:
+    """The result of a run: made if it is not there, gone on with if it was interrupted.
+
+    Raises BusyError when another process is at it, InputError when its working folder is of another
+    version or cannot be read, TrignerError when training fails.
+    """
+    name = run_name(run.system, run.identity, corpus.hashes)
+    folder = folders.work / corpus.name / name
+    with _alone(folder):
+        found = find(read_results(folders.results, corpus.name), run.identity, corpus.hashes)
+        if found is not None:
+            return found
+        _begin(folder, run)
+        started = time.perf_counter()
+        resumed = (folder / RUN).is_file()
+        trained = _trained(run, corpus, folder, folders, options, console, resume=resumed)
+        models = {"overall": trained.model, DISCONTINUOUS: trained.also[DISCONTINUOUS]}
+        seconds = time.perf_counter() - started
+        result, predictions = _scored(run, corpus, protocol, models, trained, options.device)
+        result = replace(result, seconds=round(seconds, 1), notes=_notes(run, trained, resumed))
+        # The predictions first: a result that is there is whole.
+        write_found(folders.results / corpus.name / str(result.found), predictions)
+        result = replace(result, path=write_result(result, folders.results))
+        if not options.keep_models:
+            _drop_models(folder)
+        return result
+
+
+def dev_scores(
+    run: Run, corpus: Corpus, folders: Folders, options: Options, console: Console
+) -> dict[str, float]:
+    """The best dev F1 of a training by what would choose the epoch; test is not looked at.
+
+    Raises as `make` does.
+    """
+    folder = folders.work / corpus.name / run_name("trial", run.identity, corpus.hashes)
+    with _alone(folder):
+        _begin(folder, run)
+        resume = (folder / RUN).is_file()
+        trained = _trained(run, corpus, folder, folders, options, console, resume=resume)
+        if not options.keep_models:
+            _drop_models(folder)
+    return {
+        chosen_by: max(epoch[metric] for epoch in trained.history)
+        for chosen_by, (metric, _) in METRICS.items()
+    }
+
+
+def _trained(
+    run: Run,
+    corpus: Corpus,
+    folder: Path,
+    folders: Folders,
+    options: Options,
+    console: Console,
+    *,
+    resume: bool,
+) -> Trained:
+    settings = run.settings
+    if run.adaptation is not None:
+        encoder = _adapted(run, corpus, folders, options, console)
+        settings = settings.model_copy(update={"encoder": str(encoder)})
+    try:
+        return train(
+            settings,
+            corpus.train,
+            corpus.dev,
+            folder,
+            device=options.device,
+            resume=resume,
+            console=console,
+            also_keep=[DISCONTINUOUS],
+            report_to=options.report_to,
+        )
+    except TrignerError:
+        raise
+    except Exception as error:
+        if not resume:
+            raise
+        message = (
+            f"its checkpoint cannot be gone on with ({type(error).__name__}: {error}):"
+            " delete this folder, and the run begins again"
+        )
+        raise InputError(message, path=folder) from error
+
+
+def _adapted(
+    run: Run, corpus: Corpus, folders: Folders, options: Options, console: Console
+) -> Path:
+    """The encoder adapted to the training text, by the first run that needs it."""
+    wanted = {"encoder": run.identity["encoder"], "adaptation": run.identity["adaptation"]}
+    name = run_name("encoder", {**wanted, "seed": run.adaptation.seed}, corpus.hashes)  # type: ignore[union-attr]
+    out = folders.work / corpus.name / name
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{out}.lock"):
+        adapt(
+            [document.text for document in corpus.train],
+            encoder=run.settings.encoder,
+            out=out,
+            dev_texts=[document.text for document in corpus.dev],
+            settings=run.adaptation,
+            resume=out.exists(),
+            device=options.device,
+            tell=lambda message: console.print(f"note: {message}", markup=False, highlight=False),
+        )
+    return out
+
+
+def _scored(
+    run: Run,
+    corpus: Corpus,
+    protocol: str,
+    models: Mapping[str, Model],
+    trained: Trained,
+    device: str,
+) -> tuple[Result, dict[str, Found]]:
+    signature = str(sign(corpus.test, settings=run.identity, seed=run.seed))
+    chosen: dict[str, Chosen] = {}
+    predictions: dict[str, Found] = {}
+    for name, model in models.items():
+        epoch = int(model.provenance["dev"]["epoch"])
+        dev = trained.scores
+        if chosen and epoch == chosen["overall"].epoch:
+            chosen[name], predictions[name] = chosen["overall"], predictions["overall"]
+            continue
+        if name != "overall":
+            dev = score(corpus.dev, _extracted(model, corpus.dev, device))
+        found = _extracted(model, corpus.test, device)
+        on_test = score(corpus.test, found, signature=signature)
+        chosen[name] = Chosen(epoch, dev.as_json(), on_test.as_json())
+        counts = sentence_counts(corpus.test, found)
+        predictions[name] = Found(counts, tuple(found))
+    model = models["overall"]
+    made = Result(
+        system=run.system,
+        corpus=corpus.name,
+        protocol=protocol,
+        seed=run.seed,
+        settings=run.identity,
+        data=corpus.hashes,
+        train={
+            "documents": len(corpus.train),
+            "sentences": trained.data.sentences,
+            "mentions": trained.data.mentions,
+        },
+        parameters=sum(p.numel() for p in model.tagger.parameters()),
+        epochs=trained.epochs,
+        seconds=0.0,
+        device=_device_name(model),
+        signature=signature,
+        chosen=chosen,
+        curve=trained.history,
+    )
+    return replace(made, found=f"{made.stem}{FOUND_SUFFIX}"), predictions
+
+
+def _extracted(model: Model, documents: Sequence[Document], device: str) -> list[Document]:
+    return list(extractor(model, device=device).documents(documents))
+
+
+def _device_name(model: Model) -> str:
+    place = next(model.tagger.parameters()).device
+    return torch.cuda.get_device_name(place) if place.type == "cuda" else place.type
+
+
+def _begin(folder: Path, run: Run) -> None:
+    """Note what a new working folder is for; refuse to go on with one of other versions.
+
+    A training is only repeatable when it ends with what it began with.
+    """
+    versions = {
+        "trigner": __version__,
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+    }
+    path = folder / RECORD
+    if path.is_file():
+        before = read_record(path).get("versions")
+        if before != versions:
+            told = ", ".join(f"{name} {v}" for name, v in dict(before or {}).items())
+            raise InputError(
+                f"was begun with other versions ({told or 'unknown'}): go on with those, or delete"
+                " the folder, and the run begins again",
+                path=folder,
+            )
+    elif (folder / RUN).is_file():
+        raise InputError("holds a training that is not of a study: move it away", path=folder)
+    else:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_record(path, {"versions": versions, "system": run.system, "settings": run.identity})
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Be the only process at a run, for as long as this one lives. Raises BusyError."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(f"{folder}.lock", timeout=0):
+            yield
+    except Timeout as error:
+        raise BusyError(folder.name) from error
+
+
+def _notes(run: Run, trained: Trained, resumed: bool) -> tuple[str, ...]:
+    notes = []
+    if resumed:
+        notes.append("interrupted: the seconds are those after the last resumption")
+    used = trained.model.provenance["settings"]["optimisation"]
+    wanted = run.settings.optimisation.model_dump(mode="json")
+    if smaller := {name: used[name] for name in wanted if used[name] != wanted[name]}:
+        told = ", ".join(f"{name}={value}" for name, value in smaller.items())
+        notes.append(f"memory did not suffice: trained with {told}")
+    return tuple(notes)
+
+
+def _drop_models(folder: Path) -> None:
+    """Take the weights away, and the note that they are there; TensorBoard's logs stay."""
+    for name in (RUN, WEIGHTS, CONFIG, TOKENIZER, DESCRIPTION, RECORD):
+        (folder / name).unlink(missing_ok=True)
+    shutil.rmtree(folder / DISCONTINUOUS, ignore_errors=True)

@@ -1,0 +1,171 @@
+"""Results of a study in numbers: means and deviations over seeds, and tests against a baseline."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Literal
+
+from trigner.errors import InputError
+from trigner.evaluation import SLICES, Significance, compare_systems
+from trigner.studies.grid import Run
+from trigner.studies.predictions import Found, read_found
+from trigner.studies.results import CHOSEN_BY, Result, find
+
+Part = Literal["dev", "test"]
+RATES = ("f1", "precision", "recall")
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Values in percent of several seeds. `deviation` is that of a sample, None of one seed."""
+
+    values: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        return statistics.mean(self.values)
+
+    @property
+    def deviation(self) -> float | None:
+        return statistics.stdev(self.values) if len(self.values) > 1 else None
+
+    def __str__(self) -> str:
+        spread = "" if self.deviation is None else f" ± {self.deviation:.2f}"
+        return f"{self.mean:.2f}{spread}"
+
+
+@dataclass(frozen=True)
+class System:
+    """A system of a study with the results that there are, one a seed, of `wanted` seeds."""
+
+    name: str
+    point: Mapping[str, Any]
+    wanted: int
+    results: tuple[Result, ...]
+
+    def with_model(self, chosen_by: str) -> tuple[Result, ...]:
+        """The results that kept the model which this dev F1 chose."""
+        return tuple(result for result in self.results if chosen_by in result.chosen)
+
+    def spread(self, chosen_by: str, part: Part, slice_: str, rate: str = "f1") -> Spread | None:
+        """A rate over seeds, of the models that one dev F1 chose; None without any."""
+        found = [r.chosen[chosen_by].score(part, slice_) for r in self.with_model(chosen_by)]
+        return Spread(tuple(100 * getattr(score, rate) for score in found)) if found else None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A system beside the baseline on the test part, by slice of `SLICES`.
+
+    `seeds` are those that both have predictions of; without any there is no test.
+    """
+
+    system: str
+    chosen_by: str
+    seeds: tuple[int, ...]
+    tests: Mapping[str, Significance]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All of a study on one corpus. `remarks` say what a reader of its numbers has to know."""
+
+    corpus: str
+    systems: tuple[System, ...]
+    baseline: str | None
+    comparisons: tuple[Compared, ...]
+    remarks: tuple[str, ...] = field(default=())
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """The results of all systems."""
+        return tuple(result for system in self.systems for result in system.results)
+
+
+def gather(
+    runs: Sequence[Run], results: Sequence[Result], data: Mapping[str, str] | None
+) -> tuple[System, ...]:
+    """The systems of a study in the order of declaration, with the results that belong to them.
+
+    Without `data` they may be on any; raises InputError when they are on several.
+    """
+    systems = []
+    for name, group in groupby(sorted(runs, key=_order(runs)), key=lambda run: run.system):
+        members = list(group)
+        found = [find(results, run.identity, data) for run in members]
+        there = tuple(result for result in found if result is not None)
+        systems.append(System(name, members[0].point, len(members), there))
+    if len({tuple(sorted(r.data.items())) for s in systems for r in s.results}) > 1:
+        raise InputError(
+            "there are results on several versions of this corpus: say which by --data"
+        )
+    return tuple(systems)
+
+
+def summarise(corpus: str, systems: Sequence[System], baseline: str | None) -> Summary:
+    """Compare all systems with the baseline, and say in which ways the results are uneven."""
+    base = next((system for system in systems if system.name == baseline), None)
+    comparisons = []
+    if base is not None:
+        for chosen_by in CHOSEN_BY:
+            before = _predictions(base, chosen_by)
+            for system in systems:
+                if system is not base and system.results:
+                    after = _predictions(system, chosen_by)
+                    comparisons.append(_compared(system.name, chosen_by, before, after))
+    return Summary(corpus, tuple(systems), baseline, tuple(comparisons), _remarks(systems))
+
+
+def _order(runs: Sequence[Run]) -> Any:
+    first: dict[str, int] = {}
+    for number, run in enumerate(runs):
+        first.setdefault(run.system, number)
+    return lambda run: first[run.system]
+
+
+def _predictions(system: System, chosen_by: str) -> dict[int, Found]:
+    found = {}
+    for result in system.with_model(chosen_by):
+        if result.found is not None and result.path is not None:
+            found[result.seed] = read_found(result.path.with_name(result.found))[chosen_by]
+    return found
+
+
+def _compared(
+    system: str, chosen_by: str, before: Mapping[int, Found], after: Mapping[int, Found]
+) -> Compared:
+    seeds = tuple(sorted(before.keys() & after.keys()))
+    tests = {}
+    for slice_ in SLICES if seeds else ():
+        a, b = ([side[seed].counts.slices[slice_] for seed in seeds] for side in (before, after))
+        tests[slice_] = compare_systems(a, b)
+    return Compared(system, chosen_by, seeds, tests)
+
+
+def _remarks(systems: Sequence[System]) -> tuple[str, ...]:
+    results = [result for system in systems for result in system.results]
+    remarks = [
+        f"{system.name}: {len(system.results)} of {system.wanted} seeds are there"
+        for system in systems
+        if len(system.results) < system.wanted
+    ]
+    for chosen_by in CHOSEN_BY:
+        if lacking := [r.stem for r in results if chosen_by not in r.chosen]:
+            remarks.append(
+                f"without the model chosen by {chosen_by} F1: {', '.join(lacking)}; it was not kept"
+            )
+    if lacking := [r.stem for r in results if r.found is None]:
+        remarks.append(f"without predictions, so in no test: {', '.join(lacking)}")
+    versions = {_versions(result) for result in results}
+    if len(versions) > 1:
+        remarks.append(f"made with several versions: {'; '.join(sorted(versions))}")
+    remarks += [f"{r.stem}: {note}" for r in results for note in r.notes]
+    return tuple(remarks)
+
+
+def _versions(result: Result) -> str:
+    kept = ("version:", "torch:", "transformers:")
+    return ", ".join(p for p in result.signature.split("|") if p.startswith(kept))

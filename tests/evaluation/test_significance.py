@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from oracles.significance_naive import (
+    exact_bootstrap,
+    exact_randomisation,
+    naive_difference,
+    share_as_far,
+)
+from trigner.evaluation import compare_systems
+
+A = [[(1, 2, 2), (0, 1, 1), (1, 1, 2), (0, 0, 0), (2, 3, 3)]]
+B = [[(2, 2, 2), (1, 1, 1), (1, 2, 2), (0, 1, 0), (3, 3, 3)]]
+SECOND_A = [(0, 2, 2), (1, 1, 1), (1, 1, 2), (0, 0, 0), (1, 3, 3)]
+SECOND_B = [(1, 1, 2), (0, 0, 1), (2, 2, 2), (0, 0, 0), (2, 3, 3)]
+
+
+def arrays(runs):
+    return [np.array(run, dtype=np.int64) for run in runs]
+
+
+@pytest.mark.parametrize(("a", "b"), [(A, B), ([*A, SECOND_A], [*B, SECOND_B])])
+def test_agrees_with_all_resamples_there_are(a, b):
+    found = compare_systems(arrays(a), arrays(b), resamples=40_000)
+    observed = naive_difference(a, b)
+    drawn = exact_bootstrap(a, b)
+    assert found.difference == pytest.approx(observed)
+    assert found.seeds == len(a)
+    assert found.sentences == 5
+    exact = share_as_far([d - observed for d in drawn], observed)
+    assert found.p_bootstrap == pytest.approx(exact, abs=0.01)
+    swapped = share_as_far(exact_randomisation(a, b), observed)
+    assert found.p_randomisation == pytest.approx(swapped, abs=0.01)
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    assert (found.low, found.high) == (pytest.approx(low, abs=0.03), pytest.approx(high, abs=0.03))
+
+
+def test_equal_systems_do_not_differ():
+    found = compare_systems(arrays(A), arrays(A), resamples=200)
+    assert (found.difference, found.low, found.high) == (0, 0, 0)
+    assert found.p_bootstrap == found.p_randomisation == 1
+
+
+def test_a_large_difference_is_significant_and_turns_with_the_systems():
+    right = [[(1, 1, 1)] * 200]
+    wrong = [[(0, 1, 1)] * 100 + [(1, 1, 1)] * 100]
+    ahead = compare_systems(arrays(wrong), arrays(right), resamples=999)
+    behind = compare_systems(arrays(right), arrays(wrong), resamples=999)
+    assert ahead.difference == -behind.difference == 0.5
+    assert ahead.p_bootstrap == ahead.p_randomisation == 0.001
+    assert 0.4 < ahead.low < 0.5 < ahead.high < 0.6
+
+
+def test_the_same_seed_gives_the_same_values():
+    assert compare_systems(arrays(A), arrays(B), resamples=300) == compare_systems(
+        arrays(A), arrays(B), resamples=300
+    )
+
+
+def test_sentences_without_mentions_score_0():
+    nothing = [[(0, 0, 0)] * 4]
+    assert compare_systems(arrays(nothing), arrays(nothing), resamples=10).difference == 0
+
+
+@pytest.mark.parametrize(("a", "b"), [([], []), (A, [*B, SECOND_B]), (A, [B[0][:3]])])
+def test_what_cannot_be_paired_is_refused(a, b):
+    with pytest.raises(ValueError, match="as many runs of each on the same sentences"):
+        compare_systems(arrays(a), arrays(b))

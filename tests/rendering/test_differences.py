@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from trigner.mentions import Document, Entity
+from trigner.rendering import differences_page
+
+TEXT = "Pain in my left and right arm. I slept badly. Nausea </script> too."
+LEFT = Entity("ADR", ((0, 15), (26, 29)), "")
+RIGHT = Entity("ADR", ((0, 10), (20, 29)), "")
+SLEPT = Entity("ADR", ((31, 44),), "")
+NAUSEA = Entity("ADR", ((46, 52),), "", 0.5)
+
+
+def data_of(page):
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
+    return json.loads(found[1])
+
+
+def test_sentences_in_which_two_systems_differ():
+    gold = [Document("a", TEXT, (SLEPT, LEFT, RIGHT))]
+    first = [Document("a", TEXT, (SLEPT, LEFT, NAUSEA))]
+    second = [Document("a", TEXT, (SLEPT, RIGHT))]
+    shown = data_of(differences_page(gold, {"one": first, "two": second}, title="T"))
+    assert (shown["mode"], shown["systems"], shown["alike"]) == ("differences", ["one", "two"], 1)
+    arms, nausea = shown["passages"]
+    assert arms["text"] == "Pain in my left and right arm."
+    assert arms["outcomes"] == ["first", "second"]
+    assert [(e["mark"], e["note"]) for e in arms["sides"][0]] == [
+        ("second", "found by two"),
+        ("first", "found by one"),
+    ]
+    assert arms["sides"][1][0]["fragments"] == [[0, 15], [26, 29]]
+    assert nausea["outcomes"] == ["wrong"]
+    assert nausea["sides"][0] == nausea["sides"][2] == []
+    assert nausea["sides"][1][0]["fragments"] == [[0, 6]]
+    assert (nausea["sides"][1][0]["score"], nausea["sides"][1][0]["mark"]) == (0.5, "wrong")
+
+
+def test_discontinuous_gold_comes_first():
+    text = "I slept badly. Pain in my left and right arm."
+    split = Entity("ADR", ((15, 30), (41, 44)), "")
+    gold = [Document("a", text, (Entity("ADR", ((0, 13),), ""), split))]
+    shown = data_of(differences_page(gold, {"one": gold, "two": [Document("a", text)]}))
+    assert [passage["start"] for passage in shown["passages"]] == [15, 0]
+
+
+def test_two_systems_are_needed():
+    with pytest.raises(ValueError, match="two systems are compared, not 1"):
+        differences_page([], {"one": []})

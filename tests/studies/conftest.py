@@ -1,0 +1,54 @@
+"""A small corpus with parts, a tiny encoder, and a study with made-up results."""
+
+from __future__ import annotations
+
+import pytest
+
+from study_results import STUDY, TEXTS, result_of
+from tiny_encoders import tiny_encoder
+from trigner.studies import placed, protocol, runs
+from trigner.studies.corpus import read_corpus
+from trigner.studies.declaration import read_study
+
+
+@pytest.fixture(scope="session")
+def corpus_folder(tmp_path_factory):
+    root = tmp_path_factory.mktemp("corpora") / "small"
+    for part in ("train", "dev", "test"):
+        (root / part).mkdir(parents=True)
+        for name, (text, lines) in TEXTS.items():
+            (root / part / f"{part}-{name}.txt").write_text(text)
+            (root / part / f"{part}-{name}.ann").write_text("".join(f"{x}\n" for x in lines))
+    return root
+
+
+@pytest.fixture(scope="session")
+def corpus(corpus_folder):
+    return read_corpus(placed(str(corpus_folder), None), protocol("full"))
+
+
+@pytest.fixture(scope="session")
+def encoder(tmp_path_factory):
+    return tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=True)
+
+
+@pytest.fixture
+def declare(tmp_path):
+    """A study in a file of this text."""
+
+    def declared(text=STUDY, name="small"):
+        path = tmp_path / f"{name}.yaml"
+        path.write_text(text)
+        return read_study(path)
+
+    return declared
+
+
+@pytest.fixture
+def finished(declare, corpus, tmp_path):
+    """A study and the folder with results of all its runs; the control finds least."""
+    study = declare()
+    for run in runs(study, protocol("full")):
+        kept = 1 if run.system == "control" else 3
+        result_of(run, corpus, tmp_path / "results", kept=kept)
+    return study, tmp_path / "results"

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import pytest
+
+from trigner.errors import InputError
+from trigner.studies import find_study, protocol, runs
+from trigner.studies.declaration import shipped
+from trigner.studies.published import published
+
+
+def test_nested_and_dotted_settings_are_one(declare):
+    study = declare()
+    assert study.base["network.lstm_size"] == 8
+    assert study.axes == {"triplets.window": ("none", 5)}
+    assert study.beside == {"control": {"triplets.weight": 0}}
+    assert study.seeds == (1, 2)
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_every_shipped_study_can_be(name):
+    study = find_study(name)
+    made = runs(study, protocol("full"), found={} if study.search else None)
+    assert len(made) >= 2 * len(study.seeds)
+    assert {run.seed for run in made} == set(study.seeds)
+    systems = {run.system for run in made}
+    assert study.report.baseline is None or study.report.baseline in systems
+    if study.report.published is not None:
+        ours = {row.ours for row in published(study.report.published).rows}
+        assert ours & systems, "published numbers stand beside none of the systems"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("title: a\nseeds: [1]\nsystms: {}\n", 3, "systms: undeclared option"),
+        ("title: a\nseeds: [1]\nreport: {basline: x}\n", 3, "report.basline: undeclared option"),
+        ("title: a\n", 1, "seeds: is missing"),
+        ("title: a\nseeds: []\n", 2, "seeds: List should have at least 1 item"),
+        ("title: a\nseeds: [1,\n  1]\n", 2, "a seed stands twice"),
+        ("title: a\nseeds: [1]\nbase:\n  seed: 3\n", 4, "declared apart"),
+        (
+            "title: a\nseeds: [1]\nbase:\n  optimisation:\n    select_by: overall\n",
+            5,
+            "the epochs that both scores choose are kept",
+        ),
+        (
+            "title: a\nseeds: [1]\nsystems: {x: }\nbeside:\n  x:\n",
+            5,
+            "'x' is one of the systems already",
+        ),
+        ("title: a\nseeds: [1]\nreport: {plot: triplets.window}\n", 3, "is no axis"),
+        (
+            "title: a\nseeds: [1]\nsearch:\n  trials: 2\n  ranges:\n    a.b: {low: 3, high: 1}\n",
+            6,
+            "low must be below high",
+        ),
+        (
+            "title: a\nseeds: [1]\nsearch:\n  trials: 2\n  ranges:\n    a.b: {low: 3}\n",
+            6,
+            "takes choices, or low and high",
+        ),
+        (
+            "title: a\nseeds: [1]\nsystems: {x: }\n"
+            "search: {trials: 1, ranges: {a: {choices: [1]}}}\n",
+            4,
+            "a search has neither systems nor axes",
+        ),
+    ],
+)
+def test_what_is_not_declared_is_refused_with_its_line(declare, text, line, message):
+    with pytest.raises(InputError, match=message) as caught:
+        declare(text)
+    assert caught.value.line == line
+
+
+def test_a_study_is_found_by_name_or_file(declare, tmp_path):
+    declare()
+    assert find_study(str(tmp_path / "small.yaml")).name == "small"
+    assert find_study("window").title == "Window of the candidates"
+    with pytest.raises(InputError, match=r"unknown study .windw.; known are: .*window"):
+        find_study("windw")
+    with pytest.raises(InputError, match="no such study file"):
+        find_study("absent.yaml")

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import pytest
+
+from tiny_encoders import tiny_encoder
+from trigner.errors import InputError
+from trigner.studies import Changes, protocol, runs
+from trigner.studies.grid import encoder_identity
+
+FULL = protocol("full")
+HEAD = "title: a\nseeds: [1]\n"
+
+
+def labels(made):
+    return [(run.system, run.seed) for run in made]
+
+
+def test_every_system_at_every_point_seed_by_seed(declare):
+    study = declare(
+        "title: a\nseeds: [3, 4]\nsystems: {on: , off: {triplets.weight: 0}}\n"
+        "axes:\n  triplets.margin: [0.5, 1]\n  triplets.unique_pairs: [true]\n"
+        "beside: {w2ner: {preset: w2ner}}\n"
+    )
+    made = runs(study, FULL)
+    first = [
+        "on, margin=0.5, unique_pairs=true",
+        "on, margin=1, unique_pairs=true",
+        "off, margin=0.5, unique_pairs=true",
+        "off, margin=1, unique_pairs=true",
+        "w2ner",
+    ]
+    assert labels(made) == [(name, seed) for seed in (3, 4) for name in first]
+    assert made[0].settings.triplets.margin == 0.5
+    assert made[4].settings.network.co_predictor == "w2ner"
+    assert made[5].settings.seed == 4
+
+
+def test_precedence_base_protocol_system_command_line(declare):
+    study = declare(
+        HEAD + "base: {optimisation.epochs: 3, optimisation.batch_size: 3}\n"
+        "systems: {own: {optimisation.epochs: 7}, plain: }\n"
+    )
+    own, plain = runs(study, protocol("cpu"))
+    assert (own.settings.optimisation.epochs, plain.settings.optimisation.epochs) == (7, 10)
+    assert plain.settings.optimisation.batch_size == 3
+    changed = runs(study, FULL, Changes("x", ["optimisation.epochs=1"], (5,), ("own",)))
+    assert labels(changed) == [("own", 5)]
+    assert changed[0].settings.optimisation.epochs == 1
+    assert changed[0].settings.encoder == "x"
+
+
+def test_what_is_the_same_has_one_identity(declare):
+    study = declare(
+        HEAD + "systems:\n"
+        "  a: {triplets.weight: 0}\n"
+        "  b: {triplets.weight: 0, triplets.window: 5, triplets.source: pair_states}\n"
+        "  c: {triplets.window: none, triplets.selection: ce, optimisation.cell_budget: 40000}\n"
+        "  d: {triplets.window: 0, triplets.selection: grid_centroid}\n"
+    )
+    a, b, c, d = (run.identity for run in runs(study, FULL))
+    assert a == b
+    assert c == d
+    assert a != c
+    assert "preset" not in a
+    assert a["revisions"] == {"network.pair_map=low_rank": "of normalised word states"}
+
+
+def test_settings_of_other_schemes_are_no_matter_of_w2ner(declare):
+    study = declare(
+        HEAD + "systems: {a: , b: {network.toe.rounds: 2, task.negative_rate: 0.5}, "
+        "c: {scheme: toe}, d: {scheme: toe, network.toe.rounds: 2}}\n"
+        "base: {triplets.weight: 0}\n"
+    )
+    a, b, c, d = (run.identity for run in runs(study, FULL))
+    assert a == b
+    assert len({str(identity) for identity in (a, c, d)}) == 3
+
+
+def test_the_pair_map_is_no_matter_of_w2ners_co_predictor(declare):
+    study = declare(HEAD + "base: {preset: w2ner}\nsystems: {a: , b: {network.pair_map: full}}\n")
+    a, b = (run.identity for run in runs(study, FULL))
+    assert a == b
+    assert a["revisions"] == {}
+
+
+def test_an_encoder_is_known_by_what_it_holds_not_by_its_path(tmp_path):
+    one = tiny_encoder(tmp_path / "a" / "enc", "bert", head=False)
+    two = tiny_encoder(tmp_path / "b" / "enc", "bert", head=False)
+    assert encoder_identity(str(one)) == encoder_identity(str(two))
+    assert encoder_identity(str(one)).startswith("enc#")
+    (two / "config.json").write_text("{}")
+    encoder_identity.cache_clear()
+    assert encoder_identity(str(one)) != encoder_identity(str(two))
+    assert encoder_identity("biobert") == "dmis-lab/biobert-base-cased-v1.2"
+
+
+def test_adaptation_is_part_of_a_run(declare):
+    study = declare(
+        HEAD + "base: {adapt: true, adapt.epochs: 3}\nsystems: {with: , without: {adapt: false}}\n"
+    )
+    changes = Changes(assignments=["adapt.batch_size=2"])
+    with_, without = runs(study, FULL, changes)
+    assert (with_.adaptation.epochs, with_.adaptation.batch_size) == (3, 2)
+    assert without.adaptation is None
+    assert with_.identity != without.identity
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("base:\n  triplets.windw: 3\nsystems: {x: }\n", 4, r"triplets\.windw: unknown setting"),
+        ("systems:\n  x:\n    triplets:\n      margin: -1\n", 6, r"x: settings: triplets\.margin"),
+        ("axes:\n  triplets.selection: [ce, zz]\n", 4, "unknown selection 'zz'"),
+        ("base: {adapt: true,\n  adapt.epoch: 3}\n", 4, r"adapt\.epoch: Extra inputs"),
+        ("base: {preset: clea}\n", 3, "unknown preset 'clea'"),
+        ("systems:\n  x:\n    network.special_words: false\n", 5, "triplets need"),
+        ("axes:\n  triplets.window: [5, 5]\n", 3, "two points of the axes have the same name"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused_with_their_line(declare, text, line, message):
+    study = declare(HEAD + text)
+    with pytest.raises(InputError, match=message) as caught:
+        runs(study, FULL)
+    assert caught.value.line == line
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (Changes(only=("windw",)), "no system 'windw' in this study, only window=none, window=5"),
+        (Changes(assignments=["seed=3"]), "--set seed=3: seeds are declared apart"),
+        (Changes(assignments=["triplets.windw=3"]), r"triplets\.windw: unknown setting"),
+    ],
+)
+def test_wrong_changes(declare, changes, message):
+    with pytest.raises(InputError, match=message):
+        runs(declare(), FULL, changes)
+
+
+def test_declared_encoders_are_not_overridden(declare):
+    study = declare(HEAD + "axes: {encoder: [a/b, minilm]}\n")
+    assert [run.system for run in runs(study, FULL)] == ["encoder=b", "encoder=minilm"]
+    with pytest.raises(InputError, match="leave --encoder out"):
+        runs(study, FULL, Changes(encoder="x"))

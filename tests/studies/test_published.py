@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+
+from trigner.errors import InputError
+from trigner.studies.published import CORPORA, Rates, published
+
+
+def test_the_two_models_of_trigner_are_two_rows():
+    rows = {row.chosen_by: row for row in published("overall").rows if row.ours == "trigner"}
+    overall, split = rows["overall"], rows["discontinuous"]
+    assert overall.scores["cadec"]["overall"] == Rates(73.43, 75.35, 71.62)
+    assert overall.scores["cadec"]["discontinuous"].f1 == 48.55
+    assert split.scores["cadec"]["discontinuous"].f1 == 49.71
+
+
+@pytest.mark.parametrize(
+    "name", ["overall", "selection", "pairing", "source", "window", "margin", "encoders"]
+)
+def test_rates_agree_with_one_another(name):
+    for row in published(name).rows:
+        assert set(row.scores) == set(CORPORA)
+        for slices in row.scores.values():
+            for rates in slices.values():
+                assert 30 < rates.f1 < 90
+                if rates.precision is not None and rates.recall is not None:
+                    mean = 2 * rates.precision * rates.recall / (rates.precision + rates.recall)
+                    assert rates.f1 == pytest.approx(mean, abs=0.15), row.system
+
+
+def test_an_unknown_table():
+    with pytest.raises(InputError, match="no published table 'windw'; known are: overall"):
+        published("windw")

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import pytest
+
+from trigner.evaluation import describe
+from trigner.studies import protocol, runs
+from trigner.studies.report import make_report
+from trigner.studies.results import read_results
+from trigner.studies.summary import gather, summarise
+
+
+@pytest.fixture
+def tables(finished, corpus):
+    study, results = finished
+    systems = gather(runs(study, protocol("full")), read_results(results, "small"), corpus.hashes)
+    summary = summarise("small", systems, "control")
+    statistics = {"small": {"test": describe(corpus.test)}}
+    report = make_report(study, protocol("full"), [summary], statistics)
+    assert [section.title for section in report.sections] == [
+        "Beside the published numbers",
+        "small: scores",
+        "small: significance",
+        "small: data",
+        "small: runs",
+    ]
+    assert len(report.sections[1].figures) == 1
+    return {table.title: table for section in report.sections for table in section.tables}
+
+
+def test_ours_stands_beside_the_published_row_of_the_same_system(tables):
+    table = tables["F1, published and ours"]
+    assert table.columns == ("system", "CADEC", "ShARe13", "ShARe14", "ours: small")
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert rows["none"] == ("71.49", "81.74", "81.78", "88.89 ± 0.00")
+    assert rows["25"][-1] == "–"
+    assert rows["ours: control"] == ("–", "–", "–", "57.14 ± 0.00")
+
+
+def test_models_chosen_in_two_ways_have_tables_of_their_own(tables):
+    for chosen_by in ("overall", "discontinuous"):
+        table = tables[f"Test, models chosen by {chosen_by} F1 on dev"]
+        assert table.columns[2:5] == ("overall F1", "overall P", "overall R")
+        assert len(table.columns) == 11
+        rows = {row[0]: row for row in table.rows}
+        assert rows["window=5"][:3] == ("window=5", "2", "**88.89 ± 0.00**")
+        assert rows["control"][2] == "57.14 ± 0.00"
+        assert rows["control"][3] == "100.00 ± 0.00"  # all alike: none is best
+
+
+def test_differences_have_an_interval_and_two_p_values(tables):
+    table = tables["Against control, models chosen by overall F1"]
+    row = table.rows[0]
+    assert row[:2] == ("window=none", "2")
+    assert row[2].startswith("+31.75 [")
+    assert float(row[3].removeprefix("< ")) <= 1
+
+
+def test_statistics_and_signatures(tables):
+    rows = {row[0]: row[1] for row in tables["Data statistics"].rows}
+    assert (rows["entities"], rows["discontinuous entities"]) == ("5", "3")
+    runs_table = tables["Runs"]
+    assert len(runs_table.rows) == 6
+    assert all(row[-1].startswith("`data:") for row in runs_table.rows)
+    assert runs_table.rows[0][2] == "1/1 of 2"

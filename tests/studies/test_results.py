@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from study_results import result_of
+from trigner.errors import InputError
+from trigner.studies import protocol, runs
+from trigner.studies.results import ADDED, find, flat, read_results, run_name
+
+# Who adds a setting: results that came before it have to be told apart by `ADDED`.
+FIRST = """
+adaptation encoder scheme seed
+network.biaffine_size network.chained network.channels network.co_predictor network.dilations
+network.distance_size network.embedding_dropout network.empty_word network.encoder_layers
+network.feature_dropout network.grid_size network.lstm_size network.mask_between network.normalised
+network.output_dropout network.pair_map network.pair_size network.region_size network.special_words
+optimisation.batch_size optimisation.cell_budget optimisation.clip optimisation.encoder_rate
+optimisation.epochs optimisation.epsilon optimisation.learning_rate optimisation.patience
+optimisation.precision optimisation.warmup optimisation.weight_decay
+triplets.full_grid triplets.margin triplets.metric triplets.negatives triplets.one_word_anchor
+triplets.per_entity triplets.reduction triplets.selection triplets.source
+triplets.special_positive triplets.unique_masks triplets.unique_pairs triplets.weight
+triplets.window triplets.window_from triplets.window_metric
+revisions.network.pair_map=low_rank
+"""
+
+
+@pytest.fixture
+def run(declare):
+    return runs(declare(), protocol("full"))[0]
+
+
+def test_settings_younger_than_results_say_what_was_before(run):
+    assert set(flat(run.identity)) == {*FIRST.split(), *ADDED}
+
+
+def test_a_result_is_read_as_it_was_written(run, corpus, tmp_path):
+    written = result_of(run, corpus, tmp_path)
+    (read,) = read_results(tmp_path, "small")
+    assert read == written
+    assert read.path == tmp_path / "small" / f"{read.stem}.json"
+    assert read.stem.startswith("window=none-1-")
+    assert read.chosen["overall"].score("test", "overall").gold == 5
+    assert not list(tmp_path.rglob("*.partial"))
+    assert str(corpus.train[0].id) not in read.path.read_text()
+
+
+def test_a_result_belongs_to_runs_with_equal_settings_and_data(run, corpus, tmp_path, monkeypatch):
+    made = result_of(run, corpus, tmp_path)
+    assert find([made], run.identity, corpus.hashes) is made
+    assert find([made], run.identity, None) is made
+    assert find([made], {**run.identity, "seed": 9}, corpus.hashes) is None
+    assert find([made], run.identity, {**corpus.hashes, "test": "0"}) is None
+    young = {**run.identity, "optimisation": {**run.identity["optimisation"], "ema": None}}
+    assert find([made], young, corpus.hashes) is None
+    monkeypatch.setattr("trigner.studies.results.ADDED", {"optimisation.ema": None})
+    assert find([made], young, corpus.hashes) is made
+    averaged = {**run.identity, "optimisation": {**run.identity["optimisation"], "ema": 0.99}}
+    assert find([made], averaged, corpus.hashes) is None
+    before = {name: value for name, value in run.identity.items() if name != "revisions"}
+    assert find([made], before, corpus.hashes) is None
+
+
+def test_of_several_the_one_with_predictions_is_taken(run, corpus, tmp_path):
+    made = result_of(run, corpus, tmp_path)
+    bare = replace(made, found=None)
+    assert find([bare, made], run.identity, corpus.hashes) is made
+    assert find([bare], run.identity, corpus.hashes) is bare
+
+
+def test_names_are_for_people_and_tell_runs_apart(run, corpus):
+    name = run_name("with, encoder=a/B", run.identity, corpus.hashes)
+    assert name.startswith("with-encoder=a-b-1-")
+    assert name != run_name("with, encoder=a/B", run.identity, {"train": "0"})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda told: told.update(format=2), "another version of trigner .format 2"),
+        (lambda told: told.pop("chosen"), "is damaged: 'chosen'"),
+        (lambda told: told.update(more=1), "is damaged: .*unexpected keyword"),
+        (lambda told: told["chosen"]["overall"]["test"].pop("overall"), "is damaged: 'overall'"),
+    ],
+)
+def test_files_that_cannot_be_trusted(run, corpus, tmp_path, change, message):
+    path = result_of(run, corpus, tmp_path).path
+    told = json.loads(path.read_text())
+    change(told)
+    path.write_text(json.dumps(told))
+    with pytest.raises(InputError, match=message):
+        read_results(tmp_path, "small")
+    path.write_text(path.read_text()[:40])
+    with pytest.raises(InputError, match="is damaged: "):
+        read_results(tmp_path, "small")

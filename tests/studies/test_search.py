@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import pytest
+from filelock import FileLock
+from rich.console import Console
+
+from trigner.errors import InputError, TrignerError
+from trigner.studies import Changes, Folders, Options, Room, protocol
+from trigner.studies.search import journal, search, standing
+
+STUDY = """\
+title: a
+seeds: [1]
+search:
+  trials: {trials}
+  metric: discontinuous
+  ranges:
+    triplets.weight: {{low: 0.001, high: 1.0, log: true}}
+    optimisation.batch_size: {{low: 2, high: 8}}
+    triplets.window: {{choices: [none, 5]}}
+"""
+FULL = protocol("full")
+QUIET = Console(quiet=True)
+
+
+@pytest.fixture
+def scored(monkeypatch):
+    """Trials without training: the higher the weight, the better; what was tried."""
+    tried = []
+
+    def score(run, corpus, folders, options, console):
+        tried.append(run.settings)
+        return {"overall": 0.0, "discontinuous": run.settings.triplets.weight / 2}
+
+    monkeypatch.setattr("trigner.studies.search.dev_scores", score)
+    return tried
+
+
+@pytest.fixture
+def go(corpus, tmp_path):
+    def going(study, folders="a", changes=None):
+        places = Folders(tmp_path / folders / "work", tmp_path / folders / "results")
+        told = []
+        found = search(
+            study,
+            FULL,
+            corpus,
+            changes or Changes(),
+            places,
+            Options("cpu"),
+            Room(1, None, ("cpu",)),
+            QUIET,
+            tell=told.append,
+        )
+        return found, told, places
+
+    return going
+
+
+def test_the_best_on_dev_is_found(declare, scored, go):
+    found, told, folders = go(declare(STUDY.format(trials=4)))
+    assert found.trials == len(scored) == len(told) == 4
+    best = max(scored, key=lambda settings: settings.triplets.weight)
+    assert found.best["triplets.weight"] == best.triplets.weight
+    assert found.dev_f1 == best.triplets.weight / 2
+    assert all(2 <= s.optimisation.batch_size <= 8 for s in scored)
+    assert {s.triplets.window for s in scored} <= {None, 5}
+    study = declare(STUDY.format(trials=4))
+    assert standing(study, "small", FULL, folders) == found
+
+
+def test_several_sittings_try_what_one_would(declare, scored, go, monkeypatch):
+    go(declare(STUDY.format(trials=4)))
+    whole = list(scored)
+    scored.clear()
+    go(declare(STUDY.format(trials=2)), "b")
+
+    def killed(run, corpus, folders, options, console):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("trigner.studies.search.dev_scores", killed)
+        with pytest.raises(KeyboardInterrupt):
+            go(declare(STUDY.format(trials=4)), "b")
+    go(declare(STUDY.format(trials=4)), "b")
+    assert scored == whole
+
+
+def test_failed_trials_are_counted_and_not_repeated(declare, go, monkeypatch):
+    def fail(run, corpus, folders, options, console):
+        raise TrignerError("diverged")
+
+    monkeypatch.setattr("trigner.studies.search.dev_scores", fail)
+    with pytest.raises(TrignerError, match="no trial of the search came to an end"):
+        go(declare(STUDY.format(trials=2)))
+
+
+def test_another_search_is_not_gone_on_with(declare, scored, go):
+    _, _, folders = go(declare(STUDY.format(trials=1)))
+    with pytest.raises(InputError, match="other ranges, data or settings"):
+        go(declare(STUDY.format(trials=1).replace("high: 8", "high: 9")))
+    with pytest.raises(InputError, match="other ranges, data or settings"):
+        go(declare(STUDY.format(trials=1)), changes=Changes(encoder="x"))
+    path = journal(declare(STUDY.format(trials=1)), "small", FULL, folders)
+    with FileLock(f"{path}.lock"), pytest.raises(InputError, match="another process"):
+        go(declare(STUDY.format(trials=1)))
+    path.write_text("no journal\n")
+    with pytest.raises(InputError, match="is damaged"):
+        go(declare(STUDY.format(trials=1)))

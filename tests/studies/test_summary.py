@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from study_results import result_of
+from trigner.errors import InputError
+from trigner.studies import protocol, runs
+from trigner.studies.results import read_results
+from trigner.studies.summary import Spread, gather, summarise
+
+
+def test_mean_and_deviation():
+    assert str(Spread((1.0, 2.0, 6.0))) == "3.00 ± 2.65"
+    assert str(Spread((1.234,))) == "1.23"
+
+
+def summary_of(study, results, corpus, baseline="control"):
+    made = runs(study, protocol("full"))
+    systems = gather(made, read_results(results, "small"), corpus.hashes)
+    return summarise("small", systems, baseline)
+
+
+def test_systems_in_order_with_a_test_against_the_baseline(finished, corpus):
+    study, results = finished
+    summary = summary_of(study, results, corpus)
+    assert [s.name for s in summary.systems] == ["window=none", "window=5", "control"]
+    none = summary.systems[0]
+    spread = none.spread("overall", "test", "overall")
+    assert spread.values == (pytest.approx(100 * 8 / 9), pytest.approx(100 * 8 / 9))
+    assert {(c.system, c.chosen_by) for c in summary.comparisons} == {
+        (name, by) for name in ("window=none", "window=5") for by in ("overall", "discontinuous")
+    }
+    compared = summary.comparisons[0]
+    assert compared.seeds == (1, 2)
+    assert compared.tests["overall"].difference == pytest.approx(8 / 9 - 4 / 7)
+    assert summary.remarks == ()
+
+
+def test_what_is_uneven_is_told(declare, corpus, tmp_path):
+    study = declare()
+    first, second, control, *_ = runs(study, protocol("full"))
+    result_of(first, corpus, tmp_path)
+    made = result_of(second, corpus, tmp_path, models=["overall"])
+    bare = replace(result_of(control, corpus, tmp_path), found=None, notes=("odd",))
+    systems = gather(runs(study, protocol("full")), [made, bare], corpus.hashes)
+    summary = summarise("small", systems, "control")
+    told = "\n".join(summary.remarks)
+    assert "window=none: 0 of 2 seeds are there" in told
+    assert "without the model chosen by discontinuous F1: window=5-1-" in told
+    assert "without predictions, so in no test: control-1-" in told
+    assert told.endswith(": odd")
+    assert all(not c.tests and not c.seeds for c in summary.comparisons)
+
+
+def test_results_on_other_data_are_not_mixed(declare, corpus, tmp_path):
+    study = declare()
+    first, second, *_ = runs(study, protocol("full"))
+    one = result_of(first, corpus, tmp_path)
+    other = replace(result_of(second, corpus, tmp_path), data={**corpus.hashes, "test": "0"})
+    made = runs(study, protocol("full"))
+    assert [len(s.results) for s in gather(made, [one, other], corpus.hashes)] == [1, 0, 0]
+    with pytest.raises(InputError, match="several versions of this corpus"):
+        gather(made, [one, other], None)

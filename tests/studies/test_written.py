@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import csv
+import io
+
+from trigner.studies import protocol, runs
+from trigner.studies.report import Figure, Report, Section, Table
+from trigner.studies.results import read_results
+from trigner.studies.summary import gather, summarise
+from trigner.studies.written import as_markdown, as_page, runs_csv, summary_csv
+
+REPORT = Report(
+    "Title & more",
+    ("About it.",),
+    (
+        Section(
+            "One",
+            ("Told.",),
+            (Table("T", ("a", "b"), (("x|y", "**1.00**"), ("<i>", "`sig:1|2`")), "Note."),),
+            (Figure("Drawn", "<svg><text>7</text></svg>"),),
+            ("a remark",),
+        ),
+    ),
+)
+
+
+def test_markdown():
+    text = as_markdown(REPORT)
+    assert text.startswith("# Title & more\n\nAbout it.\n\n## One\n\nTold.\n\n**T**\n\n| a | b |\n")
+    assert "| --- | ---: |\n| x\\|y | **1.00** |\n" in text
+    assert text.endswith("Note.\n\n- a remark\n")
+
+
+def test_the_page_holds_everything_and_loads_nothing():
+    page = as_page(REPORT)
+    assert "<title>Title &amp; more</title>" in page
+    assert "<strong>1.00</strong>" in page
+    assert "&lt;i&gt;" in page
+    assert "<code>sig:1|2</code>" in page
+    assert "<svg><text>7</text></svg><figcaption>Drawn" in page
+    assert "<li>a remark</li>" in page
+    assert "src=" not in page
+    assert "href=" not in page
+    assert "default-src 'none'" in page
+
+
+def test_numbers_as_csv(finished, corpus):
+    study, results = finished
+    systems = gather(runs(study, protocol("full")), read_results(results, "small"), corpus.hashes)
+    summary = summarise("small", systems, "control")
+    rows = list(csv.DictReader(io.StringIO(runs_csv([summary]))))
+    assert len(rows) == 6 * 2 * 2 * 3
+    assert rows[0]["system"] == "window=none"
+    assert {row["part"] for row in rows} == {"dev", "test"}
+    table = list(csv.DictReader(io.StringIO(summary_csv([summary]))))
+    assert len(table) == 3 * 2 * 2 * 3 * 3
+    tested = [row for row in table if row["p_bootstrap"]]
+    assert len(tested) == 2 * 2 * 3
+    assert {row["rate"] for row in tested} == {"f1"}

@@ -1,0 +1,63 @@
+"""A small study, a small corpus, and made-up results of its runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from trigner.evaluation import score, sentence_counts, sign
+from trigner.studies.predictions import Found, write_found
+from trigner.studies.results import CHOSEN_BY, FOUND_SUFFIX, Chosen, Result, write_result
+
+SMALL = """\
+  network: {lstm_size: 8, distance_size: 3, region_size: 3, channels: 4, pair_size: 6, grid_size: 5}
+  optimisation: {epochs: 2, batch_size: 2}
+"""
+STUDY = f"""\
+title: A small study
+base:
+{SMALL}axes:
+  triplets.window: [none, 5]
+beside:
+  control: {{triplets.weight: 0}}
+seeds: [1, 2]
+report: {{published: window, baseline: control, plot: triplets.window}}
+"""
+TEXTS = {
+    "one": ("my left leg hurt. no pain.\n", ["T1\tADR 3 11;12 16\tleft leg hurt"]),
+    "two": (
+        "numb left and right arm.\n\nmy leg felt numb after the tablet.\n",
+        [
+            "T1\tADR 0 9;20 23\tnumb left arm",
+            "T2\tADR 0 4;14 23\tnumb right arm",
+            "T3\tADR 29 32;38 42\tleg numb",
+            "T4\tDrug 53 59\ttablet",
+        ],
+    ),
+}
+
+
+def result_of(run, corpus, results, *, kept=1, models=CHOSEN_BY):
+    """Write a result whose system found the first `kept` entities of each test document."""
+    found = [replace(d, entities=d.entities[:kept]) for d in corpus.test]
+    signature = str(sign(corpus.test, settings=run.identity, seed=run.seed))
+    scores = score(corpus.test, found, signature=signature).as_json()
+    made = Result(
+        system=run.system,
+        corpus=corpus.name,
+        protocol="full",
+        seed=run.seed,
+        settings=run.identity,
+        data=corpus.hashes,
+        train={"documents": len(corpus.train), "sentences": 4, "mentions": 5},
+        parameters=1_000_000,
+        epochs=2,
+        seconds=60.0,
+        device="cpu",
+        signature=signature,
+        chosen={name: Chosen(1, scores, scores) for name in models},
+    )
+    made = replace(made, found=f"{made.stem}{FOUND_SUFFIX}")
+    counts = sentence_counts(corpus.test, found)
+    predictions = {name: Found(counts, tuple(found)) for name in models}
+    write_found(results / corpus.name / made.found, predictions)
+    return replace(made, path=write_result(made, results))
