@@ -14,6 +14,7 @@ from trigner.inference.torch_runtime import torch_scorer
 from trigner.networks import Model, NetworkSettings, create
 from trigner.networks.settings import MacSettings, ToeSettings
 from trigner.schemes import TagSpace
+from trigner.schemes import scheme as make_scheme
 
 SMALL = NetworkSettings(
     lstm_size=8,
@@ -31,6 +32,7 @@ LAST_LAYERS = {
     "mac": ("segments.output", "links.output"),
     "mac_minimal": ("segments.output", "links.output"),
     "toe": ("main.grid.output", "auxiliary.grid.output"),
+    **dict.fromkeys(("corro", "biohd", "biohd1234", "bio"), ("output",)),
 }
 """One line a scheme: layers whose biases are those of its tags, one behind the other."""
 
@@ -44,7 +46,8 @@ def tiny_model(folder: Path, scheme: str = "w2ner", kind: str = "bert", **change
     """
     torch.manual_seed(1)
     encoder = tiny_encoder(folder, kind, head=False)
-    settings = SMALL.model_copy(update=changes)
+    pairs = make_scheme(scheme, ()).tag_space is not TagSpace.SEQUENCE
+    settings = SMALL.model_copy(update={"special_words": pairs, **changes})
     made = create(str(encoder), scheme, ("ADR", "Drug"), settings)
     batch = collate(made.word_pieces([TEXT.split()]), padding_id=made.padding_id)
     scores = torch_scorer(made.tagger)(batch).reshape(-1, len(made.scheme.tags))

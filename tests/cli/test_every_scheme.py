@@ -23,6 +23,8 @@ QUICK = [
     *("--set", "network.mac.size=12", "--set", "network.mac.span_size=8"),
     *("--set", "network.toe.feed_forward=7", "--set", "optimisation.epochs=2", "--device", "cpu"),
 ]
+LOSSY = {"corro", "biohd", "biohd1234", "bio"}
+"""Schemes that cannot express every annotation of the small corpus."""
 
 
 @pytest.fixture(scope="module", params=sorted(SCHEMES))
@@ -55,7 +57,7 @@ def test_train_resume_and_go_on_from_there(run, gold, encoder, tmp_path, monkeyp
     told = json.loads(run("info", tmp_path / "m", "--json").out)
     assert told["scheme"] == told["provenance"]["settings"]["scheme"] == scheme
     assert told["labels"] == ["ADR", "Drug"]
-    assert told["provenance"]["train"]["unusable"] == {}
+    assert scheme in LOSSY or told["provenance"]["train"]["unusable"] == {}
     started = run(
         *(*base, "--out", tmp_path / "n", "--init-from", tmp_path / "m"),
         *("--set", "optimisation.epochs=1", "--device", "cpu"),
@@ -69,7 +71,8 @@ def test_extract_and_score_agree_with_evaluate(run, model, gold, tmp_path):
     scores = json.loads(evaluated.out)
     assert scores["overall"]["predicted"] > 0
     name = read_description(model)["scheme"]
-    assert scores["unreachable_by"] == {name: 0}
+    assert set(scores["unreachable_by"]) == {name}
+    assert name in LOSSY or scores["unreachable_by"] == {name: 0}
     out = tmp_path / "found"
     assert run("extract", gold, "--model", model, "--format", "brat", "--out", out).code == 0
     scored = json.loads(run("score", "--gold", gold, "--pred", out, "--json").out)
