@@ -89,7 +89,7 @@ def test_the_baseline_has_neither_special_words_nor_triplets():
 
 
 def test_clean_weighs_triplets_less_than_the_paper():
-    assert resolve().triplets.weight == 0.01
+    assert resolve().triplets.weight == 0.001
     assert resolve(preset="paper").triplets.weight == 1.0
 
 
@@ -126,6 +126,6 @@ def test_the_released_setting_of_mac(options):
 def test_mac_has_triplets_of_both_sources(scheme):
     for source in ("logits", "grid"):
         settings = resolve(options={"scheme": scheme}, assignments=[f"triplets.source={source}"])
-        assert settings.triplets.weight == 0.01
+        assert settings.triplets.weight == 0.001
         assert not settings.network.mac.squared_norm
         assert settings.network.embedding_dropout == 0.2

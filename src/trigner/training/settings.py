@@ -36,7 +36,7 @@ class TripletSettings(_Section):
     """The triplet loss (paper, section 3.3). Items: `docs/decisions/triplet-presets.md`."""
 
     weight: float = Field(
-        default=0.01, ge=0, description="factor of the triplet loss; 0 switches it off"
+        default=0.001, ge=0, description="factor of the triplet loss; 0 switches it off"
     )
     source: Source = Field(
         default="logits",
