@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from study_results import result_of
 from trigner.evaluation import describe
 from trigner.studies import protocol, runs
 from trigner.studies.report import make_report
@@ -29,11 +32,11 @@ def tables(finished, corpus):
 
 def test_ours_stands_beside_the_published_row_of_the_same_system(tables):
     table = tables["F1, published and ours"]
-    assert table.columns == ("system", "CADEC", "ShARe13", "ShARe14", "ours: small")
+    assert table.columns == ("system", "ours: small", "CADEC", "ShARe13", "ShARe14")
     rows = {row[0]: row[1:] for row in table.rows}
-    assert rows["none"] == ("71.49", "81.74", "81.78", "88.89 ± 0.00")
-    assert rows["25"][-1] == "–"
-    assert rows["ours: control"] == ("–", "–", "–", "57.14 ± 0.00")
+    assert rows["none"] == ("88.89 ± 0.00", "71.49", "81.74", "81.78")
+    assert rows["25"][0] == "–"
+    assert rows["ours: control"] == ("57.14 ± 0.00", "–", "–", "–")
 
 
 def test_models_chosen_in_two_ways_have_tables_of_their_own(tables):
@@ -62,3 +65,19 @@ def test_statistics_and_signatures(tables):
     assert len(runs_table.rows) == 6
     assert all(row[-1].startswith("`data:") for row in runs_table.rows)
     assert runs_table.rows[0][2] == "1/1 of 2"
+
+
+def test_what_was_not_kept_has_no_empty_table(declare, corpus, tmp_path):
+    study = declare()
+    for run in runs(study, protocol("full"))[:3]:
+        result_of(run, corpus, tmp_path, models=["overall"])
+    there = [replace(r, found=None) for r in read_results(tmp_path, "small")]
+    systems = gather(runs(study, protocol("full")), there, corpus.hashes)
+    report = make_report(study, protocol("full"), [summarise("small", systems, "control")], {})
+    assert [section.title for section in report.sections] == [
+        "Beside the published numbers",
+        "small: scores",
+        "small: runs",
+    ]
+    titles = [table.title for table in report.sections[1].tables]
+    assert titles == ["Test, models chosen by overall F1 on dev", "Dev F1, by what chose the model"]

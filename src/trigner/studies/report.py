@@ -72,8 +72,8 @@ def make_report(
     """What a study has found on each corpus; `statistics` are by corpus and part."""
     about = [study.about] if study.about else []
     about.append(
-        f"Protocol: {protocol.about}. Scores of the test part in percent, mean ± deviation over"
-        " seeds; the epoch is chosen on dev."
+        f"Protocol: {protocol.about.rstrip('.')}. Scores of the test part in percent, mean ±"
+        " deviation over seeds; the epoch is chosen on dev."
     )
     sections = [_beside(study, summaries)]
     for summary in summaries:
@@ -82,7 +82,7 @@ def make_report(
 
 
 def _beside(study: Study, summaries: Sequence[Summary]) -> Section | None:
-    """The paper's table: published numbers, and ours in the columns behind them."""
+    """The paper's table: published numbers, and ours in the columns before them."""
     if study.report.published is None:
         return None
     known = published(study.report.published)
@@ -93,8 +93,9 @@ def _beside(study: Study, summaries: Sequence[Summary]) -> Section | None:
         if any(slice_ in row.scores.get(corpus, {}) for row in known.rows)
     ]
     slices = [slice_ for slice_ in SLICES if any(found == slice_ for _, found in theirs)]
-    columns = ["system", *(_column(CORPORA[corpus], slice_) for corpus, slice_ in theirs)]
+    columns = ["system"]
     columns += [_column(f"ours: {s.corpus}", slice_) for s in summaries for slice_ in slices]
+    columns += [_column(CORPORA[corpus], slice_) for corpus, slice_ in theirs]
     rows = []
     matched = set()
     for row in known.rows:
@@ -103,15 +104,15 @@ def _beside(study: Study, summaries: Sequence[Summary]) -> Section | None:
         rows.append(
             (
                 row.system,
-                *(_rate(row, corpus, slice_) for corpus, slice_ in theirs),
                 *_ours(row.ours, chosen_by, summaries, slices),
+                *(_rate(row, corpus, slice_) for corpus, slice_ in theirs),
             )
         )
     names = dict.fromkeys(system.name for summary in summaries for system in summary.systems)
     for name in names:
         if (name, CHOSEN_BY[0]) not in matched:
             cells = _ours(name, CHOSEN_BY[0], summaries, slices)
-            rows.append((f"ours: {name}", *(NOTHING for _ in theirs), *cells))
+            rows.append((f"ours: {name}", *cells, *(NOTHING for _ in theirs)))
     note = " ".join(filter(None, [known.about, known.source]))
     table = Table("F1, published and ours", tuple(columns), tuple(rows), note)
     return Section("Beside the published numbers", tables=(table,))
@@ -145,9 +146,10 @@ def _of_corpus(
     figures = []
     if study.report.plot is not None and (svg := score_figure(summary, study.report.plot)):
         figures.append(Figure("Test F1, error bars: deviation over seeds", svg))
-    scores = Section(f"{summary.corpus}: scores", (), (*tables, _on_dev(summary)), tuple(figures))
+    shown = tuple(table for table in (*tables, _on_dev(summary)) if table.rows)
+    scores = Section(f"{summary.corpus}: scores", (), shown, tuple(figures))
     tests = None
-    if summary.comparisons:
+    if any(compared.tests for compared in summary.comparisons):
         told = (
             f"Each system less {summary.baseline}, in points of F1, with the 95 % interval of the"
             " paired bootstrap, its p value and that of approximate randomisation (10,000"
@@ -155,8 +157,9 @@ def _of_corpus(
             " They tell how sure a difference is on other sentences, not with other seeds:"
             " the deviations above do that.",
         )
-        compared = [_tests(summary, chosen_by) for chosen_by in CHOSEN_BY]
-        tests = Section(f"{summary.corpus}: significance", told, tuple(compared))
+        compared = (_tests(summary, chosen_by) for chosen_by in CHOSEN_BY)
+        with_rows = tuple(table for table in compared if table.rows)
+        tests = Section(f"{summary.corpus}: significance", told, with_rows)
     return [scores, tests, _described(summary.corpus, statistics), _runs(summary)]
 
 
@@ -214,7 +217,7 @@ def _tests(summary: Summary, chosen_by: str) -> Table:
     rows = [
         (compared.system, str(len(compared.seeds)), *_tested(compared))
         for compared in summary.comparisons
-        if compared.chosen_by == chosen_by
+        if compared.chosen_by == chosen_by and compared.tests
     ]
     title = f"Against {summary.baseline}, models chosen by {chosen_by} F1"
     return Table(title, tuple(columns), tuple(rows))
