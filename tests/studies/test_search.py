@@ -102,7 +102,7 @@ def test_another_search_is_not_gone_on_with(declare, scored, go):
     with pytest.raises(InputError, match="other ranges, data or settings"):
         go(declare(STUDY.format(trials=1)), changes=Changes(encoder="x"))
     path = journal(declare(STUDY.format(trials=1)), "small", FULL, folders)
-    with FileLock(f"{path}.lock"), pytest.raises(InputError, match="another process"):
+    with FileLock(f"{path}.in-use"), pytest.raises(InputError, match="another process"):
         go(declare(STUDY.format(trials=1)))
     path.write_text("no journal\n")
     with pytest.raises(InputError, match="is damaged"):

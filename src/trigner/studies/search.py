@@ -73,7 +73,8 @@ def search(
     path = journal(study, corpus.name, protocol, folders)
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(f"{path}.lock", timeout=0):
+        # Not `.lock`: that is the name of the lock that the journal takes for each of its writes.
+        with FileLock(f"{path}.in-use", timeout=0):
             opened = _open(path)
             _same_ranges(opened, wanted, corpus, changes, path)
             _go_on(opened, study, protocol, corpus, changes, folders, options, space, console, tell)
