@@ -75,8 +75,10 @@ def test_only_the_documents_of_one_portion_are_drawn_and_kept(monkeypatch):
             drawn.append(weakref.ref(text))
             yield Document(str(number), text)
 
+    gc.freeze()  # what other tests left need not be looked through again and again
     for portion in portions(stream()):
         del portion
         gc.collect()
         assert sum(ref() is not None for ref in drawn) <= 5
+    gc.unfreeze()
     assert len(drawn) == 200
