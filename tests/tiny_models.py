@@ -53,10 +53,6 @@ def tiny_model(folder: Path, scheme: str = "w2ner", kind: str = "bert", **change
     scores = torch_scorer(made.tagger)(batch).reshape(-1, len(made.scheme.tags))
     several = made.scheme.tag_space is TagSpace.MULTI_LABEL_GRID
     middle = np.quantile(scores, 0.7, axis=0) if several else scores.mean(axis=0)
-    if made.scheme.tag_space is TagSpace.EXCLUSIVE_GRID:
-        # More cells without a tag than with one: links that all lead on make hundreds of mentions.
-        ahead = (scores - middle)[:, 1:].max(axis=1) - (scores - middle)[:, 0]
-        middle[0] -= np.quantile(ahead, 0.7)
     layers = [made.tagger.get_submodule(name) for name in LAST_LAYERS[scheme]]
     start = 0
     with torch.no_grad():

@@ -249,7 +249,7 @@ def test_copies(page, extract):
 def test_text_is_never_taken_for_html(page):
     page.type(HOSTILE)
     page.until(lambda: page.surfaces())
-    for button in page.all("#entities button"):
+    for button in page.all("#entities button")[:8]:  # the model finds hundreds
         button.click()
         page.until(lambda: page["why"].is_displayed())
     time.sleep(0.3)
@@ -304,7 +304,7 @@ def test_everything_can_be_reached_by_keys_and_has_a_name(page):
     page.type(TEXT)
     page.driver.execute_script("document.body.focus(); window.scrollTo(0, 0);")
     reached = []
-    for _ in range(60):
+    for _ in range(200):
         ActionChains(page.driver).send_keys("\ue004").perform()  # Tab
         active, name = page.driver.execute_script(FOCUSED)
         if active == "BODY":
