@@ -1,7 +1,7 @@
 # Nothing is needed before but Python 3.11 or later, with its venv module, and make.
 #
 #   make demo          extract with the bundled model; train on the shipped corpus, evaluate, extract
-#   make test          ruff, mypy and every test          (PYTEST_OPTS="-n 2 -k brat" adds options)
+#   make test          ruff, mypy and every test          (PYTEST_OPTS="-n 1 -k brat" chooses)
 #   make test-oldest   the tests on the oldest supported torch and transformers
 #   make bundled-model  train, export and describe the model that ships (CORPUS=folder of spl-adr)
 #   make bench         speed and memory of everything     (CORPUS=folder MODEL=folder ENCODER=name)
@@ -12,7 +12,7 @@
 #   make clean         remove the environments, the caches and what the demo trained
 
 PYTHON ?= python3
-PYTEST_OPTS ?=
+PYTEST_OPTS ?= -n auto
 CORPUS ?=
 MODEL ?=
 ENCODER ?=
