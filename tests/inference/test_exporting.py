@@ -2,16 +2,18 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import trigner
 from trigner.batches import collate
 from trigner.errors import InputError, TrignerError
 from trigner.inference import export, exporting
 from trigner.inference.onnx_runtime import onnx_scorer
-from trigner.model_folder import read_description
+from trigner.model_folder import GRAPH, read_description
 
 SENTENCES = [
     ["my", "left", "leg", "hurt"],
@@ -137,3 +139,11 @@ def test_probes_reach_the_encoders_limit_at_most(made):
     model = made()
     assert exporting._probes(model).piece_ids.shape[1] <= model.tagger.encoder.max_pieces
     assert collate(model.word_pieces([["pain"]]), padding_id=0).lengths.tolist() == [3]
+
+
+def test_an_exported_graph_tells_nothing_of_the_machine(exported, in_8_bits):
+    for folder in (exported, in_8_bits):
+        graph = (folder / GRAPH).read_bytes()
+        assert str(Path(torch.__file__).parent).encode() not in graph
+        assert str(Path(__file__).parents[2]).encode() not in graph
+        assert b"stack_trace" not in graph

@@ -123,8 +123,21 @@ def to_onnx(model: Model) -> bytes:
         reason = str(error.__cause__ or error).strip().splitlines()[0]
         raise TrignerError(f"this encoder cannot be exported: {reason}") from error
     assert program is not None  # with `dynamo` there is always one
-    serialized: bytes = program.model_proto.SerializeToString()
+    graph = program.model_proto
+    _forget_traces(graph.graph)
+    serialized: bytes = graph.SerializeToString()
     return serialized
+
+
+def _forget_traces(graph: Any) -> None:
+    """Drop what the exporter notes about where each node came from.
+
+    It tells the folders of the machine that exported, and is half a megabyte.
+    """
+    graph.ClearField("metadata_props")
+    for part in (*graph.node, *graph.value_info, *graph.input, *graph.output, *graph.initializer):
+        part.ClearField("metadata_props")
+        part.ClearField("doc_string")
 
 
 def largest_difference(model: Model, graph: bytes) -> float:
