@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -146,7 +147,11 @@ def test_a_killed_run_asks_nothing_twice(gold, tmp_path, how):
         arguments = ["--data", gold, "--types", "ADR", "--llm", "stub", "--out", out]
         line = [sys.executable, "-m", "trigner", "prompt", *map(str, arguments)]
         line += ["--base-url", stub.base_url, "--concurrency", "2"]
-        process = subprocess.Popen(line, env=environment, stderr=subprocess.PIPE, text=True)
+        # What runs in the background of a shell script inherits that SIGINT is ignored.
+        heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+        process = subprocess.Popen(
+            line, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=heard
+        )
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and stub.at_once < 2:
             time.sleep(0.02)
