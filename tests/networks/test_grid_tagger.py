@@ -5,10 +5,9 @@ import torch
 
 from oracles import pair_grid_naive
 from tiny_encoders import KINDS
-from trigner.batches import SPECIAL_WORDS, WordPieces, collate
+from tiny_taggers import SENTENCES, tiny_tagger, valid_cells
+from trigner.batches import SPECIAL_WORDS
 from trigner.networks import NetworkSettings
-from trigner.networks.build import build_tagger
-from trigner.networks.pretrained import load_encoder
 from trigner.schemes import scheme
 
 SMALL = NetworkSettings(
@@ -20,11 +19,7 @@ SMALL = NetworkSettings(
     grid_size=7,
     biaffine_size=5,
 )
-SENTENCES = [
-    ["my", "left", "leg", "hurt", "."],
-    ["no", "pain"],
-    ["then", "my", "\u200b", "arms", "and", "legs", "felt", "numb", "after", "the", "tablet", "."],
-]
+W2NER = scheme("w2ner", ("ADR", "Drug"))
 CO_PREDICTORS = [
     {"co_predictor": "w2ner"},
     *({"pair_map": kind} for kind in ("full", "folded", "low_rank")),
@@ -32,28 +27,7 @@ CO_PREDICTORS = [
 
 
 def make(folder, **changes):
-    """A tagger whose conditional norm is no plain one any more, and its word pieces."""
-    torch.manual_seed(1)
-    settings = SMALL.model_copy(update=changes)
-    model, tokenizer, padding_id = load_encoder(str(folder), settings.leading_words)
-    tagger = build_tagger(model, settings, scheme("w2ner", ("ADR", "Drug")))
-    for linear in (tagger.features.norm.scale, tagger.features.norm.shift):
-        torch.nn.init.normal_(linear.weight, std=0.3)
-    pieces = WordPieces(tokenizer, settings.leading_words)
-
-    def batch(sentences):
-        arrays = collate(pieces(sentences), padding_id=padding_id)
-        return [
-            torch.from_numpy(array)
-            for array in (arrays.piece_ids, arrays.attention_mask, arrays.word_pieces)
-        ] + [torch.from_numpy(arrays.lengths)]
-
-    return tagger, batch
-
-
-def valid_cells(lengths):
-    inside = torch.arange(int(lengths.max())) < lengths[:, None]
-    return inside[:, :, None] & inside[:, None]
+    return tiny_tagger(folder, W2NER, SMALL.model_copy(update=changes))
 
 
 @pytest.mark.parametrize("training", [True, False])

@@ -5,7 +5,7 @@ import torch
 
 from oracles import mac_tagger_naive
 from tiny_encoders import KINDS
-from trigner.batches import WordPieces, collate
+from tiny_taggers import SENTENCES, tiny_tagger, valid_cells
 from trigner.networks import NetworkSettings
 from trigner.networks.build import build_tagger
 from trigner.networks.mac_tagger import LENGTHS, SegmentTagger
@@ -14,37 +14,13 @@ from trigner.networks.settings import MacSettings
 from trigner.schemes import scheme
 
 SMALL = MacSettings(recurrent=True, size=10, span_size=6, span_reach=5, length_size=3)
-SENTENCES = [
-    ["my", "left", "leg", "hurt", "."],
-    ["no", "pain"],
-    ["then", "my", "\u200b", "arms", "and", "legs", "felt", "numb", "after", "the", "tablet", "."],
-]
 
 
 def make(folder, name="mac", **changes):
-    """A tagger whose conditional norms are no plain ones any more, and what makes its batches."""
-    torch.manual_seed(1)
-    settings = NetworkSettings(
-        mac=SMALL.model_copy(update=changes), lstm_size=8, embedding_dropout=0.0
-    )
-    model, tokenizer, padding_id = load_encoder(str(folder), settings.leading_words)
-    tagger = build_tagger(model, settings, scheme(name, ("ADR", "Drug")))
-    for part in (tagger.segments, tagger.links):
-        for linear in (part.norm.scale, part.norm.shift):
-            torch.nn.init.normal_(linear.weight, std=0.3)
-    pieces = WordPieces(tokenizer, settings.leading_words)
-
-    def batch(sentences):
-        arrays = collate(pieces(sentences), padding_id=padding_id)
-        names = ("piece_ids", "attention_mask", "word_pieces", "lengths")
-        return [torch.from_numpy(getattr(arrays, name)) for name in names]
-
+    mac = SMALL.model_copy(update=changes)
+    settings = NetworkSettings(mac=mac, lstm_size=8, embedding_dropout=0.0)
+    tagger, batch = tiny_tagger(folder, scheme(name, ("ADR", "Drug")), settings)
     return tagger.eval(), batch
-
-
-def valid_cells(lengths):
-    inside = torch.arange(int(lengths.max())) < lengths[:, None]
-    return inside[:, :, None] & inside[:, None]
 
 
 VARIANTS = [

@@ -4,38 +4,21 @@ import pytest
 import torch
 
 from tiny_encoders import KINDS
-from trigner.batches import WordPieces, collate
+from tiny_taggers import SENTENCES, tiny_tagger
 from trigner.errors import InputError
 from trigner.networks import NetworkSettings
-from trigner.networks.build import build_tagger
-from trigner.networks.pretrained import load_encoder
 from trigner.networks.recurrent import BiLstm
 from trigner.networks.sequence_tagger import ArcWeights
 from trigner.networks.settings import SequenceSettings
 from trigner.schemes import scheme
 
-SENTENCES = [
-    ["my", "left", "leg", "hurt", "."],
-    ["no", "pain"],
-    ["then", "my", "\u200b", "arms", "and", "legs", "felt", "numb", "after", "the", "tablet", "."],
-]
 LAYERS = pytest.mark.parametrize("layer", ["none", "hidden", "bilstm"])
 
 
 def make(folder, name="biohd", **changes):
-    torch.manual_seed(1)
     sequence = SequenceSettings(hidden_size=6, **changes)
     settings = NetworkSettings(lstm_size=8, special_words=False, sequence=sequence)
-    model, tokenizer, padding_id = load_encoder(str(folder), settings.leading_words)
-    tagger = build_tagger(model, settings, scheme(name, ("ADR", "Drug")))
-    pieces = WordPieces(tokenizer, settings.leading_words)
-
-    def batch(sentences):
-        arrays = collate(pieces(sentences), padding_id=padding_id)
-        names = ("piece_ids", "attention_mask", "word_pieces", "lengths")
-        return [torch.from_numpy(getattr(arrays, name)) for name in names]
-
-    return tagger, batch
+    return tiny_tagger(folder, scheme(name, ("ADR", "Drug")), settings)
 
 
 @LAYERS

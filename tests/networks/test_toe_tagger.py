@@ -5,44 +5,16 @@ import torch
 
 from oracles import toe_network_naive
 from tiny_models import SMALL
-from trigner.batches import WordPieces, collate
-from trigner.networks.build import build_tagger
-from trigner.networks.pretrained import load_encoder
+from tiny_taggers import SENTENCES, tiny_tagger, valid_cells
 from trigner.schemes import scheme
 
-SENTENCES = [
-    ["my", "left", "leg", "hurt", "."],
-    ["no", "pain"],
-    ["then", "my", "\u200b", "arms", "and", "legs", "felt", "numb", "after", "the", "tablet", "."],
-]
 TOE = scheme("toe", ("ADR", "Drug"))
 OWN = {"co_predictor": "w2ner", "dilations": (1, 2), "chained": False}
 
 
 def make(folder, rounds=3, mask_padding=True, **changes):
-    """A tagger whose conditional norm is no plain one any more, and its word pieces."""
-    torch.manual_seed(1)
     toe = SMALL.toe.model_copy(update={"rounds": rounds, "mask_padding": mask_padding})
-    settings = SMALL.model_copy(update={**OWN, "toe": toe, **changes})
-    model, tokenizer, padding_id = load_encoder(str(folder), settings.leading_words)
-    tagger = build_tagger(model, settings, TOE)
-    for linear in (tagger.enhancement.features.norm.scale, tagger.enhancement.features.norm.shift):
-        torch.nn.init.normal_(linear.weight, std=0.3)
-    pieces = WordPieces(tokenizer, settings.leading_words)
-
-    def batch(sentences):
-        arrays = collate(pieces(sentences), padding_id=padding_id)
-        return [
-            torch.from_numpy(array)
-            for array in (arrays.piece_ids, arrays.attention_mask, arrays.word_pieces)
-        ] + [torch.from_numpy(arrays.lengths)]
-
-    return tagger, batch
-
-
-def valid_cells(lengths):
-    inside = torch.arange(int(lengths.max())) < lengths[:, None]
-    return inside[:, :, None] & inside[:, None]
+    return tiny_tagger(folder, TOE, SMALL.model_copy(update={**OWN, "toe": toe, **changes}))
 
 
 def untouched(tagger):

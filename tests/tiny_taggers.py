@@ -1,0 +1,50 @@
+"""Taggers of any scheme around a tiny encoder, as they are built, and batches for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from trigner.batches import WordPieces, collate
+from trigner.networks import NetworkSettings
+from trigner.networks.build import build_tagger
+from trigner.networks.conditional_norm import ConditionalNorm
+from trigner.networks.pretrained import load_encoder
+from trigner.networks.tagger import Tagger
+from trigner.schemes import Scheme
+
+SENTENCES = [
+    ["my", "left", "leg", "hurt", "."],
+    ["no", "pain"],
+    ["then", "my", "\u200b", "arms", "and", "legs", "felt", "numb", "after", "the", "tablet", "."],
+]
+ARRAYS = ("piece_ids", "attention_mask", "word_pieces", "lengths")
+
+Batches = Callable[[Sequence[Sequence[str]]], list[Tensor]]
+
+
+def tiny_tagger(folder: Path, scheme: Scheme, settings: NetworkSettings) -> tuple[Tagger, Batches]:
+    """A tagger whose conditional norms are no plain ones any more, and what makes its inputs."""
+    torch.manual_seed(1)
+    model, tokenizer, padding_id = load_encoder(str(folder), settings.leading_words)
+    tagger = build_tagger(model, settings, scheme)
+    for layer in tagger.modules():
+        if isinstance(layer, ConditionalNorm):
+            for linear in (layer.scale, layer.shift):
+                torch.nn.init.normal_(linear.weight, std=0.3)
+    pieces = WordPieces(tokenizer, settings.leading_words)
+
+    def batch(sentences):
+        arrays = collate(pieces(sentences), padding_id=padding_id)
+        return [torch.from_numpy(getattr(arrays, name)) for name in ARRAYS]
+
+    return tagger, batch
+
+
+def valid_cells(lengths: Tensor) -> Tensor:
+    """`[B, L, L]`: True for cells of two words of their sentence."""
+    inside = torch.arange(int(lengths.max())) < lengths[:, None]
+    return inside[:, :, None] & inside[:, None]
