@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))  # slow, obvious versions
-from speed import decoding, extraction, forward, growth, made_up, precision, report, step
+from speed import decoding, extraction, forward, growth, made_up, precision, report, step, systems
 from speed.figures import Section, Tell
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # fresh processes are started
@@ -48,6 +48,7 @@ class Sizes:
     decoded: tuple[int, ...] = (25, 50, 100, 200, 400)
     recursive: tuple[int, ...] = (12, 16)
     corpus_sizes: tuple[int, ...] = (200, 400, 800)
+    system_lengths: tuple[int, ...] = (25, 100, 400)
 
     def quick(self) -> Sizes:
         """A fast look: the same figures, with less behind each."""
@@ -62,6 +63,7 @@ class Sizes:
             decoded=(50, 400),
             recursive=(12,),
             corpus_sizes=(100, 200),
+            system_lengths=(25, 100),
         )
 
 
@@ -83,6 +85,15 @@ def sections(sizes: Sizes, tell: Tell) -> dict[str, Callable[[], Section]]:
         ),
         "length": lambda: growth.measure(first, lengths=s.lengths, rounds=rounds, tell=tell),
         "corpus": lambda: extraction.corpus_size(first, sizes=s.corpus_sizes, tell=tell),
+        "systems": lambda: systems.measure(
+            first,
+            s.corpus,
+            **step_size,
+            sentences=s.sentences // 2,
+            lengths=s.system_lengths,
+            rounds=rounds,
+            tell=tell,
+        ),
         "precision": lambda: precision.measure(
             first, s.corpus, s.model, sentences=s.sentences, rounds=rounds, tell=tell
         ),

@@ -17,6 +17,7 @@ from trigner.mentions import Mention, Sentence
 from trigner.networks import Model, NetworkSettings, create
 from trigner.networks.build import build_tagger
 from trigner.text import segment
+from trigner.training import Settings
 
 LABEL = "ADR"
 MPNET = "mpnet"
@@ -41,6 +42,12 @@ def model(encoder: str, pair_map: str = "low_rank") -> Model:
         torch.nn.init.normal_(made.tagger.co_predictor.pairs.weight, std=0.02)
     made.tagger.eval()
     return made
+
+
+def system(encoder: str, settings: Settings) -> Model:
+    """A fresh model of any system, one label."""
+    torch.manual_seed(1)
+    return create(encoder, settings.scheme, (LABEL,), settings.network)
 
 
 def vocabulary() -> list[str]:

@@ -33,9 +33,14 @@ class Peak:
         return self.peak - self.loaded
 
 
-def fresh(**task: Any) -> Peak:
-    """The peak of a task in a process of its own."""
+RETURNED = {"MALLOC_MMAP_THRESHOLD_": "131072"}
+"""With it the C library hands freed arrays back to the system at once and keeps none in store."""
+
+
+def fresh(*, returned: bool = False, **task: Any) -> Peak:
+    """The peak of a task in a process of its own; `returned`: freed memory is handed back."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    environment |= RETURNED if returned else {}
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "speed.memory", json.dumps(task)],
         env=environment,
@@ -56,11 +61,15 @@ def _resident(line: str) -> float:
 
 
 def _work(work: str, side: str, encoder: str, **sizes: int) -> Any:
-    from speed import growth, step  # heavy, and they import this module
+    from speed import growth, step, systems  # heavy, and they import this module
 
-    if work == "step":
-        return step.one_step(encoder, side, **sizes)
-    return growth.one_forward(encoder, side, **sizes)
+    ready: dict[str, Any] = {
+        "step": step.one_step,
+        "forward": growth.one_forward,
+        "training": systems.one_step,
+        "inference": systems.one_forward,
+    }
+    return ready[work](encoder, side, **sizes)
 
 
 def main() -> None:

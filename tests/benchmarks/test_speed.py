@@ -17,10 +17,12 @@ from speed import (
     precision,
     report,
     step,
+    systems,
 )
 from speed.straightforward import Straightforward, centroid_loss
 
 from tiny_encoders import tiny_encoder
+from trigner.schemes import SCHEMES, scheme
 from trigner.triplets import PAPER
 
 
@@ -105,6 +107,34 @@ def test_ratios_and_targets():
     assert figures.at_most("a", 2, found).reached
     assert not figures.at_least("a", 3, found).reached
     assert figures.spread([3.0]) == figures.Spread(3.0, 3.0, 3.0)
+
+
+def test_systems(encoder, monkeypatch):
+    monkeypatch.setattr(memory, "fresh", lambda **_: memory.Peak(10.0, 20.0))
+    section = systems.measure(
+        encoder, None, size=2, longest=6, sentences=6, lengths=(8, 16), rounds=1, tell=tell
+    )
+    names = [figure.what for figure in section.figures]
+    assert {"w2ner", "trigner", "toe-triplets", "mac", "corro", "bio", systems.PLAIN} < set(names)
+    decoded = {name.removeprefix("decoding ") for name in names if name.startswith("decoding ")}
+    assert decoded == set(SCHEMES)
+    assert "10 MB in training" in section.figures[0].note
+
+
+@pytest.mark.parametrize("ready", [systems.one_step, systems.one_forward])
+def test_memory_of_a_system(encoder, ready):
+    ready(encoder, "mac", size=2, longest=6)()
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_scores_of_annotations_are_decoded_to_them(name):
+    sentence = made_up.sentences([9], 1, mentions=1)
+    tags = scheme(name, ("ADR",))
+    (found,) = systems.scores(tags, sentence)
+    (mention,) = sentence[0].mentions
+    expressible = not tags.encode([mention], 9).lost
+    decoded = [scored.mention for scored in tags.decode(found).mentions]
+    assert (mention in decoded) == expressible
 
 
 def test_precision_and_cold_start(encoder):

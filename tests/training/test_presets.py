@@ -74,7 +74,7 @@ def test_toes_released_set_up():
 
 def test_toe_is_clean_with_its_own_convolutions():
     settings = resolve(options={"scheme": "toe"})
-    assert settings.network.co_predictor == "w2ner"
+    assert settings.network.co_predictor == "trigner"
     assert (settings.network.dilations, settings.network.chained) == ((1, 2), False)
     assert settings.network.toe.mask_padding
     assert settings.triplets == resolve().triplets

@@ -109,6 +109,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "encoder": BIOBERT,
         "seed": 1898,
         "network": {
+            "co_predictor": "w2ner",
             "special_words": False,
             "empty_word": "batch_minimum",
             "mask_between": False,
@@ -135,7 +136,7 @@ SEQUENCE: dict[str, Any] = {"network": {"special_words": False}, "triplets": {"w
 MAC: dict[str, Any] = {"network": {"embedding_dropout": 0.2}}
 
 SCHEME_SETTINGS: dict[str, Mapping[str, Any]] = {
-    "toe": {"network": {"co_predictor": "w2ner", "dilations": (1, 2), "chained": False}},
+    "toe": {"network": {"dilations": (1, 2), "chained": False}},
     "mac": MAC,
     "mac_minimal": MAC,
     "corro": SEQUENCE,

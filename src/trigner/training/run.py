@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,6 @@ from trigner.training.records import differences, read_record, write_record
 from trigner.training.settings import OptimisationSettings, SelectBy, Settings
 from trigner.training.task_losses import task_loss
 from trigner.training.trainer import LOGS, TRAIN_LOSS, KeepBest, TaggerTrainer, training_arguments
-from trigner.triplets import CandidateSettings
 
 RUN = "run.json"
 """Settings and data of a run, written before it starts: a resumption must agree with them."""
@@ -240,7 +239,7 @@ def _trainer(work: _Work, progress: ShowProgress, report_to: Sequence[str]) -> T
         ),
         data=work.data,
         batches=batches,
-        collator=collator(model, _candidates(settings)),
+        collator=collator(model, settings.triplets.candidates),
         settings=optimisation,
         score_dev=score_dev,
         callbacks=[*keep_best, progress],
@@ -259,14 +258,6 @@ def _started_from(folder: Path, settings: Settings, labels: tuple[str, ...]) -> 
     if model.network != settings.network:
         raise InputError("was trained with other network settings than these", path=folder)
     return model
-
-
-def _candidates(settings: Settings) -> CandidateSettings | None:
-    triplets = settings.triplets
-    if triplets.weight == 0:
-        return None
-    shared = {option.name: getattr(triplets, option.name) for option in fields(CandidateSettings)}
-    return CandidateSettings(**shared)
 
 
 def _record_to_resume(out: Path, run: Mapping[str, Any]) -> dict[str, Any]:

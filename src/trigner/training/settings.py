@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,7 +19,7 @@ from trigner.model_folder import DESCRIPTION, read_description
 from trigner.networks import NetworkSettings
 from trigner.training.presets import PRESETS, SCHEME_SETTINGS
 from trigner.training.records import differences
-from trigner.triplets import SELECTION_ALIASES, SELECTIONS
+from trigner.triplets import SELECTION_ALIASES, SELECTIONS, CandidateSettings
 
 SelectBy = Literal["overall", "discontinuous"]
 Source = Literal["logits", "pair_states"]
@@ -92,6 +93,15 @@ class TripletSettings(_Section):
         if isinstance(data, dict) and data.get("source") in SOURCE_ALIASES:
             return {**data, "source": SOURCE_ALIASES[data["source"]]}
         return data
+
+    @property
+    def candidates(self) -> CandidateSettings | None:
+        """How anchors, positives and negatives are found; None with a weight of 0."""
+        if self.weight == 0:
+            return None
+        return CandidateSettings(
+            **{f.name: getattr(self, f.name) for f in fields(CandidateSettings)}
+        )
 
 
 class TaskSettings(_Section):

@@ -1,0 +1,226 @@
+"""The systems of the study `systems`: training, inference, decoding and memory of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from speed import made_up, memory
+from speed.figures import Figure, Section, Tell, Work, in_turns, ratios, spread
+from speed.forward import run_bare
+from speed.step import BARE, bare_loss, updater
+from speed.straightforward import Straightforward
+from trigner.mentions import Mention, Sentence
+from trigner.networks import Model
+from trigner.schemes import Scheme, TagSpace, decoded_tags
+from trigner.studies import Run, find_study, protocol, runs
+from trigner.training.data import collator
+from trigner.training.objective import Objective
+from trigner.training.task_losses import task_loss
+
+GRID, PLAIN = "trigner-without", "w2ner, straightforward"
+WIDE = (32, 43)
+"""Sentences and words of the largest batch that extraction makes."""
+
+SURE = 6.0
+"""The logit of a tag that is there, as sure as trained models are."""
+
+
+def measure(
+    encoder: str,
+    corpus: Path | None,
+    *,
+    size: int,
+    longest: int,
+    sentences: int,
+    lengths: tuple[int, ...],
+    rounds: int,
+    tell: Tell,
+) -> Section:
+    """Words a second of each system in training, inference and decoding; memory."""
+    chosen, source = made_up.sample_sentences(corpus, sentences)
+    section = Section(
+        "Systems",
+        notes=[
+            "The systems of `trigner study run systems` with fresh weights, one label. All take "
+            "turns; in brackets quartiles.",
+            "Training: a step on the batch of the training step above, triplets of centroids. "
+            f"Inference: forward pass, float32, {source}; batches as extraction makes them. "
+            f"`{PLAIN}`: the grid system in the formulation without algebra, on every 4. batch of "
+            "up to 40 words, its time as many times that of ours as there.",
+            "Decoding: one sentence at a time, from scores that are sure of its annotations' tags. "
+            "By length: made-up sentences with a mention every 8 words.",
+            "Memory: the most that was resident, in a fresh process, above the loaded model: in "
+            f"a training step, and in a forward pass over {WIDE[0]} sentences of {WIDE[1]} words, "
+            "the most that extraction scores at a time.",
+        ],
+    )
+    found = systems()
+    models = {name: made_up.system(encoder, run.settings) for name, run in found.items()}
+    tell(f"training step, {len(found)} systems")
+    batch = made_up.cadec_batch(size, longest)
+    training = in_turns(_training(found, models, batch), rounds)
+    tell(f"inference, {len(found)} systems")
+    works, plain = _inference(encoder, models, chosen)
+    inference = in_turns(works, max(3, rounds // 2))
+    slow = in_turns(plain, 2)
+    for name in training:
+        peak = _memory(name, encoder, size, longest, tell) if name in found else ""
+        times = (training[name], _words(batch)), (inference[name], _words(chosen))
+        rates = [_rate(taken, words) for taken, words in times]
+        shares = [ratios(of[name], of[BARE]).times() for of in (training, inference)]
+        section.figures.append(
+            Figure(
+                name,
+                f"training {rates[0]}, inference {rates[1]} words a second",
+                value=spread(inference[name]).median,
+                note=f"{shares[0]} and {shares[1]} the encoder's time{peak}",
+            )
+        )
+    times = ratios(slow[PLAIN], slow[GRID])
+    told = f"inference takes {times.times()} the time of {GRID}"
+    section.figures.append(Figure(PLAIN, told, value=times.median))
+    tell(f"decoding, {len(found)} systems")
+    section.figures.extend(_decoding(models, chosen, lengths, rounds))
+    return section
+
+
+def systems() -> dict[str, Run]:
+    """A run of each system, by its name."""
+    declared = runs(find_study("systems"), protocol("full"))
+    return {run.system: run for run in declared if run.seed == declared[0].seed}
+
+
+def training_step(model: Model, run: Run, sentences: Sequence[Sentence]) -> Work:
+    """Loss, gradients and update on a batch of these sentences."""
+    triplets = run.settings.triplets
+    objective = Objective(
+        model.tagger,
+        task_loss(model.scheme, run.settings.task),
+        triplets,
+        decoded_tags(model.scheme),
+    ).train()
+    batch = collator(model, triplets.candidates)(made_up.examples(model, sentences))
+    update = updater(model.tagger.parameters())
+    return lambda: update(objective(**batch))
+
+
+def _training(
+    found: Mapping[str, Run], models: Mapping[str, Model], sentences: Sequence[Sentence]
+) -> dict[str, Work]:
+    works = {name: training_step(models[name], run, sentences) for name, run in found.items()}
+    bare = models[GRID].tagger.encoder.model
+    batch = collator(models[GRID], None)(made_up.examples(models[GRID], sentences))
+    update = updater(bare.parameters())
+    return {**works, BARE: lambda: update(bare_loss(bare, batch))}
+
+
+def _inference(
+    encoder: str, models: Mapping[str, Model], chosen: Sequence[Sentence]
+) -> tuple[dict[str, Work], dict[str, Work]]:
+    """A forward pass of each over all sentences; ours and the straightforward one over some."""
+    batches = {
+        name: [made_up.inputs(b) for b in made_up.extraction_batches(model, chosen)]
+        for name, model in models.items()
+    }
+    works = {name: partial(_forward, m.tagger.eval(), batches[name]) for name, m in models.items()}
+    bare = partial(_bare, models[GRID].tagger.encoder.model)
+    short = [b for b in batches[GRID] if b["word_pieces"].shape[1] <= 40][::4]
+    plain = Straightforward(made_up.model(encoder, "full").tagger).eval()
+    some = {
+        GRID: partial(_forward, models[GRID].tagger, short),
+        PLAIN: partial(_forward, plain, short),
+    }
+    return {**works, BARE: partial(_forward, bare, batches[GRID])}, some
+
+
+def _decoding(
+    models: Mapping[str, Model],
+    chosen: Sequence[Sentence],
+    lengths: tuple[int, ...],
+    rounds: int,
+) -> Iterator[Figure]:
+    schemes = {model.scheme.name: model.scheme for model in models.values()}
+    made = {length: made_up.sentences([length], 9, mentions=length // 8) for length in lengths}
+    taken = [
+        in_turns({n: partial(_decode, s, scores(s, own)) for n, s in schemes.items()}, rounds)
+        for own in (chosen, *made.values())
+    ]
+    for name in schemes:
+        rate = _rate(taken[0][name], _words(chosen))
+        growth = [
+            f"{length} words {1e3 * spread(times[name]).median:.1f} ms"
+            for length, times in zip(lengths, taken[1:], strict=True)
+        ]
+        yield Figure(
+            f"decoding {name}",
+            f"{rate} words a second",
+            value=spread(taken[0][name]).median,
+            note=", ".join(growth),
+        )
+
+
+def scores(scheme: Scheme, sentences: Sequence[Sentence]) -> list[np.ndarray]:
+    """For each sentence logits that its annotations' tags would be read from."""
+    made = []
+    for sentence in sentences:
+        own = [Mention(mention.words, scheme.labels[0]) for mention in sentence.mentions]
+        tags = scheme.encode(own, len(sentence.words)).tags
+        if scheme.tag_space is not TagSpace.MULTI_LABEL_GRID:
+            tags = np.eye(len(scheme.tags), dtype=np.int8)[tags]
+        made.append(np.where(tags > 0, SURE, -SURE).astype(np.float32))
+    return made
+
+
+def _memory(name: str, encoder: str, size: int, longest: int, tell: Tell) -> str:
+    tell(f"memory, {name}")
+    training, inference = (
+        memory.fresh(work=work, side=name, encoder=encoder, size=s, longest=n).growth
+        for work, s, n in (("training", size, longest), ("inference", *WIDE))
+    )
+    return f"; memory {training:,.0f} MB in training, {inference:,.0f} MB in inference"
+
+
+def one_step(encoder: str, side: str, *, size: int, longest: int) -> Callable[[], object]:
+    """A system loaded, ready for two training steps."""
+    run = systems()[side]
+    model = made_up.system(encoder, run.settings)
+    step = training_step(model, run, made_up.cadec_batch(size, longest))
+    return lambda: [step(), step()]
+
+
+def one_forward(encoder: str, side: str, *, size: int, longest: int) -> Callable[[], object]:
+    """A system loaded, ready for a forward pass."""
+    model = made_up.system(encoder, systems()[side].settings)
+    model.tagger.eval()
+    batches = made_up.extraction_batches(model, made_up.sentences([longest] * size, 6))
+    return partial(_forward, model.tagger, [made_up.inputs(batch) for batch in batches])
+
+
+@torch.inference_mode()
+def _forward(network: Callable[..., object], batches: Sequence[Mapping[str, Any]]) -> None:
+    for batch in batches:
+        network(**batch)
+
+
+def _bare(encoder: torch.nn.Module, **batch: torch.Tensor) -> object:
+    return run_bare(encoder, batch)
+
+
+def _decode(scheme: Scheme, found: Sequence[np.ndarray]) -> None:
+    for one in found:
+        scheme.decode(one)
+
+
+def _words(sentences: Sequence[Sentence]) -> int:
+    return sum(len(sentence.words) for sentence in sentences)
+
+
+def _rate(taken: Sequence[float], words: int) -> str:
+    rate = spread([words / t for t in taken])
+    return f"{rate.median:,.0f} ({rate.low:,.0f} to {rate.high:,.0f})"
