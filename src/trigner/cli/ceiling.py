@@ -56,11 +56,7 @@ def ceiling(
                 name: {
                     **reached.as_json(),
                     "left_out": corpus.left_out,
-                    **(
-                        {"lost_entities": [each.as_json() for each in _lost(reached, lost)]}
-                        if lost
-                        else {}
-                    ),
+                    **_listed(reached, lost),
                 }
                 for name, reached in found.items()
             }
