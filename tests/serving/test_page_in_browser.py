@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from contextlib import ExitStack
 
 import pytest
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 
 from serving_process import process
+from tiny_models import tiny_model
 from trigner.corpora.brat import parse_entity
+from trigner.inference import export, extractor
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 DRIVER = shutil.which("chromedriver")
@@ -114,8 +117,11 @@ class Page:
 
 @pytest.fixture
 def page(browser, address):
-    opened = Page(browser, address)
-    yield opened
+    yield from opened(browser, address)
+
+
+def opened(browser, address):
+    yield Page(browser, address)
     errors = [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
     # What a test asks for on purpose, the browser logs as an error.
     assert not [entry for entry in errors if "status of 4" not in entry["message"]]
@@ -225,6 +231,43 @@ def test_the_grid_of_the_sentence_at_the_cursor(page):
     page["show-grid"].click()
     page.until(lambda: page["why"].is_displayed())
     assert page.texts("th.row") == ["My", "left", "leg", "hurt", "."]
+
+
+@pytest.fixture
+def page_of(browser, tmp_path):
+    """Opens the page of a model with another scheme, which finds what `page_of` returns too."""
+    with ExitStack() as stack:
+
+        def open_page(scheme):
+            model = tiny_model(tmp_path, scheme)
+            _, port = stack.enter_context(process(export(model, tmp_path / "model")))
+            own = opened(browser, f"http://127.0.0.1:{port}")
+            stack.callback(next, own, None)
+            return next(own), extractor(model, device="cpu")
+
+        yield open_page
+
+
+def test_a_scheme_without_grid_says_so(page_of):
+    page, extract = page_of("corro")
+    page.type(TEXT)
+    page.until(page.surfaces)
+    assert len(page.surfaces()) == len(extract(TEXT).entities)
+    page.all("#entities button")[0].click()
+    page.until(lambda: "the scheme corro has no grid" in page["reason"].text)
+    assert not page.all("#grid table")
+
+
+def test_a_cell_with_several_tags_names_them_all(page_of):
+    page, extract = page_of("mac")
+    page.type(TEXT)
+    page.until(page.surfaces)
+    page.all("#entities button")[0].click()
+    page.until(lambda: page.all("#reason .factor"))
+    first = extract(TEXT).entities[0]
+    assert f"{first.score:.3f}" in page["reason"].text
+    page.all("td.part")[0].click()
+    assert any(tag in page["readout"].text for tag in extract.scheme.tags)
 
 
 def test_copies(page, extract):
