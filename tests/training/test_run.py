@@ -111,10 +111,8 @@ def test_equal_seeds_give_equal_models(encoder, tmp_path):
     assert not all(a[name].equal(c[name]) for name in a)
 
 
-@pytest.mark.parametrize("scheme", ["w2ner", "corro"])
-def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeypatch, scheme):
-    chosen = f"scheme={scheme}"
-
+@pytest.mark.parametrize("chosen", ["scheme=w2ner", "scheme=corro", "optimisation.averaging=0.9"])
+def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeypatch, chosen):
     def keep_always(self, args, state, control, metrics=None, **_):
         self._save(0, metrics)
 
@@ -143,6 +141,26 @@ def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeyp
     assert (tmp_path / "parts" / "model.safetensors").stat().st_mtime_ns == before
     whole, parts = (load_file(tmp_path / n / "model.safetensors") for n in ("whole", "parts"))
     assert all(whole[name].equal(parts[name]) for name in whole)
+
+
+def test_the_average_of_the_weights_is_what_is_kept(encoder, tmp_path):
+    own = run(encoder, tmp_path / "own")
+    averaged = run(encoder, tmp_path / "averaged", "optimisation.averaging=0.9")
+    pairs = zip(own.model.tagger.parameters(), averaged.model.tagger.parameters(), strict=True)
+    assert not all(one.equal(other) for one, other in pairs)
+
+
+def test_sentences_are_seen_as_often_as_is_asked(encoder, tmp_path):
+    trained = run(encoder, tmp_path / "all", "optimisation.epochs=1")
+    more = run(
+        encoder,
+        tmp_path / "more",
+        "optimisation.epochs=1",
+        "sampling.discontinuous=4",
+        "sampling.empty=0",
+    )
+    pairs = zip(trained.model.tagger.parameters(), more.model.tagger.parameters(), strict=True)
+    assert not all(one.equal(other) for one, other in pairs)
 
 
 def test_a_full_disk_leaves_no_model_and_says_so(encoder, tmp_path, monkeypatch):

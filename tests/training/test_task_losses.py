@@ -104,3 +104,22 @@ def test_sampling_keeps_every_tag_and_a_share_of_the_rest():
     others = inside & ~(tags > 0).any(-1)
     assert 0.27 < float((kept & others).sum() / others.sum()) < 0.33
     assert sampled(inside, tags, 1.0) is inside
+
+
+def test_cells_with_a_tag_count_as_often_as_their_weight_says():
+    torch.manual_seed(3)
+    logits = torch.randn(2, 3, 3, 4)
+    tags = torch.tensor(
+        [[[0, 1, 0], [0, 0, 3], [0, 0, 0]], [[2, 0, -100], [0, 0, -100], [-100] * 3]]
+    )
+    scheme = SimpleNamespace(tag_space=TagSpace.EXCLUSIVE_GRID)
+    total = count = 0.0
+    for place in product(range(2), range(3), range(3)):
+        tag = int(tags[place])
+        if tag != IGNORED:
+            weight = 1.0 if tag == 0 else 5.0
+            total += weight * float(-logits[place].log_softmax(-1)[tag])
+            count += weight
+    loss = task_loss(scheme, TaskSettings(tag_weight=5.0))
+    assert float(loss(logits, tags)) == pytest.approx(total / count)
+    assert not loss(logits, tags).equal(task_loss(scheme, TaskSettings())(logits, tags))

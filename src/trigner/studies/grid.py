@@ -32,7 +32,10 @@ FOUND = "found"
 
 W2NER = "w2ner"
 OTHER_SCHEMES = ("mac", "sequence", "toe")
-"""Sections of the network's settings that the scheme `w2ner` does not look at, nor at `task`."""
+"""Sections of the network's settings that the scheme `w2ner` does not look at."""
+
+OF_W2NER = ("tag_weight",)
+"""What it looks at of `task`; the other schemes look at the rest."""
 
 _WEIGHTS = ("*.safetensors", "*.bin", "config.json", "vocab.txt", "tokenizer.json")
 
@@ -70,8 +73,9 @@ def identity(settings: Settings, adaptation: AdaptationSettings | None) -> dict[
     # Both epochs are kept.
     del dumped["optimisation"]["select_by"]
     dumped["optimisation"]["cell_budget"] = settings.optimisation.cells
-    if settings.scheme == W2NER:
-        del dumped["task"]
+    own = settings.scheme == W2NER
+    dumped["task"] = {n: v for n, v in dumped["task"].items() if (n in OF_W2NER) == own}
+    if own:
         for section in OTHER_SCHEMES:
             del dumped["network"][section]
     if settings.network.co_predictor == "w2ner":

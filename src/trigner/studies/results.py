@@ -25,7 +25,12 @@ FORMAT_VERSION = 1
 CHOSEN_BY = ("overall", "discontinuous")
 """The dev F1 that chose an epoch; every run has a model of each."""
 
-ADDED: Mapping[str, Any] = {}
+ADDED: Mapping[str, Any] = {
+    "optimisation.averaging": None,
+    "sampling.discontinuous": 1.0,
+    "sampling.empty": 1.0,
+    "task.tag_weight": 1.0,
+}
 """Settings that are younger than results, dotted, with the value that means what was before.
 
 A result without a setting that is not here is another run's. `tests/studies/test_results.py` holds

@@ -15,6 +15,7 @@ from trigner.errors import InputError
 from trigner.mentions import Document, Sentence
 from trigner.networks import Model
 from trigner.text import segment
+from trigner.training.sampling import drawn
 from trigner.training.settings import OptimisationSettings
 from trigner.triplets import CandidateSettings, candidates
 from trigner.triplets import collate as collate_candidates
@@ -65,16 +66,24 @@ def prepare(documents: Sequence[Document], model: Model) -> TrainingData:
 class EpochBatches:
     """Batches of example indices; the callback that knows the epoch sets `epoch`.
 
+    `rates` say how often an epoch sees each example (None: once); `sampling.drawn`.
+
     Every epoch has the same number of batches, so that the schedule and a resumed training agree
-    about where they are: where the budget of cells needs fewer in one epoch than in another, its
-    batches with most sentences are halved.
+    about where they are: where one epoch needs fewer batches than another, its batches with most
+    sentences are halved.
     """
 
     def __init__(
-        self, lengths: Sequence[int], settings: OptimisationSettings, seed: int, epochs: int
+        self,
+        lengths: Sequence[int],
+        settings: OptimisationSettings,
+        seed: int,
+        epochs: int,
+        rates: Sequence[float] | None = None,
     ) -> None:
         self.epoch = 0
-        self._epochs = [self._plan(lengths, settings, seed + n) for n in range(epochs)]
+        rates = [1.0] * len(lengths) if rates is None else rates
+        self._epochs = [self._plan(lengths, settings, rates, seed + n) for n in range(epochs)]
         if not all(self._epochs):
             raise InputError(
                 f"{len(lengths)} sentences are less than one batch of {settings.batch_size}:"
@@ -91,12 +100,20 @@ class EpochBatches:
                 plan.append(batch[len(batch) // 2 :])
 
     @staticmethod
-    def _plan(lengths: Sequence[int], settings: OptimisationSettings, seed: int) -> list[list[int]]:
+    def _plan(
+        lengths: Sequence[int], settings: OptimisationSettings, rates: Sequence[float], seed: int
+    ) -> list[list[int]]:
+        members = drawn(rates, seed)
         if settings.cells is None:
-            return shuffled(len(lengths), sentences=settings.batch_size, seed=seed)
-        return shuffled_by_cost(
-            lengths, sentences=settings.batch_size, cells=settings.cells, seed=seed
-        )
+            plan = shuffled(len(members), sentences=settings.batch_size, seed=seed)
+        else:
+            plan = shuffled_by_cost(
+                [lengths[i] for i in members],
+                sentences=settings.batch_size,
+                cells=settings.cells,
+                seed=seed,
+            )
+        return [[members[place] for place in batch] for batch in plan]
 
     def __len__(self) -> int:
         return self._count

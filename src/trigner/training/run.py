@@ -18,6 +18,7 @@ from trigner.mentions import Document
 from trigner.networks import Model, create, load, save, weights_hash
 from trigner.networks.pretrained import quiet
 from trigner.schemes import decoded_tags
+from trigner.training.averaging import Averaging
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
 from trigner.training.data import EpochBatches, TrainingData, collator, prepare
 from trigner.training.devices import seed_everything
@@ -25,6 +26,7 @@ from trigner.training.memory import check_budget, halved, is_out_of_memory, rele
 from trigner.training.objective import Objective
 from trigner.training.progress import ShowProgress
 from trigner.training.records import differences, read_record, write_record
+from trigner.training.sampling import rates
 from trigner.training.settings import OptimisationSettings, SelectBy, Settings
 from trigner.training.task_losses import task_loss
 from trigner.training.trainer import LOGS, TRAIN_LOSS, KeepBest, TaggerTrainer, training_arguments
@@ -153,7 +155,7 @@ def _epochs(
     progress = ShowProgress(console)
     try:
         with disk_errors(work.out), quiet():
-            trainer = _trainer(work, progress, report_to)
+            trainer = _trainer(work, progress, report_to, checkpoint)
             console.print(
                 f"training on {work.data.sentences:,} sentences with {work.data.mentions:,}"
                 f" entities, {trainer.updates:,} updates, on {work.place}",
@@ -192,11 +194,17 @@ def _changes(wanted: OptimisationSettings, now: OptimisationSettings) -> dict[st
     }
 
 
-def _trainer(work: _Work, progress: ShowProgress, report_to: Sequence[str]) -> TaggerTrainer:
+def _trainer(
+    work: _Work, progress: ShowProgress, report_to: Sequence[str], checkpoint: Path | None
+) -> TaggerTrainer:
     settings, model, out = work.settings, work.model, work.out
     optimisation = settings.optimisation
     lengths = work.data.lengths(model.offset)
-    batches = EpochBatches(lengths, optimisation, settings.seed, optimisation.epochs)
+    seen = rates(work.data.examples, settings.sampling)
+    batches = EpochBatches(lengths, optimisation, settings.seed, optimisation.epochs, seen)
+    averaging = None
+    if optimisation.averaging is not None:
+        averaging = Averaging(model.tagger, optimisation.averaging, checkpoint)
     extract = extractor(model, device=str(work.place))
 
     def score_dev() -> Scores:
@@ -244,6 +252,7 @@ def _trainer(work: _Work, progress: ShowProgress, report_to: Sequence[str]) -> T
         score_dev=score_dev,
         callbacks=[*keep_best, progress],
         logs=out / LOGS,
+        averaging=averaging,
     )
 
 

@@ -120,6 +120,25 @@ class TaskSettings(_Section):
         default="soft",
         description="what corro learns of component types: soft or hard EM, or the first is x",
     )
+    tag_weight: float = Field(
+        default=1.0,
+        gt=0,
+        description="weight of cells with a tag, where a cell has one tag at most",
+    )
+
+
+class SamplingSettings(_Section):
+    """How often an epoch sees a sentence; all others once."""
+
+    discontinuous: float = Field(
+        default=1.0, ge=1, description="sentences with a discontinuous mention: times an epoch"
+    )
+    empty: float = Field(
+        default=1.0,
+        ge=0,
+        le=1,
+        description="share of the sentences without mentions, drawn anew for each epoch",
+    )
 
 
 class OptimisationSettings(_Section):
@@ -144,6 +163,13 @@ class OptimisationSettings(_Section):
         default=None, ge=1, description="stop after more than this many epochs without improvement"
     )
     select_by: SelectBy = Field(default="overall", description="the dev F1 that chooses the epoch")
+    averaging: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="judge and keep a moving average of the weights, which keeps this share of"
+        " itself at an update; none: the weights themselves",
+    )
     precision: Literal["float32", "bfloat16"] = Field(
         default="float32", description="bfloat16: forward pass in mixed precision, faster on a GPU"
     )
@@ -164,6 +190,7 @@ class Settings(_Section):
     network: NetworkSettings = NetworkSettings()
     task: TaskSettings = TaskSettings()
     triplets: TripletSettings = TripletSettings()
+    sampling: SamplingSettings = SamplingSettings()
     optimisation: OptimisationSettings = OptimisationSettings()
 
     @model_validator(mode="after")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import cast
 
 import torch
@@ -24,7 +25,7 @@ def task_loss(scheme: Scheme, settings: TaskSettings) -> TaskLoss:
 
 
 def _exclusive_grid(scheme: Scheme, settings: TaskSettings) -> TaskLoss:
-    return cell_cross_entropy
+    return partial(cell_cross_entropy, tag_weight=settings.tag_weight)
 
 
 def _multi_label_grid(scheme: Scheme, settings: TaskSettings) -> TaskLoss:
@@ -49,12 +50,18 @@ def _sequence(scheme: Scheme, settings: TaskSettings) -> TaskLoss:
     return SequenceLoss(cast(SequenceScheme, scheme).grammar, settings.partial_labels)
 
 
-def cell_cross_entropy(logits: Tensor, tags: Tensor) -> Tensor:
+def cell_cross_entropy(logits: Tensor, tags: Tensor, tag_weight: float = 1.0) -> Tensor:
     """Cross-entropy, the mean over all valid cells of the batch, special words' included.
 
-    `logits [B, L, L, C]`, `tags [B, L, L]`.
+    `logits [B, L, L, C]`, `tags [B, L, L]`. A cell with a tag counts `tag_weight` times.
     """
-    return functional.cross_entropy(logits.flatten(0, 2), tags.flatten(), ignore_index=IGNORED)
+    weights = None
+    if tag_weight != 1:
+        weights = logits.new_full(logits.shape[-1:], tag_weight)
+        weights[0] = 1.0
+    return functional.cross_entropy(
+        logits.flatten(0, 2), tags.flatten(), weight=weights, ignore_index=IGNORED
+    )
 
 
 def zero_threshold_loss(logits: Tensor, tags: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from transformers.integrations.integration_utils import (
 from trigner.batches import Example
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import Scores
+from trigner.training.averaging import Averaging
 from trigner.training.checkpoints import CHECKPOINTS
 from trigner.training.data import EpochBatches, TrainingData
 from trigner.training.devices import OneDevice
@@ -97,8 +98,10 @@ class TaggerTrainer(Trainer):
         score_dev: Callable[[], Scores],
         callbacks: list[TrainerCallback],
         logs: Path,
+        averaging: Averaging | None = None,
     ) -> None:
         self._settings = settings
+        self._averaging = averaging
         self._unchecked: list[torch.Tensor] = []
         self._losses: list[float] = []
         self._batches = batches
@@ -113,7 +116,7 @@ class TaggerTrainer(Trainer):
                 # Never read: `evaluate` draws on the dev documents. The Trainer asks for one.
                 eval_dataset=data,
                 data_collator=collator,
-                callbacks=[_EpochSetter(batches), *callbacks, board],
+                callbacks=[_EpochSetter(batches), *filter(None, [averaging]), *callbacks, board],
             )
         for printing in list(self.callback_handler.callbacks):
             if type(printing).__name__ in {"PrinterCallback", "ProgressCallback"}:
@@ -193,6 +196,10 @@ class TaggerTrainer(Trainer):
         """
         self._check_losses()
         self._check_weights()
+        with nullcontext() if self._averaging is None else self._averaging.in_place():
+            return self._judge()
+
+    def _judge(self) -> dict[str, float]:
         scores = self._score_dev()
         metrics = {
             TRAIN_LOSS: sum(self._losses) / max(1, len(self._losses)),

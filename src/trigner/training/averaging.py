@@ -1,0 +1,82 @@
+"""A moving average of the weights, which takes their place whenever the model is judged or kept.
+
+Polyak and Juditsky, Acceleration of stochastic approximation by averaging, 1992; exponential, as
+in Tarvainen and Valpola, Mean teachers, 2017.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+
+AVERAGED = "averaged.safetensors"
+"""The average in a checkpoint's folder."""
+
+YOUNG = 10
+"""Of the first updates the average forgets `YOUNG` times as fast as it has seen updates."""
+
+
+class Averaging(TrainerCallback):
+    """The average of a network's weights after each update; of the newest it takes `1 - decay`.
+
+    After `n` updates no more than `(1 + n) / (10 + n)` is kept of the old average, so that it does
+    not remember the beginning of a short training. `checkpoint` is that which a training goes on
+    from.
+    """
+
+    def __init__(self, network: nn.Module, decay: float, checkpoint: Path | None = None) -> None:
+        self._decay = decay
+        self._weights = [p for p in network.parameters() if p.requires_grad]
+        self._checkpoint = checkpoint
+        self._average: list[Tensor] = []
+
+    def on_train_begin(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> None:
+        """Begin with the weights as they are, or with what the checkpoint holds."""
+        if self._checkpoint is None:
+            self._average = [p.detach().clone() for p in self._weights]
+            return
+        kept = load_file(self._checkpoint / AVERAGED)
+        self._average = [kept[str(n)].to(p.device) for n, p in enumerate(self._weights)]
+
+    def on_optimizer_step(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> None:
+        """Take the newest weights in."""
+        made = state.global_step
+        kept = min(self._decay, (1 + made) / (YOUNG + made))
+        newest = [p.detach() for p in self._weights]
+        torch._foreach_lerp_(self._average, newest, 1 - kept)
+
+    def on_save(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> None:
+        """Keep the average beside the checkpoint's weights."""
+        folder = Path(str(args.output_dir)) / f"checkpoint-{state.global_step}"
+        save_file(
+            {str(n): each.contiguous() for n, each in enumerate(self._average)}, folder / AVERAGED
+        )
+
+    @contextmanager
+    def in_place(self) -> Iterator[None]:
+        """The network has the average as its weights, and its own again afterwards."""
+        self._exchange()
+        try:
+            yield
+        finally:
+            self._exchange()
+
+    @torch.no_grad()
+    def _exchange(self) -> None:
+        for weight, average in zip(self._weights, self._average, strict=True):
+            own = weight.detach().clone()
+            weight.copy_(average)
+            average.copy_(own)
