@@ -22,6 +22,14 @@ def test_the_cpu_protocol_names_its_documents():
         cpu.chosen("notes")
 
 
+def test_the_dense_protocol_has_other_documents_of_one_corpus():
+    dense = protocol("dense")
+    assert dense.settings == protocol("cpu").settings
+    assert len(dense.chosen("spl-adr")) == 24
+    with pytest.raises(InputError, match="no training documents of 'pgxcorpus', only of spl-adr"):
+        dense.chosen("pgxcorpus")
+
+
 def test_an_unknown_protocol():
-    with pytest.raises(InputError, match="unknown protocol 'gpu'; known are: full, cpu"):
+    with pytest.raises(InputError, match="unknown protocol 'gpu'; known are: full, cpu, dense"):
         protocol("gpu")

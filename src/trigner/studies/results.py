@@ -27,6 +27,8 @@ CHOSEN_BY = ("overall", "discontinuous")
 
 ADDED: Mapping[str, Any] = {
     "optimisation.averaging": None,
+    "sampling.conjunctions": ["and", "or"],
+    "sampling.coordinated": 0.0,
     "sampling.discontinuous": 1.0,
     "sampling.empty": 1.0,
     "task.tag_weight": 1.0,

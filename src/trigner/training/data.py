@@ -23,12 +23,16 @@ from trigner.triplets import collate as collate_candidates
 
 @dataclass(frozen=True)
 class TrainingData(Dataset[Example]):
-    """Examples of a corpus, and the mentions that cannot be learnt from, counted by reason."""
+    """Examples of a corpus, and the mentions that cannot be learnt from, counted by reason.
+
+    The corpus has `sentences` with `mentions`; `made` sentences stand beside them.
+    """
 
     examples: tuple[Example, ...]
     sentences: int
     mentions: int
     unusable: dict[str, int]
+    made: int = 0
 
     def __len__(self) -> int:
         return len(self.examples)
@@ -41,10 +45,13 @@ class TrainingData(Dataset[Example]):
         return [example.length + special_words for example in self.examples]
 
 
-def prepare(documents: Sequence[Document], model: Model) -> TrainingData:
+def prepare(
+    documents: Sequence[Document], model: Model, made: Sequence[Document] = ()
+) -> TrainingData:
     """Sentences with at least one word, as examples that the encoder can hold.
 
-    Raises InputError when there is nothing to learn from.
+    `made` are sentences that training made of those of `documents`. Raises InputError when there is
+    nothing to learn from.
     """
     unusable: Counter[str] = Counter()
     sentences: list[Sentence] = []
@@ -60,7 +67,15 @@ def prepare(documents: Sequence[Document], model: Model) -> TrainingData:
     mentions = sum(len(sentence.mentions) for sentence in sentences)
     if not mentions:
         raise InputError("the training documents have no entity that could be learnt")
-    return TrainingData(parts.examples, len(sentences), mentions, dict(sorted(unusable.items())))
+    further = [sentence for document in made for sentence in segment(document).sentences]
+    beside = cut(further, model.word_pieces, model.tagger.encoder.max_pieces).examples
+    return TrainingData(
+        parts.examples + beside,
+        len(sentences),
+        mentions,
+        dict(sorted(unusable.items())),
+        len(further),
+    )
 
 
 class EpochBatches:

@@ -20,6 +20,7 @@ from trigner.networks.pretrained import quiet
 from trigner.schemes import decoded_tags
 from trigner.training.averaging import Averaging
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
+from trigner.training.coordination import coordinations
 from trigner.training.data import EpochBatches, TrainingData, collator, prepare
 from trigner.training.devices import seed_everything
 from trigner.training.memory import check_budget, halved, is_out_of_memory, release
@@ -98,7 +99,8 @@ def train(
             model = create(settings.encoder, settings.scheme, labels, settings.network)
         else:
             model = _started_from(init_from, settings, labels)
-        data = prepare(documents, model)
+        made = coordinations(documents, settings.sampling, settings.seed)
+        data = prepare(documents, model, made)
         lengths = data.lengths(model.offset)
         check_budget(lengths, settings.optimisation)
         used = settings.model_copy(update={"optimisation": optimisation})
@@ -156,9 +158,10 @@ def _epochs(
     try:
         with disk_errors(work.out), quiet():
             trainer = _trainer(work, progress, report_to, checkpoint)
+            made = f" and {work.data.made:,} made of them" if work.data.made else ""
             console.print(
                 f"training on {work.data.sentences:,} sentences with {work.data.mentions:,}"
-                f" entities, {trainer.updates:,} updates, on {work.place}",
+                f" entities{made}, {trainer.updates:,} updates, on {work.place}",
                 highlight=False,
             )
             trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
@@ -311,6 +314,7 @@ def _provenance(
             "sentences": data.sentences,
             "mentions": data.mentions,
             "unusable": data.unusable,
+            "made": data.made,
             "signature": str(sign(documents, settings=dumped, seed=settings.seed)),
         },
         "dev": {

@@ -128,7 +128,7 @@ class TaskSettings(_Section):
 
 
 class SamplingSettings(_Section):
-    """How often an epoch sees a sentence; all others once."""
+    """How often an epoch sees a sentence, all others once; sentences made of those there are."""
 
     discontinuous: float = Field(
         default=1.0, ge=1, description="sentences with a discontinuous mention: times an epoch"
@@ -138,6 +138,15 @@ class SamplingSettings(_Section):
         ge=0,
         le=1,
         description="share of the sentences without mentions, drawn anew for each epoch",
+    )
+    coordinated: float = Field(
+        default=0.0,
+        ge=0,
+        description="sentences made by coordination of mentions that share words, as share of the"
+        " sentences with mentions",
+    )
+    conjunctions: tuple[str, ...] = Field(
+        default=("and", "or"), min_length=1, description="what such a sentence puts in"
     )
 
 

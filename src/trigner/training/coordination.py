@@ -1,0 +1,142 @@
+"""Sentences with discontinuous mentions, made of annotated ones by coordination.
+
+"She had renal failure" becomes "She had renal and hepatic failure" where "hepatic failure" is a
+mention elsewhere: what was one mention is then two that share a head, one of them discontinuous. As
+"sore throat" lends its first word, "sore throat and lips" comes of it and of "sore lips".
+"""
+
+from __future__ import annotations
+
+import string
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from trigner.corpora import document_of
+from trigner.mentions import Document, Mention, Sentence
+from trigner.text import segment
+from trigner.training.settings import SamplingSettings
+
+LONGEST = 3
+"""Words that coordination puts in, conjunction apart, at most."""
+
+_PUNCTUATION = frozenset(string.punctuation)
+
+Words = tuple[str, ...]
+_Key = tuple[str, Words]
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A mention that can be coordinated: its sentence, and how many of its words are shared."""
+
+    sentence: Sentence
+    mention: Mention
+    shared: int
+    first: bool
+    """The shared words are its first ones, else its last."""
+
+
+def coordinations(
+    documents: Sequence[Document], settings: SamplingSettings, seed: int
+) -> list[Document]:
+    """New sentences, one a document, `coordinated` times as many as sentences with mentions.
+
+    Fewer where that many different ones cannot be made. Equal arguments give equal sentences.
+    """
+    if settings.coordinated == 0:
+        return []
+    sentences = [s for d in documents for s in segment(d).sentences if s.mentions]
+    rests = _rests(sentences)
+    places = [place for sentence in sentences for place in _places(sentence, rests)]
+    random = np.random.default_rng(seed)
+    made: dict[Words, Document] = {}
+    for place in random.permutation(len(places)):
+        if len(made) >= settings.coordinated * len(sentences):
+            break
+        words, mentions = _coordinated(places[place], rests, settings.conjunctions, random)
+        made.setdefault(words, document_of(f"coordinated-{len(made) + 1}", words, mentions))
+    return list(made.values())
+
+
+def _rests(sentences: Sequence[Sentence]) -> dict[tuple[bool, _Key], list[Words]]:
+    """What follows a mention's first words (True) or stands before its last ones, all there is."""
+    found: defaultdict[tuple[bool, _Key], dict[Words, Words]] = defaultdict(dict)
+    for sentence in sentences:
+        for mention in sentence.mentions:
+            words = tuple(sentence.words[i] for i in mention.words)
+            for at in range(1, len(words)):
+                for first, shared, rest in (
+                    (True, words[:at], words[at:]),
+                    (False, words[at:], words[:at]),
+                ):
+                    if len(rest) <= LONGEST and not _PUNCTUATION.issuperset("".join(rest)):
+                        key = first, (mention.label, _lower(shared))
+                        found[key].setdefault(_lower(rest), rest)
+    return {key: list(own.values()) for key, own in found.items()}
+
+
+def _places(sentence: Sentence, rests: dict[tuple[bool, _Key], list[Words]]) -> Iterator[_Place]:
+    """Each continuous mention that no other touches, by the longest words that others share."""
+    for mention in sentence.mentions:
+        own = range(mention.words[0], mention.words[-1] + 1)
+        others = (m for m in sentence.mentions if m is not mention)
+        apart = all(m.words[-1] < own[0] or m.words[0] > own[-1] for m in others)
+        if mention.is_discontinuous or not apart:
+            continue
+        words = tuple(sentence.words[i] for i in own)
+        for first in (True, False):
+            for shared in range(len(words) - 1, 0, -1):
+                part = words[:shared] if first else words[-shared:]
+                if len(rests.get((first, (mention.label, _lower(part))), ())) > 1:
+                    yield _Place(sentence, mention, shared, first)
+                    break
+
+
+def _coordinated(
+    place: _Place,
+    rests: dict[tuple[bool, _Key], list[Words]],
+    conjunctions: Sequence[str],
+    random: np.random.Generator,
+) -> tuple[Words, list[Mention]]:
+    words, mention = place.sentence.words, place.mention
+    start, end = mention.words[0], mention.words[-1] + 1
+    own = words[start:end]
+    shared, rest = (
+        (own[: place.shared], own[place.shared :])
+        if place.first
+        else (own[-place.shared :], own[: -place.shared])
+    )
+    known = rests[place.first, (mention.label, _lower(shared))]
+    other = _chosen([each for each in known if _lower(each) != _lower(rest)], random)
+    put_in = (_chosen(conjunctions, random), *other)
+    # Shared first words: behind the mention; shared last words: before them.
+    at = end if place.first else end - place.shared
+    if place.first:
+        common, new = range(start, start + place.shared), range(at + 1, at + len(put_in))
+        pair = [mention.words, (*common, *new)]
+    else:
+        new = range(at + 1, at + len(put_in))
+        common = range(at + len(put_in), end + len(put_in))
+        pair = [(*range(start, at), *common), (*new, *common)]
+    moved = [
+        m if m.words[0] < start else Mention(tuple(i + len(put_in) for i in m.words), m.label)
+        for m in place.sentence.mentions
+        if m is not mention
+    ]
+    return (
+        (*words[:at], *put_in, *words[at:]),
+        sorted([*moved, *(Mention(tuple(each), mention.label) for each in pair)]),
+    )
+
+
+def _chosen(options: Sequence[_T], random: np.random.Generator) -> _T:
+    return options[int(random.integers(len(options)))]
+
+
+def _lower(words: Words) -> Words:
+    return tuple(word.lower() for word in words)
