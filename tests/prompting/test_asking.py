@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import time
 
 import pytest
@@ -49,6 +50,14 @@ def test_nothing_is_asked_twice(path):
         asked = ask(asking(5), Answers(path), server, patience=PATIENCE)
         assert (asked.answered, asked.recorded) == (2, 3)
         assert len(stub.requests) == 5
+
+
+def test_where_a_loop_runs_already_as_in_a_notebook(path):
+    async def cell(server):
+        return ask(asking(2), Answers(path), server, patience=PATIENCE)
+
+    with serving(echo) as stub:
+        assert asyncio.run(cell(endpoint(stub.base_url))).answered == 2
 
 
 def test_no_more_than_so_many_at_once(path):

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from trigner.cli.comparing import check_page
-from trigner.cli.options import load_extractor
+from trigner.cli.options import load_extractor, model_folder
 from trigner.cli.output import results, tell
 from trigner.corpora import FORMATS, write
 from trigner.corpora.reading import write_text
@@ -19,10 +19,18 @@ from trigner.evaluation import compare, table
 from trigner.prompting import STRATA, Outcome, Repair, Task, failures_table, scores_table, stratum
 from trigner.rendering import systems_page
 
+
+def _folders(models: list[Path] | None) -> list[Path]:
+    return [folder for model in models or () if (folder := model_folder(model)) is not None]
+
+
 Systems = Annotated[
     list[Path] | None,
     typer.Option(
-        "--beside", metavar="MODEL", help="A trained model for --html, beside the answers; often."
+        "--beside",
+        metavar="MODEL",
+        callback=_folders,
+        help="A trained model for --html beside the answers, folder or name on the Hub; often.",
     ),
 ]
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Any
 
 from trigner.prompting.answers import Answers, Question
 from trigner.prompting.client import Client, HopelessError, NoAnswerError, Patience
@@ -59,8 +61,19 @@ def ask(
     if server is None:
         run.failed = dict.fromkeys(missing, "no answer is recorded, and no server is given")
     elif missing:
-        asyncio.run(run.all(missing, Client(server, patience), concurrency))
+        _to_its_end(run.all(missing, Client(server, patience), concurrency))
     return Asked(run.answered, len(distinct) - len(missing), run.failed, run.stopped)
+
+
+def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work)
+        return
+    # A notebook, say, has a loop of its own, which cannot wait for another one.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, work).result()
 
 
 @dataclass
