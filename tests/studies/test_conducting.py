@@ -100,6 +100,22 @@ def test_the_report_with_and_without_the_data(finished, corpus_folder, tmp_path)
         report(setup, tmp_path / "c", quiet, cases=("control", "x"))
 
 
+def test_language_models_stand_beside_the_systems(finished, corpus_folder, tmp_path):
+    study, _ = finished
+    setup = setup_of(study, corpus_folder, tmp_path)
+    path = tmp_path / "qwen" / "two-shot" / "sentences.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"document": "test-one", "sentence": 0, "predicted": []}\n')
+    written = report(setup, tmp_path / "a", quiet, prompted=[tmp_path / "qwen"])
+    assert "language-models-small-1.html" in {path.name for path in written}
+    text = (tmp_path / "a" / "report.md").read_text()
+    section = text.split("## small: beside language models")[1]
+    assert "On the 1 of 3 test sentences that were asked about" in section
+    assert "| qwen, two-shot | – | 0.00 |" in section
+    with pytest.raises(InputError, match="of one corpus: name it with --data"):
+        report(replace(setup, places=()), tmp_path / "b", quiet, prompted=[tmp_path / "qwen"])
+
+
 def test_no_results_yet(declare, corpus_folder, tmp_path):
     setup = setup_of(declare(), corpus_folder, tmp_path)
     with pytest.raises(InputError, match="small has no results yet"):

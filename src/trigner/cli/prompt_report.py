@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -16,7 +16,17 @@ from trigner.corpora import FORMATS, write
 from trigner.corpora.reading import write_text
 from trigner.errors import InputError
 from trigner.evaluation import compare, table
-from trigner.prompting import STRATA, Outcome, Repair, Task, failures_table, scores_table, stratum
+from trigner.prompting import (
+    SENTENCES,
+    STRATA,
+    Outcome,
+    Repair,
+    Task,
+    failures_table,
+    scores_table,
+    stratum,
+    write_sentences,
+)
 from trigner.rendering import systems_page
 
 
@@ -34,7 +44,7 @@ Systems = Annotated[
     ),
 ]
 
-PREDICTIONS, SENTENCES, REPORT = "predictions", "sentences.jsonl", "scores.json"
+PREDICTIONS, REPORT = "predictions", "scores.json"
 _SHOWN_REPAIR: Repair = "text"
 
 
@@ -67,8 +77,7 @@ def write_outcomes(
         place = PREDICTIONS if chosen.writes_folder else PREDICTIONS + chosen.endings[0]
         report = write(outcome.predicted[_SHOWN_REPAIR], folder / place, format=format)
         tell(report.notices())
-        lines = (json.dumps(line, ensure_ascii=True) for line in _sentences(task, outcome))
-        write_text(folder / SENTENCES, "".join(line + "\n" for line in lines))
+        write_sentences(folder / SENTENCES, task, outcome)
         write_text(folder / REPORT, json.dumps(outcome.as_json(), indent=1) + "\n")
     if html is not None:
         systems = {o.variant.name: o.predicted[_SHOWN_REPAIR] for o in outcomes}
@@ -92,25 +101,3 @@ def print_report(task: Task, outcomes: Sequence[Outcome]) -> None:
     if len(outcomes) == 1:
         console.print(f"\nrepair {_SHOWN_REPAIR}:", highlight=False)
         console.print(table(outcomes[0].scores[_SHOWN_REPAIR]))
-
-
-def _sentences(task: Task, outcome: Outcome) -> list[dict[str, Any]]:
-    """For each sentence its question, what was read from the answer and its flags."""
-    return [
-        {
-            "document": sentence.document,
-            "sentence": sentence.index,
-            "question": question.key,
-            "flags": flags,
-            "found_in": one.answer.place,
-            "written_as": one.answer.spelling,
-            "items": [
-                {"index": item.indices, "entity": item.text, "type": item.label}
-                for item in one.answer.items
-            ],
-            "predicted": [{"index": m.words, "type": m.label} for m in one.predicted],
-        }
-        for sentence, question, one, flags in zip(
-            task.sentences, outcome.questions, outcome.judged, outcome.flags(), strict=True
-        )
-    ]

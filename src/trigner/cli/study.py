@@ -174,6 +174,15 @@ def report(
             help="Two systems to show sentence by sentence (needs --data).",
         ),
     ] = None,
+    prompted: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--prompted",
+            metavar="DIR",
+            help="What `trigner prompt` left in its --out, scored beside the systems on the same"
+            " sentences (needs --data); often.",
+        ),
+    ] = None,
     encoder: EncoderOption = None,
     protocol: ProtocolOption = None,
     set_: Set = None,
@@ -192,7 +201,10 @@ def report(
     from trigner.studies import report as write_report
 
     folder = to or out / "reports" / f"{setup.study.name}-{setup.protocol.name}"
-    for path in write_report(setup, folder, lambda message: tell([message]), cases=cases):
+    paths = write_report(
+        setup, folder, lambda message: tell([message]), cases=cases, prompted=prompted or ()
+    )
+    for path in paths:
         results().print(str(path), markup=False, highlight=False, soft_wrap=True)
 
 

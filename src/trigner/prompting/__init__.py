@@ -13,6 +13,12 @@ from trigner.prompting.prompts import VARIANTS, Variant, prompt, response_format
 from trigner.prompting.reports import failures_table, scores_table
 from trigner.prompting.running import PARAMETERS, Outcome, Task, judge, prepare, questions, run
 from trigner.prompting.sampling import STRATA, sample, stratum
+from trigner.prompting.sentences import (
+    SENTENCES,
+    Predicted,
+    read_sentences,
+    write_sentences,
+)
 from trigner.prompting.subjects import SUBJECTS, Subject, subjects_of
 
 __all__ = [
@@ -20,6 +26,7 @@ __all__ = [
     "KINDS",
     "PARAMETERS",
     "REPAIRS",
+    "SENTENCES",
     "STRATA",
     "SUBJECTS",
     "VARIANTS",
@@ -36,6 +43,7 @@ __all__ = [
     "NoAnswerError",
     "Outcome",
     "Patience",
+    "Predicted",
     "Prices",
     "Question",
     "Recorded",
@@ -57,10 +65,12 @@ __all__ = [
     "prepare",
     "prompt",
     "questions",
+    "read_sentences",
     "response_format",
     "run",
     "sample",
     "scores_table",
     "stratum",
     "subjects_of",
+    "write_sentences",
 ]

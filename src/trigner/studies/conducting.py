@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from trigner.studies.declaration import Study
 from trigner.studies.grid import Changes, Run, runs
 from trigner.studies.jobs import Room, work_off
 from trigner.studies.predictions import read_found
+from trigner.studies.prompted import Beside, beside
 from trigner.studies.protocols import Protocol
 from trigner.studies.report import make_report
 from trigner.studies.results import Result, find, flat, read_results
@@ -175,19 +176,26 @@ def summaries(setup: Setup, corpora: Mapping[str, Corpus | None]) -> list[Summar
 
 
 def report(
-    setup: Setup, out: Path, tell: Tell, *, cases: tuple[str, str] | None = None
+    setup: Setup,
+    out: Path,
+    tell: Tell,
+    *,
+    cases: tuple[str, str] | None = None,
+    prompted: Sequence[Path] = (),
 ) -> list[Path]:
     """Write the report of what is there: Markdown, HTML and CSV; with the data also cases.
 
     `cases` are the two systems to be shown sentence by sentence; by default the baseline and the
-    best on dev. Raises InputError when there is no result.
+    best on dev. `prompted` are folders of `trigner prompt`, whose answers are scored beside the
+    systems. Raises InputError when there is no result.
     """
     corpora = _corpora(setup, tell)
     found = summaries(setup, corpora)
     if not found:
         raise InputError(f"{setup.study.name} has no results yet", path=setup.folders.results)
     statistics = {name: _statistics(c) for name, c in corpora.items() if c is not None}
-    written = make_report(setup.study, setup.protocol, found, statistics)
+    compared = _beside(corpora, found, prompted)
+    written = make_report(setup.study, setup.protocol, found, statistics, compared)
     pages = {
         "report.md": as_markdown(written),
         "report.html": as_page(written),
@@ -202,9 +210,25 @@ def report(
         pair = _pair(summary, cases)
         if pair is not None:
             pages[f"cases-{summary.corpus}.html"] = _cases(corpus, *pair)
+    for number, each in enumerate(compared, 1):
+        pages[f"language-models-{each.corpus}-{number}.html"] = each.page()
     for name, text in pages.items():
         write_text(out / name, text)
     return [out / name for name in pages]
+
+
+def _beside(
+    corpora: Mapping[str, Corpus | None], summaries: Sequence[Summary], folders: Sequence[Path]
+) -> list[Beside]:
+    if not folders:
+        return []
+    there = [corpus for corpus in corpora.values() if corpus is not None]
+    if len(there) != 1:
+        raise InputError("answers of language models are of one corpus: name it with --data")
+    systems = [
+        s for summary in summaries if summary.corpus == there[0].name for s in summary.systems
+    ]
+    return beside(there[0], systems, folders)
 
 
 def _corpora(setup: Setup, tell: Tell) -> dict[str, Corpus | None]:

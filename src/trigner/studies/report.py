@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from trigner.evaluation import SLICES, Statistics
 from trigner.studies.declaration import Study
 from trigner.studies.figures import gap_figure, score_figure
+from trigner.studies.prompted import Beside
 from trigner.studies.protocols import Protocol
 from trigner.studies.published import CORPORA, PublishedRow, Rates, published
 from trigner.studies.results import CHOSEN_BY
@@ -68,6 +69,7 @@ def make_report(
     protocol: Protocol,
     summaries: Sequence[Summary],
     statistics: Mapping[str, Mapping[str, Statistics]],
+    prompted: Sequence[Beside] = (),
 ) -> Report:
     """What a study has found on each corpus; `statistics` are by corpus and part."""
     about = [study.about] if study.about else []
@@ -78,6 +80,7 @@ def make_report(
     sections = [_beside(study, summaries)]
     for summary in summaries:
         sections += _of_corpus(study, summary, statistics.get(summary.corpus, {}))
+    sections += map(_prompted, prompted)
     return Report(study.title, tuple(about), tuple(s for s in sections if s is not None))
 
 
@@ -238,6 +241,22 @@ def _tested(compared: Compared) -> list[str]:
 
 def _p(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _prompted(beside: Beside) -> Section:
+    columns = ["system", "seeds"]
+    columns += [f"{SLICE_NAMES[s]} {RATE_NAMES[r]}" for s in SLICES for r in RATES]
+    found = list(beside.spreads())
+    cells = _with_best([spreads for _, _, spreads in found])
+    rows = tuple(
+        (name, str(seeds) if seeds else NOTHING, *shown)
+        for (name, seeds, _), shown in zip(found, cells, strict=True)
+    )
+    asked = len(beside.gold)
+    title = f"On the {asked:,} of {beside.total:,} test sentences that were asked about"
+    note = "Indices of language models repaired by the texts they name (repair `text`)."
+    table = Table(title, tuple(columns), rows, note)
+    return Section(f"{beside.corpus}: beside language models", tables=(table,))
 
 
 def _described(corpus: str, statistics: Mapping[str, Statistics]) -> Section | None:

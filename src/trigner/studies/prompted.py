@@ -1,0 +1,147 @@
+"""Language models beside the trained systems of a study, on the sentences they were asked about.
+
+What `trigner prompt --out FOLDER` leaves is scored together with what the study's systems found in
+the same sentences: a sample's scores compare with nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from trigner.corpora import document_of
+from trigner.errors import InputError
+from trigner.evaluation import SLICES, compare, score
+from trigner.mentions import Document, Mention, Sentence
+from trigner.prompting import SENTENCES, read_sentences
+from trigner.rendering import systems_page
+from trigner.studies.corpus import Corpus
+from trigner.studies.predictions import read_found
+from trigner.studies.results import CHOSEN_BY
+from trigner.studies.summary import RATES, Spread, System
+from trigner.text import segment
+
+_Place = tuple[str, int]
+"""A document's id and the number of a sentence in it, from 0."""
+
+_Found = dict[_Place, tuple[Mention, ...]]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Systems on the same sentences, each a document of its own; `total` are those of the part.
+
+    `prompted` are by name, `trained` by name and seed, the models that overall F1 chose.
+    """
+
+    corpus: str
+    total: int
+    gold: tuple[Document, ...]
+    prompted: Mapping[str, tuple[Document, ...]]
+    trained: Mapping[str, Mapping[int, tuple[Document, ...]]]
+
+    def spreads(self) -> Iterator[tuple[str, int, list[Spread]]]:
+        """Name, seeds (0 of a language model) and rates on gold, by slice, then by rate."""
+        for name, by_seed in self.trained.items():
+            yield name, len(by_seed), self._rates(list(by_seed.values()))
+        for name, found in self.prompted.items():
+            yield name, 0, self._rates([found])
+
+    def page(self) -> str:
+        """Gold and all systems sentence by sentence, trained ones as of their first seed."""
+        systems = {name: next(iter(seeds.values())) for name, seeds in self.trained.items()}
+        shown = {**systems, **self.prompted}
+        title = f"Trained systems and language models on {self.corpus}"
+        compared = {name: compare(self.gold, found) for name, found in shown.items()}
+        return systems_page(compared, title=title)
+
+    def _rates(self, found: Sequence[Sequence[Document]]) -> list[Spread]:
+        scores = [score(self.gold, documents) for documents in found]
+        return [
+            Spread(tuple(100 * getattr(getattr(s, slice_), rate) for s in scores))
+            for slice_ in SLICES
+            for rate in RATES
+        ]
+
+
+def beside(corpus: Corpus, systems: Sequence[System], folders: Sequence[Path]) -> list[Beside]:
+    """The variants in folders of `trigner prompt`, those with the same sentences together.
+
+    Raises InputError for a folder without any, and for sentences that are not in the test part.
+    """
+    sentences = {
+        (document.id, number): sentence
+        for document in corpus.test
+        for number, sentence in enumerate(segment(document).sentences)
+    }
+    asked: dict[tuple[_Place, ...], dict[str, _Found]] = {}
+    for folder in folders:
+        variants = sorted(folder.glob(f"*/{SENTENCES}"))
+        if not variants:
+            raise InputError(f"has no */{SENTENCES} of `trigner prompt`", path=folder)
+        for path in variants:
+            found = _read(path, sentences)
+            name = f"{folder.name}, {path.parent.name}"
+            asked.setdefault(tuple(sorted(found)), {})[name] = found
+    trained = {system.name: _of_seeds(corpus, system) for system in systems}
+    groups = []
+    for places, variants_found in asked.items():
+
+        def on(found: _Found, places: Sequence[_Place] = places) -> tuple[Document, ...]:
+            return tuple(_document(sentences[at], at, found.get(at, ())) for at in places)
+
+        groups.append(
+            Beside(
+                corpus.name,
+                len(sentences),
+                on({at: sentences[at].mentions for at in places}),
+                {name: on(found) for name, found in variants_found.items()},
+                {
+                    name: {seed: on(found) for seed, found in by_seed.items()}
+                    for name, by_seed in trained.items()
+                    if by_seed
+                },
+            )
+        )
+    return groups
+
+
+def _document(sentence: Sentence, at: _Place, mentions: Sequence[Mention]) -> Document:
+    return document_of(f"{at[0]}:{at[1] + 1}", sentence.words, mentions)
+
+
+def _of_seeds(corpus: Corpus, system: System) -> dict[int, _Found]:
+    """What each seed's model found, by sentence."""
+    found = {}
+    for result in system.with_model(CHOSEN_BY[0]):
+        if result.found is None or result.path is None:
+            continue
+        kept = read_found(result.path.with_name(result.found))[CHOSEN_BY[0]]
+        found[result.seed] = {
+            (document.id, number): sentence.mentions
+            for document in kept.on(corpus.test)
+            for number, sentence in enumerate(segment(document).sentences)
+        }
+    return found
+
+
+def _read(path: Path, sentences: Mapping[_Place, Sentence]) -> _Found:
+    found = {}
+    for predicted in read_sentences(path):
+        at = _place(predicted.document, predicted.sentence, sentences)
+        words = len(sentences[at].words) if at is not None else 0
+        if at is None or any(mention.words[-1] >= words for mention in predicted.mentions):
+            message = f"the test part has no such sentence in {predicted.document!r}"
+            raise InputError(message, path=path, line=predicted.line)
+        found[at] = predicted.mentions
+    return found
+
+
+def _place(document: str, sentence: int, sentences: Mapping[_Place, Sentence]) -> _Place | None:
+    """Where a sentence stands; one of a sample is a document called `document:number`."""
+    name, _, number = document.rpartition(":")
+    for at in ((document, sentence), (name, int(number) - 1 if number.isdigit() else -1)):
+        if at in sentences:
+            return at
+    return None

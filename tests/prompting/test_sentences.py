@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from llm_stub import PATIENT, answered, serving
+from trigner.corpora import Corpus, document_of
+from trigner.errors import InputError
+from trigner.mentions import Mention
+from trigner.prompting import (
+    SUBJECTS,
+    Answers,
+    Patience,
+    Variant,
+    endpoint,
+    prepare,
+    read_sentences,
+    run,
+    write_sentences,
+)
+
+GOLD = document_of("d", ["sore", "left", "and", "right", "arm"], [Mention((0, 3, 4), "ADR")])
+ITEMS = [
+    {"entity": "sore right arm", "index": [0, 3, 4], "type": "ADR"},
+    {"entity": "arm", "index": [9], "type": "ADR"},
+]
+
+
+def test_what_is_written_is_read_again(tmp_path):
+    task = prepare(Corpus((GOLD,), "grid", ()), SUBJECTS["cadec"])
+    with serving(lambda _: answered(json.dumps(ITEMS))) as stub:
+        outcome = run(
+            task,
+            Variant(0),
+            Answers(tmp_path / "answers.jsonl"),
+            endpoint(stub.base_url),
+            model="m",
+            patience=Patience(**PATIENT),
+        )
+    path = tmp_path / "sentences.jsonl"
+    write_sentences(path, task, outcome)
+    (read,) = read_sentences(path)
+    assert (read.document, read.sentence, read.line) == ("d", 0, 1)
+    assert read.mentions == (Mention((0, 3, 4), "ADR"), Mention((4,), "ADR"))
+    line = json.loads(path.read_text())
+    assert [item["entity"] for item in line["items"]] == ["sore right arm", "arm"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        '{"document": "d"}',
+        '{"document": "d", "sentence": 0, "predicted": [{"index": [2, 1], "type": "ADR"}]}',
+        '{"document": "d", "sentence": 0, "predicted": [{"index": [], "type": "ADR"}]}',
+    ],
+)
+def test_a_damaged_line_is_named(tmp_path, line):
+    path = tmp_path / "sentences.jsonl"
+    path.write_text('{"document": "d", "sentence": 0, "predicted": []}\n' + line + "\n")
+    with pytest.raises(InputError, match="is damaged") as caught:
+        list(read_sentences(path))
+    assert (caught.value.path, caught.value.line) == (path, 2)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match="cannot be read"):
+        list(read_sentences(tmp_path / "absent.jsonl"))
