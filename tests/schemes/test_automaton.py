@@ -110,6 +110,25 @@ def test_the_best_sequence_is_well_formed_whatever_the_scores(name, large):
         np.testing.assert_allclose(automaton.marginals(scores).sum(axis=1), 1)
 
 
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_words_that_agree_need_no_search_and_it_would_find_the_same(name, monkeypatch):
+    automaton = automaton_of(name, ("A", "B"))
+    agreed = 0
+    for seed in range(60):
+        scores = scores_for(automaton, 4, seed)
+        scores[:, 0] += 3 * (seed % 3)
+        if seed % 4 == 0:
+            scores = scores.round()  # with equals
+        quick = automaton.best(scores)
+        agreed += automaton._each_alone(scores) is not None
+        with monkeypatch.context() as patch:
+            patch.setattr(Automaton, "_each_alone", lambda *_: None)
+            searched = automaton.best(scores)
+        assert quick.tags.tolist() == searched.tags.tolist()
+        assert quick.score == pytest.approx(searched.score)
+    assert 5 < agreed < 60
+
+
 def test_no_words_and_no_way():
     automaton = automaton_of("corro")
     none = np.zeros((0, 10))

@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Scores = NDArray[np.floating[Any]]
 
+_NOWHERE = -1
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Arc:
@@ -92,14 +94,21 @@ class Automaton:
             table[arc.source, arc.tag] = number
         return table
 
+    @cached_property
+    def _moves(self) -> list[dict[int, int]]:
+        """From each state by tag to the next: plain numbers, for walking word by word."""
+        moves: list[dict[int, int]] = [{} for _ in self.states]
+        for arc in self.arcs:
+            moves[arc.source][arc.tag] = arc.target
+        return moves
+
     def accepts(self, tags: Sequence[int] | NDArray[np.integer[Any]]) -> bool:
         """Is this sequence of tags well-formed?"""
         state = self.start
-        for tag in tags:
-            arc = self.arc_after[state, tag]
-            if arc == len(self.arcs):
+        for tag in np.asarray(tags).tolist():
+            state = self._moves[state].get(tag, _NOWHERE)
+            if state == _NOWHERE:
                 return False
-            state = int(self.targets[arc])
         return state in self.finals
 
     def arc_scores(self, scores: Scores) -> Floats:
@@ -114,6 +123,9 @@ class Automaton:
         Of equals, at each word from the last on, the one with the first tag and then the first
         state before it. Raises ValueError when no sequence of this length is well-formed.
         """
+        alone = self._each_alone(scores)
+        if alone is not None:
+            return alone
         entered = _with_none(self.arc_scores(scores))[:, self.entering]
         sources = self.sources[self.entering]
         rows = np.arange(len(self.states))
@@ -132,6 +144,19 @@ class Automaton:
             arc = self.entering[state, taken[word, state]]
             tags[word], state = self.arc_tags[arc], self.sources[arc]
         return Path(tags, total)
+
+    def _each_alone(self, scores: Scores) -> Path | None:
+        """The best tag of each word, if together they are well-formed: nothing can be better.
+
+        None too where a word has several best ones, or arcs have weights of their own.
+        """
+        if scores.shape[-1] == len(self.arcs):
+            return None
+        tags = scores.argmax(axis=1)
+        best = scores.max(axis=1)
+        if np.count_nonzero(scores == best[:, None]) != len(scores) or not self.accepts(tags):
+            return None
+        return Path(tags.astype(np.int64), float(sum(best.tolist())))
 
     def log_partition(self, scores: Scores, allowed: NDArray[np.bool_] | None = None) -> Floats:
         """Logarithm of the sum of `exp(score)` over all well-formed sequences, a number.
