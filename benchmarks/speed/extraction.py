@@ -53,8 +53,10 @@ def measure(*, sentences: int, loops: int, rounds: int, tell: Tell) -> Section:
             Figure(
                 "loops, window 25",
                 f"{slow.median:.1f} s ({slow.low:.1f} to {slow.high:.1f})",
-                value=slow.median,
-                note="extrapolated; design.md: 91 s",
+                "≤ 109 s",
+                slow.median <= 109,
+                slow.median,
+                "extrapolated; 91 s was measured before",
             ),
         ],
     )

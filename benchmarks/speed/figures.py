@@ -101,6 +101,8 @@ def told_ratio(what: str, found: Spread, note: str = "") -> Figure:
     return Figure(what, found.times(), value=found.median, note=note)
 
 
-def told(what: str, found: Spread, note: str = "") -> Figure:
-    """Milliseconds, for the record."""
-    return Figure(what, found.milliseconds(), value=found.median, note=note)
+def told(what: str, found: Spread, note: str = "", *, limit: float | None = None) -> Figure:
+    """Milliseconds, for the record, or with a limit in seconds."""
+    target = "" if limit is None else f"≤ {1e3 * limit:,.0f} ms"
+    reached = None if limit is None else found.median <= limit
+    return Figure(what, found.milliseconds(), target, reached, found.median, note)

@@ -80,7 +80,9 @@ def measure(encoder: str, *, size: int, longest: int, rounds: int, tell: Tell) -
         told(name, spread(taken[name]), f"{ratios(taken[name], taken[BARE]).times()} the encoder's")
         for name in works
     )
-    section.figures.append(told(PLAIN, spread(slow[PLAIN]), "logits, ce; design.md: 5,200 ms"))
+    section.figures.append(
+        told(PLAIN, spread(slow[PLAIN]), "logits, ce; 5,200 ms was measured before", limit=6.24)
+    )
     whole = spread(taken["low_rank, logits, ce"]).median
     for name, found in shares.items():
         of_step = spread([t / whole for t in found])
@@ -227,12 +229,17 @@ def memory_of(encoder: str, *, size: int, longest: int, tell: Tell) -> Section:
 def _memory_figures(peaks: dict[str, memory.Peak], how: str) -> Iterator[Figure]:
     for side, peak in peaks.items():
         share = peak.peak / peaks[PLAIN].peak
-        asked = side == MAPS[0]
+        target, reached = "", None
+        if side == MAPS[0]:
+            target, reached = "≤ 0.25", share <= 0.25
+        elif side == PLAIN:
+            # 1.2 times what was measured before; more would make ours look good.
+            target, reached = "≤ 5,400 MB", peak.peak <= 5400
         yield Figure(
             f"{side}{how}",
             f"{peak.peak:,.0f} MB, {share:.2f} of straightforward",
-            "≤ 0.25" if asked else "",
-            share <= 0.25 if asked else None,
+            target,
+            reached,
             share,
             f"{peak.growth:,.0f} MB above the loaded model, "
             f"{peak.growth / peaks[PLAIN].growth:.2f} of straightforward",

@@ -107,14 +107,19 @@ def test_each_group_has_its_own_co_predictor(encoders):
         assert other.weight.grad is None or not other.weight.grad.any()
 
 
-def test_pair_states_are_what_the_main_predictors_grid_branch_reads_last(encoders):
-    tagger, batch = make(encoders["bert"])
+@pytest.mark.parametrize("co_predictor", ["w2ner", "trigner"])
+def test_pair_states_are_what_the_main_predictors_grid_branch_reads_last(encoders, co_predictor):
+    tagger, batch = make(encoders["bert"], co_predictor=co_predictor)
     tagger.eval()
     scores = tagger(*batch(SENTENCES))
     cells = (torch.tensor([0, 2, 2]), torch.tensor([1, 0, 13]), torch.tensor([6, 3, 2]))
     found = tagger.pair_states(scores, *cells)
     assert found.shape == (3, SMALL.grid_size)
-    tagger.main.weight.data.zero_()
+    if co_predictor == "w2ner":
+        tagger.main.weight.data.zero_()
+    else:
+        tagger.main.pairs.output.weight.data.zero_()
+        tagger.main.pairs.output.bias.data.zero_()
     of_grid = tagger.main.grid.output(found[:, :, None, None])[:, :, 0, 0]
     torch.testing.assert_close(of_grid, tagger(*batch(SENTENCES)).logits[cells][:, :6])
     tagger.zero_grad()
@@ -123,7 +128,8 @@ def test_pair_states_are_what_the_main_predictors_grid_branch_reads_last(encoder
     assert tagger.main_features.weight.grad.any()
     assert tagger.main.grid.hidden.weight.grad.any()
     assert tagger.main.grid.output.weight.grad is None
-    assert tagger.main.row.weight.grad is None
+    own = tagger.main.row if co_predictor == "w2ner" else tagger.main.pairs.left
+    assert own.weight.grad is None
     assert tagger.auxiliary_features.weight.grad is None
 
 

@@ -96,15 +96,19 @@ def test_pair_states_reach_the_pair_map_and_not_the_grid_branch(model, inputs):
     assert predictor.grid.output.weight.grad.abs().max() < 1e-6
 
 
-@pytest.mark.parametrize(
-    ("source", "reached"),
-    [
-        ("logits", {"main.row", "main.grid.hidden", "main.grid.output"}),
-        ("grid", {"main.grid.hidden"}),
-    ],
-)
-def test_triplets_of_toe_see_the_main_tags_alone(tmp_path, source, reached):
-    toe = tiny_model(tmp_path, "toe", co_predictor="w2ner")
+OWN = {
+    "w2ner": {"main.row"},
+    "trigner": {"main.pairs.norm", "main.pairs.left", "main.pairs.right", "main.pairs.output"},
+}
+
+
+@pytest.mark.parametrize("co_predictor", OWN)
+@pytest.mark.parametrize("source", ["logits", "grid"])
+def test_triplets_of_toe_see_the_main_tags_alone(tmp_path, source, co_predictor):
+    toe = tiny_model(tmp_path, "toe", co_predictor=co_predictor)
+    reached = {"main.grid.hidden"}
+    if source == "logits":
+        reached |= {"main.grid.output", *OWN[co_predictor]}
     toe.tagger.eval()
     batch = as_batch(toe)
     objective = Objective(

@@ -14,10 +14,14 @@ from trigner.networks.pair_maps import PairMap, PairMapKind, pair_map, trilinear
 
 @dataclass(frozen=True, slots=True)
 class PairScores:
-    """Logits `[B, C, L, L]`, and the states that the predictor's own `pair_states` reads."""
+    """Logits `[B, C, L, L]`, and the states that the predictor's own `pair_states` reads.
+
+    `hidden [B, grid_size, L, L]` is what the grid branch's last layer reads.
+    """
 
     logits: Tensor
     states: Tensor
+    hidden: Tensor
 
 
 class GridBranch(nn.Module):
@@ -67,7 +71,9 @@ class TrignerCoPredictor(nn.Module):
 
     def forward(self, states: Tensor, features: Tensor) -> PairScores:
         """Logits `Y` from `H [B, L, word_size]`, which is `states`, and features `[B, F, L, L]`."""
-        return PairScores(self.pairs(states) + cast(Tensor, self.grid(features)), states)
+        hidden = self.grid.states(features)
+        logits = self.pairs(states) + cast(Tensor, self.grid.output(hidden))
+        return PairScores(logits, states, hidden)
 
     def pair_states(
         self, states: Tensor, sentences: Tensor, rows: Tensor, columns: Tensor
@@ -107,9 +113,8 @@ class W2nerCoPredictor(nn.Module):
         rows = self._side(self.row, states)
         columns = self._side(self.column, states)
         hidden = self.grid.states(features)
-        return PairScores(
-            trilinear(rows, self.weight, columns) + cast(Tensor, self.grid.output(hidden)), hidden
-        )
+        logits = trilinear(rows, self.weight, columns) + cast(Tensor, self.grid.output(hidden))
+        return PairScores(logits, hidden, hidden)
 
     def pair_states(
         self, states: Tensor, sentences: Tensor, rows: Tensor, columns: Tensor

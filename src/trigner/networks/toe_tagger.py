@@ -56,13 +56,14 @@ class ToeTagger(Tagger):
         main = self.main(states, self.main_features(of_main))
         auxiliary = self.auxiliary(states, self.auxiliary_features(of_auxiliary))
         logits = torch.cat([main.logits, auxiliary.logits], dim=1)
-        return TagScores(logits.permute(0, 2, 3, 1), main.states)
+        return TagScores(logits.permute(0, 2, 3, 1), main.hidden)
 
     def pair_states(
         self, scores: TagScores, sentences: Tensor, rows: Tensor, columns: Tensor
     ) -> Tensor:
         """What the last layer of the main co-predictor's grid branch reads at cells, `[N, D]`.
 
-        With TriG-NER's co-predictors, `H^bi` of the main one.
+        Whichever co-predictors it has: `H^bi` is made of the word states alone, and a loss on it
+        would pass the tag representations by.
         """
-        return self.main.pair_states(scores.states, sentences, rows, columns)
+        return scores.states[sentences, :, rows, columns]

@@ -20,14 +20,14 @@ AVERAGED = "averaged.safetensors"
 """The average in a checkpoint's folder."""
 
 YOUNG = 10
-"""Of the first updates the average forgets `YOUNG` times as fast as it has seen updates."""
+"""Over about so many updates the average begins to have a memory."""
 
 
 class Averaging(TrainerCallback):
     """The average of a network's weights after each update; of the newest it takes `1 - decay`.
 
-    After `n` updates no more than `(1 + n) / (10 + n)` is kept of the old average, so that it does
-    not remember the beginning of a short training. `checkpoint` is that which a training goes on
+    At an update that comes after `n` others no more than `(1 + n) / (10 + n)` is kept of the old
+    average, so that it does not remember the beginning of a short training. `checkpoint` is that which a training goes on
     from.
     """
 
