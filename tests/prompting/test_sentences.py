@@ -17,6 +17,7 @@ from trigner.prompting import (
     prepare,
     read_sentences,
     run,
+    words_sha256,
     write_sentences,
 )
 
@@ -42,9 +43,19 @@ def test_what_is_written_is_read_again(tmp_path):
     write_sentences(path, task, outcome)
     (read,) = read_sentences(path)
     assert (read.document, read.sentence, read.line) == ("d", 0, 1)
+    assert read.types == ("ADR",)
+    assert read.words == words_sha256(task.sentences[0].words) == "27b550173286c1d3"
     assert read.mentions == (Mention((0, 3, 4), "ADR"), Mention((4,), "ADR"))
     line = json.loads(path.read_text())
     assert [item["entity"] for item in line["items"]] == ["sore right arm", "arm"]
+
+
+def test_the_hash_is_of_the_words():
+    assert words_sha256(["left", "arm"]) != words_sha256(["left arm"])
+    assert len(words_sha256(["\ud800"])) == 16
+
+
+LINE = {"document": "d", "sentence": 0, "types": ["ADR"], "words_sha256": "0", "predicted": []}
 
 
 @pytest.mark.parametrize(
@@ -52,13 +63,15 @@ def test_what_is_written_is_read_again(tmp_path):
     [
         "{",
         '{"document": "d"}',
-        '{"document": "d", "sentence": 0, "predicted": [{"index": [2, 1], "type": "ADR"}]}',
-        '{"document": "d", "sentence": 0, "predicted": [{"index": [], "type": "ADR"}]}',
+        *(json.dumps({k: v for k, v in LINE.items() if k != left_out}) for left_out in LINE),
+        json.dumps({**LINE, "types": "ADR"}),
+        json.dumps({**LINE, "predicted": [{"index": [2, 1], "type": "ADR"}]}),
+        json.dumps({**LINE, "predicted": [{"index": [], "type": "ADR"}]}),
     ],
 )
 def test_a_damaged_line_is_named(tmp_path, line):
     path = tmp_path / "sentences.jsonl"
-    path.write_text('{"document": "d", "sentence": 0, "predicted": []}\n' + line + "\n")
+    path.write_text(json.dumps(LINE) + "\n" + line + "\n")
     with pytest.raises(InputError, match="is damaged") as caught:
         list(read_sentences(path))
     assert (caught.value.path, caught.value.line) == (path, 2)

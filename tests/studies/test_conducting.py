@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -105,7 +106,8 @@ def test_language_models_stand_beside_the_systems(finished, corpus_folder, tmp_p
     setup = setup_of(study, corpus_folder, tmp_path)
     path = tmp_path / "qwen" / "two-shot" / "sentences.jsonl"
     path.parent.mkdir(parents=True)
-    path.write_text('{"document": "test-one", "sentence": 0, "predicted": []}\n')
+    line = {"document": "test-one", "sentence": 0, "types": ["ADR"], "words_sha256": ""}
+    path.write_text(json.dumps({**line, "predicted": []}) + "\n")
     written = report(setup, tmp_path / "a", quiet, prompted=[tmp_path / "qwen"])
     assert "language-models-small-1.html" in {path.name for path in written}
     text = (tmp_path / "a" / "report.md").read_text()

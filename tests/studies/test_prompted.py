@@ -30,6 +30,8 @@ def answers(folder, variant, *lines):
         {
             "document": document,
             "sentence": sentence,
+            "types": ["ADR"],
+            "words_sha256": "",
             "predicted": [{"index": words, "type": "ADR"} for words in mentions],
         }
         for document, sentence, *mentions in lines

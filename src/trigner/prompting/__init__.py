@@ -17,6 +17,7 @@ from trigner.prompting.sentences import (
     SENTENCES,
     Predicted,
     read_sentences,
+    words_sha256,
     write_sentences,
 )
 from trigner.prompting.subjects import SUBJECTS, Subject, subjects_of
@@ -72,5 +73,6 @@ __all__ = [
     "scores_table",
     "stratum",
     "subjects_of",
+    "words_sha256",
     "write_sentences",
 ]
