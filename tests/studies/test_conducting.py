@@ -8,6 +8,7 @@ from rich.console import Console
 
 from study_results import STUDY, result_of
 from trigner.errors import InputError, TrignerError
+from trigner.prompting import words_sha256
 from trigner.studies import (
     Changes,
     Folders,
@@ -106,7 +107,9 @@ def test_language_models_stand_beside_the_systems(finished, corpus_folder, tmp_p
     setup = setup_of(study, corpus_folder, tmp_path)
     path = tmp_path / "qwen" / "two-shot" / "sentences.jsonl"
     path.parent.mkdir(parents=True)
-    line = {"document": "test-one", "sentence": 0, "types": ["ADR"], "words_sha256": ""}
+    words = ["my", "left", "leg", "hurt", ".", "no", "pain", "."]
+    line = {"document": "test-one", "sentence": 0, "types": ["ADR"]}
+    line["words_sha256"] = words_sha256(words)
     path.write_text(json.dumps({**line, "predicted": []}) + "\n")
     written = report(setup, tmp_path / "a", quiet, prompted=[tmp_path / "qwen"])
     assert "language-models-small-1.html" in {path.name for path in written}

@@ -7,6 +7,7 @@ import pytest
 
 from trigner.errors import InputError
 from trigner.evaluation import score
+from trigner.prompting import words_sha256
 from trigner.studies import protocol, runs
 from trigner.studies.predictions import read_found
 from trigner.studies.prompted import beside
@@ -22,7 +23,14 @@ def systems(finished, corpus):
     return gather(runs(study, protocol("full")), read_results(results, "small"), corpus.hashes)
 
 
-def answers(folder, variant, *lines):
+WORDS = {
+    ("test-one", 0): ["my", "left", "leg", "hurt", ".", "no", "pain", "."],
+    ("test-two", 0): ["numb", "left", "and", "right", "arm", "."],
+    ("test-two", 1): ["my", "leg", "felt", "numb", "after", "the", "tablet", "."],
+}
+
+
+def answers(folder, variant, *lines, types=("ADR", "Drug")):
     """A variant's folder; a line is document, sentence and the words of each mention."""
     path = folder / variant / "sentences.jsonl"
     path.parent.mkdir(parents=True)
@@ -30,14 +38,19 @@ def answers(folder, variant, *lines):
         {
             "document": document,
             "sentence": sentence,
-            "types": ["ADR"],
-            "words_sha256": "",
+            "types": list(types),
+            "words_sha256": words_sha256(words_of(document, sentence)),
             "predicted": [{"index": words, "type": "ADR"} for words in mentions],
         }
         for document, sentence, *mentions in lines
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in told))
     return folder
+
+
+def words_of(document, sentence):
+    name, _, number = document.partition(":")
+    return WORDS.get((name, int(number) - 1 if number.isdigit() else sentence), ["other"])
 
 
 def rates(group):
@@ -75,6 +88,15 @@ def test_of_a_sample_only_its_sentences_count(systems, corpus, tmp_path):
     assert "window=none" in page
 
 
+def test_only_the_types_asked_for_count(systems, corpus, tmp_path):
+    folder = answers(tmp_path / "qwen", "a", ("test-two", 1, [1, 3]), types=["ADR"])
+    (group,) = beside(corpus, systems, [folder])
+    assert group.types == ("ADR",)
+    assert rates(group)["qwen, a"] == (0, 100, 100, 100)
+    answers(folder, "b", ("test-two", 1, [1, 3]))
+    assert len(beside(corpus, systems, [folder])) == 2
+
+
 def test_variants_with_other_sentences_are_apart(systems, corpus, tmp_path):
     folder = answers(tmp_path / "qwen", "a", ("test-one", 0, LEG))
     answers(folder, "b", ("test-one", 0))
@@ -92,13 +114,25 @@ def test_a_system_without_predictions_is_left_out(systems, corpus, tmp_path):
 
 @pytest.mark.parametrize(
     "line",
-    [("test-three", 0), ("test-one", 1), ("test-one:9", 0), ("x:y", 0), ("test-one", 0, [3, 40])],
+    [("test-three", 0), ("test-one", 1), ("test-one:9", 0), ("x:y", 0)],
 )
 def test_sentences_of_something_else(systems, corpus, tmp_path, line):
     folder = answers(tmp_path / "qwen", "a", ("test-one", 0), line)
     with pytest.raises(InputError, match="the test part has no such sentence in") as caught:
         beside(corpus, systems, [folder])
     assert caught.value.line == 2
+
+
+def test_a_sentence_with_other_words(systems, corpus, tmp_path, monkeypatch):
+    monkeypatch.setitem(WORDS, ("test-one", 0), ["my", "leg"])
+    with pytest.raises(InputError, match="the test part has no such sentence in 'test-one'"):
+        beside(corpus, systems, [answers(tmp_path / "qwen", "a", ("test-one", 0))])
+
+
+def test_two_folders_of_one_name(systems, corpus, tmp_path):
+    folders = [answers(tmp_path / name / "qwen", "a", ("test-one", 0)) for name in "ab"]
+    with pytest.raises(InputError, match="is called like another of the folders"):
+        beside(corpus, systems, folders)
 
 
 def test_a_folder_of_something_else(systems, corpus, tmp_path):

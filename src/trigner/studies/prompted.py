@@ -6,7 +6,7 @@ the same sentences: a sample's scores compare with nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from trigner.corpora import document_of
 from trigner.errors import InputError
 from trigner.evaluation import SLICES, compare, score
 from trigner.mentions import Document, Mention, Sentence
-from trigner.prompting import SENTENCES, read_sentences
+from trigner.prompting import SENTENCES, read_sentences, words_sha256
 from trigner.rendering import systems_page
 from trigner.studies.corpus import Corpus
 from trigner.studies.predictions import read_found
@@ -32,11 +32,13 @@ _Found = dict[_Place, tuple[Mention, ...]]
 class Beside:
     """Systems on the same sentences, each a document of its own; `total` are those of the part.
 
-    `prompted` are by name, `trained` by name and seed, the models that overall F1 chose.
+    Mentions are those of the `types` that were asked for. `prompted` are by name, `trained` by name
+    and seed, the models that overall F1 chose.
     """
 
     corpus: str
     total: int
+    types: tuple[str, ...]
     gold: tuple[Document, ...]
     prompted: Mapping[str, tuple[Document, ...]]
     trained: Mapping[str, Mapping[int, tuple[Document, ...]]]
@@ -66,49 +68,64 @@ class Beside:
 
 
 def beside(corpus: Corpus, systems: Sequence[System], folders: Sequence[Path]) -> list[Beside]:
-    """The variants in folders of `trigner prompt`, those with the same sentences together.
+    """The variants in folders of `trigner prompt`, those with equal sentences and types together.
 
-    Raises InputError for a folder without any, and for sentences that are not in the test part.
+    Raises InputError for a folder without any or called like another, and for sentences that are
+    not in the test part.
     """
     sentences = {
         (document.id, number): sentence
         for document in corpus.test
         for number, sentence in enumerate(segment(document).sentences)
     }
-    asked: dict[tuple[_Place, ...], dict[str, _Found]] = {}
-    for folder in folders:
+    asked: dict[tuple[tuple[str, ...], tuple[_Place, ...]], dict[str, _Found]] = {}
+    for number, folder in enumerate(folders):
+        if folder.name in {other.name for other in folders[:number]}:
+            raise InputError("is called like another of the folders: rename one", path=folder)
         variants = sorted(folder.glob(f"*/{SENTENCES}"))
         if not variants:
             raise InputError(f"has no */{SENTENCES} of `trigner prompt`", path=folder)
         for path in variants:
-            found = _read(path, sentences)
+            types, found = _read(path, sentences)
             name = f"{folder.name}, {path.parent.name}"
-            asked.setdefault(tuple(sorted(found)), {})[name] = found
+            asked.setdefault((types, tuple(sorted(found))), {})[name] = found
     trained = {system.name: _of_seeds(corpus, system) for system in systems}
-    groups = []
-    for places, variants_found in asked.items():
+    return [
+        _group(corpus.name, sentences, types, places, variants_found, trained)
+        for (types, places), variants_found in asked.items()
+    ]
 
-        def on(found: _Found, places: Sequence[_Place] = places) -> tuple[Document, ...]:
-            return tuple(_document(sentences[at], at, found.get(at, ())) for at in places)
 
-        groups.append(
-            Beside(
-                corpus.name,
-                len(sentences),
-                on({at: sentences[at].mentions for at in places}),
-                {name: on(found) for name, found in variants_found.items()},
-                {
-                    name: {seed: on(found) for seed, found in by_seed.items()}
-                    for name, by_seed in trained.items()
-                    if by_seed
-                },
+def _group(
+    corpus: str,
+    sentences: Mapping[_Place, Sentence],
+    types: tuple[str, ...],
+    places: tuple[_Place, ...],
+    prompted: Mapping[str, _Found],
+    trained: Mapping[str, Mapping[int, _Found]],
+) -> Beside:
+    def on(found: Callable[[_Place], Sequence[Mention]]) -> tuple[Document, ...]:
+        return tuple(
+            document_of(
+                f"{at[0]}:{at[1] + 1}",
+                sentences[at].words,
+                [mention for mention in found(at) if mention.label in types],
             )
+            for at in places
         )
-    return groups
 
-
-def _document(sentence: Sentence, at: _Place, mentions: Sequence[Mention]) -> Document:
-    return document_of(f"{at[0]}:{at[1] + 1}", sentence.words, mentions)
+    return Beside(
+        corpus,
+        len(sentences),
+        types,
+        on(lambda at: sentences[at].mentions),
+        {name: on(found.__getitem__) for name, found in prompted.items()},
+        {
+            name: {seed: on(found.__getitem__) for seed, found in by_seed.items()}
+            for name, by_seed in trained.items()
+            if by_seed
+        },
+    )
 
 
 def _of_seeds(corpus: Corpus, system: System) -> dict[int, _Found]:
@@ -126,16 +143,18 @@ def _of_seeds(corpus: Corpus, system: System) -> dict[int, _Found]:
     return found
 
 
-def _read(path: Path, sentences: Mapping[_Place, Sentence]) -> _Found:
+def _read(path: Path, sentences: Mapping[_Place, Sentence]) -> tuple[tuple[str, ...], _Found]:
+    """The types asked for, in order, and what was found in each sentence."""
+    types: tuple[str, ...] = ()
     found = {}
     for predicted in read_sentences(path):
         at = _place(predicted.document, predicted.sentence, sentences)
-        words = len(sentences[at].words) if at is not None else 0
-        if at is None or any(mention.words[-1] >= words for mention in predicted.mentions):
+        if at is None or words_sha256(sentences[at].words) != predicted.words:
             message = f"the test part has no such sentence in {predicted.document!r}"
             raise InputError(message, path=path, line=predicted.line)
+        types = tuple(sorted(predicted.types))
         found[at] = predicted.mentions
-    return found
+    return types, found
 
 
 def _place(document: str, sentence: int, sentences: Mapping[_Place, Sentence]) -> _Place | None:

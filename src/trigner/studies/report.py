@@ -254,7 +254,10 @@ def _prompted(beside: Beside) -> Section:
     )
     asked = len(beside.gold)
     title = f"On the {asked:,} of {beside.total:,} test sentences that were asked about"
-    note = "Indices of language models repaired by the texts they name (repair `text`)."
+    note = (
+        f"Entities of the type {' or '.join(beside.types)}. Indices of language models repaired by"
+    )
+    note += " the texts they name (repair `text`)."
     table = Table(title, tuple(columns), rows, note)
     return Section(f"{beside.corpus}: beside language models", tables=(table,))
 

@@ -27,8 +27,8 @@ class Averaging(TrainerCallback):
     """The average of a network's weights after each update; of the newest it takes `1 - decay`.
 
     At an update that comes after `n` others no more than `(1 + n) / (10 + n)` is kept of the old
-    average, so that it does not remember the beginning of a short training. `checkpoint` is that which a training goes on
-    from.
+    average, so that it does not remember the beginning of a short training. `checkpoint` is that
+    which a training goes on from.
     """
 
     def __init__(self, network: nn.Module, decay: float, checkpoint: Path | None = None) -> None:
