@@ -3,9 +3,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
+from llm_answers import ANSWERS, TERRIBLE
 from trigner.prompting import Item, Variant, parse, prompt
 from trigner.prompting.parsing import ECHOES
 from trigner.prompting.subjects import Subject
@@ -117,6 +118,9 @@ def test_apostrophes_inside_of_words_end_no_string():
         (None, None),
         ([3.5], None),
         ([True], None),
+        ([float("inf")], None),
+        ([1e9], None),
+        ([[float("nan"), 3]], None),
         (["first"], None),
         ("0-999999999", None),
         ([[5, 3]], None),
@@ -138,9 +142,34 @@ def test_an_echo_of_the_template_is_seen():
         assert all(item.is_echo for item in items)
 
 
-@given(st.text(alphabet="[]{}\"'`,:json \n\\1ae", max_size=60))
+@pytest.mark.parametrize("text", TERRIBLE, ids=lambda text: text[:60])
+def test_nothing_terrible_raises(text):
+    for item in parse(text).items:
+        json.dumps([item.indices, item.text, item.label])
+
+
+@given(ANSWERS)
 def test_nothing_raises(text):
-    parse(text)
+    for item in parse(text).items:
+        json.dumps([item.indices, item.text, item.label])
+
+
+def test_what_is_drawn_for_it_are_answers():
+    """A strategy that cannot spell an item would find nothing."""
+    places, spellings = set(), set()
+
+    @seed(0)
+    @settings(max_examples=200, database=None)
+    @given(ANSWERS)
+    def draw(text):
+        answer = parse(text)
+        if any(item.indices and item.text for item in answer.items):
+            places.add(answer.place)
+            spellings.add(answer.spelling)
+
+    draw()
+    assert places >= {"block", "list"}
+    assert spellings == {"JSON", "Python", "repaired"}
 
 
 @given(

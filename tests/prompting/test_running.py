@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import json
 from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from llm_answers import ANSWERS, TERRIBLE
 from llm_stub import PATIENT, answered, failing, serving
 from trigner.corpora import Corpus, document_of
 from trigner.errors import InputError
@@ -17,16 +20,21 @@ from trigner.prompting import (
     VARIANTS,
     Answer,
     Answers,
+    Asked,
     Item,
     Patience,
+    Recorded,
     Subject,
     Variant,
     align,
     endpoint,
+    judge,
     prepare,
     questions,
+    read_sentences,
     run,
     subjects_of,
+    write_sentences,
 )
 from trigner.prompting.running import mentions_of
 
@@ -178,6 +186,33 @@ def test_mentions_stand_once_and_echoes_do_not():
     item = Item((1, 0), None, "ADR")
     answer = Answer((item, Item((0, 1), None, None), Item((2,), "x", "ADR", is_echo=True)), "list")
     assert mentions_of(answer, ["a", "b", "c"], ADR, "strict") == (Mention((0, 1), "ADR"),)
+
+
+@given(st.lists(ANSWERS, min_size=2, max_size=2))
+def test_no_answer_ends_a_run(texts):
+    judged_as(texts)
+
+
+@pytest.mark.parametrize("text", TERRIBLE, ids=lambda text: text[:60])
+def test_nothing_terrible_ends_a_run(text):
+    judged_as([text, text])
+
+
+def judged_as(texts):
+    """Answers through alignment, scores and failures into the file of sentences."""
+    task = prepare(DATA, ADR)
+    asking = questions(task, VARIANTS[0], "m")
+    recorded = [
+        Recorded("k", "m", "", {}, "", text, "stop", None, None, None, 1, 0.0, "", "")
+        for text in texts
+    ]
+    outcome = judge(task, VARIANTS[0], asking, recorded, Asked(len(texts), 0))
+    json.dumps([outcome.as_json(), outcome.flags()])
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "sentences.jsonl"
+        write_sentences(path, task, outcome)
+        read = list(read_sentences(path))
+    assert [one.mentions for one in read] == [one.predicted for one in outcome.judged]
 
 
 WORDS = ("pain", "in", "legs", "and", "pain", "in", "arms")

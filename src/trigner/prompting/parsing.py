@@ -34,6 +34,8 @@ _RANGE = re.compile(r"\s*(\d{1,9})\s*(?:-|–|—|\.\.+|to)\s*(\d{1,9})\s*")
 _NOTHING = {"[]", "{}", "null", "none", "no entities"}
 _AND_SO_ON = {"etc", "etc.", "...", "…"}
 _WIDEST = 1_000
+_FURTHEST = 999_999_999
+"""As many digits as `_NUMBER` takes; Python refuses to write down what is much longer."""
 
 ECHOES = ("words of the entity", "index of each word")
 """What stands in the templates' forms of the answer in place of values."""
@@ -151,7 +153,10 @@ def _repaired(text: str) -> Any:
     require_extra("llm", "json_repair")
     from json_repair import repair_json
 
-    return repair_json(text, return_objects=True, skip_json_loads=True)
+    try:
+        return repair_json(text, return_objects=True, skip_json_loads=True)
+    except Exception as error:  # it promises nothing
+        raise ValueError("not to be repaired") from error
 
 
 _READERS: tuple[tuple[Spelling, Callable[[str], Any]], ...] = (
@@ -186,12 +191,13 @@ def _item(value: dict[str, Any]) -> Item:
     index, text, label = (_first(value, keys) for keys in (_INDEX, _TEXT, _TYPE))
     if isinstance(text, (list, tuple)) and all(isinstance(word, str) for word in text):
         text = " ".join(text)
-    written = json.dumps([index, text], ensure_ascii=False, default=str).casefold()
+    written = [text, *index] if isinstance(index, (list, tuple)) else [text, index]
+    told = [part.casefold() for part in written if isinstance(part, str)]
     return Item(
         indices=_indices(index),
         text=text if isinstance(text, str) and text.strip() else None,
         label=label if isinstance(label, str) else None,
-        is_echo=any(echo in written for echo in ECHOES),
+        is_echo=any(echo in part for echo in ECHOES for part in told),
     )
 
 
@@ -203,7 +209,7 @@ def _indices(value: Any) -> tuple[int, ...] | None:
     """Indices as they were given, in order; None when there is none or one cannot be read."""
     try:
         found = tuple(_numbers(value))
-    except ValueError:
+    except (ValueError, RecursionError):  # lists in lists: JSON of C may go deeper than we
         return None
     return found or None
 
@@ -212,8 +218,8 @@ def _numbers(value: Any) -> Iterator[int]:
     if isinstance(value, bool) or value is None:
         raise ValueError("no index")
     if isinstance(value, (int, float)):
-        if value != int(value):
-            raise ValueError("no whole number")
+        if not abs(value) <= _FURTHEST or value != int(value):
+            raise ValueError("no index")
         yield int(value)
     elif isinstance(value, str):
         yield from _written(value)
