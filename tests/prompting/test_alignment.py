@@ -63,6 +63,17 @@ def test_indices_that_spell_the_text_stay():
     assert by_repair(item, MOTION) == dict.fromkeys(REPAIRS, (30, 33, 34))
 
 
+def test_a_comma_between_two_words_is_no_interval_of_theirs():
+    words = ["pain", ",", "arm"]
+    assert by_repair(Item((0, 2), "pain arm", "ADR"), words) == dict.fromkeys(REPAIRS, (0, 2))
+    found = by_repair(Item((0, 2), "pain , arm", "ADR"), words)
+    assert found["strict"] == found["shift"] == (0, 2)
+    assert found["range"] == found["text"] == (0, 1, 2)
+    assert align(Item((0, 3), "pain leg arm", "ADR"), ["pain", ",", "leg", "arm"], "range") == (
+        0, 1, 2, 3,
+    )  # fmt: skip
+
+
 def test_of_repeated_words_the_nearest_count():
     assert align(Item((4, 6, 7), "pain in legs", "ADR"), LEGS, "text") == (4, 5, 7)
     assert align(Item((4, 5, 9), "pain in legs", "ADR"), LEGS, "text") == (4, 5, 10)

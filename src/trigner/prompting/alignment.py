@@ -29,22 +29,18 @@ def align(item: Item, words: Words, repair: Repair) -> Chosen | None:
     """Indices of an item's words, strictly increasing; None when it has to be dropped.
 
     `strict` takes the indices as they are, without repetitions. `range` takes two indices for the
-    ends of an interval when the text is all of it, `shift` moves all indices by the offset of
-    `SHIFTS` that makes them spell the text, `text` tries `range` and then takes the words that
-    spell the text, wherever they stand. What no repair applies to is taken strictly: it is dropped
-    when it has no index or one outside the sentence.
+    ends of an interval when the text is all of it and not just these two words, `shift` moves all
+    indices by the offset of `SHIFTS` that makes them spell the text, `text` tries `range` and then
+    takes the words that spell the text, wherever they stand. What no repair applies to, as it
+    spells its text already or cannot be made to, is taken strictly: it is dropped when it has no
+    index or one outside the sentence.
     """
     return _ALIGN[repair](item, words)
 
 
 def spells(words: Words, indices: Sequence[int] | None, text: str | None) -> bool:
     """Whether the words at these indices, in order, are the text; case and punctuation aside."""
-    if not indices or text is None or not all(0 <= index < len(words) for index in indices):
-        return False
-    chosen = [words[index] for index in sorted(set(indices))]
-    return any(
-        [piece for word in chosen for piece in cut(word)] == [*cut(text)] != [] for cut in _CUTS
-    )
+    return text is not None and _deviation(words, indices, text) < len(_CUTS)
 
 
 def spelling(words: Words, text: str, near: Sequence[int]) -> Chosen | None:
@@ -75,6 +71,19 @@ def _letters(text: str) -> tuple[str, ...]:
 _CUTS = (pieces, _letters)
 
 
+def _deviation(words: Words, indices: Sequence[int] | None, text: str) -> int:
+    """How far the words at these indices are from being the text: the place in `_CUTS`."""
+    if not indices or not all(0 <= index < len(words) for index in indices):
+        return len(_CUTS)
+    chosen = [words[index] for index in sorted(set(indices))]
+    agreeing = (
+        place
+        for place, cut in enumerate(_CUTS)
+        if [piece for word in chosen for piece in cut(word)] == [*cut(text)] != []
+    )
+    return next(agreeing, len(_CUTS))
+
+
 def _strict(item: Item, words: Words) -> Chosen | None:
     if item.indices is None or not all(0 <= index < len(words) for index in item.indices):
         return None
@@ -86,12 +95,14 @@ def _range(item: Item, words: Words) -> Chosen | None:
 
 
 def _interval(item: Item, words: Words) -> Chosen | None:
-    if item.indices is None or len(item.indices) != 2 or item.indices[0] >= item.indices[1]:
+    if item.text is None or item.indices is None or len(item.indices) != 2:
         return None
-    if item.indices[0] < 0 or item.indices[1] >= len(words):
+    first, last = item.indices
+    if not 0 <= first < last < len(words):
         return None
-    chosen = tuple(range(item.indices[0], item.indices[1] + 1))
-    return chosen if spells(words, chosen, item.text) else None
+    chosen = tuple(range(first, last + 1))
+    nearer = _deviation(words, chosen, item.text) < _deviation(words, item.indices, item.text)
+    return chosen if nearer else None
 
 
 def _shift(item: Item, words: Words) -> Chosen | None:
@@ -104,10 +115,11 @@ def _shift(item: Item, words: Words) -> Chosen | None:
 
 
 def _text(item: Item, words: Words) -> Chosen | None:
+    if (interval := _interval(item, words)) is not None:
+        return interval
     if item.text is None or spells(words, item.indices, item.text):
         return _strict(item, words)
-    found = _interval(item, words) or spelling(words, item.text, item.indices or ())
-    return found or _strict(item, words)
+    return spelling(words, item.text, item.indices or ()) or _strict(item, words)
 
 
 _ALIGN: Mapping[Repair, Callable[[Item, Words], Chosen | None]] = {
