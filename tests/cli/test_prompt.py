@@ -109,13 +109,16 @@ def test_a_dry_run_asks_nothing_and_writes_nothing(command, tmp_path):
     )
 
 
-def test_a_run_goes_on_where_it_ended(command):
+def test_a_run_goes_on_where_it_ended(command, tmp_path):
+    page = tmp_path / "page.html"
+
     def gone(prompt):
         return answers(prompt) if '"leg"' in prompt.rsplit("Text: ", 1)[1] else failing(401)
 
     with serving(gone) as stub:
-        result = command(stub.base_url, "--concurrency", 1)
+        result = command(stub.base_url, "--concurrency", 1, "--html", page)
         assert result.code == 1
+        begun = page.read_text()
         assert "go on with --resume" in result.err
         assert "TRIGNER_LLM_API_KEY" in result.err
         before = len(stub.requests)
@@ -123,8 +126,13 @@ def test_a_run_goes_on_where_it_ended(command):
         refused = command(stub.base_url)
         assert refused.code == 2
         assert "is not empty" in refused.err
-        result = command(stub.base_url, "--resume", "--json")
+        result = command(stub.base_url, "--resume", "--json", "--html", page)
         assert result.code == 0, result.err
+    assert "numb left arm" in begun
+    assert page.read_text() != begun
+    elsewhere = command("http://127.0.0.1:9/v1", "--html", page, out=tmp_path / "other")
+    assert elsewhere.code == 2
+    assert "exists already" in elsewhere.err
     told = json.loads(result.out)["zero-shot"]
     assert told["recorded_before"] == before - 1
     assert told["answered"] == len(stub.requests) == SENTENCES - told["recorded_before"]

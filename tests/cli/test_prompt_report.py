@@ -1,26 +1,59 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from shutil import copytree
+
+import pytest
 
 from llm_stub import answered, serving
+from trigner.cli.prompt_report import check_systems, named
+from trigner.errors import InputError
 
 
 def test_a_trained_model_stands_beside_the_answers(run, gold, model, tmp_path):
+    # One of the models is called like a variant, two are called alike.
+    models = [tmp_path / name for name in ("a/zero-shot", "b/same", "c/same", "last")]
+    for folder in models:
+        copytree(model, folder)
     given = ["--data", gold, "--types", "ADR", "--llm", "stub", "--out", tmp_path / "out"]
     page = tmp_path / "systems.html"
+    beside = [argument for folder in models for argument in ("--beside", folder)]
     with serving(lambda _: answered("[]")) as stub:
         result = run(
             *("prompt", *given, "--base-url", stub.base_url, "--size", 3),
-            *("--html", page, "--beside", model, "--format", "grid"),
+            *("--html", page, *beside, "--format", "grid"),
         )
     assert result.code == 0, result.err
-    assert "gold and 2 systems side by side" in result.err
+    assert "gold and 5 systems side by side" in result.err
     data = page.read_text().split('id="data">')[1].split("</script>")[0]
     shown = json.loads(data)
-    assert shown["systems"] == ["zero-shot", model.name]
-    assert any(passage["columns"][model.name] for passage in shown["passages"])
+    assert shown["systems"] == ["zero-shot", "a/zero-shot", "b/same", "c/same", "last"]
+    for name in shown["systems"][1:]:
+        assert any(passage["columns"][name] for passage in shown["passages"])
+    assert not any(passage["columns"]["zero-shot"] for passage in shown["passages"])
     predicted = json.loads((tmp_path / "out" / "zero-shot" / "predictions.json").read_text())
     assert len(predicted) == 3
+
+
+def test_models_have_names_of_their_own(tmp_path, monkeypatch):
+    for name in ("a/b/m", "c/b/m", "d/m", "one-shot"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "d")
+    given = [Path("../a/b/m"), tmp_path / "c" / "b" / "m", Path("m"), Path("user/m@v1"), Path(".")]
+    assert list(named(given, ["zero-shot"])) == ["a/b/m", "c/b/m", "d/m", "user/m@v1", "d"]
+    assert list(named(given, ["zero-shot"]).values()) == given
+    assert list(named([Path("../one-shot")], ["one-shot"])) == [f"{tmp_path.name}/one-shot"]
+    for twice in ([Path("m"), tmp_path / "d" / "m"], [Path("user/m")] * 2):
+        with pytest.raises(InputError, match="names a model twice"):
+            named(twice, [])
+
+
+def test_a_model_of_the_hub_keeps_its_name(monkeypatch, tmp_path):
+    monkeypatch.setattr("trigner.inference.fetch", lambda model: tmp_path)
+    page = tmp_path / "page.html"
+    found = check_systems(page, [Path("user/m")], "jsonl", variants=["zero-shot"])
+    assert found == {"user/m": tmp_path}
 
 
 def test_what_cannot_be_written_is_told_before_anything_is_asked(run, gold, tmp_path):

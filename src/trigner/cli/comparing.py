@@ -26,12 +26,16 @@ Html = Annotated[
 ]
 
 
-def check_page(path: Path | None) -> None:
-    """Raises InputError when a page cannot be written there, before any work is done."""
+def check_page(path: Path | None, *, may_exist: bool = False) -> None:
+    """Raises InputError when a page cannot be written there, before any work is done.
+
+    A file that is there is in the way unless it `may_exist`: it is written anew then.
+    """
     if path is not None:
         if path.is_dir():
             raise InputError("is a folder; name a file in it", path=path)
-        refuse_non_empty(path)
+        if not may_exist:
+            refuse_non_empty(path)
 
 
 def report(

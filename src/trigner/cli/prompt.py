@@ -128,7 +128,11 @@ def prompt(
     format: Annotated[str, typer.Option("--format", help="Of the predictions written.")] = "jsonl",
     html: Annotated[
         Path | None,
-        typer.Option("--html", metavar="FILE", help="Write gold and all systems side by side."),
+        typer.Option(
+            "--html",
+            metavar="FILE",
+            help="Write gold and all systems side by side; anew with --resume.",
+        ),
     ] = None,
     beside: Systems = None,
     json: Json = False,
@@ -157,7 +161,9 @@ def prompt(
     sent = _parameters(parameter)
     if not resume and not dry_run:
         refuse_non_empty(out)
-    check_systems(html, beside, format)
+    systems = check_systems(
+        html, beside or (), format, variants=[v.name for v in variants], may_exist=resume or dry_run
+    )
     server = None if base_url is None else endpoint(base_url, key_variable=key_variable)
     corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split)
     subjects = subjects_of(
@@ -195,7 +201,7 @@ def prompt(
         tell(_notices(outcomes[-1]))
         if outcomes[-1].asked.stopped is not None:
             break
-    write_outcomes(task, outcomes, out, format=format, html=html, beside=beside or ())
+    write_outcomes(task, outcomes, out, format=format, html=html, beside=systems)
     if json:
         print_json({outcome.variant.name: outcome.as_json() for outcome in outcomes})
     else:

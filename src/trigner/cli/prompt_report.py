@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -29,17 +31,11 @@ from trigner.prompting import (
 )
 from trigner.rendering import systems_page
 
-
-def _folders(models: list[Path] | None) -> list[Path]:
-    return [folder for model in models or () if (folder := model_folder(model)) is not None]
-
-
 Systems = Annotated[
     list[Path] | None,
     typer.Option(
         "--beside",
         metavar="MODEL",
-        callback=_folders,
         help="A trained model for --html beside the answers, folder or name on the Hub; often.",
     ),
 ]
@@ -48,17 +44,57 @@ PREDICTIONS, REPORT = "predictions", "scores.json"
 _SHOWN_REPAIR: Repair = "text"
 
 
-def check_systems(html: Path | None, beside: Sequence[Path] | None, format: str) -> None:
-    """Raises InputError for output that cannot be written, before any question is asked."""
-    check_page(html)
-    if beside and html is None:
+def check_systems(
+    html: Path | None,
+    models: Sequence[Path],
+    format: str,
+    *,
+    variants: Sequence[str],
+    may_exist: bool = False,
+) -> dict[str, Path]:
+    """The folders of the models beside the variants, by name, fetched from the Hub if need be.
+
+    Raises InputError for output that cannot be written, before any question is asked. A page that
+    is there already is written anew only if it `may_exist`.
+    """
+    check_page(html, may_exist=may_exist)
+    if models and html is None:
         raise InputError("--beside is for the page of --html")
     if format not in FORMATS or FORMATS[format].write is None:
         names = ", ".join(name for name, known in FORMATS.items() if known.write)
         raise InputError(f"--format {format}: these can be written: {names}")
-    for model in beside or ():
-        if not model.exists():
+    folders = {}
+    for name, model in named(models, variants).items():
+        folder = model_folder(model)
+        if folder is None or not folder.exists():
             raise InputError("no such model", path=model)
+        folders[name] = folder
+    return folders
+
+
+def named(models: Sequence[Path], taken: Sequence[str]) -> dict[str, Path]:
+    """Models by names that no other has: as on the Hub, or the last parts of a folder's path.
+
+    These are as few as tell it from the others and from names that are `taken`. Raises InputError
+    for one that is given twice.
+    """
+    parts = [Path(os.path.abspath(m)).parts if m.exists() else (str(m),) for m in models]
+    for place, model in enumerate(models):
+        if parts[place] in parts[:place]:
+            raise InputError("--beside names a model twice", path=model)
+    lengths = [1] * len(parts)
+    while True:
+        names = ["/".join(p[-length:]) for p, length in zip(parts, lengths, strict=True)]
+        often = Counter([*names, *taken])
+        unclear = [
+            place
+            for place, name in enumerate(names)
+            if often[name] > 1 and lengths[place] < len(parts[place])
+        ]
+        if not unclear:
+            return dict(zip(names, models, strict=True))
+        for place in unclear:
+            lengths[place] += 1
 
 
 def write_outcomes(
@@ -68,9 +104,9 @@ def write_outcomes(
     *,
     format: str,
     html: Path | None,
-    beside: Sequence[Path],
+    beside: Mapping[str, Path],
 ) -> None:
-    """Files of each variant below `out`, and the page with all systems."""
+    """Files of each variant below `out`, and the page with all systems, models `beside` by name."""
     for outcome in outcomes:
         folder = out / outcome.variant.name
         chosen = FORMATS[format]
@@ -81,9 +117,9 @@ def write_outcomes(
         write_text(folder / REPORT, json.dumps(outcome.as_json(), indent=1) + "\n")
     if html is not None:
         systems = {o.variant.name: o.predicted[_SHOWN_REPAIR] for o in outcomes}
-        for model in beside:
+        for name, model in beside.items():
             extract = load_extractor(model, device="auto", batch_size=32)
-            systems[model.name] = tuple(extract.documents(task.documents))
+            systems[name] = tuple(extract.documents(task.documents))
             tell(extract.tally.notices())
         compared = {name: compare(task.documents, found) for name, found in systems.items()}
         write_text(html, systems_page(compared))
