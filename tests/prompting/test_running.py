@@ -138,6 +138,8 @@ def test_a_sample_is_documents_of_its_own():
     assert task.sentences[0].mentions == (Mention((1, 2, 5), "ADR"), Mention((1, 4, 5), "ADR"))
     assert all(document.words is not None for document in task.documents)
     assert len(prepare(many, ADR, stratified=True).sentences) == 2
+    assert len(prepare(many, ADR, stratified=True, size=9).sentences) == 2
+    assert len(prepare(many, ADR, stratified=True, size=1).sentences) == 1
 
 
 def test_other_types_are_left_out_of_gold_and_examples():

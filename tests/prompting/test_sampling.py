@@ -18,16 +18,26 @@ def counts(drawn):
 
 
 def test_all_with_discontinuous_gold_and_as_many_others():
-    drawn = sample(sentences(5, 20, 30), None)
+    drawn = sample(sentences(5, 20, 30), stratified=True)
     assert counts(drawn) == [5, 5, 5]
-    assert counts(sample(sentences(5, 2, 0), None)) == [5, 2, 0]
+    assert counts(sample(sentences(5, 2, 0), stratified=True)) == [5, 2, 0]
 
 
 def test_a_size_takes_turns():
     everything = sentences(40, 50, 60)
     assert counts(sample(everything, 100)) == [34, 33, 33]
     assert counts(sample(sentences(2, 50, 60), 20)) == [2, 9, 9]
-    assert sample(everything, 1000) == everything
+    assert sample(everything, 1000) == sample(everything) == everything
+
+
+def test_a_size_of_the_stratified_sample_is_part_of_it():
+    everything = sentences(5, 50, 60)
+    whole = sample(everything, stratified=True)
+    part = sample(everything, 7, stratified=True)
+    assert counts(part) == [3, 2, 2]
+    assert [s for s in whole if s in part] == part
+    assert sample(everything, 100, stratified=True) == whole
+    assert counts(sample(everything, 100)) == [5, 48, 47]
 
 
 def test_a_smaller_sample_is_part_of_a_larger_one_in_the_order_of_the_corpus():

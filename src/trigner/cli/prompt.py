@@ -90,7 +90,11 @@ def prompt(
     ] = False,
     size: Annotated[
         int | None,
-        typer.Option("--size", min=1, help="Only so many sentences, of these three in turn."),
+        typer.Option(
+            "--size",
+            min=1,
+            help="Only so many sentences, of these three in turn; with --stratified, of that sample.",
+        ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of sample and examples.")] = 0,
     parameter: Annotated[

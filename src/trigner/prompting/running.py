@@ -88,7 +88,7 @@ def prepare(
 ) -> Task:
     """The task of finding `subjects` in a corpus, with examples from `train`.
 
-    With `size` or `stratified`, of a sample (see `sample`): each of its sentences is then a
+    With `size`, `stratified` or both, of a sample (see `sample`): each of its sentences is then a
     document of ready words of its own, called `document:number`, so that scores are about the
     sample alone. Gold of other types is left out.
     """
@@ -96,7 +96,7 @@ def prepare(
     documents = tuple(_of_labels(document, labels) for document in data.documents)
     sentences = [s for document in documents for s in segment(document).sentences]
     if stratified or size is not None:
-        drawn = sample(sentences, size, seed=seed)
+        drawn = sample(sentences, size, stratified=stratified, seed=seed)
         documents = tuple(
             document_of(f"{s.document}:{s.index + 1}", s.words, s.mentions) for s in drawn
         )

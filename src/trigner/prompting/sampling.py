@@ -18,21 +18,25 @@ def stratum(sentence: Sentence) -> int:
     return 1 if sentence.mentions else 2
 
 
-def sample(sentences: Sequence[Sentence], size: int | None, *, seed: int = 0) -> list[Sentence]:
-    """Sentences in turn from the three strata, in the order of the corpus.
+def sample(
+    sentences: Sequence[Sentence],
+    size: int | None = None,
+    *,
+    stratified: bool = False,
+    seed: int = 0,
+) -> list[Sentence]:
+    """Sentences in turn from the three strata, in the order of the corpus, at most `size`.
 
-    With `size` None, all sentences with discontinuous gold and as many of the other two strata.
+    When `stratified`, of the other two strata no more than there are with discontinuous gold.
     Which sentences are drawn depends on the seed and on each sentence's place alone, so a smaller
     sample is part of a larger one. A stratum that runs out leaves its turns to the others.
     """
     strata: list[list[Sentence]] = [[], [], []]
     for sentence in sorted(sentences, key=lambda s: _lot(s, seed)):
         strata[stratum(sentence)].append(sentence)
-    if size is None:
-        drawn = [s for one in strata for s in one[: len(strata[0])]]
-    else:
-        turns = zip_longest(*strata)
-        drawn = [s for turn in turns for s in turn if s is not None][:size]
+    if stratified:
+        strata = [one[: len(strata[0])] for one in strata]
+    drawn = [s for turn in zip_longest(*strata) for s in turn if s is not None][:size]
     chosen = {(sentence.document, sentence.index) for sentence in drawn}
     return [s for s in sentences if (s.document, s.index) in chosen]
 
