@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import json
+import resource
+from io import FileIO
 from multiprocessing import get_context
+from pathlib import Path
 
 import pytest
 
@@ -93,6 +96,59 @@ def test_a_place_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(TrignerError, match="cannot write"):
         add(Answers(tmp_path / "file" / "answers.jsonl"), QUESTION)
+
+
+def test_a_disk_that_was_full_loses_nothing_after_it(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    answers = Answers(path)
+    add(answers, QUESTION)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 50, before[1]))
+    try:
+        with pytest.raises(TrignerError, match="cannot write"):
+            add(answers, Question("m", "lost", {}))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert answers.get(Question("m", "lost", {})) is None
+    assert not path.read_bytes().endswith(b"\n")
+    after = Question("m", "after", {})
+    add(answers, after)
+    again = Answers(path)
+    assert (len(again), again.damaged) == (2, 1)
+    assert again.get(after) is not None
+
+
+def test_a_write_of_a_part_is_repeated(tmp_path, monkeypatch):
+    path = tmp_path / "answers.jsonl"
+    answers = Answers(path)
+
+    class Taking(FileIO):
+        left = 2
+
+        def write(self, data):
+            Taking.left -= 1
+            return super().write(data[:20] if Taking.left >= 0 else data)
+
+    monkeypatch.setattr(Path, "open", lambda self, mode, **_: Taking(self, mode))
+    add(answers, QUESTION)
+    again = Answers(path)
+    assert (len(again), again.damaged) == (1, 2)
+    Taking.left = 99
+    with pytest.raises(TrignerError, match="only parts"):
+        add(answers, Question("m", "q", {}))
+
+
+def test_what_another_run_left_half_spoils_nothing(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    answers = Answers(path)
+    add(answers, QUESTION)
+    with path.open("ab") as file:
+        file.write(b'{"key": "12')
+    after = Question("m", "after", {})
+    add(answers, after)
+    again = Answers(path)
+    assert (len(again), again.damaged) == (2, 1)
+    assert again.get(after) is not None
 
 
 def _add_many(path, name):

@@ -93,7 +93,7 @@ def prompt(
         typer.Option(
             "--size",
             min=1,
-            help="Only so many sentences, of these three in turn; with --stratified, of that sample.",
+            help="Only so many sentences, of these three in turn; with --stratified of that.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of sample and examples.")] = 0,

@@ -12,6 +12,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,9 @@ class Recorded:
     version: str
 
 
+_ATTEMPTS = 3
+"""At writing a line: a system may take less of it than it was given."""
+
 _FIELDS = tuple(Recorded.__dataclass_fields__)
 
 
@@ -64,8 +68,8 @@ class Answers:
     """The answers of a file, by question.
 
     Each is one line, written at once and on the disk before `add` returns, so several runs may
-    add to the same file. A line that a killed run left unfinished is passed over, and counted in
-    `damaged`; of two answers to one question the first counts.
+    add to the same file. A line that a killed run or a full disk left unfinished is passed over,
+    and counted in `damaged`; of two answers to one question the first counts.
     """
 
     def __init__(self, path: Path) -> None:
@@ -73,7 +77,6 @@ class Answers:
         self.path = path
         self.damaged = 0
         self._found: dict[str, Recorded] = {}
-        self._ends_in_a_line = True
         if path.exists():
             self._read()
 
@@ -103,30 +106,28 @@ class Answers:
             version=__version__,
         )
         # ASCII also carries lone surrogates, which a model can be made to write.
-        data = json.dumps(asdict(line)).encode("ascii") + b"\n"
-        self._write(data if self._ends_in_a_line else b"\n" + data)
-        self._ends_in_a_line = True
+        self._write(json.dumps(asdict(line)).encode("ascii") + b"\n")
         return self._found.setdefault(line.key, line)
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, line: bytes) -> None:
+        """A line of its own, whatever is left half written behind the last one, by whomever."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-            try:
-                if os.write(file, data) != len(data):
-                    raise TrignerError(f"cannot write {self.path}: the disk is full")
-                os.fsync(file)
-            finally:
-                os.close(file)
+            with self.path.open("ab+", buffering=0) as file:
+                for _ in range(_ATTEMPTS):
+                    data = line if _ends_in_a_line(file) else b"\n" + line
+                    if file.write(data) == len(data):
+                        os.fsync(file.fileno())
+                        return
         except OSError as error:
             raise TrignerError(f"cannot write {self.path}: {error.strerror}") from error
+        raise TrignerError(f"cannot write {self.path}: only parts of an answer are taken")
 
     def _read(self) -> None:
         try:
             data = self.path.read_bytes()
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror}", path=self.path) from error
-        self._ends_in_a_line = not data or data.endswith(b"\n")
         for line in data.split(b"\n"):
             if not line:
                 continue
@@ -137,8 +138,15 @@ class Answers:
                 self.damaged += 1
             else:
                 self._found.setdefault(recorded.key, recorded)
-        if self.damaged and not self._found and self._ends_in_a_line:
+        if self.damaged and not self._found and data.endswith(b"\n"):
             raise InputError("holds no recorded answers", path=self.path)
+
+
+def _ends_in_a_line(file: FileIO) -> bool:
+    if not file.seek(0, os.SEEK_END):
+        return True
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) == b"\n"
 
 
 def _hash(text: str) -> str:
