@@ -22,6 +22,26 @@ def test_discontinuous_mentions(words, expected):
     assert Mention(words, "ADR").is_discontinuous is expected
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ((3,), ((3, 3),)),
+        ((1, 2, 3), ((1, 3),)),
+        ((0, 2), ((0, 0), (2, 2))),
+        ((0, 1, 3, 6, 7), ((0, 1), (3, 3), (6, 7))),
+    ],
+)
+def test_segments_of_a_mention(words, expected):
+    assert Mention(words, "ADR").segments == expected
+
+
+@given(st.sets(st.integers(0, 12), min_size=1))
+def test_segments_are_the_words_and_do_not_touch(words):
+    segments = Mention(tuple(sorted(words)), "ADR").segments
+    assert [word for first, last in segments for word in range(first, last + 1)] == sorted(words)
+    assert all(start > end + 1 for (_, end), (start, _) in pairwise(segments))
+
+
 def entity(*fragments):
     return Entity("ADR", fragments, "")
 

@@ -52,6 +52,14 @@ class Mention:
         """True when some word between the first and the last is not part of the mention."""
         return self.words[-1] - self.words[0] >= len(self.words)
 
+    @property
+    def segments(self) -> tuple[tuple[int, int], ...]:
+        """First and last word, both inclusive, of each run of neighbouring words, in order."""
+        words = self.words
+        gaps = [(a, b) for a, b in pairwise(words) if b > a + 1] if self.is_discontinuous else ()
+        firsts = (words[0], *(after for _, after in gaps))
+        return tuple(zip(firsts, (*(before for before, _ in gaps), words[-1]), strict=True))
+
 
 @dataclass(frozen=True, slots=True)
 class ScoredMention:

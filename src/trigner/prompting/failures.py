@@ -161,20 +161,9 @@ def _of_prediction(mention: Mention, gold: Sequence[Mention], length: int) -> li
     if not any(chosen & set(m.words) for m in gold):
         kinds.append("nothing there")
     apart = [m for m in gold if m.is_discontinuous]
-    if any(mention.words in _segments(m) for m in apart):
+    if any(mention.segments == (segment,) for m in apart for segment in m.segments):
         kinds.append("fragment")
     around = (chosen < set(m.words) or chosen > set(m.words) for m in apart)
     if not mention.is_discontinuous and any(around):
         kinds.append("not recombined")
     return kinds
-
-
-def _segments(mention: Mention) -> list[tuple[int, ...]]:
-    """The runs of neighbouring words of a mention."""
-    runs: list[tuple[int, ...]] = []
-    for word in mention.words:
-        if runs and runs[-1][-1] == word - 1:
-            runs[-1] = (*runs[-1], word)
-        else:
-            runs.append((word,))
-    return runs

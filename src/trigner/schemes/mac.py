@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, pairwise, permutations
+from itertools import combinations, permutations
 
 import numpy as np
 
@@ -186,7 +186,7 @@ class Mac:
     def _cells(self, mention: Mention) -> Iterator[Cell]:
         """The cells that a mention's tags stand in."""
         tag = self._places(self.labels.index(mention.label))
-        segments = _segments(mention.words)
+        segments = mention.segments
         for number, span in enumerate(segments):
             kind = "S" if len(segments) == 1 else "I" if number else "B"
             yield (*span, tag[kind])
@@ -194,12 +194,6 @@ class Mac:
             yield from self._links(one, other, tag)
         if self.full:
             yield mention.words[0], mention.words[-1], tag["BOUND"]
-
-
-def _segments(words: Sequence[int]) -> list[Span]:
-    """First and last words of the runs of neighbouring words."""
-    borders = [n for n, (a, b) in enumerate(pairwise(words), 1) if b > a + 1]
-    return [(words[start], words[stop - 1]) for start, stop in pairwise([0, *borders, len(words)])]
 
 
 def _weight(logits: Sequence[float]) -> float:

@@ -92,10 +92,9 @@ class Toe:
             tags[words[1:], words[:-1], PNW] = 1
             tags[words[0], words[-1], FIRST_HTW + label] = 1
             tags[words[-1], words[0], self._first_thw + label] = 1
-            fragments = _fragments(words)
-            for first, last in fragments:
-                tags[last, first, cont_span if len(fragments) == 1 else disc_seg] = 1
-            for (_, last), (first, _) in pairwise(fragments):
+            for first, last in mention.segments:
+                tags[last, first, disc_seg if mention.is_discontinuous else cont_span] = 1
+            for (_, last), (first, _) in pairwise(mention.segments):
                 tags[last, first, seg_next] = 1
         return Encoding(tags)
 
@@ -149,13 +148,6 @@ class Toe:
             *(min(both, key=lambda cell: float(scores[cell])) for both in sides),
             max(ends, key=lambda cell: float(scores[cell])),
         )
-
-
-def _fragments(words: tuple[int, ...]) -> list[tuple[int, int]]:
-    """First and last word of each run of neighbouring words."""
-    starts = [words[0], *(b for a, b in pairwise(words) if b > a + 1)]
-    ends = [*(a for a, b in pairwise(words) if b > a + 1), words[-1]]
-    return list(zip(starts, ends, strict=True))
 
 
 def _log_sigmoid(scores: Scores) -> Floats:
