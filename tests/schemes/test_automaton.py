@@ -74,20 +74,27 @@ def test_longer_sentences_too(length):
     )
 
 
-def test_only_allowed_tags_count():
+def test_a_walk_over_some_arcs_has_their_chance():
     automaton = automaton_of("corro")
     scores = scores_for(automaton, 4, 0)
-    allowed = np.random.default_rng(1).random((6, 4, 10)) < 0.7
-    allowed[0] = True
-    allowed[1, 2] = False
-    found = automaton.log_partition(scores, allowed)
-    assert found[0] == pytest.approx(float(automaton.log_partition(scores)))
-    assert found[1] == -np.inf
-    for own, total in zip(allowed[2:], found[2:], strict=True):
+    distribution = automaton.distribution(scores)
+    for seed in range(6):
+        allowed = np.random.default_rng(seed).random((4, 10)) < 0.7
+        walked = distribution.states[1]
+        for word in (1, 2):
+            walked = walked @ distribution.steps(word, allowed[word, automaton.arc_tags])
         expected = automaton_naive.chance(
-            automaton, scores, lambda tags, own=own: own[range(4), tags].all()
+            automaton, scores, lambda tags, own=allowed: own[[1, 2], tags[1:3]].all()
         )
-        assert np.exp(total - found[0]) == pytest.approx(expected)
+        assert walked.sum() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("large", [1.0, 1e4, 1e8])
+def test_chances_stay_chances_in_long_sentences(large):
+    automaton = automaton_of("corro", ("A", "B"))
+    distribution = automaton.distribution(scores_for(automaton, 400, 0) * large)
+    np.testing.assert_allclose(distribution.states.sum(axis=1), 1)
+    assert (distribution.states[-1][list(automaton.finals)].sum()) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("name", SEQUENCES)

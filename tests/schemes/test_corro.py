@@ -174,9 +174,10 @@ def test_a_dense_set_is_bounded_and_told():
     tags = alternating(400)
     scores = np.eye(10)[tags] * 10
     scores[2, tags[2]] = 11
-    started = time.process_time()
+    ONE.decode(scores)
+    started = time.thread_time()
     decoding = ONE.decode(scores)
-    assert time.process_time() - started < 10
+    assert time.thread_time() - started < 0.25  # it takes a fifth of that
     assert not decoding.complete
     assert len(words(decoding)) == len(decoding.mentions) == ONE.max_mentions
     # The surest word stays.

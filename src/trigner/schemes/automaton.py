@@ -20,6 +20,7 @@ Integers = NDArray[np.int64]
 Scores = NDArray[np.floating[Any]]
 
 _NOWHERE = -1
+_LOWEST = float(np.finfo(np.float64).min)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -158,48 +159,33 @@ class Automaton:
             return None
         return Path(tags.astype(np.int64), float(sum(best.tolist())))
 
-    def log_partition(self, scores: Scores, allowed: NDArray[np.bool_] | None = None) -> Floats:
-        """Logarithm of the sum of `exp(score)` over all well-formed sequences, a number.
+    def distribution(self, scores: Scores) -> Distribution:
+        """Well-formed sequences, each with a chance in proportion to `exp(score)`."""
+        own = self.arc_scores(scores)
+        largest = own.max(axis=1, initial=_LOWEST)
+        leaving = self.leaving.T
+        targets = self.targets[leaving]
+        ways = _with_none(own - largest[:, None])[:, leaving]
+        after = self._at(*self.finals)
+        with np.errstate(divide="ignore"):
+            for likely in ways[::-1]:
+                likely += after[targets]
+                most = likely.max(axis=0, initial=_LOWEST)
+                np.exp(np.subtract(likely, most, out=likely), out=likely)
+                total = likely.sum(axis=0)
+                likely /= np.maximum(total, 1)
+                after = most + np.log(total)
+        arcs = np.empty((len(own), len(self.arcs) + 1))
+        arcs[:, leaving] = ways
+        return Distribution(self, arcs[:, :-1], float(after[self.start] + largest.sum()))
 
-        With `allowed [M, L, C]` only over the sequences all of whose tags are allowed: `[M]`.
-        """
-        scores = self.arc_scores(scores)
-        sources = self.sources[self.entering]
-        values = self._at(self.start)
-        if allowed is not None:
-            values = np.broadcast_to(values, (len(allowed), len(values)))
-        for word, own in enumerate(scores):
-            if allowed is not None:
-                own = np.where(allowed[:, word, self.arc_tags], own, -np.inf)
-            ways = values[..., sources] + _with_none(own)[..., self.entering]
-            values = np.logaddexp.reduce(ways, axis=-1)
-        total: Floats = np.logaddexp.reduce(values[..., list(self.finals)], axis=-1)
-        return total
+    def log_partition(self, scores: Scores) -> float:
+        """Logarithm of the sum of `exp(score)` over all well-formed sequences."""
+        return self.distribution(scores).log_partition
 
     def marginals(self, scores: Scores) -> Floats:
-        """How likely each word has each tag, `[L, C]`; tags that no arc reads stay out of `C`.
-
-        Under the distribution in which a well-formed sequence's chance is in proportion to
-        `exp(score)` (forward-backward).
-        """
-        own = self.arc_scores(scores)
-        padded = _with_none(own)
-        length = len(own)
-        before = np.empty((length + 1, len(self.states)))
-        after = np.empty_like(before)
-        before[0] = self._at(self.start)
-        after[length] = self._at(*self.finals)
-        for word in range(length):
-            ways = before[word][self.sources[self.entering]] + padded[word][self.entering]
-            before[word + 1] = np.logaddexp.reduce(ways, axis=-1)
-        for word in range(length - 1, -1, -1):
-            ways = after[word + 1][self.targets[self.leaving]] + padded[word][self.leaving]
-            after[word] = np.logaddexp.reduce(ways, axis=-1)
-        through = before[:-1, self.sources[:-1]] + own + after[1:, self.targets[:-1]]
-        total = np.logaddexp.reduce(before[length] + after[length])
-        reads = self.arc_tags[:, None] == np.arange(self.arc_after.shape[1])
-        chances: Floats = np.exp(through - total) @ reads
-        return chances
+        """How likely each word has each tag, `[L, C]`; tags that no arc reads stay out of `C`."""
+        return self.distribution(scores).marginals
 
     def _at(self, *states: int) -> Floats:
         """Log-weights `[S]`: 0 at these states, none at others."""
@@ -215,6 +201,54 @@ class Automaton:
             lists[states[arc]].append(arc)
         width = max(map(len, lists), default=0)
         return np.array([own + [len(self.arcs)] * (width - len(own)) for own in lists])
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Chances of an automaton's sequences, as a Markov chain over its states.
+
+    `arcs [L, A]` are the chances that a word leads over an arc once the state before the word is
+    the arc's source: what comes after is summed up in them. So a chance that depends on the words
+    up to some word is known there. `log_partition` is the logarithm of the sum of `exp(score)`.
+    """
+
+    automaton: Automaton
+    arcs: Floats
+    log_partition: float
+
+    @cached_property
+    def states(self) -> Floats:
+        """The chances of each state before each word and after the last, `[L + 1, S]`."""
+        automaton = self.automaton
+        sources, targets = automaton.sources[:-1], automaton.targets[:-1]
+        states = np.zeros((len(self.arcs) + 1, len(automaton.states)))
+        states[0, automaton.start] = 1.0
+        for word, own in enumerate(self.arcs):
+            weights = states[word, sources] * own
+            states[word + 1] = np.bincount(targets, weights, minlength=states.shape[1])
+        return states
+
+    @cached_property
+    def marginals(self) -> Floats:
+        """How likely each word has each tag, `[L, C]`."""
+        through = self.states[:-1, self.automaton.sources[:-1]] * self.arcs
+        reads = self.automaton.arc_tags[:, None] == np.arange(self.automaton.arc_after.shape[1])
+        chances: Floats = through @ reads
+        return chances
+
+    def steps(self, word: int, arcs: NDArray[np.bool_]) -> Floats:
+        """The chances to come from each state to each over one of these arcs, `[S, S]`."""
+        count = len(self.automaton.states)
+        steps: Floats = np.bincount(
+            self._cells, self.arcs[word] * arcs, minlength=count * count
+        ).astype(np.float64, copy=False)
+        return steps.reshape(count, count)
+
+    @cached_property
+    def _cells(self) -> Integers:
+        """The place of each arc in a table of its source and target, `[A]`."""
+        cells: Integers = self.automaton.sources * len(self.automaton.states)
+        return (cells + self.automaton.targets)[:-1]
 
 
 def _with_none(scores: Floats) -> Floats:

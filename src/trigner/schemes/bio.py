@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from trigner.mentions import Mention
 from trigner.schemes.chain import chain, segments
-from trigner.schemes.grammar import Grammar, certain, check, decode
+from trigner.schemes.grammar import Grammar, check
 from trigner.schemes.scheme import Decoding, Encoding, Scores, TagGroup, Tags, TagSpace
+from trigner.schemes.sequence_decoding import apart, certain, decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,8 @@ class Bio:
         return Encoding(tags, tuple(m for m in mentions if m not in kept))
 
     def decode(self, scores: Scores) -> Decoding:
-        """Mentions of the best well-formed tags; scores as in `grammar.chances`."""
-        return decode(self.grammar, scores, self._read, limit=len(scores))
+        """Mentions of the best well-formed tags; scores as in `mention_chances.chances`."""
+        return decode(self.grammar, scores, lambda tags: apart(self._read(tags)), limit=len(scores))
 
     def decode_tags(self, tags: Tags) -> Decoding:
         """Mentions of tags `[L]`, each with score 1. A stray `I` begins a mention."""

@@ -27,8 +27,9 @@ from trigner.schemes.gluing import (
     pointed_to,
     words_of,
 )
-from trigner.schemes.grammar import Grammar, certain, check, decode
+from trigner.schemes.grammar import Grammar, check
 from trigner.schemes.scheme import Decoding, Encoding, Scores, TagGroup, Tags, TagSpace
+from trigner.schemes.sequence_decoding import apart, certain, decode
 
 PLAIN_OR_HEAD = ("", "H")
 DIGITS = (1, 2, 3, 4)
@@ -70,8 +71,10 @@ class Biohd:
         return _encode(self, mentions, length, lambda pieces, words: [p.kind for p in pieces])
 
     def decode(self, scores: Scores) -> Decoding:
-        """Mentions of the best well-formed tags; scores as in `grammar.chances`."""
-        return decode(self.grammar, scores, self.read, limit=self.max_mentions)
+        """Mentions of the best well-formed tags; scores as in `mention_chances.chances`."""
+        return decode(
+            self.grammar, scores, lambda tags: apart(self.read(tags)), limit=self.max_mentions
+        )
 
     def decode_tags(self, tags: Tags) -> Decoding:
         """Mentions of tags `[L]`, each with score 1. A stray tag of I's kind begins a segment."""
@@ -123,8 +126,10 @@ class Biohd1234:
         return _encode(self, mentions, length, kinds)
 
     def decode(self, scores: Scores) -> Decoding:
-        """Mentions of the best well-formed tags; scores as in `grammar.chances`."""
-        return decode(self.grammar, scores, self.read, limit=self.max_mentions)
+        """Mentions of the best well-formed tags; scores as in `mention_chances.chances`."""
+        return decode(
+            self.grammar, scores, lambda tags: apart(self.read(tags)), limit=self.max_mentions
+        )
 
     def decode_tags(self, tags: Tags) -> Decoding:
         """Mentions of tags `[L]`, each with score 1. A stray tag of I's kind begins a segment."""

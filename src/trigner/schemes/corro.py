@@ -30,8 +30,9 @@ from trigner.schemes.corro_automaton import (
     corro_grammar,
     tag_of,
 )
-from trigner.schemes.grammar import Grammar, certain, check, decode
+from trigner.schemes.grammar import Grammar, check
 from trigner.schemes.scheme import Decoding, Encoding, Scores, TagGroup, Tags, TagSpace
+from trigner.schemes.sequence_decoding import Product, certain, decode
 
 Painted = dict[int, int]
 """Word -> kind of tag, of the words of some mentions and of the gaps between them."""
@@ -85,7 +86,7 @@ class Corro:
         return Encoding(tags, tuple(mention for mention in mentions if mention not in kept))
 
     def decode(self, scores: Scores) -> Decoding:
-        """Mentions of the best well-formed tags; scores as in `grammar.chances`.
+        """Mentions of the best well-formed tags; scores as in `mention_chances.chances`.
 
         The score of a discontinuous mention is the probability that it is there.
         """
@@ -97,21 +98,22 @@ class Corro:
             if not self.repair:
                 raise ValueError("the tags are ill-formed")
             tags = self.grammar.automaton.best(np.eye(len(self.tags))[tags]).tags
-        return certain(self._read(tags.astype(np.int64)), limit=self.max_mentions)
+        products = self._read(tags.astype(np.int64))
+        return certain([m for product in products for m in product], limit=self.max_mentions)
 
-    def _read(self, tags: NDArray[np.int64]) -> list[Mention]:
-        found: list[Mention] = []
+    def _read(self, tags: NDArray[np.int64]) -> list[Product]:
+        found: list[Product] = []
         components = _Components()
         label = ""
         for word, tag in enumerate(tags.tolist()):
             place, kind = divmod(tag - 1, len(KINDS))
             if kind in BEGINS_ANEW or tag == 0:
-                found += components.mentions(label)
+                found += components.products(label)
                 components = _Components()
             if tag:
                 label = self.labels[place]
                 components.add(word, kind)
-        return found + components.mentions(label)
+        return found + components.products(label)
 
 
 BEGINS_ANEW = (CB, DB_X, DB_Y)
@@ -136,10 +138,11 @@ class _Components:
             else:
                 own.append([word])
 
-    def mentions(self, label: str) -> list[Mention]:
-        whole = [Mention(tuple(self._whole), label)] if self._whole else []
-        pairs = ((*x, *y) for x in self._typed[0] for y in self._typed[1])
-        return whole + [Mention(tuple(sorted(words)), label) for words in pairs]
+    def products(self, label: str) -> list[Product]:
+        if self._whole:
+            return [Product(label, (tuple(self._whole),))]
+        x, y = (tuple(map(tuple, components)) for components in self._typed)
+        return [Product(label, x, y)] if x and y else []
 
 
 def _groups(mentions: Sequence[Mention]) -> list[tuple[Mention, ...]]:

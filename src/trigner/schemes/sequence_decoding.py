@@ -1,0 +1,95 @@
+"""From scores of sequences of tags to mentions, each with its chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from trigner.mentions import Mention, ScoredMention
+from trigner.schemes.automaton import Floats, Integers
+from trigner.schemes.grammar import Grammar
+from trigner.schemes.mention_chances import chances
+from trigner.schemes.scheme import Decoding, Scores
+
+Words = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Mentions of one label: the words of each of `firsts` with those of each of `seconds`.
+
+    As a sequence: there can be far more than are wanted, and each is made when asked for.
+    """
+
+    label: str
+    firsts: tuple[Words, ...]
+    seconds: tuple[Words, ...] = ((),)
+
+    def __len__(self) -> int:
+        return len(self.firsts) * len(self.seconds)
+
+    def __iter__(self) -> Iterator[Mention]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, number: int) -> Mention:
+        first, second = divmod(number, len(self.seconds))
+        return Mention(tuple(sorted(self.firsts[first] + self.seconds[second])), self.label)
+
+    def weights(self, words: Floats) -> Floats:
+        """The sum over each mention's words, `[N]`."""
+        firsts, seconds = ([words[list(w)].sum() for w in s] for s in (self.firsts, self.seconds))
+        weights: Floats = np.add.outer(firsts, seconds).ravel()
+        return weights
+
+
+def apart(mentions: Iterable[Mention]) -> list[Product]:
+    """Each mention on its own."""
+    return [Product(mention.label, (mention.words,)) for mention in mentions]
+
+
+def decode(
+    grammar: Grammar,
+    scores: Scores,
+    read: Callable[[Integers], Sequence[Product]],
+    *,
+    limit: int,
+) -> Decoding:
+    """The mentions that `read` finds in the best well-formed tags, each with its chance.
+
+    Of more than `limit` mentions those stay whose words are likeliest to have their tags, each
+    word taken alone.
+    """
+    tags = grammar.automaton.best(scores).tags
+    products = read(tags)
+    complete = sum(map(len, products)) <= limit
+    if not products:
+        return Decoding((), complete)
+    distribution = grammar.automaton.distribution(scores)
+    if complete:
+        mentions = [mention for product in products for mention in product]
+    else:
+        mentions = _likeliest(products, distribution.marginals[np.arange(len(tags)), tags], limit)
+    found = map(ScoredMention, mentions, chances(grammar, distribution, tags, mentions).tolist())
+    return Decoding(tuple(sorted(found, key=lambda scored: -scored.score)), complete)
+
+
+def _likeliest(products: Sequence[Product], likely: Floats, limit: int) -> list[Mention]:
+    """The mentions with the largest products of their words' chances `[L]`, first ones first."""
+    with np.errstate(divide="ignore"):
+        words = np.log(likely)
+    weights = np.concatenate([product.weights(words) for product in products])
+    starts = np.cumsum([0, *map(len, products)])
+    chosen = np.argsort(-weights, kind="stable")[:limit]
+    owners = np.searchsorted(starts, chosen, side="right") - 1
+    return [
+        products[owner][number]
+        for owner, number in zip(owners.tolist(), (chosen - starts[owners]).tolist(), strict=True)
+    ]
+
+
+def certain(mentions: Sequence[Mention], *, limit: int) -> Decoding:
+    """Mentions of certain tags, each with score 1."""
+    found = tuple(ScoredMention(mention, 1.0) for mention in mentions[:limit])
+    return Decoding(found, complete=len(mentions) <= limit)
