@@ -194,6 +194,14 @@ def test_a_temperature_changes_scores_and_no_mention():
     assert max(s.score for s in warm.mentions) < max(s.score for s in cold.mentions)
 
 
+def test_links_have_no_type_so_that_types_of_equal_ends_mix():
+    gold = [Mention((0, 1, 3), "ADR"), Mention((0, 2, 3), "Drug")]
+    encoding = TWO.encode(gold, 4)
+    assert encoding.lost == ()
+    found = {scored.mention for scored in TWO.decode_tags(encoding.tags).mentions}
+    assert found == {Mention(m.words, label) for m in gold for label in LABELS}
+
+
 def test_unknown_label_and_word_outside_are_errors():
     with pytest.raises(ValueError, match="unknown label"):
         ONE.encode([Mention((0,), "Disease")], 2)

@@ -47,7 +47,8 @@ class Toe:
     None removes the bound: an early model can then produce exponentially many mentions.
 
     Every mention can be expressed, so `Encoding.lost` is always empty. Mentions that share words
-    may decode to further ones beside them.
+    may decode to further ones beside them: paths that mix, and as links have no type, the same path
+    with each type that its first and last word have.
     """
 
     labels: tuple[str, ...]
