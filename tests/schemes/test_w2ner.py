@@ -89,6 +89,35 @@ def test_same_corner_with_two_types_loses_the_earlier_and_says_so():
     assert W2NER.encode([first, Mention((0, 1, 2), "ADR")], 3).lost == ()
 
 
+def test_a_type_that_comes_back_to_its_corner_is_not_lost():
+    first, second, third = (
+        Mention((0, 1, 3), "ADR"),
+        Mention((0, 2, 3), "Drug"),
+        Mention((0, 3), "ADR"),
+    )
+    encoding = W2NER.encode([first, second, third], 4)
+    assert encoding.lost == (second,)
+    found = {scored.mention for scored in W2NER.decode_tags(encoding.tags).mentions}
+    assert {first, third} <= found
+
+
+@given(
+    st.lists(
+        st.builds(
+            lambda words, label: Mention(tuple(sorted(words)), label),
+            st.sets(st.integers(0, 5), min_size=1, max_size=4),
+            st.sampled_from(LABELS),
+        ),
+        max_size=6,
+    )
+)
+@settings(max_examples=200, deadline=None)
+def test_lost_is_what_does_not_come_back(gold):
+    encoding = W2NER.encode(gold, 6)
+    found = {scored.mention for scored in W2NER.decode_tags(encoding.tags).mentions}
+    assert set(encoding.lost) == set(gold) - found
+
+
 def test_unknown_label_and_word_outside_are_errors():
     with pytest.raises(ValueError, match="unknown label"):
         W2NER.encode([Mention((0,), "Disease")], 2)

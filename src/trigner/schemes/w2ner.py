@@ -44,8 +44,7 @@ class W2ner:
     def encode(self, mentions: Sequence[Mention], length: int) -> Encoding:
         """Tags `[L, L]`. Of mentions with equal head and tail but different types the last wins."""
         tags = np.zeros((length, length), dtype=np.int64)
-        owner: dict[tuple[int, int], list[Mention]] = {}
-        lost: list[Mention] = []
+        corner_label: dict[tuple[int, int], str] = {}
         for mention in mentions:
             words = mention.words
             if words[-1] >= length:
@@ -53,13 +52,10 @@ class W2ner:
             if mention.label not in self.labels:
                 raise ValueError(f"unknown label {mention.label!r}")
             corner = (words[-1], words[0])
-            licensed = owner.setdefault(corner, [])
-            if licensed and licensed[-1].label != mention.label:
-                lost += licensed
-                licensed.clear()
-            licensed.append(mention)
+            corner_label[corner] = mention.label
             tags[corner] = FIRST_THW + self.labels.index(mention.label)
             tags[words[:-1], words[1:]] = NNW
+        lost = (m for m in mentions if corner_label[m.words[-1], m.words[0]] != m.label)
         return Encoding(tags, tuple(lost))
 
     def decode(self, scores: Scores) -> Decoding:
