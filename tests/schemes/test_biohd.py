@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles import automaton_naive
 from trigner.mentions import Mention
 from trigner.schemes import Biohd, Biohd1234
 
@@ -135,6 +136,30 @@ def test_any_well_formed_tags_are_read(kind, data):
     assert covered == set(np.flatnonzero(tags).tolist())
     again = scheme.encode([s.mention for s in decoding.mentions], length)
     assert scheme.grammar.automaton.accepts(again.tags)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "length", "same", "all_"),
+    [
+        (ONE, 1, 2, 4),
+        (ONE, 2, 5, 19),
+        (ONE, 3, 18, 91),
+        (ONE, 4, 88, 436),
+        (DIGITS, 1, 2, 7),
+        (DIGITS, 2, 5, 55),
+        (DIGITS, 3, 18, 433),
+    ],
+)
+def test_how_many_sequences_come_back_as_they_were(scheme, length, same, all_):
+    """Reading is no inverse of encoding: most well-formed sequences are no set's own."""
+    sequences = [tags for tags, _ in automaton_naive.accepted(scheme.grammar.automaton, length)]
+    assert len(sequences) == all_
+    assert sum(encoded_again(scheme, tags) == tags for tags in sequences) == same
+
+
+def encoded_again(scheme, tags):
+    gold = [scored.mention for scored in scheme.decode_tags(np.array(tags)).mentions]
+    return tuple(scheme.encode(gold, len(tags)).tags.tolist())
 
 
 @BOTH
