@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -32,12 +34,24 @@ def exported(made, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def in_8_bits(made, tmp_path_factory):
+def quantised(made, tmp_path_factory):
+    """Folder, by scheme, of the exported BERT model whose encoder computes in 8 bits."""
+
+    @cache
+    def folder(scheme="w2ner"):
+        with pytest.MonkeyPatch.context() as patch:
+            # Its matrices are far smaller than those worth the trouble.
+            patch.setattr("trigner.inference.quantization.LARGE", 64)
+            out = tmp_path_factory.mktemp("exported") / "int8"
+            return export(made(scheme=scheme), out, int8=True)
+
+    return folder
+
+
+@pytest.fixture(scope="session")
+def in_8_bits(quantised):
     """Folder of the exported BERT model whose encoder computes in 8 bits."""
-    with pytest.MonkeyPatch.context() as patch:
-        # Its matrices are far smaller than those worth the trouble.
-        patch.setattr("trigner.inference.quantization.LARGE", 64)
-        return export(made(), tmp_path_factory.mktemp("exported") / "int8", int8=True)
+    return quantised()
 
 
 @pytest.fixture
@@ -52,7 +66,7 @@ def same_scores():
                 batch = collate(some, padding_id=model.padding_id)
                 found, wanted = scorer(batch), expected(batch)
                 for n, length in enumerate(batch.lengths):
-                    own = np.s_[n, :length, :length]
+                    own = (n, *[slice(length)] * model.scheme.tag_space.word_axes)
                     np.testing.assert_allclose(found[own], wanted[own], atol=tolerance)
 
     return compare

@@ -39,20 +39,26 @@ def test_they_differ_from_those_of_float32(made, scorer, same_scores):
         same_scores(made(), scorer, [WORDS], tolerance=1e-7)
 
 
-@settings(max_examples=40, deadline=None)
+@pytest.fixture(params=["w2ner", "toe", "mac", "corro"], scope="module")
+def model_and_scorer(request, made, quantised):
+    graph = quantised(request.param) / "model.onnx"
+    return made(scheme=request.param), onnx_scorer(graph, ["CPUExecutionProvider"])
+
+
+@settings(max_examples=15, deadline=None)
 @given(
     sentences=st.lists(
         st.lists(st.sampled_from(WORDS), min_size=1, max_size=20), min_size=2, max_size=6
     )
 )
-def test_a_sentences_scores_do_not_depend_on_its_batch(made, scorer, sentences):
-    model = made()
+def test_a_sentences_scores_do_not_depend_on_its_batch(model_and_scorer, sentences):
+    model, scorer = model_and_scorer
     pieces = model.word_pieces(sentences)
     together = scorer(collate(pieces, padding_id=model.padding_id))
     for n, own in enumerate(pieces):
         alone = scorer(collate([own], padding_id=model.padding_id))[0]
-        length = len(own.word_pieces)
-        np.testing.assert_allclose(together[n, :length, :length], alone, atol=1e-4)
+        words = [slice(len(own.word_pieces))] * model.scheme.tag_space.word_axes
+        np.testing.assert_allclose(together[(n, *words)], alone, atol=1e-4)
 
 
 def test_entities_do_not_depend_on_batch_size_or_order(in_8_bits):
