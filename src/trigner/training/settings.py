@@ -163,7 +163,7 @@ class OptimisationSettings(_Section):
     encoder_rate: float = Field(
         default=1e-4, ge=0, description="learning rate of the pretrained encoder"
     )
-    learning_rate: float = Field(default=1e-3, gt=0, description="learning rate of everything else")
+    learning_rate: float = Field(default=3e-3, gt=0, description="learning rate of everything else")
     weight_decay: float = Field(default=0.0, ge=0, description="AdamW's weight decay")
     warmup: float = Field(default=0.1, ge=0, lt=1, description="share of the updates")
     epsilon: float = Field(default=1e-8, gt=0, description="AdamW's epsilon")
