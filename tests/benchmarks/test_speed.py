@@ -67,7 +67,7 @@ def test_forward(encoder):
 
 def test_training_step(encoder):
     section = step.measure(encoder, size=2, longest=6, rounds=1, tell=tell)
-    assert sum(bool(figure.target) for figure in section.figures) == 4 + 4
+    assert sum(bool(figure.target) for figure in section.figures) == 4 + 4 + 1
     assert any("differ by" in note for note in section.notes)
 
 
