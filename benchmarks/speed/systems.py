@@ -25,7 +25,7 @@ from trigner.training.task_losses import task_loss
 
 GRID, PLAIN = "trigner-without", "w2ner, straightforward"
 WIDE = (32, 43)
-"""Sentences and words of the largest batch that extraction makes."""
+"""Sentences and words that fill a batch of extraction; with special words it makes two."""
 
 SURE = 6.0
 """The logit of a tag that is there, as sure as trained models are."""
@@ -56,8 +56,8 @@ def measure(
             "Decoding: one sentence at a time, from scores that are sure of its annotations' tags. "
             "By length: made-up sentences with a mention every 8 words.",
             "Memory: the most that was resident, in a fresh process, above the loaded model: in "
-            f"a training step, and in a forward pass over {WIDE[0]} sentences of {WIDE[1]} words, "
-            "the most that extraction scores at a time.",
+            f"a training step, and in forward passes over {WIDE[0]} sentences of {WIDE[1]} words "
+            "in extraction's batches, which are as large as they get.",
         ],
     )
     found = systems()

@@ -68,7 +68,7 @@ def test_a_checkpoint_keeps_it(tmp_path):
     first = Averaging(parts, 0.9)
     first.on_train_begin(None, None, None)
     steps(parts, first, [1.0, 2.0])
-    first.on_save(SimpleNamespace(output_dir=str(tmp_path)), SimpleNamespace(global_step=2), None)
+    first.save(folder)
     assert (folder / AVERAGED).is_file()
     second = Averaging(parts, 0.9, checkpoint=folder)
     second.on_train_begin(None, None, None)

@@ -48,7 +48,9 @@ EncoderOption = Annotated[
 ]
 ProtocolOption = Annotated[
     str | None,
-    typer.Option("--protocol", help="full, or cpu: fewer documents and epochs, only to compare."),
+    typer.Option(
+        "--protocol", help="full; cpu or dense: fewer documents and epochs, only to compare."
+    ),
 ]
 Set = Annotated[
     list[str] | None,

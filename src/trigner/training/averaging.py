@@ -56,11 +56,8 @@ class Averaging(TrainerCallback):
         newest = [p.detach() for p in self._weights]
         torch._foreach_lerp_(self._average, newest, 1 - kept)
 
-    def on_save(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
-    ) -> None:
-        """Keep the average beside the checkpoint's weights."""
-        folder = Path(str(args.output_dir)) / f"checkpoint-{state.global_step}"
+    def save(self, folder: Path) -> None:
+        """Keep the average beside a checkpoint's weights."""
         save_file(
             {str(n): each.contiguous() for n, each in enumerate(self._average)}, folder / AVERAGED
         )

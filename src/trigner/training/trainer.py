@@ -148,6 +148,12 @@ class TaggerTrainer(Trainer):
             self.optimizer = torch.optim.AdamW(groups, eps=self._settings.epsilon, fused=True)
         return self.optimizer
 
+    def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
+        """The weights of a checkpoint, and their average: before the state that makes it whole."""
+        super().save_model(output_dir, _internal_call)
+        if self._averaging is not None and output_dir is not None:
+            self._averaging.save(Path(output_dir))
+
     def compute_loss(
         self, model: Any, inputs: dict[str, Any], *args: Any, **kwargs: Any
     ) -> torch.Tensor:
