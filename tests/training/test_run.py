@@ -19,6 +19,7 @@ from trigner.errors import InputError, TrignerError
 from trigner.mentions import Document, Entity
 from trigner.networks import load
 from trigner.training import resolve, train
+from trigner.training.averaging import Averaging
 from trigner.training.objective import Objective
 from trigner.training.progress import ShowProgress
 from trigner.training.trainer import KeepBest, TaggerTrainer
@@ -148,6 +149,19 @@ def test_the_average_of_the_weights_is_what_is_kept(encoder, tmp_path):
     averaged = run(encoder, tmp_path / "averaged", "optimisation.averaging=0.9")
     pairs = zip(own.model.tagger.parameters(), averaged.model.tagger.parameters(), strict=True)
     assert not all(one.equal(other) for one, other in pairs)
+
+
+def test_a_checkpoint_without_its_average_is_not_whole(encoder, tmp_path, monkeypatch):
+    def killed(self, folder):
+        raise KeyboardInterrupt
+
+    chosen = "optimisation.averaging=0.9"
+    with monkeypatch.context() as patch:
+        patch.setattr(Averaging, "save", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run(encoder, tmp_path / "out", chosen)
+    assert list((tmp_path / "out" / "checkpoints").iterdir())
+    assert run(encoder, tmp_path / "out", chosen, resume=True).epochs == 3
 
 
 def test_sentences_are_seen_as_often_as_is_asked(encoder, tmp_path):
