@@ -16,6 +16,7 @@ from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 
 from tiny_encoders import tiny_encoder
 from trigner.errors import InputError, TrignerError
+from trigner.evaluation import score
 from trigner.mentions import Document, Entity
 from trigner.networks import load
 from trigner.training import resolve, train
@@ -66,6 +67,10 @@ def run(encoder, out, *assignments, preset=None, small=SMALL, **options):
     return train(settings, DOCUMENTS, DOCUMENTS[:2], out, device="cpu", console=QUIET, **options)
 
 
+def weights(trained):
+    return trained.best.model.tagger.parameters()
+
+
 @pytest.mark.parametrize(
     "assignments",
     [
@@ -94,13 +99,33 @@ def test_a_training_leaves_a_model_and_nothing_unfinished(encoder, tmp_path, ass
     assert provenance["train"]["documents"] == 4
     assert provenance["train"]["mentions"] == 5
     assert provenance["settings"]["encoder"] == str(encoder)
-    assert provenance["dev"]["scores"]["f1"] == trained.scores.overall.f1
-    assert trained.scores.overall.gold == 3
+    assert provenance["dev"]["scores"]["f1"] == trained.best.scores.overall.f1
+    assert trained.best.scores.overall.gold == 3
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_epochs_are_judged_as_they_are_trained_and_the_kept_model_in_full_precision(
+    encoder, tmp_path, monkeypatch, precision
+):
+    mixed = []
+    counted = SimpleNamespace(f1=0.5, precision=0.5, recall=0.5)
+
+    def judged(dev, found, *args, **kwargs):
+        mixed.append(torch.is_autocast_enabled("cpu"))
+        if mixed[-1]:
+            return SimpleNamespace(overall=counted, discontinuous=counted)
+        return score(dev, found, *args, **kwargs)
+
+    monkeypatch.setattr("trigner.training.run.score", judged)
+    trained = run(encoder, tmp_path / "m", f"optimisation.precision={precision}")
+    assert mixed == [precision == "bfloat16"] * 3 + [False]
+    told = load(tmp_path / "m").provenance["dev"]["scores"]
+    assert told["f1"] == trained.best.scores.overall.f1 != 0.5
 
 
 def test_the_w2ner_preset_trains(encoder, tmp_path):
     trained = run(encoder, tmp_path / "m", preset="w2ner")
-    assert trained.model.offset == 0
+    assert trained.best.model.offset == 0
 
 
 def test_equal_seeds_give_equal_models(encoder, tmp_path):
@@ -147,7 +172,7 @@ def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeyp
 def test_the_average_of_the_weights_is_what_is_kept(encoder, tmp_path):
     own = run(encoder, tmp_path / "own")
     averaged = run(encoder, tmp_path / "averaged", "optimisation.averaging=0.9")
-    pairs = zip(own.model.tagger.parameters(), averaged.model.tagger.parameters(), strict=True)
+    pairs = zip(weights(own), weights(averaged), strict=True)
     assert not all(one.equal(other) for one, other in pairs)
 
 
@@ -173,7 +198,7 @@ def test_sentences_are_seen_as_often_as_is_asked(encoder, tmp_path):
         "sampling.discontinuous=4",
         "sampling.empty=0",
     )
-    pairs = zip(trained.model.tagger.parameters(), more.model.tagger.parameters(), strict=True)
+    pairs = zip(weights(trained), weights(more), strict=True)
     assert not all(one.equal(other) for one, other in pairs)
 
 
@@ -227,9 +252,9 @@ def test_starting_from_another_model_takes_over_what_it_is_made_of(encoder, tmp_
     run(encoder, first)
     quick = ["optimisation.epochs=1"]
     trained = run(None, second, small=quick, init_from=first)
-    assert trained.model.scheme.labels == ("ADR",)
-    assert trained.model.network == load(first).network
-    provenance = trained.model.provenance
+    assert trained.best.model.scheme.labels == ("ADR",)
+    assert trained.best.model.network == load(first).network
+    provenance = trained.best.model.provenance
     assert provenance["settings"]["encoder"] == str(encoder)
     weights = hashlib.sha256((first / "model.safetensors").read_bytes()).hexdigest()
     assert provenance["init_from"] == {"model": str(first), "weights": weights}
@@ -345,14 +370,14 @@ def test_batches_are_halved_when_memory_does_not_suffice(encoder, tmp_path, monk
     # Four sentences of up to 12 words, special words included, have 576 word pairs.
     assert told.count("memory did not suffice") == 1
     assert "starting again with cell_budget=288" in told
-    used = trained.model.provenance["settings"]["optimisation"]
+    used = trained.best.model.provenance["settings"]["optimisation"]
     assert used["cell_budget"] == 288
-    signature = trained.model.provenance["train"]["signature"]
-    assert signature == expected.model.provenance["train"]["signature"]
-    for name, value in expected.model.tagger.state_dict().items():
-        assert trained.model.tagger.state_dict()[name].equal(value), name
+    signature = trained.best.model.provenance["train"]["signature"]
+    assert signature == expected.best.model.provenance["train"]["signature"]
+    for name, value in expected.best.model.tagger.state_dict().items():
+        assert trained.best.model.tagger.state_dict()[name].equal(value), name
     again = train(settings, DOCUMENTS, DOCUMENTS[:2], tmp_path / "a", resume=True, console=QUIET)
-    assert again.scores == trained.scores
+    assert again.best.scores == trained.best.scores
 
 
 def test_one_sentence_that_memory_cannot_hold(encoder, tmp_path, monkeypatch):
@@ -379,8 +404,8 @@ def test_two_epochs_are_kept_when_two_scores_choose(encoder, tmp_path, monkeypat
 
     monkeypatch.setattr(TaggerTrainer, "evaluate", scored)
     trained = run(encoder, tmp_path / "m", also_keep=["discontinuous"])
-    assert trained.model.provenance["dev"]["epoch"] == 2
-    other = trained.also["discontinuous"]
+    assert trained.best.model.provenance["dev"]["epoch"] == 2
+    other = trained.also["discontinuous"].model
     assert other.provenance["dev"]["epoch"] == 1
     assert other.provenance["calibration"]
     assert load(tmp_path / "m" / "discontinuous").provenance == other.provenance

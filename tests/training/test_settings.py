@@ -118,11 +118,17 @@ def test_unknown_settings_are_told_with_what_there_is(assignment, told):
 
 
 def test_what_a_scheme_needs_stands_between_defaults_and_preset(monkeypatch):
-    needs = {"network": {"special_words": False, "channels": 7}, "triplets": {"weight": 0}}
+    needs = {
+        "network": {"special_words": False, "channels": 7},
+        "triplets": {"weight": 0},
+        "optimisation": {"prior": False},
+    }
     monkeypatch.setitem(SCHEME_SETTINGS, "flat", needs)
     chosen = resolve(options={"scheme": "flat"}, assignments=["network.channels=9"])
     assert (chosen.network.special_words, chosen.triplets.weight) == (False, 0)
     assert chosen.network.channels == 9
     with pytest.raises(InputError, match="flat has no word pairs"):
         resolve(options={"scheme": "flat"}, assignments=["triplets.weight=1"])
+    with pytest.raises(InputError, match=r"flat has no word pairs: optimisation\.prior must be"):
+        resolve(options={"scheme": "flat"}, assignments=["optimisation.prior=true"])
     assert resolve().network.special_words

@@ -125,7 +125,7 @@ def train(
     except KeyboardInterrupt:
         tell(["go on later with the same command and --resume"])
         raise
-    if not trained.scores.overall.predicted:
+    if not trained.best.scores.overall.predicted:
         tell(
             [
                 "the model finds nothing on dev: with few documents take more epochs"
@@ -134,9 +134,9 @@ def train(
         )
     tell(f"{n} training entities left out: {why}" for why, n in trained.data.unusable.items())
     console = results()
-    epoch = trained.model.provenance["dev"]["epoch"]
+    epoch = trained.best.model.provenance["dev"]["epoch"]
     console.print(f"best epoch on dev ({len(held_out)} documents): {epoch}", highlight=False)
-    console.print(table(trained.scores))
+    console.print(table(trained.best.scores))
     console.print(f"model: {out}", markup=False, highlight=False)
 
 

@@ -42,6 +42,11 @@ class GridBranch(nn.Module):
         hidden = nn.functional.gelu(self.hidden(self._dropped(features)))
         return self._dropped(hidden)
 
+    def begin_at(self, scores: Tensor) -> None:
+        """Let every pair begin near these scores of the tags, `[C]`."""
+        with torch.no_grad():
+            cast(Tensor, self.output.bias).copy_(scores)
+
     def _dropped(self, grid: Tensor) -> Tensor:
         # In the order that the numbers have in memory.
         return self.dropout(grid.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)

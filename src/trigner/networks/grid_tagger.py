@@ -47,6 +47,10 @@ class GridTagger(Tagger):
         scores = self.co_predictor(states, features)
         return TagScores(scores.logits.permute(0, 2, 3, 1), scores.states)
 
+    def begin_at(self, scores: Tensor) -> None:
+        """Let every pair of words begin near these scores of the tags, `[C]`."""
+        self.co_predictor.grid.begin_at(scores)
+
     def pair_states(
         self, scores: TagScores, sentences: Tensor, rows: Tensor, columns: Tensor
     ) -> Tensor:

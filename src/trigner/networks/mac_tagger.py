@@ -144,6 +144,14 @@ class MacTagger(Tagger):
         logits = [self.segments(of_segments, lengths), self.links(of_links, lengths)]
         return TagScores(torch.cat(logits, dim=-1), torch.cat([of_segments, of_links], dim=-1))
 
+    def begin_at(self, scores: Tensor) -> None:
+        """Let every pair of words begin near these scores of the tags, `[C]`: segments', links'."""
+        layers = (self.segments.output, self.links.output)
+        sizes = [layer.out_features for layer in layers]
+        with torch.no_grad():
+            for layer, own in zip(layers, scores.split(sizes), strict=True):
+                layer.bias.copy_(own)
+
     def pair_states(
         self, scores: TagScores, sentences: Tensor, rows: Tensor, columns: Tensor
     ) -> Tensor:

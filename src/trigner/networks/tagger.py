@@ -37,6 +37,13 @@ class Tagger(nn.Module):
         """Scores of a batch."""
         return cast(TagScores, super().__call__(piece_ids, attention_mask, word_pieces, lengths))
 
+    def begin_at(self, scores: Tensor) -> None:
+        """Let every pair of words begin near these scores of the tags, `[C]`.
+
+        Raises InputError for a network without word pairs.
+        """
+        raise InputError("a sequence tagger has no word pairs whose scores could begin anywhere")
+
     def pair_states(
         self, scores: TagScores, sentences: Tensor, rows: Tensor, columns: Tensor
     ) -> Tensor:

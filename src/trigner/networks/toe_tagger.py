@@ -58,6 +58,12 @@ class ToeTagger(Tagger):
         logits = torch.cat([main.logits, auxiliary.logits], dim=1)
         return TagScores(logits.permute(0, 2, 3, 1), main.hidden)
 
+    def begin_at(self, scores: Tensor) -> None:
+        """Let every pair of words begin near these scores of the tags, `[C]`, main ones first."""
+        sizes = [self.main_features.in_channels, self.auxiliary_features.in_channels]
+        for co_predictor, own in zip((self.main, self.auxiliary), scores.split(sizes), strict=True):
+            co_predictor.grid.begin_at(own)
+
     def pair_states(
         self, scores: TagScores, sentences: Tensor, rows: Tensor, columns: Tensor
     ) -> Tensor:

@@ -27,6 +27,7 @@ CHOSEN_BY = ("overall", "discontinuous")
 
 ADDED: Mapping[str, Any] = {
     "optimisation.averaging": None,
+    "optimisation.prior": False,
     "sampling.conjunctions": ["and", "or"],
     "sampling.coordinated": 0.0,
     "sampling.discontinuous": 1.0,

@@ -34,7 +34,7 @@ from trigner.studies.results import (
     run_name,
     write_result,
 )
-from trigner.training import Trained, train
+from trigner.training import Kept, Trained, train
 from trigner.training.adaptation import adapt
 from trigner.training.records import read_record, write_record
 from trigner.training.run import RUN
@@ -101,9 +101,9 @@ def make(
         started = time.perf_counter()
         resumed = (folder / RUN).is_file()
         trained = _trained(run, corpus, folder, folders, options, console, resume=resumed)
-        models = {"overall": trained.model, DISCONTINUOUS: trained.also[DISCONTINUOUS]}
+        kept = {"overall": trained.best, DISCONTINUOUS: trained.also[DISCONTINUOUS]}
         seconds = time.perf_counter() - started
-        result, predictions = _scored(run, corpus, protocol, models, trained, options.device)
+        result, predictions = _scored(run, corpus, protocol, kept, trained, options.device)
         result = replace(result, seconds=round(seconds, 1), notes=_notes(run, trained, resumed))
         # The predictions first: a result that is there is whole.
         write_found(folders.results / corpus.name / str(result.found), predictions)
@@ -197,27 +197,24 @@ def _scored(
     run: Run,
     corpus: Corpus,
     protocol: str,
-    models: Mapping[str, Model],
+    kept: Mapping[str, Kept],
     trained: Trained,
     device: str,
 ) -> tuple[Result, dict[str, Found]]:
     signature = str(sign(corpus.test, settings=run.identity, seed=run.seed))
     chosen: dict[str, Chosen] = {}
     predictions: dict[str, Found] = {}
-    for name, model in models.items():
-        epoch = int(model.provenance["dev"]["epoch"])
-        dev = trained.scores
+    for name, own in kept.items():
+        epoch = int(own.model.provenance["dev"]["epoch"])
         if chosen and epoch == chosen["overall"].epoch:
             chosen[name], predictions[name] = chosen["overall"], predictions["overall"]
             continue
-        if name != "overall":
-            dev = score(corpus.dev, _extracted(model, corpus.dev, device))
-        found = _extracted(model, corpus.test, device)
+        found = _extracted(own.model, corpus.test, device)
         on_test = score(corpus.test, found, signature=signature)
-        chosen[name] = Chosen(epoch, dev.as_json(), on_test.as_json())
+        chosen[name] = Chosen(epoch, own.scores.as_json(), on_test.as_json())
         counts = sentence_counts(corpus.test, found)
         predictions[name] = Found(counts, tuple(found))
-    model = models["overall"]
+    model = trained.best.model
     made = Result(
         system=run.system,
         corpus=corpus.name,
@@ -292,7 +289,7 @@ def _notes(run: Run, trained: Trained, resumed: bool) -> tuple[str, ...]:
     notes = []
     if resumed:
         notes.append("interrupted: the seconds are those after the last resumption")
-    used = trained.model.provenance["settings"]["optimisation"]
+    used = trained.best.model.provenance["settings"]["optimisation"]
     wanted = run.settings.optimisation.model_dump(mode="json")
     if smaller := {name: used[name] for name in wanted if used[name] != wanted[name]}:
         told = ", ".join(f"{name}={value}" for name, value in smaller.items())

@@ -25,30 +25,44 @@ from trigner.training.data import EpochBatches, TrainingData, collator, prepare
 from trigner.training.devices import seed_everything
 from trigner.training.memory import check_budget, halved, is_out_of_memory, release
 from trigner.training.objective import Objective
+from trigner.training.prior import begin_at_prior
 from trigner.training.progress import ShowProgress
 from trigner.training.records import differences, read_record, write_record
 from trigner.training.sampling import rates
 from trigner.training.settings import OptimisationSettings, SelectBy, Settings
 from trigner.training.task_losses import task_loss
-from trigner.training.trainer import LOGS, TRAIN_LOSS, KeepBest, TaggerTrainer, training_arguments
+from trigner.training.trainer import (
+    FIGURES,
+    LOGS,
+    KeepBest,
+    TaggerTrainer,
+    figures,
+    training_arguments,
+)
 
 RUN = "run.json"
 """Settings and data of a run, written before it starts: a resumption must agree with them."""
 
 
 @dataclass(frozen=True)
-class Trained:
-    """A finished training: the best epoch's model and its scores on dev.
-
-    `also` are the models of the epochs that other scores chose. `history` holds the dev scores of
-    each epoch, as TensorBoard has them.
-    """
+class Kept:
+    """The model of an epoch that dev chose, and its scores on dev, in full precision."""
 
     model: Model
     scores: Scores
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A finished training: the best epoch's model, and `also` those that other scores chose.
+
+    `history` holds the dev scores of each epoch, as TensorBoard has them.
+    """
+
+    best: Kept
     data: TrainingData
     epochs: int
-    also: Mapping[SelectBy, Model] = field(default_factory=dict)
+    also: Mapping[SelectBy, Kept] = field(default_factory=dict)
     history: tuple[Mapping[str, float], ...] = ()
 
 
@@ -103,6 +117,8 @@ def train(
         data = prepare(documents, model, made)
         lengths = data.lengths(model.offset)
         check_budget(lengths, settings.optimisation)
+        if optimisation.prior and init_from is None:
+            begin_at_prior(model, data.examples)
         used = settings.model_copy(update={"optimisation": optimisation})
         provenance = _provenance(used, documents, dev, data)
         if init_from is not None:
@@ -116,15 +132,13 @@ def train(
             optimisation = halved(optimisation, lengths)
             _start_again(out, settings.optimisation, optimisation, console)
             checkpoint = None
-    best = load(out)
-    also = {name: load(out / name) for name in also_keep}
+    judge = _as_kept if "finished" in record else _finished
+    best = judge(out, dev, place)
+    also = {name: judge(out / name, dev, place) for name in also_keep}
     if "finished" not in record:
-        best = _calibrated(best, dev, out, place)
-        also = {name: _calibrated(kept, dev, out / name, place) for name, kept in also.items()}
         _finish_run(out, history)
-    scores = score(dev, list(extractor(best, device=str(place)).documents(dev)))
     epochs = int(record.get("finished", len(history)))
-    return Trained(best, scores, prepare(documents, best), epochs, also, tuple(history))
+    return Trained(best, prepare(documents, best.model), epochs, also, tuple(history))
 
 
 @dataclass(frozen=True)
@@ -141,13 +155,25 @@ class _Work:
     also_keep: tuple[SelectBy, ...]
 
 
-def _calibrated(model: Model, dev: Sequence[Document], out: Path, place: torch.device) -> Model:
-    """The model in `out` with the temperature that fits its scores on dev, saved as well."""
-    found = calibrate(extractor(replace(model, temperature=1.0), device=str(place)), dev)
-    told = {"calibration": asdict(found)}
-    model = replace(model, temperature=found.temperature, provenance={**model.provenance, **told})
-    save(model, out)
-    return model
+def _as_kept(folder: Path, dev: Sequence[Document], place: torch.device) -> Kept:
+    model = load(folder)
+    return Kept(model, score(dev, list(extractor(model, device=str(place)).documents(dev))))
+
+
+def _finished(folder: Path, dev: Sequence[Document], place: torch.device) -> Kept:
+    """The model in `folder` with what its training could not say yet, saved as well.
+
+    That is the temperature that fits its scores on dev, and what it reaches there in full
+    precision, whatever the epochs were judged in.
+    """
+    kept = _as_kept(folder, dev, place)
+    found = calibrate(extractor(replace(kept.model, temperature=1.0), device=str(place)), dev)
+    told = kept.model.provenance
+    on_dev = {**told["dev"], "scores": figures(kept.scores)}
+    provenance = {**told, "dev": on_dev, "calibration": asdict(found)}
+    model = replace(kept.model, temperature=found.temperature, provenance=provenance)
+    save(model, folder)
+    return Kept(model, kept.scores)
 
 
 def _epochs(
@@ -210,16 +236,16 @@ def _trainer(
         averaging = Averaging(model.tagger, optimisation.averaging, checkpoint)
     extract = extractor(model, device=str(work.place))
 
+    # An epoch is judged in the precision that it is trained in: on a CPU that takes half the time.
+    mixed = optimisation.precision == "bfloat16"
+
     def score_dev() -> Scores:
-        return score(work.dev, list(extract.documents(work.dev)))
+        with torch.autocast(work.place.type, torch.bfloat16, enabled=mixed):
+            return score(work.dev, list(extract.documents(work.dev)))
 
     def keep_in(folder: Path) -> Callable[[int, Mapping[str, float]], None]:
         def keep(epoch: int, metrics: Mapping[str, float]) -> None:
-            scores = {
-                name.removeprefix("eval_"): value
-                for name, value in metrics.items()
-                if name != TRAIN_LOSS
-            }
+            scores = {name: metrics[f"eval_{name}"] for name in FIGURES}
             on_dev = {**work.provenance["dev"], "epoch": epoch, "scores": scores}
             save(replace(model, provenance={**work.provenance, "dev": on_dev}), folder)
 

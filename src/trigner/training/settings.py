@@ -172,6 +172,11 @@ class OptimisationSettings(_Section):
         default=None, ge=1, description="stop after more than this many epochs without improvement"
     )
     select_by: SelectBy = Field(default="overall", description="the dev F1 that chooses the epoch")
+    prior: bool = Field(
+        default=True,
+        description="let the scores of word pairs begin at the share of training cells that have"
+        " each tag",
+    )
     averaging: float | None = Field(
         default=None,
         gt=0,
@@ -180,7 +185,9 @@ class OptimisationSettings(_Section):
         " itself at an update; none: the weights themselves",
     )
     precision: Literal["float32", "bfloat16"] = Field(
-        default="float32", description="bfloat16: forward pass in mixed precision, faster on a GPU"
+        default="float32",
+        description="bfloat16: mixed precision in training and in judging its epochs, faster where"
+        " the hardware has it",
     )
 
     @property
@@ -206,7 +213,7 @@ class Settings(_Section):
     def _triplets_have_what_they_need(self) -> Settings:
         if self.triplets.weight == 0:
             return self
-        if SCHEME_SETTINGS.get(self.scheme, {}).get("triplets", {}).get("weight") == 0:
+        if not _has_word_pairs(self.scheme):
             raise ValueError(
                 f"the scheme {self.scheme} has no word pairs: triplets.weight must be 0"
             )
@@ -215,11 +222,23 @@ class Settings(_Section):
         return self
 
     @model_validator(mode="after")
+    def _prior_has_cells(self) -> Settings:
+        if self.optimisation.prior and not _has_word_pairs(self.scheme):
+            raise ValueError(
+                f"the scheme {self.scheme} has no word pairs: optimisation.prior must be false"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _heads_divide_the_states(self) -> Settings:
         size, heads = self.network.lstm_size, self.network.toe.heads
         if self.scheme == "toe" and size % heads:
             raise ValueError(f"network.toe.heads must divide network.lstm_size: {size} / {heads}")
         return self
+
+
+def _has_word_pairs(scheme: str) -> bool:
+    return SCHEME_SETTINGS.get(scheme, {}).get("triplets", {}).get("weight") != 0
 
 
 def resolve(

@@ -83,6 +83,17 @@ def training_arguments(
     )
 
 
+FIGURES = ("f1", "precision", "recall", "discontinuous_f1")
+"""What is told of an epoch's scores on dev."""
+
+
+def figures(scores: Scores) -> dict[str, float]:
+    """These of all scores."""
+    overall = scores.overall
+    values = (overall.f1, overall.precision, overall.recall, scores.discontinuous.f1)
+    return dict(zip(FIGURES, values, strict=True))
+
+
 class TaggerTrainer(Trainer):
     """Trains an `Objective`; evaluation extracts from the dev documents and scores entities."""
 
@@ -209,10 +220,7 @@ class TaggerTrainer(Trainer):
         scores = self._score_dev()
         metrics = {
             TRAIN_LOSS: sum(self._losses) / max(1, len(self._losses)),
-            "eval_f1": scores.overall.f1,
-            "eval_precision": scores.overall.precision,
-            "eval_recall": scores.overall.recall,
-            "eval_discontinuous_f1": scores.discontinuous.f1,
+            **{f"eval_{name}": value for name, value in figures(scores).items()},
         }
         self._losses.clear()
         self.log(dict(metrics))

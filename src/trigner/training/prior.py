@@ -1,0 +1,54 @@
+"""Scores that begin at what is true of most cells, of which hardly any has a tag.
+
+A network that holds each tag for as likely as none spends its first epochs on unlearning that, and
+what it does then stays in AdamW's averages for a thousand updates (`docs/decisions/prior.md`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from trigner.batches import Example
+from trigner.networks import Model
+from trigner.schemes import Scheme, TagSpace
+
+
+def begin_at_prior(model: Model, examples: Sequence[Example]) -> None:
+    """Let the untrained network of a grid give each tag its share of the examples' cells.
+
+    Lin et al., Focal Loss for Dense Object Detection, ICCV 2017, section 3.3, with the shares in
+    place of a constant. Raises InputError for a network that scores single words.
+    """
+    shares = tag_shares(model.scheme, examples, offset=model.offset)
+    if model.scheme.tag_space is TagSpace.EXCLUSIVE_GRID:
+        scores = np.log(shares / shares[0])
+    else:
+        scores = np.log(shares / (1 - shares))
+    model.tagger.begin_at(torch.from_numpy(scores).float())
+
+
+def tag_shares(scheme: Scheme, examples: Sequence[Example], *, offset: int) -> NDArray[np.float64]:
+    """The share `[C]` of cells that have each tag of a grid, special words' cells included.
+
+    One cell is added to each tag's, so that none has a share of 0 or 1. Tags that can only stand on
+    or above the diagonal have half the cells.
+    """
+    tags = np.ones(len(scheme.tags))
+    cells = np.full(len(scheme.tags), 2.0)
+    upper = np.zeros(len(scheme.tags), dtype=bool)
+    for group in scheme.groups:
+        upper[group.start : group.stop] = group.upper
+    for example in examples:
+        own = scheme.encode(example.mentions, example.length).tags
+        length = example.length + offset
+        cells += np.where(upper, length * (length + 1) / 2, length**2)
+        if scheme.tag_space is TagSpace.EXCLUSIVE_GRID:
+            tags += np.bincount(own.ravel(), minlength=len(tags))
+            tags[0] += length**2 - own.size
+        else:
+            tags += own.sum(axis=(0, 1))
+    return tags / cells
