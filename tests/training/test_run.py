@@ -76,6 +76,7 @@ def weights(trained):
     [
         (),
         ("triplets.source=pair_states", "triplets.selection=hn", "network.pair_map=full"),
+        ("scheme=mac", "optimisation.prior=true"),
         ("triplets.weight=0", "network.pair_map=folded", "network.special_words=false"),
         ("optimisation.cell_budget=none", "optimisation.precision=bfloat16"),
         ("scheme=corro", "task.partial_labels=hard", "optimisation.precision=bfloat16"),
@@ -121,6 +122,16 @@ def test_epochs_are_judged_as_they_are_trained_and_the_kept_model_in_full_precis
     assert mixed == [precision == "bfloat16"] * 3 + [False]
     told = load(tmp_path / "m").provenance["dev"]["scores"]
     assert told["f1"] == trained.best.scores.overall.f1 != 0.5
+
+
+def test_the_optimiser_is_what_the_settings_say(encoder, tmp_path, monkeypatch):
+    made = []
+    real = torch.optim.AdamW
+    monkeypatch.setattr(
+        "torch.optim.AdamW", lambda *args, **options: made.append(options) or real(*args, **options)
+    )
+    run(encoder, tmp_path / "m", "optimisation.beta2=0.9", "optimisation.epsilon=1e-6")
+    assert made == [{"betas": (0.9, 0.9), "eps": 1e-6, "fused": True}]
 
 
 def test_the_w2ner_preset_trains(encoder, tmp_path):

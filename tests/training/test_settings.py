@@ -118,11 +118,7 @@ def test_unknown_settings_are_told_with_what_there_is(assignment, told):
 
 
 def test_what_a_scheme_needs_stands_between_defaults_and_preset(monkeypatch):
-    needs = {
-        "network": {"special_words": False, "channels": 7},
-        "triplets": {"weight": 0},
-        "optimisation": {"prior": False},
-    }
+    needs = {"network": {"special_words": False, "channels": 7}, "triplets": {"weight": 0}}
     monkeypatch.setitem(SCHEME_SETTINGS, "flat", needs)
     chosen = resolve(options={"scheme": "flat"}, assignments=["network.channels=9"])
     assert (chosen.network.special_words, chosen.triplets.weight) == (False, 0)

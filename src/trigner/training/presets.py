@@ -29,7 +29,6 @@ PAPER: dict[str, Any] = {
         "encoder_rate": 5e-6,
         "learning_rate": 5e-4,
         "warmup": 0.0,
-        "prior": False,
         "epsilon": 1e-6,
         "patience": 10,
     },
@@ -61,7 +60,6 @@ PAPER_MAC: dict[str, Any] = {
         "encoder_rate": 1e-5,
         "learning_rate": 1e-5,
         "warmup": 0.0,
-        "prior": False,
         "clip": 1e9,
     },
 }
@@ -127,18 +125,13 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
             "encoder_rate": 5e-6,
             "learning_rate": 1e-3,
             "warmup": 0.0,
-            "prior": False,
             "epsilon": 1e-8,
         },
     },
 }
 """One line a preset."""
 
-SEQUENCE: dict[str, Any] = {
-    "network": {"special_words": False},
-    "triplets": {"weight": 0.0},
-    "optimisation": {"prior": False},
-}
+SEQUENCE: dict[str, Any] = {"network": {"special_words": False}, "triplets": {"weight": 0.0}}
 
 MAC: dict[str, Any] = {"network": {"embedding_dropout": 0.2}}
 

@@ -166,6 +166,9 @@ class OptimisationSettings(_Section):
     learning_rate: float = Field(default=3e-3, gt=0, description="learning rate of everything else")
     weight_decay: float = Field(default=0.0, ge=0, description="AdamW's weight decay")
     warmup: float = Field(default=0.1, ge=0, lt=1, description="share of the updates")
+    beta2: float = Field(
+        default=0.999, ge=0, lt=1, description="what AdamW's average of squares keeps at an update"
+    )
     epsilon: float = Field(default=1e-8, gt=0, description="AdamW's epsilon")
     clip: float = Field(default=5.0, gt=0, description="largest norm of the gradient")
     patience: int | None = Field(
@@ -173,7 +176,7 @@ class OptimisationSettings(_Section):
     )
     select_by: SelectBy = Field(default="overall", description="the dev F1 that chooses the epoch")
     prior: bool = Field(
-        default=True,
+        default=False,
         description="let the scores of word pairs begin at the share of training cells that have"
         " each tag",
     )

@@ -156,7 +156,12 @@ class TaggerTrainer(Trainer):
                 learning_rate=self._settings.learning_rate,
                 weight_decay=self._settings.weight_decay,
             )
-            self.optimizer = torch.optim.AdamW(groups, eps=self._settings.epsilon, fused=True)
+            self.optimizer = torch.optim.AdamW(
+                groups,
+                betas=(0.9, self._settings.beta2),
+                eps=self._settings.epsilon,
+                fused=True,
+            )
         return self.optimizer
 
     def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
