@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from trigner.corpora import document_of
 from trigner.mentions import Mention
 from trigner.text import segment
-from trigner.training.coordination import LONGEST, coordinations
+from trigner.training.coordination import LONGEST, MEMBERS, coordinations
 from trigner.training.settings import SamplingSettings
 
 ALWAYS = SamplingSettings(coordinated=5, conjunctions=("and",))
@@ -54,6 +54,19 @@ def test_shared_first_words_and_mentions_beside():
         "rash , then sore dry throat and lips and fever",
         "sore dry lips and throat",
     }
+
+
+def test_up_to_three_members():
+    documents = [document(n, f"{word} failure", (0, 1)) for n, word in enumerate("abc")]
+    documents += [document(n, f"sore {word}", (0, 1)) for n, word in enumerate("xyz", start=3)]
+    found = {}
+    for seed in range(20):
+        found |= made_of(*documents, seed=seed)
+    assert {"a and b failure", "a , b and c failure", "sore x and y", "sore x , y and z"} <= set(
+        found
+    )
+    assert found["a , b and c failure"] == ["a failure", "b failure", "c failure"]
+    assert found["sore x , y and z"] == ["sore x", "sore y", "sore z"]
 
 
 def test_one_of_the_two_mentions_is_discontinuous():
@@ -108,7 +121,7 @@ def test_mentions_keep_their_words(drawn, seed):
     }
     for one in coordinations(documents, ALWAYS, seed):
         (sentence,) = segment(one).sentences
-        assert len(sentence.mentions) == 2
+        assert 2 <= len(sentence.mentions) <= MEMBERS
         for mention in sentence.mentions:
             assert tuple(sentence.words[i] for i in mention.words) in known
-        assert len(sentence.words) <= 7 + 1 + LONGEST
+        assert len(sentence.words) <= 7 + (MEMBERS - 1) * (1 + LONGEST)

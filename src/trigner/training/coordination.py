@@ -2,7 +2,8 @@
 
 "She had renal failure" becomes "She had renal and hepatic failure" where "hepatic failure" is a
 mention elsewhere: what was one mention is then two that share a head, one of them discontinuous. As
-"sore throat" lends its first word, "sore throat and lips" comes of it and of "sore lips".
+"sore throat" lends its first word, "sore throat and lips" comes of it and of "sore lips"; with
+"sore gums" there may be three, "sore throat, gums and lips".
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ from trigner.text import segment
 from trigner.training.settings import SamplingSettings
 
 LONGEST = 3
-"""Words that coordination puts in, conjunction apart, at most."""
+"""Words of a member that coordination puts in, at most."""
+
+MEMBERS = 3
+"""Members of a coordination, at most: "renal, hepatic and cardiac failure"."""
 
 _PUNCTUATION = frozenset(string.punctuation)
 
@@ -112,17 +116,23 @@ def _coordinated(
         else (own[-place.shared :], own[: -place.shared])
     )
     known = rests[place.first, (mention.label, _lower(shared))]
-    other = _chosen([each for each in known if _lower(each) != _lower(rest)], random)
-    put_in = (_chosen(conjunctions, random), *other)
+    others = [each for each in known if _lower(each) != _lower(rest)]
+    count = min(int(random.integers(1, MEMBERS)), len(others))
+    put_in: list[str] = []
+    new: list[range] = []
     # Shared first words: behind the mention; shared last words: before them.
     at = end if place.first else end - place.shared
+    for left in reversed(range(count)):
+        put_in.append("," if left else _chosen(conjunctions, random))
+        first = at + len(put_in)
+        put_in += others.pop(int(random.integers(len(others))))
+        new.append(range(first, at + len(put_in)))
     if place.first:
-        common, new = range(start, start + place.shared), range(at + 1, at + len(put_in))
-        pair = [mention.words, (*common, *new)]
+        common = range(start, start + place.shared)
+        members = [mention.words, *((*common, *own_words) for own_words in new)]
     else:
-        new = range(at + 1, at + len(put_in))
         common = range(at + len(put_in), end + len(put_in))
-        pair = [(*range(start, at), *common), (*new, *common)]
+        members = [(*each, *common) for each in (range(start, at), *new)]
     moved = [
         m if m.words[0] < start else Mention(tuple(i + len(put_in) for i in m.words), m.label)
         for m in place.sentence.mentions
@@ -130,7 +140,7 @@ def _coordinated(
     ]
     return (
         (*words[:at], *put_in, *words[at:]),
-        sorted([*moved, *(Mention(tuple(each), mention.label) for each in pair)]),
+        sorted([*moved, *(Mention(tuple(each), mention.label) for each in members)]),
     )
 
 
