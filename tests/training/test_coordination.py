@@ -69,6 +69,24 @@ def test_up_to_three_members():
     assert found["sore x , y and z"] == ["sore x", "sore y", "sore z"]
 
 
+def test_slashes_and_parentheses():
+    settings = SamplingSettings(coordinated=9, conjunctions=("/", "("))
+    documents = [document(n, f"{word} failure", (0, 1)) for n, word in enumerate("abc")]
+    documents += [document(n, f"sore {word}", (0, 1)) for n, word in enumerate("xyz", start=3)]
+    found = {}
+    for seed in range(30):
+        found |= made_of(*documents, settings=settings, seed=seed)
+    expected = {
+        "a ( b ) failure": ["a failure", "b failure"],
+        "a ( b , c ) failure": ["a failure", "b failure", "c failure"],
+        "a , b / c failure": ["a failure", "b failure", "c failure"],
+        "sore x ( y )": ["sore x", "sore y"],
+        "sore x ( y , z )": ["sore x", "sore y", "sore z"],
+        "sore x / y": ["sore x", "sore y"],
+    }
+    assert {text: found[text] for text in expected} == expected
+
+
 def test_one_of_the_two_mentions_is_discontinuous():
     documents = [
         document(1, "mild head ache", (1, 2)),
@@ -124,4 +142,4 @@ def test_mentions_keep_their_words(drawn, seed):
         assert 2 <= len(sentence.mentions) <= MEMBERS
         for mention in sentence.mentions:
             assert tuple(sentence.words[i] for i in mention.words) in known
-        assert len(sentence.words) <= 7 + (MEMBERS - 1) * (1 + LONGEST)
+        assert len(sentence.words) <= 7 + (MEMBERS - 1) * (1 + LONGEST) + 1

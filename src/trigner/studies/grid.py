@@ -73,6 +73,8 @@ def identity(settings: Settings, adaptation: AdaptationSettings | None) -> dict[
     # Both epochs are kept.
     del dumped["optimisation"]["select_by"]
     dumped["optimisation"]["cell_budget"] = settings.optimisation.cells
+    if settings.sampling.coordinated == 0:
+        del dumped["sampling"]["conjunctions"]
     own = settings.scheme == W2NER
     dumped["task"] = {n: v for n, v in dumped["task"].items() if (n in OF_W2NER) == own}
     if own:

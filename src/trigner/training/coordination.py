@@ -3,7 +3,8 @@
 "She had renal failure" becomes "She had renal and hepatic failure" where "hepatic failure" is a
 mention elsewhere: what was one mention is then two that share a head, one of them discontinuous. As
 "sore throat" lends its first word, "sore throat and lips" comes of it and of "sore lips"; with
-"sore gums" there may be three, "sore throat, gums and lips".
+"sore gums" there may be three, "sore throat, gums and lips". In place of a conjunction there may be
+a slash or, as of abbreviations and examples, parentheses: "renal (hepatic) failure".
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ from trigner.training.settings import SamplingSettings
 
 LONGEST = 3
 """Words of a member that coordination puts in, at most."""
+
+PARENTHESIS = "("
+"""The conjunction that puts all members but the first into parentheses."""
 
 MEMBERS = 3
 """Members of a coordination, at most: "renal, hepatic and cardiac failure"."""
@@ -118,15 +122,20 @@ def _coordinated(
     known = rests[place.first, (mention.label, _lower(shared))]
     others = [each for each in known if _lower(each) != _lower(rest)]
     count = min(int(random.integers(1, MEMBERS)), len(others))
+    conjunction = _chosen(conjunctions, random)
+    links = [","] * count
+    links[0 if conjunction == PARENTHESIS else -1] = conjunction
     put_in: list[str] = []
     new: list[range] = []
     # Shared first words: behind the mention; shared last words: before them.
     at = end if place.first else end - place.shared
-    for left in reversed(range(count)):
-        put_in.append("," if left else _chosen(conjunctions, random))
+    for link in links:
+        put_in.append(link)
         first = at + len(put_in)
         put_in += others.pop(int(random.integers(len(others))))
         new.append(range(first, at + len(put_in)))
+    if conjunction == PARENTHESIS:
+        put_in.append(")")
     if place.first:
         common = range(start, start + place.shared)
         members = [mention.words, *((*common, *own_words) for own_words in new)]

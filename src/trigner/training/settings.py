@@ -146,7 +146,10 @@ class SamplingSettings(_Section):
         " sentences with mentions",
     )
     conjunctions: tuple[str, ...] = Field(
-        default=("and", "or"), min_length=1, description="what such a sentence puts in"
+        default=("and", "or", "/", "("),
+        min_length=1,
+        description="what such a sentence puts in before the last member; an opening parenthesis"
+        " is closed behind it",
     )
 
 
