@@ -76,6 +76,16 @@ def test_settings_of_other_schemes_are_no_matter_of_w2ner(declare):
     assert len({str(identity) for identity in (a, c, d)}) == 3
 
 
+def test_the_start_at_shares_is_no_matter_of_sequences(declare):
+    study = declare(
+        HEAD + "systems:\n  a: {scheme: corro}\n  b: {scheme: corro, optimisation.prior: true}\n"
+        "  c: {scheme: mac}\n  d: {scheme: mac, optimisation.prior: true}\n"
+    )
+    a, b, c, d = (run.identity for run in runs(study, FULL))
+    assert a == b
+    assert c != d
+
+
 def test_the_pair_map_is_no_matter_of_w2ners_co_predictor(declare):
     study = declare(HEAD + "base: {preset: w2ner}\nsystems: {a: , b: {network.pair_map: full}}\n")
     a, b = (run.identity for run in runs(study, FULL))

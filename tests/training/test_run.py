@@ -80,7 +80,7 @@ def weights(trained):
         ("triplets.weight=0", "network.pair_map=folded", "network.special_words=false"),
         ("optimisation.cell_budget=none", "optimisation.precision=bfloat16"),
         ("scheme=corro", "task.partial_labels=hard", "optimisation.precision=bfloat16"),
-        ("scheme=biohd1234", "network.sequence.transitions=true"),
+        ("scheme=biohd1234", "network.sequence.transitions=true", "optimisation.prior=true"),
         ("scheme=bio", "network.sequence.layer=bilstm", "network.special_words=true"),
     ],
 )

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from trigner.errors import InputError
 from trigner.networks.pretrained import ENCODERS
+from trigner.schemes import TagSpace, scheme
 from trigner.studies.declaration import REFUSED, Study
 from trigner.studies.lines import Place
 from trigner.studies.protocols import Protocol
@@ -75,6 +76,8 @@ def identity(settings: Settings, adaptation: AdaptationSettings | None) -> dict[
     dumped["optimisation"]["cell_budget"] = settings.optimisation.cells
     if settings.sampling.coordinated == 0:
         del dumped["sampling"]["conjunctions"]
+    if scheme(settings.scheme, ()).tag_space is TagSpace.SEQUENCE:
+        dumped["optimisation"]["prior"] = False
     own = settings.scheme == W2NER
     dumped["task"] = {n: v for n, v in dumped["task"].items() if (n in OF_W2NER) == own}
     if own:

@@ -17,7 +17,7 @@ from trigner.inference import calibrate, choose_device, extractor
 from trigner.mentions import Document
 from trigner.networks import Model, create, load, save, weights_hash
 from trigner.networks.pretrained import quiet
-from trigner.schemes import decoded_tags
+from trigner.schemes import TagSpace, decoded_tags
 from trigner.training.averaging import Averaging
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
 from trigner.training.coordination import coordinations
@@ -117,7 +117,8 @@ def train(
         data = prepare(documents, model, made)
         lengths = data.lengths(model.offset)
         check_budget(lengths, settings.optimisation)
-        if optimisation.prior and init_from is None:
+        pairs = model.scheme.tag_space is not TagSpace.SEQUENCE
+        if optimisation.prior and pairs and init_from is None:
             begin_at_prior(model, data.examples)
         used = settings.model_copy(update={"optimisation": optimisation})
         provenance = _provenance(used, documents, dev, data)

@@ -181,7 +181,7 @@ class OptimisationSettings(_Section):
     prior: bool = Field(
         default=False,
         description="let the scores of word pairs begin at the share of training cells that have"
-        " each tag",
+        " each tag; sequence taggers score no pairs",
     )
     averaging: float | None = Field(
         default=None,
@@ -219,7 +219,7 @@ class Settings(_Section):
     def _triplets_have_what_they_need(self) -> Settings:
         if self.triplets.weight == 0:
             return self
-        if not _has_word_pairs(self.scheme):
+        if SCHEME_SETTINGS.get(self.scheme, {}).get("triplets", {}).get("weight") == 0:
             raise ValueError(
                 f"the scheme {self.scheme} has no word pairs: triplets.weight must be 0"
             )
@@ -228,23 +228,11 @@ class Settings(_Section):
         return self
 
     @model_validator(mode="after")
-    def _prior_has_cells(self) -> Settings:
-        if self.optimisation.prior and not _has_word_pairs(self.scheme):
-            raise ValueError(
-                f"the scheme {self.scheme} has no word pairs: optimisation.prior must be false"
-            )
-        return self
-
-    @model_validator(mode="after")
     def _heads_divide_the_states(self) -> Settings:
         size, heads = self.network.lstm_size, self.network.toe.heads
         if self.scheme == "toe" and size % heads:
             raise ValueError(f"network.toe.heads must divide network.lstm_size: {size} / {heads}")
         return self
-
-
-def _has_word_pairs(scheme: str) -> bool:
-    return SCHEME_SETTINGS.get(scheme, {}).get("triplets", {}).get("weight") != 0
 
 
 def resolve(
