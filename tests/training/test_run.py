@@ -427,6 +427,12 @@ def test_two_epochs_are_kept_when_two_scores_choose(encoder, tmp_path, monkeypat
         run(encoder, tmp_path / "m", resume=True)
 
 
+def test_an_epoch_that_two_scores_chose_is_judged_once(encoder, tmp_path):
+    trained = run(encoder, tmp_path / "m", also_keep=["overall"])
+    assert trained.also["overall"] is trained.best
+    assert load(tmp_path / "m" / "overall").provenance == load(tmp_path / "m").provenance
+
+
 def test_trackers_of_the_trainer_are_called(encoder, tmp_path, monkeypatch):
     logged = []
 

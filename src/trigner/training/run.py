@@ -108,19 +108,10 @@ def train(
     if "finished" in record and history is None:
         history = []  # of a training that did not write it down
     while history is None:
-        seed_everything(settings.seed, place)
-        if init_from is None:
-            model = create(settings.encoder, settings.scheme, labels, settings.network)
-        else:
-            model = _started_from(init_from, settings, labels)
-        made = coordinations(documents, settings.sampling, settings.seed)
-        data = prepare(documents, model, made)
+        used = settings.model_copy(update={"optimisation": optimisation})
+        model, data = _begun(used, documents, labels, place, init_from)
         lengths = data.lengths(model.offset)
         check_budget(lengths, settings.optimisation)
-        pairs = model.scheme.tag_space is not TagSpace.SEQUENCE
-        if optimisation.prior and pairs and init_from is None:
-            begin_at_prior(model, data.examples)
-        used = settings.model_copy(update={"optimisation": optimisation})
         provenance = _provenance(used, documents, dev, data)
         if init_from is not None:
             provenance["init_from"] = {"model": str(init_from), "weights": run["init_from"]}
@@ -128,18 +119,39 @@ def train(
         work = _Work(used, model, data, dev, provenance, out, place, tuple(also_keep))
         history = _epochs(work, console, checkpoint, report_to)
         if history is None:
-            del model
+            del model, work
             release()
             optimisation = halved(optimisation, lengths)
             _start_again(out, settings.optimisation, optimisation, console)
             checkpoint = None
     judge = _as_kept if "finished" in record else _finished
     best = judge(out, dev, place)
-    also = {name: judge(out / name, dev, place) for name in also_keep}
+    also = {name: _same(out / name, best) or judge(out / name, dev, place) for name in also_keep}
     if "finished" not in record:
         _finish_run(out, history)
     epochs = int(record.get("finished", len(history)))
     return Trained(best, prepare(documents, best.model), epochs, also, tuple(history))
+
+
+def _begun(
+    settings: Settings,
+    documents: Sequence[Document],
+    labels: tuple[str, ...],
+    place: torch.device,
+    init_from: Path | None,
+) -> tuple[Model, TrainingData]:
+    """The model as it is before its first update, and what it learns from."""
+    seed_everything(settings.seed, place)
+    if init_from is None:
+        model = create(settings.encoder, settings.scheme, labels, settings.network)
+    else:
+        model = _started_from(init_from, settings, labels)
+    made = coordinations(documents, settings.sampling, settings.seed)
+    data = prepare(documents, model, made)
+    pairs = model.scheme.tag_space is not TagSpace.SEQUENCE
+    if settings.optimisation.prior and pairs and init_from is None:
+        begin_at_prior(model, data.examples)
+    return model, data
 
 
 @dataclass(frozen=True)
@@ -159,6 +171,15 @@ class _Work:
 def _as_kept(folder: Path, dev: Sequence[Document], place: torch.device) -> Kept:
     model = load(folder)
     return Kept(model, score(dev, list(extractor(model, device=str(place)).documents(dev))))
+
+
+def _same(folder: Path, best: Kept) -> Kept | None:
+    """`best` once more, in `folder`, when what chose that model chose the same epoch."""
+    model = load(folder)
+    if model.provenance["dev"]["epoch"] != best.model.provenance["dev"]["epoch"]:
+        return None
+    save(best.model, folder)
+    return best
 
 
 def _finished(folder: Path, dev: Sequence[Document], place: torch.device) -> Kept:
