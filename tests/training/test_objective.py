@@ -114,7 +114,7 @@ def test_triplets_of_toe_see_the_main_tags_alone(tmp_path, source, co_predictor)
     objective = Objective(
         toe.tagger,
         lambda logits, tags: logits.sum() * 0,
-        resolve(assignments=[f"triplets.source={source}"]).triplets,
+        resolve(preset="clean", assignments=[f"triplets.source={source}"]).triplets,
         decoded_tags(toe.scheme),
     )
     objective(**batch).backward()

@@ -6,6 +6,7 @@ import pytest
 
 from trigner.errors import InputError
 from trigner.networks.pretrained import ENCODERS
+from trigner.schemes import SCHEMES
 from trigner.training import resolve
 
 
@@ -73,12 +74,12 @@ def test_toes_released_set_up():
 
 
 def test_toe_is_clean_with_its_own_convolutions():
-    settings = resolve(options={"scheme": "toe"})
+    settings = resolve(preset="clean", options={"scheme": "toe"})
     assert settings.network.co_predictor == "trigner"
     assert (settings.network.dilations, settings.network.chained) == ((1, 2), False)
     assert settings.network.toe.mask_padding
-    assert settings.triplets == resolve().triplets
-    assert settings.optimisation == resolve().optimisation
+    assert settings.triplets == resolve(preset="clean").triplets
+    assert settings.optimisation == resolve(preset="clean").optimisation
 
 
 def test_the_baseline_has_neither_special_words_nor_triplets():
@@ -89,8 +90,17 @@ def test_the_baseline_has_neither_special_words_nor_triplets():
 
 
 def test_clean_weighs_triplets_less_than_the_paper():
-    assert resolve().triplets.weight == 0.001
+    assert resolve(preset="clean").triplets.weight == 0.001
     assert resolve(preset="paper").triplets.weight == 1.0
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_default_preset_suits_every_scheme(scheme):
+    settings = resolve(options={"scheme": scheme})
+    assert settings.preset == "best"
+    assert settings.sampling.coordinated == 0.5
+    assert (settings.optimisation.prior, settings.optimisation.beta2) == (True, 0.98)
+    assert settings.triplets.weight == 0
 
 
 @pytest.mark.parametrize("scheme", ["corro", "biohd", "biohd1234", "bio"])
@@ -125,7 +135,11 @@ def test_the_released_setting_of_mac(options):
 @pytest.mark.parametrize("scheme", ["mac", "mac_minimal"])
 def test_mac_has_triplets_of_both_sources(scheme):
     for source in ("logits", "grid"):
-        settings = resolve(options={"scheme": scheme}, assignments=[f"triplets.source={source}"])
+        settings = resolve(
+            preset="clean",
+            options={"scheme": scheme},
+            assignments=[f"triplets.source={source}"],
+        )
         assert settings.triplets.weight == 0.001
         assert not settings.network.mac.squared_norm
         assert settings.network.embedding_dropout == 0.2

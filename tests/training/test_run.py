@@ -75,12 +75,12 @@ def weights(trained):
     "assignments",
     [
         (),
-        ("triplets.source=pair_states", "triplets.selection=hn", "network.pair_map=full"),
-        ("scheme=mac", "optimisation.prior=true"),
-        ("triplets.weight=0", "network.pair_map=folded", "network.special_words=false"),
+        ("triplets.weight=1", "triplets.source=pair_states", "triplets.selection=hn"),
+        ("scheme=mac", "triplets.weight=0.1", "optimisation.prior=false", "network.pair_map=full"),
+        ("network.pair_map=folded", "network.special_words=false", "sampling.coordinated=0"),
         ("optimisation.cell_budget=none", "optimisation.precision=bfloat16"),
         ("scheme=corro", "task.partial_labels=hard", "optimisation.precision=bfloat16"),
-        ("scheme=biohd1234", "network.sequence.transitions=true", "optimisation.prior=true"),
+        ("scheme=biohd1234", "network.sequence.transitions=true"),
         ("scheme=bio", "network.sequence.layer=bilstm", "network.special_words=true"),
     ],
 )
@@ -169,8 +169,8 @@ def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeyp
         with pytest.raises(KeyboardInterrupt):
             run(encoder, tmp_path / "parts", chosen)
     assert (tmp_path / "parts" / "checkpoints").is_dir()
-    with pytest.raises(InputError, match=r"started with other settings\.triplets\.window"):
-        run(encoder, tmp_path / "parts", chosen, "triplets.window=3", resume=True)
+    with pytest.raises(InputError, match=r"started with other settings\.task\.tag_weight"):
+        run(encoder, tmp_path / "parts", chosen, "task.tag_weight=3", resume=True)
     trained = run(encoder, tmp_path / "parts", chosen, resume=True)
     assert trained.epochs == 3
     before = (tmp_path / "parts" / "model.safetensors").stat().st_mtime_ns

@@ -39,11 +39,12 @@ def test_the_order_of_precedence(tmp_path):
 )
 def test_what_makes_no_sense_is_named(assignment, message):
     with pytest.raises(InputError, match=message):
-        resolve(assignments=[assignment])
+        resolve(preset="clean", assignments=[assignment])
 
 
 def test_both_co_predictors_have_pair_states():
-    settings = resolve(assignments=["network.co_predictor=w2ner", "triplets.source=grid"])
+    given = ["network.co_predictor=w2ner", "triplets.source=grid"]
+    settings = resolve(preset="clean", assignments=given)
     assert settings.triplets.source == "pair_states"
 
 
@@ -60,7 +61,10 @@ def test_heads_divide_the_states():
     [("none", None), ("None", None), ("null", None), ("0", 0), ("25", 25)],
 )
 def test_no_window_has_many_names(given, expected):
-    assert resolve(assignments=[f"triplets.window={given}"]).triplets.window == expected
+    assert (
+        resolve(preset="clean", assignments=[f"triplets.window={given}"]).triplets.window
+        == expected
+    )
 
 
 def test_rates_may_be_written_in_scientific_notation(tmp_path):
@@ -72,7 +76,10 @@ def test_rates_may_be_written_in_scientific_notation(tmp_path):
 
 @pytest.mark.parametrize("alias", ["grid", "H^bi", "pair_states"])
 def test_aliases_of_the_source(alias):
-    assert resolve(assignments=[f"triplets.source={alias}"]).triplets.source == "pair_states"
+    assert (
+        resolve(preset="clean", assignments=[f"triplets.source={alias}"]).triplets.source
+        == "pair_states"
+    )
 
 
 def test_files_that_are_none(tmp_path):
@@ -90,6 +97,15 @@ def test_files_that_are_none(tmp_path):
         resolve(file=tmp_path / "absent.yaml")
     bad.write_text("")
     assert resolve(file=bad) == resolve()
+
+
+def test_without_a_preset_triplets_are_chosen_by_their_weight():
+    told = r"triplets\.window changes nothing: the default preset, best, .* or --preset clean"
+    with pytest.raises(InputError, match=told):
+        resolve(assignments=["triplets.window=5"])
+    assert resolve(assignments=["triplets.window=5", "triplets.weight=1"]).triplets.window == 5
+    assert resolve(preset="clean", assignments=["triplets.window=5"]).triplets.weight == 0.001
+    assert resolve(preset="w2ner", assignments=["triplets.window=5"]).triplets.weight == 0
 
 
 def test_unknown_preset():

@@ -69,15 +69,15 @@ def train(
     ] = None,
     preset: Annotated[
         str | None,
-        typer.Option("--preset", help="clean (default), w2ner, paper, paper-cadec, paper-toe ..."),
+        typer.Option("--preset", help="best (default), clean, w2ner, paper, paper-cadec ..."),
     ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="One setting, for example optimisation.epochs=5 or triplets.window=10"
-            " (0 or none: no limit).",
+            help="One setting, for example optimisation.epochs=5 or, with --preset clean,"
+            " triplets.window=10 (0 or none: no limit).",
         ),
     ] = None,
     report_to: ReportTo = None,

@@ -197,7 +197,7 @@ def _run(study: Study, protocol: Protocol, changes: Changes, point: _Point, seed
     written = [f"{name}={json.dumps(value)}" for name, value in levels.items()]
     try:
         settings = resolve(
-            preset=None if preset is None else str(preset),
+            preset=str(preset or "clean"),  # what additions are measured against
             assignments=[*written, *given],
             options={"encoder": changes.encoder, "seed": seed},
         )

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from trigner.errors import InputError
 from trigner.model_folder import DESCRIPTION, read_description
 from trigner.networks import NetworkSettings
-from trigner.training.presets import PRESETS, SCHEME_SETTINGS
+from trigner.training.presets import DEFAULT, PRESETS, SCHEME_SETTINGS
 from trigner.training.records import differences
 from trigner.triplets import SELECTION_ALIASES, SELECTIONS, CandidateSettings
 
@@ -246,24 +246,32 @@ def resolve(
     """Settings from all levels.
 
     `assignments` are `section.key=value` as on the command line, `options` its named options (None:
-    not given). What the scheme needs stands above the defaults and below the preset; the network,
-    encoder and scheme of the model folder `init_from` take the place of the defaults. Raises
-    InputError naming what is unknown, out of range, or not that model's.
+    not given). Without a preset it is `DEFAULT`. What the scheme needs stands above the defaults
+    and below the preset; the network, encoder and scheme of the model folder `init_from` take the
+    place of the defaults. Raises InputError naming what is unknown, out of range, without effect,
+    or not that model's.
     """
     inherited = {} if init_from is None else _of_model(init_from)
     from_file = {} if file is None else _read(file)
     named = {key: value for key, value in (options or {}).items() if value is not None}
-    name = preset or str(from_file.get("preset") or "clean")
+    preset = preset or from_file.get("preset")
+    name = str(preset or DEFAULT)
     if name not in PRESETS:
         raise InputError(f"unknown preset {name!r}; known are: {', '.join(PRESETS)}")
-    assigned = map(_assignment, assignments)
-    levels = [inherited, PRESETS[name], from_file, *assigned, named, {"preset": name}]
-    merged = _merged(levels)
+    given = _merged([from_file, *map(_assignment, assignments), named])
+    merged = _merged([inherited, PRESETS[name], given, {"preset": name}])
     merged = _merge(SCHEME_SETTINGS.get(merged.get("scheme", ""), {}), merged)
     try:
         settings = Settings.model_validate(merged)
     except ValidationError as error:
         raise InputError(f"settings: {'; '.join(map(_told, error.errors()))}", path=file) from error
+    idle = [key for key in given.get("triplets", ()) if key != "weight"]
+    if idle and not preset and not settings.triplets.weight:
+        raise InputError(
+            f"triplets.{idle[0]} changes nothing: the default preset, {name}, trains without"
+            " triplets; give triplets.weight too, or --preset clean",
+            path=file,
+        )
     chosen = settings.model_dump(mode="json", include=set(inherited))
     if different := sorted(differences(inherited, chosen)):
         message = f"was trained with other {', '.join(different)}: leave them and their preset out"
@@ -318,7 +326,7 @@ def _merge(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 def _assignment(text: str) -> dict[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise InputError(f"--set takes key=value, for example triplets.window=10; got {text!r}")
+        raise InputError(f"--set takes key=value, for example optimisation.epochs=5; got {text!r}")
     if name == "preset":
         raise InputError(f"a preset comes before single settings: give --preset {value}")
     try:
