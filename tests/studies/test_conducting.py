@@ -26,6 +26,7 @@ from trigner.studies import (
 FULL = protocol("full")
 ROOM = Room(1, None, ("cpu",))
 QUIET = Console(quiet=True)
+REPORT = {"report.md", "report.html", "runs.csv", "summary.csv", "significance.csv"}
 
 
 def quiet(message):
@@ -86,13 +87,13 @@ def test_the_report_with_and_without_the_data(finished, corpus_folder, tmp_path)
     study, _ = finished
     setup = setup_of(study, corpus_folder, tmp_path)
     names = {path.name for path in report(setup, tmp_path / "a", quiet)}
-    assert names == {"report.md", "report.html", "runs.csv", "summary.csv", "cases-small.html"}
+    assert names == {*REPORT, "cases-small.html"}
     cases = (tmp_path / "a" / "cases-small.html").read_text()
     assert "control and window=none on small, test, seed 1" in cases
     told = []
     bare = replace(setup, places=())
     names = {path.name for path in report(bare, tmp_path / "b", told.append)}
-    assert names == {"report.md", "report.html", "runs.csv", "summary.csv"}
+    assert names == REPORT
     assert told == ["small: for its statistics and cases give --data"]
     with_data, without = (
         (tmp_path / name / "report.md").read_text().split("## small: data") for name in "ab"

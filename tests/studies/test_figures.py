@@ -10,7 +10,7 @@ from trigner.studies.summary import gather, summarise
 def test_scores_over_an_axis_with_the_baseline(finished, corpus):
     study, results = finished
     systems = gather(runs(study, protocol("full")), read_results(results, "small"), corpus.hashes)
-    summary = summarise("small", systems, "control")
+    summary = summarise("small", systems, ["control"])
     svg = score_figure(summary, "triplets.window")
     assert svg.startswith("<svg")
     assert svg.endswith("</svg>")

@@ -16,7 +16,7 @@ from trigner.studies.summary import gather, summarise
 def tables(finished, corpus):
     study, results = finished
     systems = gather(runs(study, protocol("full")), read_results(results, "small"), corpus.hashes)
-    summary = summarise("small", systems, "control")
+    summary = summarise("small", systems, ["control"])
     statistics = {"small": {"test": describe(corpus.test)}}
     report = make_report(study, protocol("full"), [summary], statistics)
     assert [section.title for section in report.sections] == [
@@ -73,7 +73,7 @@ def test_what_was_not_kept_has_no_empty_table(declare, corpus, tmp_path):
         result_of(run, corpus, tmp_path, models=["overall"])
     there = [replace(r, found=None) for r in read_results(tmp_path, "small")]
     systems = gather(runs(study, protocol("full")), there, corpus.hashes)
-    report = make_report(study, protocol("full"), [summarise("small", systems, "control")], {})
+    report = make_report(study, protocol("full"), [summarise("small", systems, ["control"])], {})
     assert [section.title for section in report.sections] == [
         "Beside the published numbers",
         "small: scores",

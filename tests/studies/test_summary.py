@@ -16,10 +16,10 @@ def test_mean_and_deviation():
     assert str(Spread((1.234,))) == "1.23"
 
 
-def summary_of(study, results, corpus, baseline="control"):
+def summary_of(study, results, corpus, baselines=("control",)):
     made = runs(study, protocol("full"))
     systems = gather(made, read_results(results, "small"), corpus.hashes)
-    return summarise("small", systems, baseline)
+    return summarise("small", systems, baselines)
 
 
 def test_systems_in_order_with_a_test_against_the_baseline(finished, corpus):
@@ -38,6 +38,21 @@ def test_systems_in_order_with_a_test_against_the_baseline(finished, corpus):
     assert summary.remarks == ()
 
 
+def test_several_baselines_and_one_without_results(finished, corpus):
+    summary = summary_of(*finished, corpus, ("control", "window=5", "other"))
+    assert summary.baselines == ("control", "window=5")
+    against = [(c.system, c.baseline) for c in summary.comparisons if c.chosen_by == "overall"]
+    assert against == [
+        ("window=none", "control"),
+        ("window=5", "control"),
+        ("window=none", "window=5"),
+        ("control", "window=5"),
+    ]
+    there, back = (summary.comparisons[n].tests["overall"].difference for n in (1, 3))
+    assert there == pytest.approx(-back)
+    assert summary.remarks == ("no results of other, so nothing is tested against it",)
+
+
 def test_what_is_uneven_is_told(declare, corpus, tmp_path):
     study = declare()
     first, second, control, *_ = runs(study, protocol("full"))
@@ -45,7 +60,7 @@ def test_what_is_uneven_is_told(declare, corpus, tmp_path):
     made = result_of(second, corpus, tmp_path, models=["overall"])
     bare = replace(result_of(control, corpus, tmp_path), found=None, notes=("odd",))
     systems = gather(runs(study, protocol("full")), [made, bare], corpus.hashes)
-    summary = summarise("small", systems, "control")
+    summary = summarise("small", systems, ["control"])
     told = "\n".join(summary.remarks)
     assert "window=none: 0 of 2 seeds are there" in told
     assert "without the model chosen by discontinuous F1: window=5-1-" in told

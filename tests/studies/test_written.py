@@ -7,7 +7,7 @@ from trigner.studies import protocol, runs
 from trigner.studies.report import Figure, Report, Section, Table
 from trigner.studies.results import read_results
 from trigner.studies.summary import gather, summarise
-from trigner.studies.written import as_markdown, as_page, runs_csv, summary_csv
+from trigner.studies.written import as_markdown, as_page, runs_csv, significance_csv, summary_csv
 
 REPORT = Report(
     "Title & more",
@@ -47,13 +47,14 @@ def test_the_page_holds_everything_and_loads_nothing():
 def test_numbers_as_csv(finished, corpus):
     study, results = finished
     systems = gather(runs(study, protocol("full")), read_results(results, "small"), corpus.hashes)
-    summary = summarise("small", systems, "control")
+    summary = summarise("small", systems, ["control"])
     rows = list(csv.DictReader(io.StringIO(runs_csv([summary]))))
     assert len(rows) == 6 * 2 * 2 * 3
     assert rows[0]["system"] == "window=none"
     assert {row["part"] for row in rows} == {"dev", "test"}
     table = list(csv.DictReader(io.StringIO(summary_csv([summary]))))
     assert len(table) == 3 * 2 * 2 * 3 * 3
-    tested = [row for row in table if row["p_bootstrap"]]
+    tested = list(csv.DictReader(io.StringIO(significance_csv([summary]))))
     assert len(tested) == 2 * 2 * 3
-    assert {row["rate"] for row in tested} == {"f1"}
+    assert {row["baseline"] for row in tested} == {"control"}
+    assert all(0 <= float(row["p_bootstrap"]) <= 1 for row in tested)

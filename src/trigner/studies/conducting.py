@@ -25,7 +25,7 @@ from trigner.studies.results import Result, find, flat, read_results
 from trigner.studies.running import RECORD, Folders, Making, Options
 from trigner.studies.search import search, standing
 from trigner.studies.summary import Summary, System, gather, summarise
-from trigner.studies.written import as_markdown, as_page, runs_csv, summary_csv
+from trigner.studies.written import as_markdown, as_page, runs_csv, significance_csv, summary_csv
 from trigner.training.records import read_record
 
 Tell = Callable[[str], None]
@@ -185,9 +185,9 @@ def report(
 ) -> list[Path]:
     """Write the report of what is there: Markdown, HTML and CSV; with the data also cases.
 
-    `cases` are the two systems to be shown sentence by sentence; by default the baseline and the
-    best on dev. `prompted` are folders of `trigner prompt`, whose answers are scored beside the
-    systems. Raises InputError when there is no result.
+    `cases` are the two systems to be shown sentence by sentence; by default the first baseline
+    and the best on dev. `prompted` are folders of `trigner prompt`, whose answers are scored beside
+    the systems. Raises InputError when there is no result.
     """
     corpora = _corpora(setup, tell)
     found = summaries(setup, corpora)
@@ -201,6 +201,7 @@ def report(
         "report.html": as_page(written),
         "runs.csv": runs_csv(found),
         "summary.csv": summary_csv(found),
+        "significance.csv": significance_csv(found),
     }
     for summary in found:
         corpus = corpora[summary.corpus]
@@ -266,7 +267,7 @@ def _pair(summary: Summary, cases: tuple[str, str] | None) -> tuple[Result, Resu
             told = ", ".join(able) or "no system has any"
             raise InputError(f"no predictions of a system {unknown[0]!r} are kept, only: {told}")
         return _of_one_seed(able[cases[0]], able[cases[1]])
-    first = able.get(summary.baseline or "") or next(iter(able.values()), None)
+    first = next((able[name] for name in (*summary.baselines, *able) if name in able), None)
     others = [system for system in able.values() if system is not first]
     if first is None or not others:
         return None

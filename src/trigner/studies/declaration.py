@@ -18,7 +18,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from trigner.errors import InputError
 from trigner.studies.lines import Located, Place, read_located
@@ -75,8 +75,15 @@ class Reporting(_Part):
     """What the report shows beside the scores of all systems."""
 
     published: str | None = Field(default=None, description="a table of published numbers")
-    baseline: str | None = Field(default=None, description="all others are tested against it")
+    baseline: tuple[str, ...] = Field(
+        default=(), description="a system, or several, that each of the others is tested against"
+    )
     plot: str | None = Field(default=None, description="axis to draw the scores over")
+
+    @field_validator("baseline", mode="before")
+    @classmethod
+    def _one_or_several(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
 
 
 class _File(_Part):

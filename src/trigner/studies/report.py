@@ -154,13 +154,13 @@ def _of_corpus(
     tests = None
     if any(compared.tests for compared in summary.comparisons):
         told = (
-            f"Each system less {summary.baseline}, in points of F1, with the 95 % interval of the"
-            " paired bootstrap, its p value and that of approximate randomisation (10,000"
+            "Each system less a baseline, in points of F1, with the 95 % interval of the paired"
+            " bootstrap, its p value and that of approximate randomisation (10,000"
             " resamples of the test sentences each, two-sided, mean over the seeds that both have)."
             " They tell how sure a difference is on other sentences, not with other seeds:"
             " the deviations above do that.",
         )
-        compared = (_tests(summary, chosen_by) for chosen_by in CHOSEN_BY)
+        compared = (_tests(summary, b, by) for b in summary.baselines for by in CHOSEN_BY)
         with_rows = tuple(table for table in compared if table.rows)
         tests = Section(f"{summary.corpus}: significance", told, with_rows)
     return [scores, tests, _described(summary.corpus, statistics), _runs(summary)]
@@ -212,7 +212,7 @@ def _on_dev(summary: Summary) -> Table:
     return Table("Dev F1, by what chose the model", ("system", *columns), tuple(rows))
 
 
-def _tests(summary: Summary, chosen_by: str) -> Table:
+def _tests(summary: Summary, baseline: str, chosen_by: str) -> Table:
     columns = ["system", "seeds"]
     for slice_ in SLICES:
         name = SLICE_NAMES[slice_]
@@ -220,9 +220,9 @@ def _tests(summary: Summary, chosen_by: str) -> Table:
     rows = [
         (compared.system, str(len(compared.seeds)), *_tested(compared))
         for compared in summary.comparisons
-        if compared.chosen_by == chosen_by and compared.tests
+        if (compared.baseline, compared.chosen_by) == (baseline, chosen_by) and compared.tests
     ]
-    title = f"Against {summary.baseline}, models chosen by {chosen_by} F1"
+    title = f"Against {baseline}, models chosen by {chosen_by} F1"
     return Table(title, tuple(columns), tuple(rows))
 
 

@@ -1,4 +1,4 @@
-"""Results of a study in numbers: means and deviations over seeds, and tests against a baseline."""
+"""Results of a study in numbers: means and deviations over seeds, and tests against baselines."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from trigner.studies.predictions import Found, read_found
 from trigner.studies.results import CHOSEN_BY, Result, find
 
 Part = Literal["dev", "test"]
+PARTS: tuple[Part, ...] = ("dev", "test")
 RATES = ("f1", "precision", "recall")
 
 
@@ -58,12 +59,13 @@ class System:
 
 @dataclass(frozen=True)
 class Compared:
-    """A system beside the baseline on the test part, by slice of `SLICES`.
+    """A system beside a baseline on the test part, by slice of `SLICES`.
 
     `seeds` are those that both have predictions of; without any there is no test.
     """
 
     system: str
+    baseline: str
     chosen_by: str
     seeds: tuple[int, ...]
     tests: Mapping[str, Significance]
@@ -71,11 +73,14 @@ class Compared:
 
 @dataclass(frozen=True)
 class Summary:
-    """All of a study on one corpus. `remarks` say what a reader of its numbers has to know."""
+    """All of a study on one corpus. `remarks` say what a reader of its numbers has to know.
+
+    `baselines` are those of the declared ones that have results.
+    """
 
     corpus: str
     systems: tuple[System, ...]
-    baseline: str | None
+    baselines: tuple[str, ...]
     comparisons: tuple[Compared, ...]
     remarks: tuple[str, ...] = field(default=())
 
@@ -105,18 +110,26 @@ def gather(
     return tuple(systems)
 
 
-def summarise(corpus: str, systems: Sequence[System], baseline: str | None) -> Summary:
-    """Compare all systems with the baseline, and say in which ways the results are uneven."""
-    base = next((system for system in systems if system.name == baseline), None)
+def summarise(corpus: str, systems: Sequence[System], baselines: Sequence[str]) -> Summary:
+    """Compare all systems with each baseline, and say in which ways the results are uneven."""
+    able = [system for system in systems if system.results]
+    there = tuple(name for name in baselines if any(system.name == name for system in able))
     comparisons = []
-    if base is not None:
-        for chosen_by in CHOSEN_BY:
-            before = _predictions(base, chosen_by)
-            for system in systems:
-                if system is not base and system.results:
-                    after = _predictions(system, chosen_by)
-                    comparisons.append(_compared(system.name, chosen_by, before, after))
-    return Summary(corpus, tuple(systems), baseline, tuple(comparisons), _remarks(systems))
+    for chosen_by in CHOSEN_BY if there else ():
+        found = {system.name: _predictions(system, chosen_by) for system in able}
+        comparisons += [
+            _compared((name, baseline, chosen_by), found[baseline], own)
+            for baseline in there
+            for name, own in found.items()
+            if name != baseline
+        ]
+    remarks = [
+        f"no results of {name}, so nothing is tested against it"
+        for name in baselines
+        if name not in there
+    ]
+    remarks += _remarks(systems)
+    return Summary(corpus, tuple(systems), there, tuple(comparisons), tuple(remarks))
 
 
 def _order(runs: Sequence[Run]) -> Any:
@@ -135,17 +148,17 @@ def _predictions(system: System, chosen_by: str) -> dict[int, Found]:
 
 
 def _compared(
-    system: str, chosen_by: str, before: Mapping[int, Found], after: Mapping[int, Found]
+    what: tuple[str, str, str], before: Mapping[int, Found], after: Mapping[int, Found]
 ) -> Compared:
     seeds = tuple(sorted(before.keys() & after.keys()))
     tests = {}
     for slice_ in SLICES if seeds else ():
         a, b = ([side[seed].counts.slices[slice_] for seed in seeds] for side in (before, after))
         tests[slice_] = compare_systems(a, b)
-    return Compared(system, chosen_by, seeds, tests)
+    return Compared(*what, seeds, tests)
 
 
-def _remarks(systems: Sequence[System]) -> tuple[str, ...]:
+def _remarks(systems: Sequence[System]) -> list[str]:
     results = [result for system in systems for result in system.results]
     remarks = [
         f"{system.name}: {len(system.results)} of {system.wanted} seeds are there"
@@ -163,7 +176,7 @@ def _remarks(systems: Sequence[System]) -> tuple[str, ...]:
     if len(versions) > 1:
         remarks.append(f"made with several versions: {'; '.join(sorted(versions))}")
     remarks += [f"{r.stem}: {note}" for r in results for note in r.notes]
-    return tuple(remarks)
+    return remarks
 
 
 def _versions(result: Result) -> str:

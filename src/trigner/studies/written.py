@@ -8,11 +8,12 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
+from itertools import product
 
 from trigner.evaluation import SLICES
 from trigner.studies.report import Report, Section, Table
 from trigner.studies.results import CHOSEN_BY
-from trigner.studies.summary import RATES, Summary
+from trigner.studies.summary import PARTS, RATES, Summary
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -68,7 +69,7 @@ def runs_csv(summaries: Iterable[Summary]) -> str:
         for system in summary.systems:
             for result in system.results:
                 for chosen_by, chosen in result.chosen.items():
-                    for part in ("dev", "test"):
+                    for part in PARTS:
                         for slice_ in SLICES:
                             found = chosen.score(part, slice_)
                             rates = (found.f1, found.precision, found.recall)
@@ -81,42 +82,30 @@ def runs_csv(summaries: Iterable[Summary]) -> str:
 
 def summary_csv(summaries: Iterable[Summary]) -> str:
     """A line for each system, model, part, slice and rate, in percent."""
-    header = [
-        "corpus",
-        "system",
-        "chosen_by",
-        "part",
-        "slice",
-        "rate",
-        "mean",
-        "deviation",
-        "seeds",
-    ]
+    header = ["corpus", "system", "chosen_by", "part", "slice", "rate", "mean", "deviation"]
+    rows: list[Sequence[object]] = [[*header, "seeds"]]
+    for summary in summaries:
+        for system in summary.systems:
+            for what in product(CHOSEN_BY, PARTS, SLICES, RATES):
+                spread = system.spread(*what)
+                if spread is not None:
+                    numbers = (spread.mean, spread.deviation, len(spread.values))
+                    rows.append((summary.corpus, system.name, *what, *numbers))
+    return _csv(rows)
+
+
+def significance_csv(summaries: Iterable[Summary]) -> str:
+    """A line for each system, baseline, model and slice: F1 on test, differences in points."""
+    header = ["corpus", "system", "baseline", "chosen_by", "slice", "seeds"]
     header += ["difference", "low", "high", "p_bootstrap", "p_randomisation"]
     rows: list[Sequence[object]] = [header]
     for summary in summaries:
-        tests = {
-            (c.system, c.chosen_by, slice_): test
-            for c in summary.comparisons
-            for slice_, test in c.tests.items()
-        }
-        for system in summary.systems:
-            for chosen_by in CHOSEN_BY:
-                for part in ("dev", "test"):
-                    for slice_ in SLICES:
-                        for rate in RATES:
-                            spread = system.spread(chosen_by, part, slice_, rate)
-                            if spread is None:
-                                continue
-                            test = tests.get((system.name, chosen_by, slice_))
-                            tested: tuple[object, ...] = ()
-                            if test is not None and part == "test" and rate == "f1":
-                                points = (test.difference, test.low, test.high)
-                                ps = (test.p_bootstrap, test.p_randomisation)
-                                tested = (*(100 * value for value in points), *ps)
-                            where = (summary.corpus, system.name, chosen_by, part, slice_, rate)
-                            numbers = (spread.mean, spread.deviation, len(spread.values))
-                            rows.append((*where, *numbers, *tested))
+        for compared in summary.comparisons:
+            where = (summary.corpus, compared.system, compared.baseline, compared.chosen_by)
+            for slice_, test in compared.tests.items():
+                points = (100 * value for value in (test.difference, test.low, test.high))
+                ps = (test.p_bootstrap, test.p_randomisation)
+                rows.append((*where, slice_, len(compared.seeds), *points, *ps))
     return _csv(rows)
 
 
