@@ -30,7 +30,7 @@ RELATIVE_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!\w+:|#)([^)#\s]+)\)")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Folders of the navigation become their pages."""
+    """Folders of the navigation become their pages, those of folders in them too."""
     config.nav = [_listed(entry) for entry in config.nav or []]
     return config
 
@@ -39,7 +39,7 @@ def _listed(entry: Any) -> Any:
     (title, target), *_ = entry.items()
     if not isinstance(target, str) or not target.endswith("/"):
         return entry
-    pages = sorted((DOCS / target).glob("*.md"), key=lambda page: (page.stem != "README", page))
+    pages = sorted((DOCS / target).rglob("*.md"), key=lambda page: (page.stem != "README", page))
     return {title: [page.relative_to(DOCS).as_posix() for page in pages]}
 
 
