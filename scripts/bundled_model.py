@@ -3,7 +3,7 @@
     python scripts/bundled_model.py --corpus SPL-ADR        (or: make bundled-model CORPUS=SPL-ADR)
 
 SPL-ADR is a folder with the parts `train`, `dev` and `test` of the corpus. An interrupted training
-goes on where it stopped; what is finished is not done again. Takes about two hours on one core.
+goes on where it stopped; what is finished is not done again. Takes an hour and a half on one core.
 """
 
 from __future__ import annotations

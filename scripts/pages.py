@@ -122,7 +122,7 @@ def _settings_table(prefix: str, model: type[BaseModel]) -> str:
         for name, field in fields.items()
     ]
     title = prefix.rstrip(".") or "general"
-    return f"### {title}\n\n" + _table(("setting", "default", "values", "what it is"), rows)
+    return f"### {title}\n\n" + _table(("setting", "`clean`", "values", "what it is"), rows)
 
 
 def _values(schema: Mapping[str, Any]) -> str:

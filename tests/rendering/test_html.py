@@ -169,7 +169,7 @@ def chromium(*arguments, at):
 def rendered(path, size="900,2000"):
     """The page's elements after its scripts have run, as Chromium has them.
 
-    On a busy machine its time may be over before the first frame is drawn: then once more.
+    On a busy machine its time may be over before the first frame is drawn: then again.
     """
     for _ in range(3):
         dom = chromium(

@@ -129,7 +129,7 @@ def test_mentions_keep_their_words(drawn, seed):
     documents = []
     for number, (words, start) in enumerate(drawn):
         start = min(start, len(words) - 1)
-        mention = Mention(tuple(range(start, min(start + 3, len(words)))), "ADR")
+        mention = Mention(tuple(range(start, min(start + 5, len(words)))), "ADR")
         documents.append(document_of(str(number), words, [mention]))
     known = {
         tuple(d.text.split()[i] for i in m.words)

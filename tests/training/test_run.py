@@ -76,6 +76,7 @@ def weights(trained):
     [
         (),
         ("triplets.weight=1", "triplets.source=pair_states", "triplets.selection=hn"),
+        ("scheme=mac",),
         ("scheme=mac", "triplets.weight=0.1", "optimisation.prior=false", "network.pair_map=full"),
         ("network.pair_map=folded", "network.special_words=false", "sampling.coordinated=0"),
         ("optimisation.cell_budget=none", "optimisation.precision=bfloat16"),
@@ -171,6 +172,10 @@ def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeyp
     assert (tmp_path / "parts" / "checkpoints").is_dir()
     with pytest.raises(InputError, match=r"started with other settings\.task\.tag_weight"):
         run(encoder, tmp_path / "parts", chosen, "task.tag_weight=3", resume=True)
+    with pytest.raises(
+        InputError, match=r"settings\.preset.*; resume with the same, --preset best"
+    ):
+        run(encoder, tmp_path / "parts", chosen, preset="clean", resume=True)
     trained = run(encoder, tmp_path / "parts", chosen, resume=True)
     assert trained.epochs == 3
     before = (tmp_path / "parts" / "model.safetensors").stat().st_mtime_ns
@@ -431,6 +436,11 @@ def test_an_epoch_that_two_scores_chose_is_judged_once(encoder, tmp_path):
     trained = run(encoder, tmp_path / "m", also_keep=["overall"])
     assert trained.also["overall"] is trained.best
     assert load(tmp_path / "m" / "overall").provenance == load(tmp_path / "m").provenance
+    weights = tmp_path / "m" / "overall" / "model.safetensors"
+    before = weights.stat().st_mtime_ns
+    again = run(encoder, tmp_path / "m", also_keep=["overall"], resume=True)
+    assert again.also["overall"] is again.best
+    assert weights.stat().st_mtime_ns == before
 
 
 def test_trackers_of_the_trainer_are_called(encoder, tmp_path, monkeypatch):

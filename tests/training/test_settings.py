@@ -106,6 +106,8 @@ def test_without_a_preset_triplets_are_chosen_by_their_weight():
     assert resolve(assignments=["triplets.window=5", "triplets.weight=1"]).triplets.window == 5
     assert resolve(preset="clean", assignments=["triplets.window=5"]).triplets.weight == 0.001
     assert resolve(preset="w2ner", assignments=["triplets.window=5"]).triplets.weight == 0
+    off = ["triplets.window=5", "triplets.weight=0"]
+    assert resolve(assignments=off).triplets.window == 5
 
 
 def test_unknown_preset():

@@ -114,7 +114,8 @@ def _data(provenance: Mapping[str, Any], licence: str | None) -> str:
         f"{train[kind]} {kind}" for kind in ("documents", "sentences", "mentions") if kind in train
     ]
     if counts:
-        lines.append(f"Trained on {', '.join(counts)}")
+        made = f", and {train['made']} sentences made of them" if train.get("made") else ""
+        lines.append(f"Trained on {', '.join(counts)}{made}")
     lines += [
         f"{count} mentions could not be learnt from: {_plain(reason)}"
         for reason, count in _mapping(train.get("unusable")).items()

@@ -85,6 +85,13 @@ class Reporting(_Part):
     def _one_or_several(cls, value: Any) -> Any:
         return (value,) if isinstance(value, str) else value
 
+    @field_validator("baseline")
+    @classmethod
+    def _none_twice(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(names)) < len(names):
+            raise ValueError("a system stands twice")
+        return names
+
 
 class _File(_Part):
     title: str

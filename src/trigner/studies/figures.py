@@ -17,10 +17,11 @@ _PANELS = (("overall", "all entities"), ("discontinuous", "discontinuous entitie
 
 
 def score_figure(summary: Summary, axis: str) -> str:
-    """Test F1 over the values of an axis: mean and deviation of the seeds, a baseline as a line.
+    """Test F1 over the values of an axis: mean and deviation of the seeds.
 
-    Values that are numbers stand where they are, by ratio when the largest is 20 times the
-    smallest; others, such as no window at all, side by side. Empty when there is no result.
+    The first baseline is a line. Values that are numbers stand where they are, by ratio when the
+    largest is 20 times the smallest; others, such as no window at all, side by side. Empty when
+    there is no result.
     """
     points = [s for s in summary.systems if axis in s.point and s.results]
     if not points:
@@ -29,7 +30,7 @@ def score_figure(summary: Summary, axis: str) -> str:
     values = list(dict.fromkeys(point.point[axis] for point in points))
     numeric = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values)
     places = {v: float(v) if numeric else float(n) for n, v in enumerate(values)}
-    base = next((s for s in summary.systems if s.name in summary.baselines), None)
+    base = next((s for s in summary.systems if s.name in summary.baselines[:1]), None)
     for axes, (slice_, title) in zip(figure.subplots(1, 2), _PANELS, strict=True):
         for name, members in _lines(points).items():
             spreads = [s.spread("overall", "test", slice_) for s in members]

@@ -15,6 +15,7 @@ from trigner.errors import InputError
 from trigner.evaluation import Scores, data_hash, score, sign
 from trigner.inference import calibrate, choose_device, extractor
 from trigner.mentions import Document
+from trigner.model_folder import read_description
 from trigner.networks import Model, create, load, save, weights_hash
 from trigner.networks.pretrained import quiet
 from trigner.schemes import TagSpace, decoded_tags
@@ -175,10 +176,11 @@ def _as_kept(folder: Path, dev: Sequence[Document], place: torch.device) -> Kept
 
 def _same(folder: Path, best: Kept) -> Kept | None:
     """`best` once more, in `folder`, when what chose that model chose the same epoch."""
-    model = load(folder)
-    if model.provenance["dev"]["epoch"] != best.model.provenance["dev"]["epoch"]:
+    told = read_description(folder)["provenance"]
+    if told["dev"]["epoch"] != best.model.provenance["dev"]["epoch"]:
         return None
-    save(best.model, folder)
+    if told != best.model.provenance:
+        save(best.model, folder)
     return best
 
 
@@ -334,9 +336,10 @@ def _record_to_resume(out: Path, run: Mapping[str, Any]) -> dict[str, Any]:
     others = {name: before.pop(name, None) for name in ("finished", "history", "reduced")}
     different = sorted(differences(before, run))
     if different:
-        raise InputError(
-            f"was started with other {', '.join(different)}; resume with the same", path=path
-        )
+        told = f"was started with other {', '.join(different)}; resume with the same"
+        if "settings.preset" in different:
+            told += f", --preset {before['settings']['preset']}"
+        raise InputError(told, path=path)
     return {name: value for name, value in others.items() if value is not None}
 
 

@@ -181,7 +181,7 @@ class OptimisationSettings(_Section):
     prior: bool = Field(
         default=False,
         description="let the scores of word pairs begin at the share of training cells that have"
-        " each tag; sequence taggers score no pairs",
+        " each tag; not with --init-from, and sequence taggers score no pairs",
     )
     averaging: float | None = Field(
         default=None,
@@ -205,7 +205,10 @@ class OptimisationSettings(_Section):
 class Settings(_Section):
     """Everything that decides what a training makes of the same data."""
 
-    preset: str = Field(default="clean", description="the named set of settings below all others")
+    preset: str = Field(
+        default="clean",
+        description="the named set of settings below all others; best if none is named",
+    )
     encoder: str = Field(default="minilm", description="name on the Hub, folder, or minilm")
     scheme: str = Field(default="w2ner", description="tagging scheme")
     seed: int = Field(default=123, ge=0, description="seed of everything random")
@@ -265,12 +268,13 @@ def resolve(
         settings = Settings.model_validate(merged)
     except ValidationError as error:
         raise InputError(f"settings: {'; '.join(map(_told, error.errors()))}", path=file) from error
-    idle = [key for key in given.get("triplets", ()) if key != "weight"]
-    if idle and not preset and not settings.triplets.weight:
+    idle = given.get("triplets", {})
+    if idle and not preset and "weight" not in idle and not settings.triplets.weight:
         raise InputError(
-            f"triplets.{idle[0]} changes nothing: the default preset, {name}, trains without"
-            " triplets; give triplets.weight too, or --preset clean",
-            path=file,
+            f"triplets.{next(iter(idle))} changes nothing: the default preset, {name}, trains"
+            " without triplets; give triplets.weight too, or --preset clean (with a scheme of word"
+            " pairs)",
+            path=file if "triplets" in from_file else None,
         )
     chosen = settings.model_dump(mode="json", include=set(inherited))
     if different := sorted(differences(inherited, chosen)):
