@@ -14,6 +14,7 @@ DESCRIPTION = {
             "documents": 66,
             "sentences": 423,
             "mentions": 788,
+            "made": 110,
             "unusable": {"cut by a sentence boundary": 3},
             "signature": "data:7ae67a43|documents:66",
         },
@@ -64,7 +65,7 @@ def test_what_the_card_says():
         'trigner.load("ann/adr")',
         "'trigner[train]'",
         "- `ADR`\n",
-        "66 documents, 423 sentences, 788 mentions",
+        "66 documents, 423 sentences, 788 mentions, and 110 sentences made of them",
         "3 mentions could not be learnt from: cut by a sentence boundary",
         "Licence: not stated",
         "## Scores on 11 documents of dev",
@@ -95,6 +96,7 @@ def test_what_is_not_known_is_left_out():
     card = model_card({"format": 4, "labels": ["ADR"]})
     assert "Scores" not in card.replace("The scores", "")
     assert "Confidence" not in card
+    assert "made of them" not in card
     assert "base_model" not in front_matter(card)
     assert "license" not in front_matter(card)
 

@@ -124,6 +124,11 @@ def test_adaptation_is_part_of_a_run(declare):
         ("base: {adapt: true,\n  adapt.epoch: 3}\n", 4, r"adapt\.epoch: Extra inputs"),
         ("base: {preset: clea}\n", 3, "unknown preset 'clea'"),
         ("systems:\n  x:\n    network.special_words: false\n", 5, "triplets need"),
+        (
+            "systems: {x: }\nreport:\n  baseline: [x, contrl]\n",
+            5,
+            "no system 'contrl' in this study, only x",
+        ),
         ("axes:\n  triplets.window: [5, 5]\n", 3, "two points of the axes have the same name"),
     ],
 )

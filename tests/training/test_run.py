@@ -75,9 +75,14 @@ def weights(trained):
     "assignments",
     [
         (),
-        ("triplets.weight=1", "triplets.source=pair_states", "triplets.selection=hn"),
+        (
+            "triplets.weight=1",
+            "triplets.source=pair_states",
+            "triplets.selection=hn",
+            "network.pair_map=full",
+        ),
         ("scheme=mac",),
-        ("scheme=mac", "triplets.weight=0.1", "optimisation.prior=false", "network.pair_map=full"),
+        ("scheme=mac", "triplets.weight=0.1", "optimisation.prior=false"),
         ("network.pair_map=folded", "network.special_words=false", "sampling.coordinated=0"),
         ("optimisation.cell_budget=none", "optimisation.precision=bfloat16"),
         ("scheme=corro", "task.partial_labels=hard", "optimisation.precision=bfloat16"),

@@ -134,8 +134,13 @@ def runs(
         points.append(_Point(FOUND, {}, found, ("search",)))
     if len({point.label for point in points}) < len(points):
         raise study.source.error("two points of the axes have the same name", ("axes",))
+    known = [point.label for point in points]
+    searched = [FOUND] if study.search is not None else []
+    for name in study.report.baseline:
+        if name not in (*known, *searched):
+            told = f"no system {name!r} in this study, only {', '.join(known)}"
+            raise study.source.error(told, ("report", "baseline"))
     if changes.only is not None:
-        known = [point.label for point in points]
         if unknown := [name for name in changes.only if name not in known]:
             raise InputError(f"no system {unknown[0]!r} in this study, only {', '.join(known)}")
         points = [point for point in points if point.label in changes.only]

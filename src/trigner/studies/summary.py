@@ -118,7 +118,7 @@ def summarise(corpus: str, systems: Sequence[System], baselines: Sequence[str]) 
     for chosen_by in CHOSEN_BY if there else ():
         found = {system.name: _predictions(system, chosen_by) for system in able}
         comparisons += [
-            _compared((name, baseline, chosen_by), found[baseline], own)
+            Compared(name, baseline, chosen_by, *_tested(found[baseline], own))
             for baseline in there
             for name, own in found.items()
             if name != baseline
@@ -147,15 +147,15 @@ def _predictions(system: System, chosen_by: str) -> dict[int, Found]:
     return found
 
 
-def _compared(
-    what: tuple[str, str, str], before: Mapping[int, Found], after: Mapping[int, Found]
-) -> Compared:
+def _tested(
+    before: Mapping[int, Found], after: Mapping[int, Found]
+) -> tuple[tuple[int, ...], dict[str, Significance]]:
     seeds = tuple(sorted(before.keys() & after.keys()))
     tests = {}
     for slice_ in SLICES if seeds else ():
         a, b = ([side[seed].counts.slices[slice_] for seed in seeds] for side in (before, after))
         tests[slice_] = compare_systems(a, b)
-    return Compared(*what, seeds, tests)
+    return seeds, tests
 
 
 def _remarks(systems: Sequence[System]) -> list[str]:
