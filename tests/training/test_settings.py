@@ -17,7 +17,7 @@ def test_the_order_of_precedence(tmp_path):
     assert settings.triplets.margin == 0.25  # command line over file
     assert settings.seed == 4  # an option that is not given overrides nothing
     assert resolve(file=file, options={"seed": 9}).seed == 9
-    assert resolve(file=file, preset="w2ner").preset == "w2ner"
+    assert resolve(file=file, preset="paper").preset == "paper"
 
 
 @pytest.mark.parametrize(
@@ -99,13 +99,22 @@ def test_files_that_are_none(tmp_path):
     assert resolve(file=bad) == resolve()
 
 
-def test_without_a_preset_triplets_are_chosen_by_their_weight():
-    told = r"triplets\.window changes nothing: the default preset, best, .* or --preset clean"
-    with pytest.raises(InputError, match=told):
-        resolve(assignments=["triplets.window=5"])
+@pytest.mark.parametrize(
+    ("preset", "scheme", "told"),
+    [
+        (None, "w2ner", "the preset best with the scheme w2ner trains .* or --preset clean"),
+        ("w2ner", "w2ner", "the preset w2ner with the scheme w2ner trains without triplets"),
+        ("clean", "corro", "the preset clean with the scheme corro trains without triplets"),
+    ],
+)
+def test_settings_of_triplets_that_change_nothing_are_refused(preset, scheme, told):
+    with pytest.raises(InputError, match=rf"triplets\.window changes nothing: {told}"):
+        resolve(preset=preset, assignments=["triplets.window=5"], options={"scheme": scheme})
+
+
+def test_triplets_are_chosen_by_their_weight():
     assert resolve(assignments=["triplets.window=5", "triplets.weight=1"]).triplets.window == 5
     assert resolve(preset="clean", assignments=["triplets.window=5"]).triplets.weight == 0.001
-    assert resolve(preset="w2ner", assignments=["triplets.window=5"]).triplets.weight == 0
     off = ["triplets.window=5", "triplets.weight=0"]
     assert resolve(assignments=off).triplets.window == 5
 

@@ -257,8 +257,7 @@ def resolve(
     inherited = {} if init_from is None else _of_model(init_from)
     from_file = {} if file is None else _read(file)
     named = {key: value for key, value in (options or {}).items() if value is not None}
-    preset = preset or from_file.get("preset")
-    name = str(preset or DEFAULT)
+    name = str(preset or from_file.get("preset") or DEFAULT)
     if name not in PRESETS:
         raise InputError(f"unknown preset {name!r}; known are: {', '.join(PRESETS)}")
     given = _merged([from_file, *map(_assignment, assignments), named])
@@ -269,11 +268,11 @@ def resolve(
     except ValidationError as error:
         raise InputError(f"settings: {'; '.join(map(_told, error.errors()))}", path=file) from error
     idle = given.get("triplets", {})
-    if idle and not preset and "weight" not in idle and not settings.triplets.weight:
+    if idle and "weight" not in idle and not settings.triplets.weight:
         raise InputError(
-            f"triplets.{next(iter(idle))} changes nothing: the default preset, {name}, trains"
-            " without triplets; give triplets.weight too, or --preset clean (with a scheme of word"
-            " pairs)",
+            f"triplets.{next(iter(idle))} changes nothing: the preset {name} with the scheme"
+            f" {settings.scheme} trains without triplets; give triplets.weight too, or --preset"
+            " clean (with a scheme of word pairs)",
             path=file if "triplets" in from_file else None,
         )
     chosen = settings.model_dump(mode="json", include=set(inherited))
