@@ -81,7 +81,16 @@ def test_a_very_small_encoder_sees_every_word_if_not_all_of_its_pieces(long_word
     for example in result.examples:
         assert len(example.pieces.ids) <= limit
         assert (example.pieces.word_pieces >= 0).any(axis=1).all()
-    assert max(example.pieces.shortened for example in result.examples) > 0
+    assert result.shortened == 2
+    assert result.windowed == (len(result.examples) > 1)
+
+
+def test_a_shortened_word_that_two_windows_share_is_one(long_words):
+    words = (*"a" * 230, "y" * 100, *"b" * 230)
+    whole = Sentence("d", 0, words, tuple((0, 0) for _ in words))
+    result = cut([whole], long_words, 300)
+    assert sum(example.pieces.shortened for example in result.examples) == 2
+    assert (result.shortened, result.windowed) == (1, 1)
 
 
 @pytest.mark.parametrize("limit", [0, 2])

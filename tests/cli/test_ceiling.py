@@ -11,6 +11,8 @@ def test_every_scheme_is_measured(run, gold):
     assert found["w2ner"]["lost"] == 0
     assert found["bio"]["lost_by_scheme"] == 3
     assert found["bio"]["discontinuous"]["recall"] == 0
+    assert len(found["bio"]["lost_entities"]) == 3
+    found = json.loads(run("ceiling", "--data", gold, "--json", "--lost", "0").out)
     assert "lost_entities" not in found["bio"]
 
 
@@ -23,12 +25,14 @@ def test_what_is_lost_is_told_with_its_reason(run, gold):
 
 def test_the_table_has_a_row_for_each_scheme(run, gold):
     lines = run("ceiling", "--data", gold).out.splitlines()
-    (row,) = [line.split() for line in lines if line.startswith("bio ")]
+    row, *listed = [line.split() for line in lines if line.startswith("bio ")]
     assert row == ["bio", "100.00", "40.00", "57.14", "0.00", "0.00", "0.00", "3", "0"]
+    assert len(listed) == 3
     assert any("of 5 entities, 3 of them discontinuous" in line for line in lines)
 
 
 def test_lost_entities_are_listed(run, gold):
+    assert "loses" not in run("ceiling", "--data", gold, "--lost", "0").out
     result = run("ceiling", "--data", gold, "--lost", "2")
     listed = [line.split() for line in result.out.splitlines() if line.startswith("bio ")][1:]
     assert [line[1:3] for line in listed] == [["two", "ADR"], ["two", "ADR"]]

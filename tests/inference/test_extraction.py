@@ -260,6 +260,9 @@ def test_hitting_the_bound_is_told(extract):
     rigged(words=["pain"] * 30)
     assert rigged.tally.bounded == 1
     assert any("bound" in notice for notice in rigged.tally.notices())
+    narrow = replace(rigged, max_pieces=40, tally=type(extract.tally)())
+    narrow(words=["pain"] * 90)
+    assert (narrow.tally.bounded, narrow.tally.windowed, narrow.tally.sentences) == (1, 1, 1)
 
 
 def test_documents_keep_id_and_lose_gold(extract):

@@ -66,7 +66,7 @@ def test_what_the_card_says():
         "'trigner[train]'",
         "- `ADR`\n",
         "66 documents, 423 sentences, 788 mentions, and 110 sentences made of them",
-        "3 mentions could not be learnt from: cut by a sentence boundary",
+        "3 mentions are out of reach: cut by a sentence boundary",
         "Licence: not stated",
         "## Scores on 11 documents of dev",
         "| all entities | 71.23 |",

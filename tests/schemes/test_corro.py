@@ -207,6 +207,14 @@ def test_many_overlapping_mentions_take_little_time():
     assert found(ONE.decode_tags(encoding.tags)) == kept
 
 
+@pytest.mark.parametrize("inner", [3, 11, 12, 20])
+def test_of_many_overlapping_mentions_as_many_as_possible_stay(inner):
+    """Whether all their sub-groups are tried or not."""
+    outer = Mention((0, 50), "A")
+    within = [Mention((2 * place + 1,), "A") for place in range(inner)]
+    assert ONE.encode([outer, *within], 51).lost == (outer,)
+
+
 def test_ill_formed_tags_are_refused_or_repaired():
     tags = np.array([ONE.tags.index(f"{name}-A") for name in ("CB", "DI-O", "CI")])
     with pytest.raises(ValueError, match="ill-formed"):

@@ -99,6 +99,15 @@ def test_shared_ends_are_lost_and_told():
         assert words_of(mac.decode_tags(encoding.tags)) == {long.words}
 
 
+def test_links_of_several_others_join_too():
+    """No single mention holds the segments that come back together."""
+    others = [Mention((0, 2), "ADR"), Mention((2, 4), "ADR")]
+    encoding = FULL.encode([Mention((0, 4), "ADR"), *others], 5)
+    assert encoding.lost == (Mention((0, 4), "ADR"),)
+    whole = Mention((2, 3, 4), "ADR")
+    assert MINIMAL.encode([Mention((0, 2, 4), "ADR"), whole], 5).lost == (whole,)
+
+
 def test_nested_in_a_segment_is_exact_and_as_a_segment_only_without_bounds_lost():
     """Specification, section 3: what BOUND is there for."""
     inner, outer = Mention((0, 1), "ADR"), Mention((0, 1, 3), "ADR")
@@ -218,8 +227,9 @@ def test_decoding_equals_the_definition(mac, length, seed):
 @settings(max_examples=60)
 def test_a_score_is_the_product_of_its_evidence(mac, length, seed):
     scores = random_scores(length, seed, mac)
-    for scored in mac.decode(scores).mentions:
-        cells = mac.evidence(scored.mention, scores)
+    found = mac.decode(scores).mentions
+    evidence = mac.evidence([scored.mention for scored in found], scores)
+    for scored, cells in zip(found, evidence, strict=True):
         assert len(set(cells)) == len(cells)
         shares = [mac_naive.probability(scores[cell]) for cell in cells]
         assert min(shares) > 0.5
@@ -271,6 +281,36 @@ def test_bounds_are_told_and_keep_the_best(mac):
     bounded = Mac(LABELS, full=mac.full, max_mentions=10).decode(scores)
     assert not bounded.complete
     assert words_of(bounded) == {(word,) for word in range(20, 30)}
+
+
+@BOTH
+def test_the_best_of_more_cliques_than_the_bound_are_kept(mac):
+    """They are not found best first: the first segment's links are equally sure."""
+    scores = np.full((12, 12, len(mac.tags)), -9.0)
+    for other, sure in ((0, 5.0), (2, 0.1), (4, 1.0), (6, 4.0), (8, 6.0), (10, 3.0)):
+        scores[other, other, mac.tags.index("S-ADR")] = sure
+        for kind in mac.link_kinds if other else ():
+            scores[0, other, mac.tags.index(f"{kind}-ADR")] = 6
+        if mac.full:
+            scores[0, other, mac.tags.index("BOUND-ADR")] = 3 if other else -9
+    everything = mac.decode(scores)
+    assert (len(everything.mentions), everything.complete) == (5, True)
+    bounded = Mac(LABELS, full=mac.full, max_mentions=2).decode(scores)
+    assert not bounded.complete
+    assert bounded.mentions == everything.mentions[:2]
+
+
+@BOTH
+def test_evidence_is_searched_as_decoding_searches(mac):
+    """Once, and each type with its own share of the effort."""
+    tight = Mac(LABELS, full=mac.full, max_effort=60)
+    scores = np.random.default_rng(3).normal(size=(8, 8, len(mac.tags))) + 1
+    decoding = tight.decode(scores)
+    assert not decoding.complete
+    evidence = tight.evidence([scored.mention for scored in decoding.mentions], scores)
+    for scored, cells in zip(decoding.mentions, evidence, strict=True):
+        shares = [mac_naive.probability(scores[cell]) for cell in cells]
+        assert prod(shares) == pytest.approx(scored.score)
 
 
 @BOTH

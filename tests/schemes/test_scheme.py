@@ -6,6 +6,7 @@ import pytest
 from trigner.errors import InputError
 from trigner.mentions import Mention
 from trigner.schemes import SCHEMES, Explaining, TagSpace, decoded_tags, scheme
+from trigner.schemes.scheme import check, log_probability
 
 LABELS = ("ADR", "Drug")
 
@@ -48,3 +49,20 @@ def test_decoding_reads_all_tags_but_the_auxiliary():
 def test_schemes_that_explain_their_scores():
     assert isinstance(scheme("toe", LABELS), Explaining)
     assert not isinstance(scheme("w2ner", LABELS), Explaining)
+
+
+@pytest.mark.parametrize("name", sorted(SCHEMES))
+def test_what_no_scheme_takes(name):
+    mentions = [Mention((n,), "ADR") for n in range(3)]
+    check(mentions, LABELS, 3)
+    with pytest.raises(ValueError, match="word 2 is outside a sentence of 2 words"):
+        scheme(name, LABELS).encode(mentions, 2)
+    with pytest.raises(ValueError, match="unknown label 'ADR'"):
+        scheme(name, ("Drug",)).encode(mentions, 3)
+
+
+def test_log_probability():
+    scores = np.array([-np.inf, -800.0, -2.0, 0.0, 2.0, np.inf], dtype=np.float32)
+    probabilities = [0, 0, 1 / (1 + np.exp(2)), 0.5, 1 / (1 + np.exp(-2)), 1]
+    np.testing.assert_allclose(np.exp(log_probability(scores)), probabilities, rtol=1e-7)
+    assert log_probability(scores)[1] == -800

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from trigner.schemes.cliques import Effort
-from trigner.schemes.segment_graph import Bounds, Clique, Links, log_probability, mentions
+from trigner.schemes.scheme import log_probability
+from trigner.schemes.segment_graph import Bounds, Clique, Links, mentions
 
 SPANS = [(0, 0), (2, 3), (5, 5)]
 
@@ -65,19 +66,6 @@ def test_nodes_beyond_the_bound_are_no_mentions_of_their_own():
     found = mentions(segments, ALL, None, bounds(nodes=2))
     assert set(found.cliques) == {(0, 2, 3)}
     assert not found.complete
-
-
-@pytest.mark.parametrize("number", [1, 2])
-def test_so_many_cliques_and_no_more(number):
-    pairs = joining((SPANS[0], SPANS[1]), (SPANS[1], SPANS[2]))
-    found = mentions(grid(*SPANS), pairs, None, bounds(mentions=number))
-    assert len(found.cliques) == number
-    assert found.complete == (number == 2)
-
-
-def test_log_probability_of_certain_and_impossible():
-    found = log_probability(np.array([np.inf, 0.0, -np.inf]))
-    assert found.tolist() == [0, pytest.approx(np.log(0.5)), -np.inf]
 
 
 def test_words_of_a_clique():

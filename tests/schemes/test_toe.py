@@ -168,8 +168,9 @@ def test_decoding_equals_the_definition(length, seed):
 def test_a_score_is_the_product_of_its_evidence(length, seed):
     scores = np.random.default_rng(seed).normal(size=(length, length, 9))
     probabilities = 1 / (1 + np.exp(-scores))
-    for scored in TWO.decode(scores).mentions:
-        cells = TWO.evidence(scored.mention, scores)
+    found = TWO.decode(scores).mentions
+    evidence = TWO.evidence([scored.mention for scored in found], scores)
+    for scored, cells in zip(found, evidence, strict=True):
         assert len(set(cells)) == len(scored.mention.words)
         assert prod(probabilities[cell] for cell in cells) == pytest.approx(scored.score)
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trigner.inference import extractor
+from tiny_models import tiny_model
+from trigner.inference import Tally, extractor
 from trigner.serving.work import extraction
 
 LINES = [
@@ -49,6 +50,15 @@ def test_what_sentences_met_is_told_of_the_text_they_are_in(extract, done):
     told = [" ".join(own.tally.notices()) for own in found]
     assert ["windows" in notice for notice in told] == [False] * 7 + [True]
     assert found[0].tally.sentences == 2
+
+
+def test_a_bound_that_several_windows_hit_is_one_sentences(tmp_path, done):
+    extract = extractor(tiny_model(tmp_path, "mac"), device="cpu")
+    (found,) = done(extraction(extract, LINES[-1:]), extract, 4)
+    fresh = replace(extract, tally=Tally())
+    fresh(LINES[-1])
+    assert (found.tally.bounded, found.tally.windowed) == (1, 1)
+    assert found.tally == fresh.tally
 
 
 def test_a_threshold_takes_the_place_of_the_extractors_own(extract, done):

@@ -39,11 +39,14 @@ class Example:
 class Cut:
     """Examples and, with their sentence's place, the mentions that cannot come back.
 
-    Those lie whole in no window.
+    Those lie whole in no window. `windowed` counts the sentences of several windows, `shortened`
+    the words represented by their first pieces only.
     """
 
     examples: tuple[Example, ...]
     lost: tuple[tuple[int, Mention], ...]
+    windowed: int = 0
+    shortened: int = 0
 
 
 def cut(sentences: Sequence[Sentence], word_pieces: WordPieces, max_pieces: int) -> Cut:
@@ -62,17 +65,20 @@ def cut(sentences: Sequence[Sentence], word_pieces: WordPieces, max_pieces: int)
     whole = word_pieces([s.words for s in sentences], most=most)
     examples: list[Example] = []
     lost: list[tuple[int, Mention]] = []
+    windowed = 0
     for place, (sentence, pieces) in enumerate(zip(sentences, whole, strict=True)):
         length = len(sentence.words)
         if len(pieces.ids) <= max_pieces:
             window = Window(0, length, 0, length)
             examples.append(Example(place, window, pieces, sentence.mentions))
             continue
+        windowed += 1
         parts = _parts(place, sentence, pieces, word_pieces, room)
         examples += parts
         held = {m for part in parts for own in part.mentions if (m := part.in_sentence(own))}
         lost += [(place, mention) for mention in sentence.mentions if mention not in held]
-    return Cut(tuple(examples), tuple(lost))
+    shortened = sum(pieces.shortened for pieces in whole)
+    return Cut(tuple(examples), tuple(lost), windowed, shortened)
 
 
 def _parts(

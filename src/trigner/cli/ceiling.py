@@ -25,9 +25,9 @@ def ceiling(
     lost: Annotated[
         int,
         typer.Option(
-            "--lost", metavar="N", min=0, help="List the first N entities each scheme loses."
+            "--lost", metavar="N", min=0, help="List the first N entities that each scheme loses."
         ),
-    ] = 0,
+    ] = 3,
     types: Types = None,
     from_: From = None,
     split: Split = None,
@@ -39,7 +39,7 @@ def ceiling(
     to the splitting of sentences, to words that do not align, or to the scheme. Spurious is what
     comes back from a scheme's tags without having been annotated.
 
-    Example:  trigner ceiling --data annotated/ --lost 10
+    Example:  trigner ceiling --data annotated/ --lost 20
     """
     corpus = read_documents(
         data, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
@@ -71,7 +71,8 @@ def ceiling(
     for name, reached in found.items():
         if reached.incomplete:
             console.print(f"{name}: {reached.incomplete:,} sentences at the bound of decoding")
-    if lost:
+    if lost and any(reached.lost_by_scheme for reached in found.values()):
+        console.print(f"\nThe first {lost} that each scheme loses (--lost N for more):")
         console.print(_lost_table(found, lost))
 
 
@@ -121,7 +122,7 @@ def _lost_table(found: Mapping[str, Ceiling], number: int) -> Table:
 
 
 def _listed(reached: Ceiling, number: int) -> dict[str, Any]:
-    """The first entities that a scheme loses, for `--json`, when they are asked for."""
+    """The first entities that a scheme loses, for `--json`, unless none are wanted."""
     return {"lost_entities": [lost.as_json() for lost in _lost(reached, number)]} if number else {}
 
 

@@ -69,7 +69,11 @@ def train(
     ] = None,
     preset: Annotated[
         str | None,
-        typer.Option("--preset", help="best (default), clean, w2ner, paper, paper-cadec ..."),
+        typer.Option(
+            "--preset",
+            help="best (default), clean, w2ner, paper, paper-cadec, paper-share13, paper-share14"
+            " (each with -disc too), paper-toe, paper-mac.",
+        ),
     ] = None,
     set_: Annotated[
         list[str] | None,
@@ -132,7 +136,7 @@ def train(
                 " (optimisation.epochs) of smaller batches (optimisation.batch_size)"
             ]
         )
-    tell(f"{n} training entities left out: {why}" for why, n in trained.data.unusable.items())
+    tell(f"{n} training entities out of reach: {why}" for why, n in trained.data.unusable.items())
     console = results()
     epoch = trained.best.model.provenance["dev"]["epoch"]
     console.print(f"best epoch on dev ({len(held_out)} documents): {epoch}", highlight=False)

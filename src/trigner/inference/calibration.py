@@ -32,7 +32,7 @@ def calibrate(extractor: Extractor, gold: Sequence[Document]) -> Calibration:
         for example, logits in extractor.scored(sentences):
             expected = set(sentences[example.sentence].mentions)
             for temperature, (scores, right) in found.items():
-                for scored in at[temperature].decode(example, logits):
+                for scored in at[temperature].decode(example, logits).mentions:
                     scores.append(scored.score)
                     right.append(scored.mention in expected)
     return best_temperature({t: Predictions(*pairs) for t, pairs in found.items()})

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trigner.batches import Batch, Example, WordPieces, by_cost, collate, cut
+from trigner.batches import Batch, Cut, Example, WordPieces, by_cost, collate, cut
 from trigner.corpora import document_of
 from trigner.errors import InputError
 from trigner.inference.portions import portions
 from trigner.mentions import Document, Entity, Mention, ScoredMention, Sentence
-from trigner.schemes import Scheme
+from trigner.schemes import Decoding, Scheme
 from trigner.text import entity_of, segment
 
 Scorer = Callable[[Batch], NDArray[np.floating[Any]]]
@@ -43,10 +43,19 @@ class Tally:
     windowed: int = 0
     shortened: int = 0
 
+    def add(self, sentences: int, cut: Cut) -> None:
+        """Count sentences that are about to be read."""
+        self.sentences += sentences
+        self.windowed += cut.windowed
+        self.shortened += cut.shortened
+
     def notices(self) -> list[str]:
         """A sentence for each thing worth telling."""
         told = [
-            (self.bounded, "with more mentions than the bound: the best were kept"),
+            (
+                self.bounded,
+                "with more mentions than decoding's bounds: the best that it found are kept",
+            ),
             (self.windowed, "over the encoder's limit: read through overlapping windows"),
         ]
         notices = [f"{n} of {self.sentences} sentences {what}" for n, what in told if n]
@@ -137,9 +146,13 @@ class Extractor:
     def mentions(self, sentences: Sequence[Sentence]) -> list[list[ScoredMention]]:
         """The mentions of each sentence, best first."""
         found: list[list[ScoredMention]] = [[] for _ in sentences]
+        bounded = set()
         for example, logits in self.scored(sentences):
-            found[example.sentence] += self.decode(example, logits)
-        self.tally.sentences += len(sentences)
+            decoding = self.decode(example, logits)
+            found[example.sentence] += decoding.mentions
+            if not decoding.complete:
+                bounded.add(example.sentence)
+        self.tally.bounded += len(bounded)
         for mentions in found:
             mentions.sort(key=lambda scored: -scored.score)
         return found
@@ -148,21 +161,20 @@ class Extractor:
         self, sentences: Sequence[Sentence]
     ) -> Iterator[tuple[Example, NDArray[np.floating[Any]]]]:
         """Each window of the sentences with its logits, padding still behind them."""
-        examples = cut(sentences, self.word_pieces, self.max_pieces).examples
-        self.tally.windowed += len({e.sentence for e in examples if e.window.first > 0})
+        parts = cut(sentences, self.word_pieces, self.max_pieces)
+        self.tally.add(len(sentences), parts)
+        examples = parts.examples
         lengths = [example.length + len(self.word_pieces.special_words) for example in examples]
         for batch in by_cost(lengths, sentences=self.batch_size, cells=CELL_BUDGET):
             chosen = [examples[i] for i in batch]
             logits = self.scorer(collate([e.pieces for e in chosen], padding_id=self.padding_id))
             yield from zip(chosen, logits, strict=True)
 
-    def decode(self, example: Example, logits: NDArray[np.floating[Any]]) -> list[ScoredMention]:
+    def decode(self, example: Example, logits: NDArray[np.floating[Any]]) -> Decoding:
         """The mentions of a window that it answers for, as mentions of its sentence."""
         specials = len(self.word_pieces.special_words)
         words = (slice(specials + example.length),) * self.scheme.tag_space.word_axes
         decoding = self.scheme.decode(logits[words] / self.temperature)
-        self.tally.bounded += not decoding.complete
-        self.tally.shortened += example.pieces.shortened
         found = []
         for scored in decoding.mentions:
             if scored.mention.words[0] < specials:
@@ -173,4 +185,4 @@ class Extractor:
             mention = example.in_sentence(own)
             if mention is not None:
                 found.append(ScoredMention(mention, scored.score))
-        return found
+        return Decoding(tuple(found), decoding.complete)

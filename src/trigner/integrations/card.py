@@ -117,7 +117,7 @@ def _data(provenance: Mapping[str, Any], licence: str | None) -> str:
         made = f", and {train['made']} sentences made of them" if train.get("made") else ""
         lines.append(f"Trained on {', '.join(counts)}{made}")
     lines += [
-        f"{count} mentions could not be learnt from: {_plain(reason)}"
+        f"{count} mentions are out of reach: {_plain(reason)}"
         for reason, count in _mapping(train.get("unusable")).items()
     ]
     if encoder := _encoder(provenance):

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from trigner.mentions import Mention
 from trigner.schemes.chain import chain, segments
-from trigner.schemes.grammar import Grammar, check
-from trigner.schemes.scheme import Decoding, Encoding, Scores, TagGroup, Tags, TagSpace
+from trigner.schemes.grammar import Grammar
+from trigner.schemes.scheme import Decoding, Encoding, Scores, TagGroup, Tags, TagSpace, check
 from trigner.schemes.sequence_decoding import apart, certain, decode
 
 

@@ -27,8 +27,8 @@ from trigner.schemes.gluing import (
     pointed_to,
     words_of,
 )
-from trigner.schemes.grammar import Grammar, check
-from trigner.schemes.scheme import Decoding, Encoding, Scores, TagGroup, Tags, TagSpace
+from trigner.schemes.grammar import Grammar
+from trigner.schemes.scheme import Decoding, Encoding, Scores, TagGroup, Tags, TagSpace, check
 from trigner.schemes.sequence_decoding import apart, certain, decode
 
 PLAIN_OR_HEAD = ("", "H")

@@ -30,8 +30,8 @@ from trigner.schemes.corro_automaton import (
     corro_grammar,
     tag_of,
 )
-from trigner.schemes.grammar import Grammar, check
-from trigner.schemes.scheme import Decoding, Encoding, Scores, TagGroup, Tags, TagSpace
+from trigner.schemes.grammar import Grammar
+from trigner.schemes.scheme import Decoding, Encoding, Scores, TagGroup, Tags, TagSpace, check
 from trigner.schemes.sequence_decoding import Product, certain, decode
 
 Painted = dict[int, int]
@@ -169,10 +169,22 @@ def _largest(group: tuple[Mention, ...], strict: bool) -> tuple[Mention, ...]:
     return ()
 
 
-def _thinned(group: Iterable[Mention], strict: bool) -> tuple[Mention, ...]:
-    """Mentions taken one after the other, discontinuous ones first, where those before allow it."""
+def _thinned(group: Sequence[Mention], strict: bool) -> tuple[Mention, ...]:
+    """Mentions taken one after the other where those before allow it.
+
+    Once discontinuous ones first, once those of the least extent: what leaves more.
+    """
+    orders = (
+        sorted(group, key=lambda m: (not m.is_discontinuous, m)),
+        sorted(group, key=lambda m: (m.words[-1] - m.words[0], m)),
+    )
+    found = (_taken(order, strict) for order in orders)
+    return max(found, key=lambda chosen: (len(chosen), _discontinuous(chosen)))
+
+
+def _taken(order: Iterable[Mention], strict: bool) -> tuple[Mention, ...]:
     chosen: tuple[Mention, ...] = ()
-    for mention in sorted(group, key=lambda m: (not m.is_discontinuous, m)):
+    for mention in order:
         more = tuple(sorted((*chosen, mention)))
         if _paint_all(more, strict) is not None:
             chosen = more

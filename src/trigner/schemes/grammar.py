@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
-from trigner.mentions import Mention
 from trigner.schemes.automaton import Automaton, Integers
 from trigner.schemes.scheme import Scheme
 
@@ -46,12 +44,3 @@ class SequenceScheme(Scheme, Protocol):
     def grammar(self) -> Grammar:
         """Its well-formed sequences of tags."""
         ...
-
-
-def check(mentions: Sequence[Mention], labels: tuple[str, ...], length: int) -> None:
-    """Raises ValueError for an unknown label or a word outside a sentence of `length` words."""
-    for mention in mentions:
-        if mention.words[-1] >= length:
-            raise ValueError(f"word {mention.words[-1]} is outside a sentence of {length} words")
-        if mention.label not in labels:
-            raise ValueError(f"unknown label {mention.label!r}")

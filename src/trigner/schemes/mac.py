@@ -33,14 +33,18 @@ import numpy as np
 from trigner.mentions import Mention, ScoredMention
 from trigner.schemes import segment_graph
 from trigner.schemes.cliques import Effort
-from trigner.schemes.scheme import Cell, Decoding, Encoding, Scores, TagGroup, Tags, TagSpace
-from trigner.schemes.segment_graph import (
-    Bounds,
-    Found,
-    Links,
-    Span,
+from trigner.schemes.scheme import (
+    Cell,
+    Decoding,
+    Encoding,
+    Scores,
+    TagGroup,
+    Tags,
+    TagSpace,
+    check,
     log_probability,
 )
+from trigner.schemes.segment_graph import Bounds, Clique, Found, Links, Span
 
 NODES = ("S", "B", "I")
 """Tags that make a segment: decoding does not tell them apart."""
@@ -54,14 +58,14 @@ class Mac:
     the most probable of B, I and S, each link of each of its edges (in the more probable of the
     two orders in which all are there), and its BOUND.
 
-    Decoding is bounded: `max_mentions` a sentence, for each type the `max_nodes` most probable
-    nodes that links can join, and `max_effort` nodes looked at in the search for cliques, which
-    begins with the most probable BOUND and is shared evenly by the types. Below the bounds
-    it is complete; where one is hit this is told.
+    Decoding is bounded: for each type the `max_nodes` most probable nodes that links can join take
+    part, and `max_effort` nodes are looked at in the search for cliques, which begins with the most
+    probable BOUND and is shared evenly by the types; of what is found the `max_mentions` best of a
+    sentence are kept. Below the bounds it is complete; where one is hit this is told.
 
-    `Encoding.lost` are the mentions that do not come back from the tags. In the full version that
-    is one whose segments all belong to another with the same first and last word; in the minimal
-    version one whose segments all belong to another.
+    `Encoding.lost` are the mentions that do not come back from the tags: those whose segments are,
+    with the links of other mentions, part of a larger clique. In the full version that takes
+    segments between the same first and last word.
     """
 
     labels: tuple[str, ...]
@@ -103,14 +107,9 @@ class Mac:
 
     def encode(self, mentions: Sequence[Mention], length: int) -> Encoding:
         """Tags `[L, L, C]` of 0 and 1."""
+        check(mentions, self.labels, length)
         tags = np.zeros((length, length, len(self.tags)), dtype=np.int8)
         for mention in mentions:
-            if mention.words[-1] >= length:
-                raise ValueError(
-                    f"word {mention.words[-1]} is outside a sentence of {length} words"
-                )
-            if mention.label not in self.labels:
-                raise ValueError(f"unknown label {mention.label!r}")
             for cell in self._cells(mention):
                 tags[cell] = 1
         plain = not any(mention.is_discontinuous for mention in mentions)
@@ -123,12 +122,7 @@ class Mac:
         """Mentions from scores `[L, L, C]`."""
         found: list[ScoredMention] = []
         complete = True
-        left = self.max_effort
-        for number, label in enumerate(self.labels):
-            effort = Effort(left // (len(self.labels) - number))
-            left -= effort.left
-            own = self._found(scores, number, effort)
-            left += effort.left
+        for label, own in self._by_label(scores):
             complete &= own.complete
             found += (
                 ScoredMention(Mention(words, label), math.exp(clique.weight))
@@ -142,14 +136,13 @@ class Mac:
         """Mentions from tags `[L, L, C]`, each with score 1."""
         return self.decode(np.where(tags > 0, np.inf, -np.inf))
 
-    def evidence(self, mention: Mention, scores: Scores) -> tuple[Cell, ...]:
-        """The cells of `scores [L, L, C]` whose probabilities, multiplied, are a mention's score.
+    def evidence(self, mentions: Sequence[Mention], scores: Scores) -> list[tuple[Cell, ...]]:
+        """As `Explaining.evidence`."""
+        found = dict(self._by_label(scores))
+        return [self._rests_on(found[m.label].cliques[m.words], m.label, scores) for m in mentions]
 
-        Raises KeyError when the scores do not stand for the mention.
-        """
-        number = self.labels.index(mention.label)
-        clique = self._found(scores, number, Effort(self.max_effort)).cliques[mention.words]
-        tag = self._places(number)
+    def _rests_on(self, clique: Clique, label: str, scores: Scores) -> tuple[Cell, ...]:
+        tag = self._places(self.labels.index(label))
         cells = [
             (a, b, max((tag[k] for k in NODES), key=lambda t: scores[a, b, t]))
             for a, b in clique.segments
@@ -158,6 +151,15 @@ class Mac:
             orders = (self._links(one, other, tag), self._links(other, one, tag))
             cells += max(orders, key=lambda order: _weight([scores[cell] for cell in order]))
         return (*cells, *(() if clique.around is None else ((*clique.around, tag["BOUND"]),)))
+
+    def _by_label(self, scores: Scores) -> Iterator[tuple[str, Found]]:
+        """What is found of each label; what a search leaves of its effort is the next ones'."""
+        left = self.max_effort
+        for number, label in enumerate(self.labels):
+            effort = Effort(left // (len(self.labels) - number))
+            left -= effort.left
+            yield label, self._found(scores, number, effort)
+            left += effort.left
 
     def _found(self, scores: Scores, number: int, effort: Effort) -> Found:
         tag = self._places(number)

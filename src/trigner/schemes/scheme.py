@@ -65,8 +65,8 @@ class Encoding:
 class Decoding:
     """Mentions of one sentence, best first.
 
-    `complete` is False when the bound on the number of mentions was hit: then `mentions` holds the
-    best ones and others were left out.
+    `complete` is False when a bound was hit: then there may be others, and `mentions` holds the
+    best of those that were found.
     """
 
     mentions: tuple[ScoredMention, ...]
@@ -121,12 +121,28 @@ class Scheme(Protocol):
 class Explaining(Protocol):
     """A scheme whose mentions' scores are not the product over the cells that encode them."""
 
-    def evidence(self, mention: Mention, scores: Scores) -> tuple[Cell, ...]:
-        """The cells of `scores [L, L, C]` whose probabilities, multiplied, are a mention's score.
+    def evidence(self, mentions: Sequence[Mention], scores: Scores) -> list[tuple[Cell, ...]]:
+        """Of each mention the cells of `scores [L, L, C]` whose probabilities make its score.
 
-        For a grid scheme: the probability of a cell's tag is that of its tag space.
+        Their product is the score; a cell's probability is that of its tag in the tag space. Raises
+        KeyError when the scores do not stand for a mention.
         """
         ...
+
+
+def check(mentions: Sequence[Mention], labels: tuple[str, ...], length: int) -> None:
+    """Raises ValueError for an unknown label or a word outside a sentence of `length` words."""
+    for mention in mentions:
+        if mention.words[-1] >= length:
+            raise ValueError(f"word {mention.words[-1]} is outside a sentence of {length} words")
+        if mention.label not in labels:
+            raise ValueError(f"unknown label {mention.label!r}")
+
+
+def log_probability(scores: Scores) -> NDArray[np.float64]:
+    """Logarithms of the logistic function: of tags of a multi-label grid that they are there."""
+    result: NDArray[np.float64] = -np.logaddexp(0, -scores.astype(np.float64))
+    return result
 
 
 def decoded_tags(scheme: Scheme) -> tuple[int, ...]:

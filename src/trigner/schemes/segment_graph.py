@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trigner.schemes.cliques import Effort, maximal_cliques, members
+from trigner.schemes.scheme import log_probability
 
 Span = tuple[int, int]
 """First and last word, both inclusive."""
@@ -50,7 +51,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """At most so many mentions, nodes with links, and nodes looked at in the search."""
+    """At most so many mentions of one segment, nodes with links, and nodes looked at."""
 
     mentions: int
     nodes: int
@@ -87,7 +88,7 @@ def mentions(segments: Floats, links: Links, around: Floats | None, bounds: Boun
     """Mentions of one type from logits `[L, L]`: of segments, links, and spans of whole mentions.
 
     Without `around` every maximal clique is a mention; with it only what touches both ends of such
-    a span within it. At a bound the most probable spans and segments are preferred.
+    a span within it. Before bounds the most probable spans and segments are looked at.
     """
     spans = _there(segments)
     graph = _graph(spans, links, bounds.nodes)
@@ -101,9 +102,8 @@ def mentions(segments: Floats, links: Links, around: Floats | None, bounds: Boun
         span = (row, column)
         _keep(found, Clique(weight, (span,), None if around is None else span))
     several = graph.cliques(None if around is None else _there(around), bounds.effort)
-    for clique in islice(several, bounds.mentions):
+    for clique in several:
         _keep(found, clique)
-    complete &= next(several, None) is None
     return Found(found, complete and not bounds.effort.spent)
 
 
@@ -117,12 +117,6 @@ def _there(logits: Floats) -> Spans:
     upper = rows <= columns
     rows, columns = rows[upper], columns[upper]
     return rows, columns, log_probability(logits[rows, columns])
-
-
-def log_probability(logits: Floats) -> Floats:
-    """Logarithm of the logistic function."""
-    result: Floats = -np.logaddexp(0, -logits.astype(np.float64))
-    return result
 
 
 def _best(spans: Spans, count: int) -> Spans:

@@ -32,8 +32,18 @@ from itertools import pairwise
 import numpy as np
 
 from trigner.mentions import Mention, ScoredMention
-from trigner.schemes.paths import Floats, Links, best_paths
-from trigner.schemes.scheme import Cell, Decoding, Encoding, Scores, TagGroup, Tags, TagSpace
+from trigner.schemes.paths import Links, best_paths
+from trigner.schemes.scheme import (
+    Cell,
+    Decoding,
+    Encoding,
+    Scores,
+    TagGroup,
+    Tags,
+    TagSpace,
+    check,
+    log_probability,
+)
 
 NNW, PNW, FIRST_HTW = 0, 1, 2
 AUXILIARY = ("SEG-NEXT", "CONT-SPAN", "DISC-SEG")
@@ -80,14 +90,11 @@ class Toe:
 
     def encode(self, mentions: Sequence[Mention], length: int) -> Encoding:
         """Tags `[L, L, C]`."""
+        check(mentions, self.labels, length)
         tags = np.zeros((length, length, len(self.tags)), dtype=np.int8)
         seg_next, cont_span, disc_seg = range(self._auxiliary, self._auxiliary + 3)
         for mention in mentions:
             words = mention.words
-            if words[-1] >= length:
-                raise ValueError(f"word {words[-1]} is outside a sentence of {length} words")
-            if mention.label not in self.labels:
-                raise ValueError(f"unknown label {mention.label!r}")
             label = self.labels.index(mention.label)
             tags[words[:-1], words[1:], NNW] = 1
             tags[words[1:], words[:-1], PNW] = 1
@@ -117,10 +124,10 @@ class Toe:
             heads.append(found[0])
             tails.append(found[1])
             labels.append(np.full(len(found[0]), label))
-            weights.append(_log_sigmoid(bounded[found]))
+            weights.append(log_probability(bounded[found]))
         if not sum(map(len, heads)):
             return Decoding(())
-        links = Links(rows, columns, _log_sigmoid(linked[rows, columns]), len(scores))
+        links = Links(rows, columns, log_probability(linked[rows, columns]), len(scores))
         paths = best_paths(
             links,
             np.concatenate(heads),
@@ -139,8 +146,11 @@ class Toe:
         """Mentions from tags `[L, L, C]`, each with score 1."""
         return self.decode(np.where(tags > 0, np.inf, -np.inf))
 
-    def evidence(self, mention: Mention, scores: Scores) -> tuple[Cell, ...]:
-        """The cells whose probabilities, multiplied, are the mention's score."""
+    def evidence(self, mentions: Sequence[Mention], scores: Scores) -> list[tuple[Cell, ...]]:
+        """As `Explaining.evidence`, of any mention."""
+        return [self._rests_on(mention, scores) for mention in mentions]
+
+    def _rests_on(self, mention: Mention, scores: Scores) -> tuple[Cell, ...]:
         label = self.labels.index(mention.label)
         head, tail = mention.words[0], mention.words[-1]
         sides = [((a, b, NNW), (b, a, PNW)) for a, b in pairwise(mention.words)]
@@ -149,9 +159,3 @@ class Toe:
             *(min(both, key=lambda cell: float(scores[cell])) for both in sides),
             max(ends, key=lambda cell: float(scores[cell])),
         )
-
-
-def _log_sigmoid(scores: Scores) -> Floats:
-    """Log-probabilities of scores above 0."""
-    result: Floats = -np.log1p(np.exp(-scores.astype(np.float64)))
-    return result

@@ -17,7 +17,7 @@ import numpy as np
 
 from trigner.mentions import Mention, ScoredMention
 from trigner.schemes.paths import Floats, Integers, Links, best_paths
-from trigner.schemes.scheme import Decoding, Encoding, Scores, TagGroup, Tags, TagSpace
+from trigner.schemes.scheme import Decoding, Encoding, Scores, TagGroup, Tags, TagSpace, check
 
 NONE, NNW, FIRST_THW = 0, 1, 2
 
@@ -43,14 +43,11 @@ class W2ner:
 
     def encode(self, mentions: Sequence[Mention], length: int) -> Encoding:
         """Tags `[L, L]`. Of mentions with equal head and tail but different types the last wins."""
+        check(mentions, self.labels, length)
         tags = np.zeros((length, length), dtype=np.int64)
         corner_label: dict[tuple[int, int], str] = {}
         for mention in mentions:
             words = mention.words
-            if words[-1] >= length:
-                raise ValueError(f"word {words[-1]} is outside a sentence of {length} words")
-            if mention.label not in self.labels:
-                raise ValueError(f"unknown label {mention.label!r}")
             corner = (words[-1], words[0])
             corner_label[corner] = mention.label
             tags[corner] = FIRST_THW + self.labels.index(mention.label)

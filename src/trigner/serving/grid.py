@@ -68,10 +68,12 @@ def grid(extractor: Extractor, text: str, sentence: Sentence) -> Work[Grid]:
         whole = logits[:end, :end] / extractor.temperature
         found.probabilities = probabilities(whole[start:, start:])
         document = Document("text", text)
-        for scored in extractor.decode(examples[0], logits):
-            entity = entity_of(document, sentence, scored.mention, scored.score)
-            cells = _cells(extractor.scheme, scored.mention, whole, start)
-            found.entities.append(Explained(entity, cells))
+        scored = extractor.decode(examples[0], logits).mentions
+        cells = _cells(extractor.scheme, [own.mention for own in scored], whole, start)
+        found.entities += (
+            Explained(entity_of(document, sentence, own.mention, own.score), places)
+            for own, places in zip(scored, cells, strict=True)
+        )
 
     def tickets() -> Iterator[Ticket]:
         yield Ticket(examples[0], receive)
@@ -80,21 +82,22 @@ def grid(extractor: Extractor, text: str, sentence: Sentence) -> Work[Grid]:
 
 
 def _cells(
-    scheme: Scheme, mention: Mention, logits: NDArray[np.floating[Any]], start: int
-) -> tuple[Cell, ...]:
-    """The cells whose probabilities, multiplied, are a mention's score.
+    scheme: Scheme, mentions: Iterable[Mention], logits: NDArray[np.floating[Any]], start: int
+) -> list[tuple[Cell, ...]]:
+    """Of each mention the cells whose probabilities, multiplied, are its score.
 
     `logits [start + L, start + L, C]` are those that were decoded, with `start` special words: what
     stands there can decide what a mention rests on.
     """
-    mention = Mention(tuple(word + start for word in mention.words), mention.label)
-    return tuple((i - start, j - start, tag) for i, j, tag in _places(scheme, mention, logits))
-
-
-def _places(scheme: Scheme, mention: Mention, logits: NDArray[np.floating[Any]]) -> Iterable[Cell]:
+    moved = [Mention(tuple(word + start for word in m.words), m.label) for m in mentions]
     if isinstance(scheme, Explaining):
-        return scheme.evidence(mention, logits)
-    tags = scheme.encode([mention], len(logits)).tags
+        places = scheme.evidence(moved, logits)
+    else:
+        places = [_tagged(scheme.encode([mention], len(logits)).tags) for mention in moved]
+    return [tuple((i - start, j - start, tag) for i, j, tag in own) for own in places]
+
+
+def _tagged(tags: NDArray[np.integer[Any]]) -> tuple[Cell, ...]:
     if tags.ndim == 2:
         return tuple((int(i), int(j), int(tags[i, j])) for i, j in np.argwhere(tags))
     return tuple((int(i), int(j), int(tag)) for i, j, tag in np.argwhere(tags))

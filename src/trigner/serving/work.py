@@ -114,18 +114,29 @@ def _tickets(extractor: Extractor, text: str, found: Found) -> Iterator[Ticket]:
     document = Document("text", text)
     waiting = sentences_in(document)
     while sentences := list(islice(waiting, SENTENCES_AT_A_TIME)):
-        examples = cut(sentences, extractor.word_pieces, extractor.max_pieces).examples
-        found.tally.sentences += len(sentences)
-        found.tally.windowed += len({e.sentence for e in examples if e.window.first > 0})
-        for example in examples:
-            yield _ticket(extractor, document, sentences[example.sentence], example, found)
+        parts = cut(sentences, extractor.word_pieces, extractor.max_pieces)
+        found.tally.add(len(sentences), parts)
+        bounded: set[int] = set()
+        for example in parts.examples:
+            yield _ticket(extractor, document, sentences[example.sentence], example, found, bounded)
 
 
 def _ticket(
-    extractor: Extractor, document: Document, sentence: Sentence, example: Example, found: Found
+    extractor: Extractor,
+    document: Document,
+    sentence: Sentence,
+    example: Example,
+    found: Found,
+    bounded: set[int],
 ) -> Ticket:
+    """A window to score; `bounded` are the sentences known to have hit a bound of decoding."""
+
     def receive(logits: NDArray[np.floating[Any]]) -> None:
-        for scored in extractor.decode(example, logits):
+        decoding = extractor.decode(example, logits)
+        if not decoding.complete and example.sentence not in bounded:
+            bounded.add(example.sentence)
+            found.tally.bounded += 1
+        for scored in decoding.mentions:
             least = extractor.thresholds.get(scored.mention.label, extractor.threshold)
             if scored.score >= least:
                 found.entities.append(entity_of(document, sentence, scored.mention, scored.score))

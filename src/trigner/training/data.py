@@ -23,7 +23,7 @@ from trigner.triplets import collate as collate_candidates
 
 @dataclass(frozen=True)
 class TrainingData(Dataset[Example]):
-    """Examples of a corpus, and the mentions that cannot be learnt from, counted by reason.
+    """Examples of a corpus, and the mentions that a model cannot give back, counted by reason.
 
     The corpus has `sentences` with `mentions`; `made` sentences stand beside them.
     """
