@@ -7,6 +7,7 @@ import pytest
 
 from study_results import STUDY, TEXTS
 from tiny_encoders import tiny_encoder
+from trigner.studies.declaration import shipped
 
 KNOWTATOR = """<?xml version="1.0" encoding="UTF-8"?>
 <annotations textSource="{name}.txt">
@@ -167,6 +168,20 @@ def test_wrong_usage(run, tmp_path, options, message):
     result = run("study", "run", *options, "--out", tmp_path / "out")
     assert result.code == 2
     assert message in result.err
+
+
+def test_help_names_every_study(run):
+    told = " ".join(run("study", "--help").out.replace("│", " ").split())
+    listed = told.split("come with trigner: ")[1].split(". Or name")[0]
+    assert sorted(listed.split(", ")) == sorted(shipped())
+
+
+def test_trackers_are_checked_before_the_first_run(run, tmp_path, corpus):
+    (tmp_path / "mine.yaml").write_text(STUDY)
+    shared = [tmp_path / "mine.yaml", "--data", corpus, "--out", tmp_path / "out"]
+    result = run("study", "run", *shared, "--report-to", "wanbd")
+    assert (result.code, result.err.count("unknown tracker 'wanbd'")) == (2, 1)
+    assert not (tmp_path / "out").exists()
 
 
 def test_an_undeclared_option_is_refused_with_file_and_line(run, tmp_path, corpus):

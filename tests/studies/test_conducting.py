@@ -27,6 +27,8 @@ FULL = protocol("full")
 ROOM = Room(1, None, ("cpu",))
 QUIET = Console(quiet=True)
 REPORT = {"report.md", "report.html", "runs.csv", "summary.csv", "significance.csv"}
+REPORT |= {"window-small.svg"}
+GAPS = {f"gaps-small-{part}.svg" for part in ("train", "dev", "test")}
 
 
 def quiet(message):
@@ -87,9 +89,11 @@ def test_the_report_with_and_without_the_data(finished, corpus_folder, tmp_path)
     study, _ = finished
     setup = setup_of(study, corpus_folder, tmp_path)
     names = {path.name for path in report(setup, tmp_path / "a", quiet)}
-    assert names == {*REPORT, "cases-small.html"}
+    assert names == {*REPORT, *GAPS, "cases-small.html"}
     cases = (tmp_path / "a" / "cases-small.html").read_text()
     assert "control and window=none on small, test, seed 1" in cases
+    names = {path.name for path in report(setup, tmp_path / "d", quiet, texts=False)}
+    assert names == {*REPORT, *GAPS}
     told = []
     bare = replace(setup, places=())
     names = {path.name for path in report(bare, tmp_path / "b", told.append)}

@@ -122,6 +122,10 @@ def test_adaptation_is_part_of_a_run(declare):
         ("systems:\n  x:\n    triplets:\n      margin: -1\n", 6, r"x: settings: triplets\.margin"),
         ("axes:\n  triplets.selection: [ce, zz]\n", 4, "unknown selection 'zz'"),
         ("base: {adapt: true,\n  adapt.epoch: 3}\n", 4, r"adapt\.epoch: Extra inputs"),
+        ("base: {adapt: true}\nsystems:\n  x: {adapt.epoch: 3}\n", 5, r"adapt\.epoch: Extra"),
+        ("base: {adapt: false,\n  adapt.epoch: 3}\n", 4, r"adapt\.epoch: Extra inputs"),
+        ("base: {adapt: please}\n", 3, "adapt: is true or false, not 'please'"),
+        ("systems:\n  x: {adapt.epochs: 3}\n", 4, r"adapt\.epochs changes nothing without adapt"),
         ("base: {preset: clea}\n", 3, "unknown preset 'clea'"),
         ("systems:\n  x:\n    network.special_words: false\n", 5, "triplets need"),
         (

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import os
 
 import pytest
@@ -18,7 +19,7 @@ def seed_of(run, corpus, folders, options, console):
     """Work that fails for one system, finds another taken, and tells where it was done."""
     console.print("at it")
     if run.system == "window=5":
-        raise TrignerError("diverged")
+        raise TrignerError("diverged") if run.seed == 1 else RuntimeError("out of order")
     if run.system == "control":
         raise BusyError
     return run.seed, options.device, torch.get_num_threads(), os.getpid()
@@ -35,6 +36,7 @@ def test_what_fails_or_is_taken_does_not_keep_the_others(declare, corpus, tmp_pa
     told = []
     before = torch.get_num_threads()
     space = Room(jobs, 1, ("cpu",))
+    said = Console(file=io.StringIO(), width=200)
     outcome = work_off(
         seed_of,
         made,
@@ -42,11 +44,19 @@ def test_what_fails_or_is_taken_does_not_keep_the_others(declare, corpus, tmp_pa
         folders,
         Options("auto"),
         space,
-        QUIET,
+        said,
         tell=lambda position, result: told.append(position),
     )
     assert {p: r[:3] for p, r in outcome.done.items()} == {0: (1, "cpu", 1), 3: (2, "cpu", 1)}
-    assert sorted(outcome.failed) == [1, 4]
+    assert {p: str(error) for p, error in outcome.failed.items()} == {
+        1: "diverged",
+        4: "out of order",
+    }
+    told_of_failures = said.file.getvalue()
+    assert "error: window=5, seed 1: diverged" in told_of_failures
+    # What is not of our making tells where it comes from.
+    assert "RuntimeError: out of order" in told_of_failures
+    assert "in seed_of" in told_of_failures
     assert sorted(outcome.busy) == [2, 5]
     assert sorted(told) == [0, 3]
     assert torch.get_num_threads() == before

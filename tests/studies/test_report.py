@@ -9,6 +9,7 @@ from trigner.evaluation import describe
 from trigner.studies import protocol, runs
 from trigner.studies.report import make_report
 from trigner.studies.results import read_results
+from trigner.studies.search import Searched
 from trigner.studies.summary import gather, summarise
 
 
@@ -20,14 +21,24 @@ def tables(finished, corpus):
     statistics = {"small": {"test": describe(corpus.test)}}
     report = make_report(study, protocol("full"), [summary], statistics)
     assert [section.title for section in report.sections] == [
+        "Systems",
         "Beside the published numbers",
         "small: scores",
         "small: significance",
         "small: data",
         "small: runs",
     ]
-    assert len(report.sections[1].figures) == 1
+    (figure,) = report.sections[2].figures
+    assert figure.name == "window-small"
+    assert figure.title.endswith("broken line: control, in grey its deviation")
     return {table.title: table for section in report.sections for table in section.tables}
+
+
+def test_what_systems_set(tables):
+    rows = dict(tables["Settings other than those of the preset clean"].rows)
+    assert rows["window=5"] == "`triplets.window=5`"
+    assert rows["window=none"] == "`triplets.window=none`"
+    assert rows["control"] == "`triplets.weight=0.0`"
 
 
 def test_ours_stands_beside_the_published_row_of_the_same_system(tables):
@@ -75,9 +86,68 @@ def test_what_was_not_kept_has_no_empty_table(declare, corpus, tmp_path):
     systems = gather(runs(study, protocol("full")), there, corpus.hashes)
     report = make_report(study, protocol("full"), [summarise("small", systems, ["control"])], {})
     assert [section.title for section in report.sections] == [
+        "Systems",
         "Beside the published numbers",
         "small: scores",
         "small: runs",
     ]
-    titles = [table.title for table in report.sections[1].tables]
+    titles = [table.title for table in report.sections[2].tables]
     assert titles == ["Test, models chosen by overall F1 on dev", "Dev F1, by what chose the model"]
+
+
+def test_precision_and_recall_stand_beside_theirs_where_published(declare, corpus, tmp_path):
+    study = declare(
+        "title: a\nseeds: [1]\nsystems: {trigner: , trigner-disc: {triplets.margin: 2}}\n"
+        "report: {published: overall}\n"
+    )
+    for run in runs(study, protocol("full")):
+        result_of(run, corpus, tmp_path)
+    systems = gather(runs(study, protocol("full")), read_results(tmp_path, "small"), corpus.hashes)
+    report = make_report(study, protocol("full"), [summarise("small", systems, [])], {})
+    found = {table.title: table for table in report.sections[1].tables}
+    assert list(found) == [f"{rate}, published and ours" for rate in ("F1", "P", "R")]
+    for title, published in (("F1", "49.71"), ("P", "54.43"), ("R", "45.74")):
+        table = found[f"{title}, published and ours"]
+        rows = {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+        split = rows["TriG-NER, set-up best on discontinuous entities"]
+        assert split["CADEC DiscEnt"] == published
+        assert split["ours: small"] != "–"
+        assert not any(name.startswith("ours: ") for name in rows)
+
+
+def test_of_fewer_seeds_none_is_the_best(declare, corpus, tmp_path):
+    study = declare()
+    for run in runs(study, protocol("full")):
+        if run.seed == 1 or run.system != "window=5":
+            result_of(run, corpus, tmp_path, kept=3 if run.system == "window=5" else 1)
+    systems = gather(runs(study, protocol("full")), read_results(tmp_path, "small"), corpus.hashes)
+    report = make_report(study, protocol("full"), [summarise("small", systems, ["control"])], {})
+    table = report.sections[2].tables[0]
+    rows = {row[0]: row for row in table.rows}
+    assert rows["window=5"][1] == "1 of 2"
+    assert not any("**" in cell for row in table.rows for cell in row)
+    assert table.note == "Bold: the best of those with most seeds."
+
+
+def test_the_best_trials_of_a_search(declare, corpus, tmp_path):
+    study = declare(
+        "title: a\nseeds: [1]\nbeside: {control: {triplets.weight: 0}}\n"
+        "search: {trials: 12, ranges: {triplets.window: {choices: [none, 5]}}}\n"
+    )
+    for run in runs(study, protocol("full")):
+        result_of(run, corpus, tmp_path)
+    systems = gather(runs(study, protocol("full")), read_results(tmp_path, "small"), corpus.hashes)
+    tried = tuple(({"triplets.window": None if n else 5}, 0.5 - n / 100) for n in range(11))
+    report = make_report(
+        study,
+        protocol("full"),
+        [summarise("small", systems, [])],
+        {},
+        searches={"small": Searched(tried, failed=1)},
+    )
+    (section,) = (s for s in report.sections if s.title == "small: search")
+    assert section.paragraphs == ("11 trials, 1 more failed, each scored on dev alone.",)
+    (table,) = section.tables
+    assert table.columns == ("", "dev F1", "triplets.window")
+    assert table.rows[:2] == (("1", "50.00", "5"), ("2", "49.00", "none"))
+    assert len(table.rows) == 10

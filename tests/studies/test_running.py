@@ -143,3 +143,36 @@ def test_the_adapted_encoder_is_shared(declare, encoder, corpus, folders):
     assert adapted.stat().st_mtime_ns == before
     assert first.settings["adaptation"]["epochs"] == 1
     assert first.settings["encoder"].startswith(f"{encoder.name}#")
+
+
+def test_an_adaptation_that_cannot_be_gone_on_with(declare, encoder, corpus, folders, monkeypatch):
+    study = declare(
+        "title: a\nseeds: [1]\nbase:\n  adapt: true\n  adapt.epochs: 2\n"
+        "  optimisation.epochs: 1\n"
+        "  network: {lstm_size: 8, channels: 4, pair_size: 6, grid_size: 5}\n"
+    )
+    (run,) = runs(study, protocol("full"), Changes(encoder=str(encoder)))
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("trigner.training.adaptation.write", killed)
+        with pytest.raises(KeyboardInterrupt):
+            make(run, corpus, "full", folders, CPU, QUIET)
+    (state,) = (folders.work / "small").glob("encoder-*/checkpoints/checkpoint-2*/optimizer.pt")
+    folder = state.parents[2]
+    whole = state.read_bytes()
+    state.write_bytes(b"x")
+    told = rf"{folder.name}: its checkpoint cannot be gone on with .*: delete this folder"
+    with pytest.raises(InputError, match=told):
+        make(run, corpus, "full", folders, CPU, QUIET)
+    state.write_bytes(whole)
+    record = folder.with_name(f"{folder.name}.json")
+    kept = json.loads(record.read_text())
+    record.write_text(json.dumps({**kept, "versions": {"torch": "1.0"}}))
+    with pytest.raises(InputError, match=r"begun with other versions \(torch 1\.0\)"):
+        make(run, corpus, "full", folders, CPU, QUIET)
+    shutil.rmtree(folder)  # as told: what was noted of it goes, too
+    assert make(run, corpus, "full", folders, CPU, QUIET).epochs == 1
+    assert json.loads(record.read_text())["versions"] == kept["versions"]

@@ -59,14 +59,16 @@ def go(corpus, tmp_path):
 
 def test_the_best_on_dev_is_found(declare, scored, go):
     found, told, folders = go(declare(STUDY.format(trials=4)))
-    assert found.trials == len(scored) == len(told) == 4
+    assert len(found.tried) == len(scored) == len(told) == 4
     best = max(scored, key=lambda settings: settings.triplets.weight)
     assert found.best["triplets.weight"] == best.triplets.weight
-    assert found.dev_f1 == best.triplets.weight / 2
+    f1s = [f1 for _, f1 in found.tried]
+    assert f1s[0] == best.triplets.weight / 2
+    assert f1s == sorted(f1s, reverse=True)
     assert all(2 <= s.optimisation.batch_size <= 8 for s in scored)
     assert {s.triplets.window for s in scored} <= {None, 5}
     study = declare(STUDY.format(trials=4))
-    assert standing(study, "small", FULL, folders) == found
+    assert standing(study, "small", FULL, Changes(), folders) == found
 
 
 def test_several_sittings_try_what_one_would(declare, scored, go, monkeypatch):
@@ -95,12 +97,26 @@ def test_failed_trials_are_counted_and_not_repeated(declare, go, monkeypatch):
         go(declare(STUDY.format(trials=2)))
 
 
-def test_another_search_is_not_gone_on_with(declare, scored, go):
+def test_another_search_is_not_gone_on_with(declare, scored, go, corpus):
     _, _, folders = go(declare(STUDY.format(trials=1)))
-    with pytest.raises(InputError, match="other ranges, data or settings"):
-        go(declare(STUDY.format(trials=1).replace("high: 8", "high: 9")))
-    with pytest.raises(InputError, match="other ranges, data or settings"):
-        go(declare(STUDY.format(trials=1)), changes=Changes(encoder="x"))
+    more = declare(STUDY.format(trials=2))
+    wider = declare(STUDY.format(trials=1).replace("high: 8", "high: 9"))
+    longer = declare(STUDY.format(trials=1) + "base: {optimisation.epochs: 60}\n")
+    for study, changes, told in (
+        (wider, Changes(), r"search\.ranges\.optimisation\.batch_size\.high"),
+        (longer, Changes(), r"settings\.optimisation\.epochs"),
+        (more, Changes(encoder="x"), r"settings\.encoder"),
+        (more, Changes(assignments=["seed=3"]), "seeds are declared apart"),
+    ):
+        with pytest.raises(InputError, match=told):
+            go(study, changes=changes)
+        with pytest.raises(InputError, match=told):
+            standing(study, "small", FULL, changes, folders)
+    with pytest.raises(InputError, match=r"of a search with other data\.test: move it away"):
+        standing(more, "small", FULL, Changes(), folders, {**corpus.hashes, "test": "0"})
+    assert len(scored) == 1
+    go(more)
+    assert len(scored) == 2
     path = journal(declare(STUDY.format(trials=1)), "small", FULL, folders)
     with FileLock(f"{path}.in-use"), pytest.raises(InputError, match="another process"):
         go(declare(STUDY.format(trials=1)))

@@ -53,6 +53,22 @@ def test_several_baselines_and_one_without_results(finished, corpus):
     assert summary.remarks == ("no results of other, so nothing is tested against it",)
 
 
+def test_a_system_at_several_points_is_a_baseline_at_each(declare, corpus, tmp_path):
+    study = declare(
+        "title: a\nseeds: [1]\nsystems: {with: , without: {triplets.weight: 0}}\n"
+        "axes: {network.lstm_size: [8, 16]}\nbeside: {other: {triplets.margin: 2}}\n"
+        "report: {baseline: without}\n"
+    )
+    for run in runs(study, protocol("full")):
+        result_of(run, corpus, tmp_path, kept=1 if run.system == "with, lstm_size=8" else 3)
+    summary = summary_of(study, tmp_path, corpus, study.report.baseline)
+    found = {c.system: c for c in summary.comparisons if c.chosen_by == "overall"}
+    assert set(found) == {"with, lstm_size=8", "with, lstm_size=16"}
+    assert {c.baseline for c in found.values()} == {"without"}
+    assert found["with, lstm_size=8"].tests["overall"].difference < 0
+    assert found["with, lstm_size=16"].tests["overall"].difference == 0
+
+
 def test_what_is_uneven_is_told(declare, corpus, tmp_path):
     study = declare()
     first, second, control, *_ = runs(study, protocol("full"))

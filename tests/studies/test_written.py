@@ -7,7 +7,14 @@ from trigner.studies import protocol, runs
 from trigner.studies.report import Figure, Report, Section, Table
 from trigner.studies.results import read_results
 from trigner.studies.summary import gather, summarise
-from trigner.studies.written import as_markdown, as_page, runs_csv, significance_csv, summary_csv
+from trigner.studies.written import (
+    as_markdown,
+    as_page,
+    figure_files,
+    runs_csv,
+    significance_csv,
+    summary_csv,
+)
 
 REPORT = Report(
     "Title & more",
@@ -17,7 +24,7 @@ REPORT = Report(
             "One",
             ("Told.",),
             (Table("T", ("a", "b"), (("x|y", "**1.00**"), ("<i>", "`sig:1|2`")), "Note."),),
-            (Figure("Drawn", "<svg><text>7</text></svg>"),),
+            (Figure("gaps", "Drawn", "<svg><text>7</text></svg>"),),
             ("a remark",),
         ),
     ),
@@ -28,7 +35,15 @@ def test_markdown():
     text = as_markdown(REPORT)
     assert text.startswith("# Title & more\n\nAbout it.\n\n## One\n\nTold.\n\n**T**\n\n| a | b |\n")
     assert "| --- | ---: |\n| x\\|y | **1.00** |\n" in text
-    assert text.endswith("Note.\n\n- a remark\n")
+    assert text.endswith("Note.\n\n![Drawn](gaps.svg)\n\n*Drawn.*\n\n- a remark\n")
+    assert figure_files(REPORT) == {"gaps.svg": "<svg><text>7</text></svg>\n"}
+
+
+def test_prose_is_not_lined_up_as_numbers_are():
+    table = Table("T", ("a", "b"), (("x", "much to read"),), prose=True)
+    report = Report("R", (), (Section("One", (), (table,)),))
+    assert "| --- | --- |" in as_markdown(report)
+    assert '<table class="prose">' in as_page(report)
 
 
 def test_the_page_holds_everything_and_loads_nothing():
@@ -52,6 +67,8 @@ def test_numbers_as_csv(finished, corpus):
     assert len(rows) == 6 * 2 * 2 * 3
     assert rows[0]["system"] == "window=none"
     assert {row["part"] for row in rows} == {"dev", "test"}
+    hashes = {f"{part}_data": digest for part, digest in corpus.hashes.items()}
+    assert all(row.items() >= hashes.items() for row in rows)
     table = list(csv.DictReader(io.StringIO(summary_csv([summary]))))
     assert len(table) == 3 * 2 * 2 * 3 * 3
     tested = list(csv.DictReader(io.StringIO(significance_csv([summary]))))

@@ -5,10 +5,11 @@ from types import SimpleNamespace
 import pytest
 import torch
 from transformers import TrainerControl
+from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 
-from trigner.errors import InputError
+from trigner.errors import InputError, TrignerError
 from trigner.training.settings import OptimisationSettings
-from trigner.training.trainer import KeepBest, training_arguments
+from trigner.training.trainer import KeepBest, check_trackers, training_arguments
 
 
 def epochs_until_stop(scores, patience, metric="eval_f1", select_by="overall"):
@@ -63,3 +64,12 @@ def test_an_unknown_tracker_is_refused(tmp_path):
             place=torch.device("cpu"),
             report_to=["wanbd"],
         )
+
+
+def test_a_tracker_that_is_not_installed_is_told(monkeypatch):
+    def absent():
+        raise RuntimeError("WandbCallback requires wandb to be installed")
+
+    monkeypatch.setitem(INTEGRATION_TO_CALLBACK, "wandb", absent)
+    with pytest.raises(TrignerError, match=r"the tracker wandb cannot be used: .* to be installed"):
+        check_trackers(["tensorboard", "wandb"])

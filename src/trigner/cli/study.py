@@ -19,9 +19,9 @@ study = typer.Typer(
     name="study",
     help="Compare systems by declared grids of runs, with several seeds and tests of significance.",
     no_args_is_help=True,
-    epilog="Studies that come with trigner: overall, control, selection, pairing, source, window,"
-    " margin, learning-rate, encoders, adaptation, pair-map, triplets, search, paper-cadec,"
-    " paper-share13, paper-share14. Or name a file of your own.",
+    epilog="Studies that come with trigner: overall, control, best, beyond, systems, selection,"
+    " source, pairing, window, margin, learning-rate, encoders, adaptation, pair-map, triplets,"
+    " search, paper-cadec, paper-share13, paper-share14. Or name a file of your own.",
 )
 
 Name = Annotated[
@@ -176,6 +176,14 @@ def report(
             help="Two systems to show sentence by sentence (needs --data).",
         ),
     ] = None,
+    texts: Annotated[
+        bool,
+        typer.Option(
+            "--texts/--no-texts",
+            help="Whether pages may show sentences of the corpus; without, the report can be given"
+            " to anybody.",
+        ),
+    ] = True,
     prompted: Annotated[
         list[Path] | None,
         typer.Option(
@@ -204,7 +212,12 @@ def report(
 
     folder = to or out / "reports" / f"{setup.study.name}-{setup.protocol.name}"
     paths = write_report(
-        setup, folder, lambda message: tell([message]), cases=cases, prompted=prompted or ()
+        setup,
+        folder,
+        lambda message: tell([message]),
+        cases=cases,
+        texts=texts,
+        prompted=prompted or (),
     )
     for path in paths:
         results().print(str(path), markup=False, highlight=False, soft_wrap=True)

@@ -176,7 +176,7 @@ def plot_gaps(statistics: Statistics, path: Path) -> None:
     if longer:
         last = LONGEST_BAR + 2
         axes.bar([last], [longer], width=0.9, hatch="///", fill=False)
-        ticks = range(0, LONGEST_BAR + 1, 5)
+        ticks = range(0, LONGEST_BAR, 5)
         axes.set_xticks([*ticks, last], [*map(str, ticks), f">{LONGEST_BAR}"])
         axes.set_xlabel(
             f"words in the gap; {longer:,} of {sum(gaps.values()):,} gaps have over {LONGEST_BAR},"

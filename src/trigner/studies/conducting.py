@@ -22,11 +22,18 @@ from trigner.studies.prompted import Beside, beside
 from trigner.studies.protocols import Protocol
 from trigner.studies.report import make_report
 from trigner.studies.results import Result, find, flat, read_results
-from trigner.studies.running import RECORD, Folders, Making, Options
-from trigner.studies.search import search, standing
+from trigner.studies.running import RECORD, Folders, Making, Options, begun
+from trigner.studies.search import Searched, search, standing
 from trigner.studies.summary import Summary, System, gather, summarise
-from trigner.studies.written import as_markdown, as_page, runs_csv, significance_csv, summary_csv
-from trigner.training.records import read_record
+from trigner.studies.written import (
+    as_markdown,
+    as_page,
+    figure_files,
+    runs_csv,
+    significance_csv,
+    summary_csv,
+)
+from trigner.training.trainer import check_trackers
 
 Tell = Callable[[str], None]
 
@@ -56,12 +63,17 @@ class Setup:
             tell(str(notice))
         return corpus
 
-    def runs(self, corpus: str) -> list[Run]:
+    def searched(self, name: str, corpus: Corpus | None) -> Searched:
+        """How far the search on a corpus has come."""
+        hashes = None if corpus is None else corpus.hashes
+        return standing(self.study, name, self.protocol, self.changes, self.folders, hashes)
+
+    def runs(self, name: str, corpus: Corpus | None = None) -> list[Run]:
         """All runs on a corpus; those of the search's best settings once it has made its trials."""
         found = None
         if self.study.search is not None:
-            state = standing(self.study, corpus, self.protocol, self.folders)
-            if state.trials + state.failed >= self.study.search.trials:
+            state = self.searched(name, corpus)
+            if len(state.tried) + state.failed >= self.study.search.trials:
                 found = state.best
         return runs(self.study, self.protocol, self.changes, found=found)
 
@@ -82,7 +94,9 @@ def conduct(setup: Setup, options: Options, space: Room, console: Console, tell:
     """
     if not setup.places:
         raise InputError("say where the corpus lies: --data DIR, or --data NAME=DIR")
-    setup.runs(setup.places[0].name)  # a declaration that cannot be is told before anything is read
+    check_trackers(options.report_to)
+    # A declaration that cannot be is told before anything is read.
+    setup.runs(setup.places[0].name)
     failed = 0
     for place in setup.places:
         corpus = setup.corpus(place, tell)
@@ -99,7 +113,7 @@ def conduct(setup: Setup, options: Options, space: Room, console: Console, tell:
                 tell=tell,
             )
             told = ", ".join(f"{name}={value}" for name, value in (found.best or {}).items())
-            tell(f"{corpus.name}: best on dev after {found.trials} trials: {told}")
+            tell(f"{corpus.name}: best on dev after {len(found.tried)} trials: {told}")
         failed += _make(setup, corpus, options, space, console, tell)
     if failed:
         raise TrignerError(f"{failed} of the runs failed, see above; the others are done")
@@ -109,7 +123,7 @@ def _make(
     setup: Setup, corpus: Corpus, options: Options, space: Room, console: Console, tell: Tell
 ) -> int:
     """Make the runs on a corpus that are not there; how many have failed."""
-    wanted = setup.runs(corpus.name)
+    wanted = setup.runs(corpus.name, corpus)
     there = read_results(setup.folders.results, corpus.name)
     left = _distinct(run for run in wanted if find(there, run.identity, corpus.hashes) is None)
     tell(
@@ -149,14 +163,14 @@ def stand(setup: Setup, tell: Tell) -> dict[str, list[Standing]]:
     found = {}
     for name, data in _corpora(setup, tell).items():
         there = _results(setup, name, data)
-        begun = _begun(setup.folders.work / name)
+        at_work = _begun(setup.folders.work / name)
         standings = []
-        for run in setup.runs(name):
+        for run in setup.runs(name, data):
             result = find(there, run.identity, None if data is None else data.hashes)
             state = "to do"
             if result is not None:
                 state = "done"
-            elif any(settings == flat(run.identity) for settings in begun):
+            elif any(settings == flat(run.identity) for settings in at_work):
                 state = "begun"
             standings.append(Standing(run, state, result))
         found[name] = standings
@@ -169,7 +183,7 @@ def summaries(setup: Setup, corpora: Mapping[str, Corpus | None]) -> list[Summar
     for name, corpus in corpora.items():
         there = _results(setup, name, corpus)
         hashes = None if corpus is None else corpus.hashes
-        systems = gather(setup.runs(name), there, hashes)
+        systems = gather(setup.runs(name, corpus), there, hashes)
         if any(system.results for system in systems):
             found.append(summarise(name, systems, setup.study.report.baseline))
     return found
@@ -181,12 +195,14 @@ def report(
     tell: Tell,
     *,
     cases: tuple[str, str] | None = None,
+    texts: bool = True,
     prompted: Sequence[Path] = (),
 ) -> list[Path]:
     """Write the report of what is there: Markdown, HTML and CSV; with the data also cases.
 
     `cases` are the two systems to be shown sentence by sentence; by default the first baseline
-    and the best on dev. `prompted` are folders of `trigner prompt`, whose answers are scored beside
+    and the best on dev. Without `texts` nothing is written that holds sentences of a corpus.
+    `prompted` are folders of `trigner prompt`, whose answers are scored beside
     the systems. Raises InputError when there is no result.
     """
     corpora = _corpora(setup, tell)
@@ -195,13 +211,17 @@ def report(
         raise InputError(f"{setup.study.name} has no results yet", path=setup.folders.results)
     statistics = {name: _statistics(c) for name, c in corpora.items() if c is not None}
     compared = _beside(corpora, found, prompted)
-    written = make_report(setup.study, setup.protocol, found, statistics, compared)
+    searches = {name: setup.searched(name, c) for name, c in corpora.items()}
+    written = make_report(
+        setup.study, setup.protocol, found, statistics, searches=searches, prompted=compared
+    )
     pages = {
         "report.md": as_markdown(written),
         "report.html": as_page(written),
         "runs.csv": runs_csv(found),
         "summary.csv": summary_csv(found),
         "significance.csv": significance_csv(found),
+        **figure_files(written),
     }
     for summary in found:
         corpus = corpora[summary.corpus]
@@ -209,9 +229,9 @@ def report(
             tell(f"{summary.corpus}: for its statistics and cases give --data")
             continue
         pair = _pair(summary, cases)
-        if pair is not None:
+        if pair is not None and texts:
             pages[f"cases-{summary.corpus}.html"] = _cases(corpus, *pair)
-    for number, each in enumerate(compared, 1):
+    for number, each in enumerate(compared if texts else (), 1):
         pages[f"language-models-{each.corpus}-{number}.html"] = each.page()
     for name, text in pages.items():
         write_text(out / name, text)
@@ -250,7 +270,7 @@ def _results(setup: Setup, name: str, corpus: Corpus | None) -> list[Result]:
 
 
 def _begun(folder: Path) -> list[dict[str, Any]]:
-    records = (read_record(path) for path in sorted(folder.glob(f"*/{RECORD}")))
+    records = (begun(path) for path in sorted(folder.glob(f"*/{RECORD}")))
     return [flat(record.get("settings") or {}) for record in records]
 
 

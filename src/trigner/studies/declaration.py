@@ -22,10 +22,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from trigner.errors import InputError
 from trigner.studies.lines import Located, Place, read_located
+from trigner.studies.protocols import protocol
+from trigner.studies.published import published
 
 SHIPPED = "declared"
-FULL = "full"
-
 _SEED = "seeds are declared apart, under seeds"
 REFUSED = {
     "seed": _SEED,
@@ -98,7 +98,7 @@ class _File(_Part):
     about: str = ""
     corpus: str | None = Field(default=None, description="the one corpus it is about")
     types: list[str] | None = Field(default=None, description="entity types; others are left out")
-    protocol: str = FULL
+    protocol: str = "full"
     base: dict[str, Any] = {}
     systems: dict[str, dict[str, Any] | None] = {}
     axes: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
@@ -208,6 +208,15 @@ def _check(study: Study) -> None:
         raise study.source.error(message, ("beside", name))
     if len(set(study.seeds)) < len(study.seeds):
         raise study.source.error("a seed stands twice", ("seeds",))
+    try:
+        protocol(study.protocol)
+    except InputError as error:
+        raise study.source.error(error.message, ("protocol",)) from error
+    try:
+        if study.report.published is not None:
+            published(study.report.published)
+    except InputError as error:
+        raise study.source.error(error.message, ("report", "published")) from error
     if study.report.plot is not None and study.report.plot not in study.axes:
         message = f"{study.report.plot!r} is no axis of this study"
         raise study.source.error(message, ("report", "plot"))

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import yaml
 from pydantic import ValidationError
 
 from trigner.errors import InputError
@@ -27,6 +28,9 @@ from trigner.triplets import SELECTION_ALIASES
 ADAPT = "adapt"
 """The setting that adapts the encoder to the training text first; `adapt.epochs` and so on beside
 it are those of the adaptation."""
+
+START = "clean"
+"""The preset of runs that name none: what additions are measured against."""
 
 FOUND = "found"
 """The system that a search leads to."""
@@ -135,9 +139,10 @@ def runs(
     if len({point.label for point in points}) < len(points):
         raise study.source.error("two points of the axes have the same name", ("axes",))
     known = [point.label for point in points]
-    searched = [FOUND] if study.search is not None else []
+    # Of a system at several points of the axes each is a baseline at its own.
+    others = [*study.systems, *([FOUND] if study.search is not None else [])]
     for name in study.report.baseline:
-        if name not in (*known, *searched):
+        if name not in (*known, *others):
             told = f"no system {name!r} in this study, only {', '.join(known)}"
             raise study.source.error(told, ("report", "baseline"))
     if changes.only is not None:
@@ -196,13 +201,13 @@ def _run(study: Study, protocol: Protocol, changes: Changes, point: _Point, seed
         if name in REFUSED:
             raise InputError(f"--set {assignment}: {REFUSED[name]}")
         if _adapts(name):
-            adapting[name] = json.loads(value) if value in ("true", "false") else value
+            adapting[name] = yaml.safe_load(value)
         else:
             given.append(assignment)
     written = [f"{name}={json.dumps(value)}" for name, value in levels.items()]
     try:
         settings = resolve(
-            preset=str(preset or "clean"),  # what additions are measured against
+            preset=str(preset or START),
             assignments=[*written, *given],
             options={"encoder": changes.encoder, "seed": seed},
         )
@@ -219,15 +224,19 @@ def _adapts(name: str) -> bool:
 
 
 def _adaptation(given: Mapping[str, Any]) -> AdaptationSettings | None:
-    if given.get(ADAPT, False) is not True:
-        return None
+    wanted = given.get(ADAPT, False)
+    if not isinstance(wanted, bool):
+        raise InputError(f"{ADAPT}: is true or false, not {wanted!r}")
     named = {name.removeprefix(f"{ADAPT}."): v for name, v in given.items() if name != ADAPT}
+    if named and ADAPT not in given:
+        raise InputError(f"{ADAPT}.{next(iter(named))} changes nothing without {ADAPT}: true")
     try:
-        return AdaptationSettings(**named)
+        settings = AdaptationSettings(**named)
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
         raise InputError(f"{ADAPT}.{name}: {first['msg']}") from error
+    return settings if wanted else None
 
 
 def _seeded(run: Run, seed: int) -> Run:

@@ -9,6 +9,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
+from traceback import format_exception
 from typing import Any, Generic, TypeVar
 
 import torch
@@ -45,7 +46,7 @@ class Outcome(Generic[T]):
     """
 
     done: dict[int, T] = field(default_factory=dict)
-    failed: dict[int, TrignerError] = field(default_factory=dict)
+    failed: dict[int, Exception] = field(default_factory=dict)
     busy: list[int] = field(default_factory=list)
 
 
@@ -82,10 +83,14 @@ def work_off(
             outcome.done[position] = ending()
         except BusyError:
             outcome.busy.append(position)
-        except TrignerError as error:
+        except BrokenProcessPool:
+            raise
+        except Exception as error:
             outcome.failed[position] = error
             run = runs[position]
             told = f"error: {run.system}, seed {run.seed}: {error}"
+            if not isinstance(error, TrignerError):  # not of our making: where it comes from helps
+                told += f"\n{''.join(format_exception(error))}"
             console.print(told, markup=False, highlight=False, soft_wrap=True)
         else:
             tell(position, outcome.done[position])

@@ -30,12 +30,12 @@ class Rates:
 class PublishedRow:
     """A published system.
 
-    `ours` is the system of a study that stands for the same, `chosen_by` which of its models.
-    `scores` are by corpus and slice.
+    `ours` are the systems that stand for the same, the first of them that a study has; `chosen_by`
+    is which of its models. `scores` are by corpus and slice.
     """
 
     system: str
-    ours: str | None
+    ours: tuple[str, ...]
     chosen_by: str | None
     scores: Mapping[str, Mapping[str, Rates]]
 
@@ -73,7 +73,9 @@ def _row(row: Mapping[str, Any]) -> PublishedRow:
         for corpus in CORPORA
         if (found := row.get(corpus)) is not None
     }
-    return PublishedRow(str(row["system"]), row.get("ours"), row.get("chosen_by"), scores)
+    ours = row.get("ours", [])
+    named = (ours,) if isinstance(ours, str) else tuple(ours)
+    return PublishedRow(str(row["system"]), named, row.get("chosen_by"), scores)
 
 
 def _rates(values: Any) -> Rates:

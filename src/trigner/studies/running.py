@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 import transformers
@@ -147,7 +147,7 @@ def _trained(
     if run.adaptation is not None:
         encoder = _adapted(run, corpus, folders, options, console)
         settings = settings.model_copy(update={"encoder": str(encoder)})
-    try:
+    with _gone_on_with(folder, resume):
         return train(
             settings,
             corpus.train,
@@ -159,14 +159,22 @@ def _trained(
             also_keep=[DISCONTINUOUS],
             report_to=options.report_to,
         )
+
+
+@contextmanager
+def _gone_on_with(folder: Path, resume: bool) -> Iterator[None]:
+    """What fails while something is resumed for no reason of ours is its checkpoint's fault."""
+    try:
+        yield
     except TrignerError:
         raise
     except Exception as error:
         if not resume:
             raise
+        reason = next(iter(str(error).splitlines()), "")
         message = (
-            f"its checkpoint cannot be gone on with ({type(error).__name__}: {error}):"
-            " delete this folder, and the run begins again"
+            f"its checkpoint cannot be gone on with ({type(error).__name__}: {reason}):"
+            " delete this folder, and it begins again"
         )
         raise InputError(message, path=folder) from error
 
@@ -180,16 +188,23 @@ def _adapted(
     out = folders.work / corpus.name / name
     out.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{out}.lock"):
-        adapt(
-            [document.text for document in corpus.train],
-            encoder=run.settings.encoder,
-            out=out,
-            dev_texts=[document.text for document in corpus.dev],
-            settings=run.adaptation,
-            resume=out.exists(),
-            device=options.device,
-            tell=lambda message: console.print(f"note: {message}", markup=False, highlight=False),
-        )
+        resume = out.exists()
+        record = out.with_name(f"{out.name}.json")  # what is not the adaptation's own it refuses
+        if not resume:
+            record.unlink(missing_ok=True)
+        if not (out / CONFIG).is_file():
+            _note_versions(record, out, wanted)
+        with _gone_on_with(out, resume):
+            adapt(
+                [document.text for document in corpus.train],
+                encoder=run.settings.encoder,
+                out=out,
+                dev_texts=[document.text for document in corpus.dev],
+                settings=run.adaptation,
+                resume=resume,
+                device=options.device,
+                tell=lambda told: console.print(f"note: {told}", markup=False, highlight=False),
+            )
     return out
 
 
@@ -248,7 +263,16 @@ def _device_name(model: Model) -> str:
 
 
 def _begin(folder: Path, run: Run) -> None:
-    """Note what a new working folder is for; refuse to go on with one of other versions.
+    """Note what a new working folder is for; refuse to go on with one of other versions."""
+    path = folder / RECORD
+    if (folder / RUN).is_file() and not path.is_file():
+        raise InputError("holds a training that is not of a study: move it away", path=folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    _note_versions(path, folder, {"system": run.system, "settings": run.identity})
+
+
+def _note_versions(path: Path, folder: Path, what: Mapping[str, Any]) -> None:
+    """Write down what begins in a folder, or refuse what other versions have begun there.
 
     A training is only repeatable when it ends with what it began with.
     """
@@ -257,21 +281,26 @@ def _begin(folder: Path, run: Run) -> None:
         "torch": torch.__version__,
         "transformers": transformers.__version__,
     }
-    path = folder / RECORD
-    if path.is_file():
-        before = read_record(path).get("versions")
-        if before != versions:
-            told = ", ".join(f"{name} {v}" for name, v in dict(before or {}).items())
-            raise InputError(
-                f"was begun with other versions ({told or 'unknown'}): go on with those, or delete"
-                " the folder, and the run begins again",
-                path=folder,
-            )
-    elif (folder / RUN).is_file():
-        raise InputError("holds a training that is not of a study: move it away", path=folder)
-    else:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_record(path, {"versions": versions, "system": run.system, "settings": run.identity})
+    if not path.is_file():
+        write_record(path, {"versions": versions, **what})
+        return
+    before = begun(path).get("versions")
+    if before != versions:
+        told = ", ".join(f"{name} {v}" for name, v in dict(before or {}).items())
+        raise InputError(
+            f"was begun with other versions ({told or 'unknown'}): go on with those, or delete"
+            " the folder, and it begins again",
+            path=folder,
+        )
+
+
+def begun(path: Path) -> dict[str, Any]:
+    """What a record says of its working folder. Raises InputError when it is damaged."""
+    try:
+        return read_record(path)
+    except InputError as error:
+        message = f"{error.message}; delete the folder, and the run begins again"
+        raise InputError(message, path=path) from error
 
 
 @contextmanager

@@ -22,19 +22,26 @@ from trigner.studies.grid import Changes, trial
 from trigner.studies.jobs import Room, work_off
 from trigner.studies.protocols import Protocol
 from trigner.studies.running import Folders, Options, dev_scores
+from trigner.training.records import differences
 
 if TYPE_CHECKING:
     import optuna
 
+DECLARED = "declared"
+"""The attribute of Optuna's study that says what its trials are of."""
+
 
 @dataclass(frozen=True)
 class Searched:
-    """Where a search stands. `best` are the settings with the highest dev F1 so far."""
+    """Where a search stands: settings with their dev F1, best first, and how many trials failed."""
 
-    trials: int
-    failed: int
-    best: Mapping[str, Any] | None
-    dev_f1: float | None
+    tried: tuple[tuple[Mapping[str, Any], float], ...] = ()
+    failed: int = 0
+
+    @property
+    def best(self) -> Mapping[str, Any] | None:
+        """The settings with the highest dev F1 so far."""
+        return self.tried[0][0] if self.tried else None
 
 
 def journal(study: Study, corpus: str, protocol: Protocol, folders: Folders) -> Path:
@@ -42,12 +49,25 @@ def journal(study: Study, corpus: str, protocol: Protocol, folders: Folders) -> 
     return folders.results / corpus / f"{study.name}-{protocol.name}.journal"
 
 
-def standing(study: Study, corpus: str, protocol: Protocol, folders: Folders) -> Searched:
-    """How far a search has come, without going on with it."""
+def standing(
+    study: Study,
+    corpus: str,
+    protocol: Protocol,
+    changes: Changes,
+    folders: Folders,
+    data: Mapping[str, str] | None = None,
+) -> Searched:
+    """How far a search has come, without going on with it.
+
+    `data` are the hashes of the corpus, if it was read. Raises InputError when the journal is
+    damaged, or of other ranges, settings or data.
+    """
     path = journal(study, corpus, protocol, folders)
     if study.search is None or not path.exists():
-        return Searched(0, 0, None, None)
-    return _standing(_open(path))
+        return Searched()
+    opened = _open(path)
+    _the_same(opened, study, protocol, changes, data, path)
+    return _standing(opened)
 
 
 def search(
@@ -64,8 +84,8 @@ def search(
 ) -> Searched:
     """Go on with a study's search until it has made its trials.
 
-    Raises InputError when another process is at it, or the journal is damaged or of other ranges;
-    TrignerError when no trial came to an end.
+    Raises InputError when another process is at it, or the journal is damaged or of other ranges,
+    settings or data; TrignerError when no trial came to an end.
     """
     wanted = study.search
     if wanted is None:
@@ -76,7 +96,10 @@ def search(
         # Not `.lock`: that is the name of the lock that the journal takes for each of its writes.
         with FileLock(f"{path}.in-use", timeout=0):
             opened = _open(path)
-            _same_ranges(opened, wanted, corpus, changes, path)
+            if DECLARED not in opened.user_attrs:
+                declared = _declared(study, protocol, changes)
+                opened.set_user_attr(DECLARED, {**declared, "data": corpus.hashes})
+            _the_same(opened, study, protocol, changes, corpus.hashes, path)
             _go_on(opened, study, protocol, corpus, changes, folders, options, space, console, tell)
             found = _standing(opened)
     except Timeout as error:
@@ -164,21 +187,33 @@ def _open(path: Path) -> optuna.Study:
         raise InputError(f"is damaged: {error}; move it away to begin again", path=path) from error
 
 
-def _same_ranges(
-    opened: optuna.Study, wanted: Search, corpus: Corpus, changes: Changes, path: Path
-) -> None:
-    declared = {
-        "search": wanted.model_dump(mode="json", exclude={"trials"}),
-        "data": corpus.hashes,
-        "changes": [changes.encoder, *changes.assignments],
+def _declared(study: Study, protocol: Protocol, changes: Changes) -> dict[str, Any]:
+    """What all trials of a search have in common; the ranges are there by their first values."""
+    assert study.search is not None
+    ranges = study.search.ranges
+    first = {name: r.low if r.choices is None else r.choices[0] for name, r in ranges.items()}
+    common = trial(study, protocol, changes, first, (changes.seeds or study.seeds)[0])
+    return {
+        "search": study.search.model_dump(mode="json", exclude={"trials"}),
+        "settings": common.identity,
     }
-    before = opened.user_attrs.get("declared")
-    if before is None:
-        opened.set_user_attr("declared", declared)
-    elif before != declared:
+
+
+def _the_same(
+    opened: optuna.Study,
+    study: Study,
+    protocol: Protocol,
+    changes: Changes,
+    data: Mapping[str, str] | None,
+    path: Path,
+) -> None:
+    """Raises InputError for a journal of a search that asks for something else."""
+    before = opened.user_attrs.get(DECLARED, {})
+    now = {**_declared(study, protocol, changes), "data": data or before.get("data")}
+    if before != now:
+        told = ", ".join(sorted(differences(before, now)))
         raise InputError(
-            "is of a search with other ranges, data or settings: move it away to begin again",
-            path=path,
+            f"is of a search with other {told}: move it away to begin again", path=path
         )
 
 
@@ -187,10 +222,8 @@ def _standing(opened: optuna.Study) -> Searched:
 
     complete = opened.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
     failed = len(opened.get_trials(deepcopy=False, states=(TrialState.FAIL,)))
-    if not complete:
-        return Searched(0, failed, None, None)
-    best = max(complete, key=lambda t: (t.value or 0.0, -t.number))
-    return Searched(len(complete), failed, dict(best.params), best.value)
+    complete.sort(key=lambda t: (-(t.value or 0.0), t.number))
+    return Searched(tuple((dict(t.params), t.value or 0.0) for t in complete), failed)
 
 
 def _suggest(asked: optuna.Trial, name: str, values: Range) -> Any:

@@ -12,7 +12,7 @@ from trigner.errors import InputError
 from trigner.evaluation import SLICES, Significance, compare_systems
 from trigner.studies.grid import Run
 from trigner.studies.predictions import Found, read_found
-from trigner.studies.results import CHOSEN_BY, Result, find
+from trigner.studies.results import CHOSEN_BY, Result, find, flat
 
 Part = Literal["dev", "test"]
 PARTS: tuple[Part, ...] = ("dev", "test")
@@ -40,12 +40,16 @@ class Spread:
 
 @dataclass(frozen=True)
 class System:
-    """A system of a study with the results that there are, one a seed, of `wanted` seeds."""
+    """A system of a study with the results that there are, one a seed, of `wanted` seeds.
+
+    `settings` are those that decide what comes out, dotted, whatever the seed.
+    """
 
     name: str
     point: Mapping[str, Any]
     wanted: int
     results: tuple[Result, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def with_model(self, chosen_by: str) -> tuple[Result, ...]:
         """The results that kept the model which this dev F1 chose."""
@@ -102,7 +106,8 @@ def gather(
         members = list(group)
         found = [find(results, run.identity, data) for run in members]
         there = tuple(result for result in found if result is not None)
-        systems.append(System(name, members[0].point, len(members), there))
+        settings = {k: v for k, v in flat(members[0].identity).items() if k != "seed"}
+        systems.append(System(name, members[0].point, len(members), there, settings))
     if len({tuple(sorted(r.data.items())) for s in systems for r in s.results}) > 1:
         raise InputError(
             "there are results on several versions of this corpus: say which by --data"
@@ -112,16 +117,20 @@ def gather(
 
 def summarise(corpus: str, systems: Sequence[System], baselines: Sequence[str]) -> Summary:
     """Compare all systems with each baseline, and say in which ways the results are uneven."""
-    able = [system for system in systems if system.results]
-    there = tuple(name for name in baselines if any(system.name == name for system in able))
+    able = {system.name: system for system in systems if system.results}
+    pairs = [
+        (name, system.name, before.name)
+        for name in baselines
+        for system in able.values()
+        if (before := _baseline(name, system, able)) is not None
+    ]
+    there = tuple(name for name in baselines if any(name == pair[0] for pair in pairs))
     comparisons = []
-    for chosen_by in CHOSEN_BY if there else ():
-        found = {system.name: _predictions(system, chosen_by) for system in able}
+    for chosen_by in CHOSEN_BY if pairs else ():
+        found = {name: _predictions(system, chosen_by) for name, system in able.items()}
         comparisons += [
-            Compared(name, baseline, chosen_by, *_tested(found[baseline], own))
-            for baseline in there
-            for name, own in found.items()
-            if name != baseline
+            Compared(name, baseline, chosen_by, *_tested(found[before], found[name]))
+            for baseline, name, before in pairs
         ]
     remarks = [
         f"no results of {name}, so nothing is tested against it"
@@ -130,6 +139,18 @@ def summarise(corpus: str, systems: Sequence[System], baselines: Sequence[str]) 
     ]
     remarks += _remarks(systems)
     return Summary(corpus, tuple(systems), there, tuple(comparisons), tuple(remarks))
+
+
+def _baseline(name: str, system: System, able: Mapping[str, System]) -> System | None:
+    """What a system is tested against: the system of that name or, where it stands at several
+    points of the axes, it at the same point."""
+    at_point = [
+        other
+        for other in able.values()
+        if other.point and other.point == system.point and other.name.startswith(f"{name}, ")
+    ]
+    found = able.get(name) or next(iter(at_point), None)
+    return None if found is system else found
 
 
 def _order(runs: Sequence[Run]) -> Any:

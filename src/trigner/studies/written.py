@@ -11,6 +11,7 @@ from importlib.resources import files
 from itertools import product
 
 from trigner.evaluation import SLICES
+from trigner.studies.corpus import PARTS as DATA
 from trigner.studies.report import Report, Section, Table
 from trigner.studies.results import CHOSEN_BY
 from trigner.studies.summary import PARTS, RATES, Summary
@@ -35,7 +36,7 @@ _PAGE = """<!doctype html>
 
 
 def as_markdown(report: Report) -> str:
-    """The report without its figures, which stand in the page."""
+    """The report, its figures linked as files of their names beside it."""
     lines = [f"# {report.title}", ""]
     for paragraph in report.about:
         lines += [paragraph, ""]
@@ -45,10 +46,18 @@ def as_markdown(report: Report) -> str:
             lines += [paragraph, ""]
         for table in section.tables:
             lines += [*_markdown_table(table), ""]
+        for figure in section.figures:
+            lines += [f"![{figure.title}]({figure.name}.svg)", "", f"*{figure.title}.*", ""]
         lines += [f"- {remark}" for remark in section.remarks]
         if section.remarks:
             lines.append("")
     return "\n".join(lines).rstrip() + "\n"
+
+
+def figure_files(report: Report) -> dict[str, str]:
+    """The figures as files that Markdown can show."""
+    figures = (figure for section in report.sections for figure in section.figures)
+    return {f"{figure.name}.svg": f"{figure.svg}\n" for figure in figures}
 
 
 def as_page(report: Report) -> str:
@@ -61,13 +70,15 @@ def as_page(report: Report) -> str:
 
 
 def runs_csv(summaries: Iterable[Summary]) -> str:
-    """A line for each run, model, part and slice, with counts."""
+    """A line for each run, model, part and slice, with counts and the hashes of all data."""
     header = ["corpus", "system", "seed", "chosen_by", "epoch", "part", "slice"]
     header += ["f1", "precision", "recall", "correct", "predicted", "gold", "signature"]
+    header += [f"{part}_data" for part in DATA]
     rows: list[Sequence[object]] = [header]
     for summary in summaries:
         for system in summary.systems:
             for result in system.results:
+                data = [result.data[part] for part in DATA]
                 for chosen_by, chosen in result.chosen.items():
                     for part in PARTS:
                         for slice_ in SLICES:
@@ -76,7 +87,8 @@ def runs_csv(summaries: Iterable[Summary]) -> str:
                             counts = (found.correct, found.predicted, found.gold)
                             where = (summary.corpus, system.name, result.seed, chosen_by)
                             what = (chosen.epoch, part, slice_)
-                            rows.append((*where, *what, *rates, *counts, result.signature))
+                            signed = (result.signature, *data)
+                            rows.append((*where, *what, *rates, *counts, *signed))
     return _csv(rows)
 
 
@@ -121,7 +133,7 @@ def _markdown_table(table: Table) -> list[str]:
     def line(cells: Sequence[str]) -> str:
         return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
-    rules = ["---", *("---:" for _ in table.columns[1:])]
+    rules = ["---", *("---" if table.prose else "---:" for _ in table.columns[1:])]
     lines = [f"**{table.title}**", "", line(table.columns), line(rules), *map(line, table.rows)]
     return [*lines, "", table.note] if table.note else lines
 
@@ -151,9 +163,10 @@ def _table(table: Table) -> str:
         for row in table.rows
     )
     note = f'<p class="note">{_inline(table.note)}</p>' if table.note else ""
+    kind = ' class="prose"' if table.prose else ""
     return (
         f"<h3>{html.escape(table.title)}</h3>"
-        f'<div class="wide"><table><thead><tr>{head}</tr></thead>'
+        f'<div class="wide"><table{kind}><thead><tr>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>{note}"
     )
 

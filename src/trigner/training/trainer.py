@@ -40,6 +40,21 @@ TRAIN_LOSS = "eval_train_loss"
 """Mean loss of the epoch's updates among the metrics that callbacks get."""
 
 
+def check_trackers(names: Sequence[str]) -> None:
+    """Find out before long work whether the Trainer has these trackers.
+
+    Raises InputError for one that it does not know, TrignerError for one that is not installed.
+    """
+    if unknown := set(names) - set(INTEGRATION_TO_CALLBACK):
+        known = ", ".join(sorted(INTEGRATION_TO_CALLBACK))
+        raise InputError(f"unknown tracker {sorted(unknown)[0]!r}; known are: {known}")
+    for name in names:
+        try:
+            INTEGRATION_TO_CALLBACK[name]()
+        except (ImportError, RuntimeError) as error:
+            raise TrignerError(f"the tracker {name} cannot be used: {error}") from error
+
+
 def training_arguments(
     out: Path,
     settings: OptimisationSettings,
@@ -51,12 +66,9 @@ def training_arguments(
 ) -> TrainingArguments:
     """Our settings in the Trainer's words; one checkpoint and one evaluation an epoch.
 
-    `report_to` names trackers of the Trainer, such as wandb and mlflow. Raises InputError for one
-    that it does not have.
+    `report_to` names trackers of the Trainer, such as wandb and mlflow; errors as `check_trackers`.
     """
-    if unknown := set(report_to) - set(INTEGRATION_TO_CALLBACK):
-        known = ", ".join(sorted(INTEGRATION_TO_CALLBACK))
-        raise InputError(f"unknown tracker {sorted(unknown)[0]!r}; known are: {known}")
+    check_trackers(report_to)
     return OneDevice(
         output_dir=str(out / CHECKPOINTS),
         num_train_epochs=settings.epochs,
