@@ -112,7 +112,9 @@ def test_another_search_is_not_gone_on_with(declare, scored, go, corpus):
             go(study, changes=changes)
         with pytest.raises(InputError, match=told):
             standing(study, "small", FULL, changes, folders)
-    with pytest.raises(InputError, match=r"of a search with other data\.test: move it away"):
+    with pytest.raises(
+        InputError, match=r"of a search with other data\.test: give what it was run with"
+    ):
         standing(more, "small", FULL, Changes(), folders, {**corpus.hashes, "test": "0"})
     assert len(scored) == 1
     go(more)

@@ -213,7 +213,9 @@ def _the_same(
     if before != now:
         told = ", ".join(sorted(differences(before, now)))
         raise InputError(
-            f"is of a search with other {told}: move it away to begin again", path=path
+            f"is of a search with other {told}: give what it was run with, or move it away to begin"
+            " again",
+            path=path,
         )
 
 
