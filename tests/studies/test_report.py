@@ -41,15 +41,6 @@ def test_what_systems_set(tables):
     assert rows["control"] == "`triplets.weight=0.0`"
 
 
-def test_ours_stands_beside_the_published_row_of_the_same_system(tables):
-    table = tables["F1, published and ours"]
-    assert table.columns == ("system", "ours: small", "CADEC", "ShARe13", "ShARe14")
-    rows = {row[0]: row[1:] for row in table.rows}
-    assert rows["none"] == ("88.89 ± 0.00", "71.49", "81.74", "81.78")
-    assert rows["25"][0] == "–"
-    assert rows["ours: control"] == ("57.14 ± 0.00", "–", "–", "–")
-
-
 def test_models_chosen_in_two_ways_have_tables_of_their_own(tables):
     for chosen_by in ("overall", "discontinuous"):
         table = tables[f"Test, models chosen by {chosen_by} F1 on dev"]
@@ -93,26 +84,6 @@ def test_what_was_not_kept_has_no_empty_table(declare, corpus, tmp_path):
     ]
     titles = [table.title for table in report.sections[2].tables]
     assert titles == ["Test, models chosen by overall F1 on dev", "Dev F1, by what chose the model"]
-
-
-def test_precision_and_recall_stand_beside_theirs_where_published(declare, corpus, tmp_path):
-    study = declare(
-        "title: a\nseeds: [1]\nsystems: {trigner: , trigner-disc: {triplets.margin: 2}}\n"
-        "report: {published: overall}\n"
-    )
-    for run in runs(study, protocol("full")):
-        result_of(run, corpus, tmp_path)
-    systems = gather(runs(study, protocol("full")), read_results(tmp_path, "small"), corpus.hashes)
-    report = make_report(study, protocol("full"), [summarise("small", systems, [])], {})
-    found = {table.title: table for table in report.sections[1].tables}
-    assert list(found) == [f"{rate}, published and ours" for rate in ("F1", "P", "R")]
-    for title, published in (("F1", "49.71"), ("P", "54.43"), ("R", "45.74")):
-        table = found[f"{title}, published and ours"]
-        rows = {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
-        split = rows["TriG-NER, set-up best on discontinuous entities"]
-        assert split["CADEC DiscEnt"] == published
-        assert split["ours: small"] != "–"
-        assert not any(name.startswith("ours: ") for name in rows)
 
 
 def test_of_fewer_seeds_none_is_the_best(declare, corpus, tmp_path):

@@ -4,7 +4,7 @@ import csv
 import io
 
 from trigner.studies import protocol, runs
-from trigner.studies.report import Figure, Report, Section, Table
+from trigner.studies.layout import Figure, Report, Section, Table
 from trigner.studies.results import read_results
 from trigner.studies.summary import gather, summarise
 from trigner.studies.written import (

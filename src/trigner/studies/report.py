@@ -9,70 +9,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from trigner.evaluation import SLICES, Statistics
 from trigner.studies.declaration import Study
 from trigner.studies.figures import gap_figure, score_figure
 from trigner.studies.grid import START, identity
+from trigner.studies.layout import (
+    NOTHING,
+    RATE_NAMES,
+    SLICE_NAMES,
+    Figure,
+    Report,
+    Section,
+    Table,
+    with_best,
+)
+from trigner.studies.paper_tables import beside_published
 from trigner.studies.prompted import Beside
 from trigner.studies.protocols import Protocol
-from trigner.studies.published import CORPORA, PublishedRow, PublishedTable, Rates, published
 from trigner.studies.results import CHOSEN_BY, flat
 from trigner.studies.search import Searched
-from trigner.studies.summary import RATES, Compared, Spread, Summary
+from trigner.studies.summary import RATES, Compared, Summary
 from trigner.training import resolve
 
-SLICE_NAMES = dict(zip(SLICES, ("overall", "DiscSent", "DiscEnt"), strict=True))
-"""As the paper calls them: sentences with a discontinuous entity, discontinuous entities alone."""
-
-RATE_NAMES = dict(zip(RATES, ("F1", "P", "R"), strict=True))
-NOTHING = "–"
 SHOWN_TRIALS = 10
-
-
-@dataclass(frozen=True)
-class Table:
-    """Cells as text; `**` around one marks the best of its column.
-
-    `prose` says that cells hold words to be read, not numbers to be compared.
-    """
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    note: str = ""
-    prose: bool = False
-
-
-@dataclass(frozen=True)
-class Figure:
-    """An SVG element, what it shows, and what a file of it may be called."""
-
-    name: str
-    title: str
-    svg: str
-
-
-@dataclass(frozen=True)
-class Section:
-    """A heading with what stands under it, in this order."""
-
-    title: str
-    paragraphs: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
-    figures: tuple[Figure, ...] = ()
-    remarks: tuple[str, ...] = field(default=())
-
-
-@dataclass(frozen=True)
-class Report:
-    """All of a report."""
-
-    title: str
-    about: tuple[str, ...]
-    sections: tuple[Section, ...]
 
 
 def make_report(
@@ -93,7 +54,9 @@ def make_report(
         f"Protocol: {protocol.about.rstrip('.')}. Scores of the test part in percent, mean ±"
         " deviation over seeds; the epoch is chosen on dev."
     )
-    sections = [_compared_systems(summaries), _beside(study, summaries)]
+    sections: list[Section | None] = [_compared_systems(summaries)]
+    if study.report.published is not None:
+        sections.append(beside_published(study.report.published, summaries))
     for summary in summaries:
         sections.append(_search(summary.corpus, (searches or {}).get(summary.corpus)))
         sections += _of_corpus(study, summary, statistics.get(summary.corpus, {}))
@@ -151,73 +114,6 @@ def _search(corpus: str, found: Searched | None) -> Section | None:
     return Section(f"{corpus}: search", (told,), (Table(title, ("", "dev F1", *names), rows),))
 
 
-def _beside(study: Study, summaries: Sequence[Summary]) -> Section | None:
-    """The paper's tables: published numbers, and ours in the columns before them."""
-    if study.report.published is None:
-        return None
-    known = published(study.report.published)
-    tables = [_published(known, summaries, rate) for rate in RATES]
-    note = " ".join(filter(None, [known.about, known.source]))
-    shown = tuple(table for table in tables if table is not None)
-    return Section("Beside the published numbers", (note,), shown)
-
-
-def _published(known: PublishedTable, summaries: Sequence[Summary], rate: str) -> Table | None:
-    """One rate, published and ours; None where it is published nowhere."""
-    theirs = [
-        (corpus, slice_)
-        for corpus in CORPORA
-        for slice_ in SLICES
-        if any(_rate(row, corpus, slice_, rate) != NOTHING for row in known.rows)
-    ]
-    if not theirs:
-        return None
-    slices = [slice_ for slice_ in SLICES if any(found == slice_ for _, found in theirs)]
-    columns = ["system"]
-    columns += [_column(f"ours: {s.corpus}", slice_) for s in summaries for slice_ in slices]
-    columns += [_column(CORPORA[corpus], slice_) for corpus, slice_ in theirs]
-    names = dict.fromkeys(system.name for summary in summaries for system in summary.systems)
-    rows = []
-    matched = set()
-    for row in known.rows:
-        chosen_by = row.chosen_by or CHOSEN_BY[0]
-        name = next((name for name in row.ours if name in names), None)
-        matched.add((name, chosen_by))
-        cells = [_rate(row, corpus, slice_, rate) for corpus, slice_ in theirs]
-        rows.append((row.system, *_ours(name, chosen_by, summaries, slices, rate), *cells))
-    for name in names:
-        if not any((name, chosen_by) in matched for chosen_by in CHOSEN_BY):
-            ours = _ours(name, CHOSEN_BY[0], summaries, slices, rate)
-            rows.append((f"ours: {name}", *ours, *(NOTHING for _ in theirs)))
-    return Table(f"{RATE_NAMES[rate]}, published and ours", tuple(columns), tuple(rows))
-
-
-def _column(corpus: str, slice_: str) -> str:
-    return corpus if slice_ == SLICES[0] else f"{corpus} {SLICE_NAMES[slice_]}"
-
-
-def _rate(row: PublishedRow, corpus: str, slice_: str, rate: str) -> str:
-    rates: Rates | None = row.scores.get(corpus, {}).get(slice_)
-    value = None if rates is None else getattr(rates, rate)
-    return NOTHING if value is None else f"{value:.2f}"
-
-
-def _ours(
-    name: str | None,
-    chosen_by: str,
-    summaries: Sequence[Summary],
-    slices: Sequence[str],
-    rate: str,
-) -> list[str]:
-    cells = []
-    for summary in summaries:
-        system = next((s for s in summary.systems if s.name == name), None)
-        for slice_ in slices:
-            spread = None if system is None else system.spread(chosen_by, "test", slice_, rate)
-            cells.append(NOTHING if spread is None else str(spread))
-    return cells
-
-
 def _of_corpus(
     study: Study, summary: Summary, statistics: Mapping[str, Statistics]
 ) -> list[Section | None]:
@@ -255,7 +151,7 @@ def _complete(summary: Summary, chosen_by: str) -> Table:
         for system in systems
     ]
     seeds = [len(system.with_model(chosen_by)) for system in systems]
-    marked = _with_best(cells, [number == max(seeds) for number in seeds])
+    marked = with_best(cells, [number == max(seeds) for number in seeds])
     rows = [
         (system.name, _seeds(number, system.wanted), *shown)
         for system, number, shown in zip(systems, seeds, marked, strict=True)
@@ -267,24 +163,6 @@ def _complete(summary: Summary, chosen_by: str) -> Table:
 
 def _seeds(there: int, wanted: int) -> str:
     return str(there) if there == wanted else f"{there} of {wanted}"
-
-
-def _with_best(
-    cells: Sequence[Sequence[Spread | None]], comparable: Sequence[bool]
-) -> list[list[str]]:
-    """Spreads as text, the highest mean of each column marked, if it is of a comparable row."""
-    shown = [[NOTHING if spread is None else str(spread) for spread in row] for row in cells]
-    for column in range(len(cells[0]) if cells else 0):
-        means = {
-            number: spread.mean
-            for number, row in enumerate(cells)
-            if comparable[number] and (spread := row[column]) is not None
-        }
-        best = max(means.values(), default=0.0)
-        for number, mean in means.items():
-            if mean == best > min(means.values()):
-                shown[number][column] = f"**{shown[number][column]}**"
-    return shown
 
 
 def _on_dev(summary: Summary) -> Table:
@@ -343,7 +221,7 @@ def _prompted(beside: Beside) -> Section:
     most = max(seeds for _, seeds, _ in found)
     # A language model is asked once, and always answers the same.
     comparable = [seeds in (0, most) for _, seeds, _ in found]
-    cells = _with_best([spreads for _, _, spreads in found], comparable)
+    cells = with_best([spreads for _, _, spreads in found], comparable)
     rows = tuple(
         (name, str(seeds) if seeds else NOTHING, *shown)
         for (name, seeds, _), shown in zip(found, cells, strict=True)

@@ -12,7 +12,7 @@ from itertools import product
 
 from trigner.evaluation import SLICES
 from trigner.studies.corpus import PARTS as DATA
-from trigner.studies.report import Report, Section, Table
+from trigner.studies.layout import Report, Section, Table
 from trigner.studies.results import CHOSEN_BY
 from trigner.studies.summary import PARTS, RATES, Summary
 
