@@ -69,6 +69,16 @@ def test_a_system_at_several_points_is_a_baseline_at_each(declare, corpus, tmp_p
     assert found["with, lstm_size=16"].tests["overall"].difference == 0
 
 
+def test_a_baseline_that_is_alone_is_there(declare, corpus, tmp_path):
+    study = declare()
+    for run in runs(study, protocol("full")):
+        if run.system == "control":
+            result_of(run, corpus, tmp_path)
+    summary = summary_of(study, tmp_path, corpus)
+    assert (summary.baselines, summary.comparisons) == (("control",), ())
+    assert not any("no results of" in remark for remark in summary.remarks)
+
+
 def test_what_is_uneven_is_told(declare, corpus, tmp_path):
     study = declare()
     first, second, control, *_ = runs(study, protocol("full"))

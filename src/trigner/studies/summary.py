@@ -124,7 +124,8 @@ def summarise(corpus: str, systems: Sequence[System], baselines: Sequence[str]) 
         for system in able.values()
         if (before := _baseline(name, system, able)) is not None
     ]
-    there = tuple(name for name in baselines if any(name == pair[0] for pair in pairs))
+    used = {baseline for baseline, _, _ in pairs}
+    there = tuple(name for name in baselines if name in able or name in used)
     comparisons = []
     for chosen_by in CHOSEN_BY if pairs else ():
         found = {name: _predictions(system, chosen_by) for name, system in able.items()}
