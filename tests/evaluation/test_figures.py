@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from trigner.errors import InputError, TrignerError
-from trigner.evaluation.figures import check_figure, figure_for
+from trigner.evaluation.figures import check_figure, figure_for, save_figure
 
 
 def test_an_empty_figure_of_this_size():
@@ -33,3 +33,19 @@ def test_a_figure_is_checked_before_the_work(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(TrignerError, match="cannot write"):
         check_figure(tmp_path / "file" / "a.svg")
+
+
+@pytest.mark.parametrize("suffix", ["svg", "PDF", "png"])
+def test_equal_figures_are_equal_files(tmp_path, suffix, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    written = []
+    for name in ("first", "second"):
+        path = tmp_path / f"{name}.{suffix}"
+        figure = figure_for(path, width=3, height=2)
+        figure.subplots().bar([1, 2], [3, 4])
+        save_figure(figure, path)
+        written.append(path.read_bytes())
+    assert written[0] == written[1]
+    assert b"CreationDate" not in written[0]
+    assert b"<dc:date>" not in written[0]

@@ -41,6 +41,22 @@ def test_what_systems_set(tables):
     assert rows["control"] == "`triplets.weight=0.0`"
 
 
+def test_another_scheme_sets_nothing_else(declare, corpus, tmp_path):
+    study = declare(
+        "title: a\nseeds: [1]\nsystems:\n  corro: {scheme: corro}\n"
+        "  mac: {scheme: mac, network.mac.span_size: 96}\n"
+    )
+    for run in runs(study, protocol("full")):
+        result_of(run, corpus, tmp_path)
+    systems = gather(runs(study, protocol("full")), read_results(tmp_path, "small"), corpus.hashes)
+    report = make_report(study, protocol("full"), [summarise("small", systems, [])], {})
+    ((corro, of_corro), (mac, of_mac)) = report.sections[0].tables[0].rows
+    assert (corro, mac) == ("corro", "mac")
+    assert of_corro == "`scheme=corro`, `network.special_words=false`, `triplets.weight=0.0`"
+    assert of_mac.startswith("`scheme=mac`, `network.mac.span_size=96`")
+    assert "network.toe" not in of_mac
+
+
 def test_models_chosen_in_two_ways_have_tables_of_their_own(tables):
     for chosen_by in ("overall", "discontinuous"):
         table = tables[f"Test, models chosen by {chosen_by} F1 on dev"]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from trigner.errors import InputError, TrignerError
+
+# What each format calls its date; None leaves it out.
+_DATE = {"svg": "Date", "svgz": "Date", "pdf": "CreationDate"}
 
 
 def check_figure(path: Path | None) -> None:
@@ -36,3 +39,16 @@ def figure_for(path: Path, *, width: float, height: float) -> Any:
     except OSError as error:
         raise TrignerError(f"cannot write {path}: {error.strerror}") from error
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def save_figure(figure: Any, target: Path | IO[str], file_format: str | None = None) -> None:
+    """Write a figure, in the format of the path's suffix if none is named.
+
+    In SVG text stays text. Equal figures are equal files: without dates and chance in names.
+    """
+    import matplotlib
+
+    chosen = (file_format or Path(str(target)).suffix.removeprefix(".")).lower()
+    metadata = {_DATE[chosen]: None} if chosen in _DATE else None
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "trigner"}):
+        figure.savefig(target, format=chosen, metadata=metadata)

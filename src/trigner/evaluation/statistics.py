@@ -17,7 +17,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from trigner.evaluation.figures import figure_for
+from trigner.evaluation.figures import figure_for, save_figure
 from trigner.mentions import Document, Fragment
 from trigner.text import split
 
@@ -182,7 +182,7 @@ def plot_gaps(statistics: Statistics, path: Path) -> None:
             f"words in the gap; {longer:,} of {sum(gaps.values()):,} gaps have over {LONGEST_BAR},"
             f" up to {max(gaps):,}"
         )
-    figure.savefig(path)
+    save_figure(figure, path)
 
 
 def gap_bars(gaps: Mapping[int, int]) -> tuple[dict[int, int], int]:

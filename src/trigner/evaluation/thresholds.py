@@ -8,7 +8,7 @@ from pathlib import Path
 
 from trigner.evaluation.calibration import predictions
 from trigner.evaluation.counts import Score
-from trigner.evaluation.figures import figure_for
+from trigner.evaluation.figures import figure_for, save_figure
 from trigner.mentions import Document
 
 ALL = "all types"
@@ -87,4 +87,4 @@ def plot_curves(found: Mapping[str, Curve], path: Path) -> None:
     axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1.02), ylim=(0, 1.02))
     axes.grid(alpha=0.3)
     axes.legend(loc="lower left", fontsize="small")
-    figure.savefig(path)
+    save_figure(figure, path)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from trigner.evaluation import Statistics, plot_gaps
-from trigner.evaluation.figures import figure_for
+from trigner.evaluation.figures import figure_for, save_figure
 from trigner.studies.summary import Summary, System
 
 _PANELS = (("overall", "all entities"), ("discontinuous", "discontinuous entities"))
@@ -83,12 +83,8 @@ def _told(value: object) -> str:
 
 
 def _svg(figure: Any) -> str:
-    import matplotlib
-
     held = StringIO()
-    # Text stays text, and equal figures are equal files.
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "trigner"}):
-        figure.savefig(held, format="svg", metadata={"Date": None})
+    save_figure(figure, held, "svg")
     return _inline(held.getvalue())
 
 

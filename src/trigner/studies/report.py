@@ -66,7 +66,9 @@ def make_report(
 
 def _compared_systems(summaries: Sequence[Summary]) -> Section:
     """What each system sets otherwise than the preset that studies start from."""
-    clean = flat(identity(resolve(preset=START), None))
+    start = resolve(preset=START)
+    # Its identity leaves out what only other schemes read: they may have it unchanged.
+    clean = flat(start.model_dump(mode="json")) | flat(identity(start, None))
     own = {
         system.name: {
             name: value
