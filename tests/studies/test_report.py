@@ -13,13 +13,18 @@ from trigner.studies.search import Searched
 from trigner.studies.summary import gather, summarise
 
 
+def report_of(study, there, corpus, baselines=(), statistics=None, **further):
+    """The report of a study from these results."""
+    systems = gather(runs(study, protocol("full")), there, corpus.hashes)
+    summary = summarise("small", systems, baselines)
+    return make_report(study, protocol("full"), [summary], statistics or {}, **further)
+
+
 @pytest.fixture
 def tables(finished, corpus):
     study, results = finished
-    systems = gather(runs(study, protocol("full")), read_results(results, "small"), corpus.hashes)
-    summary = summarise("small", systems, ["control"])
     statistics = {"small": {"test": describe(corpus.test)}}
-    report = make_report(study, protocol("full"), [summary], statistics)
+    report = report_of(study, read_results(results, "small"), corpus, ["control"], statistics)
     assert [section.title for section in report.sections] == [
         "Systems",
         "Beside the published numbers",
@@ -48,8 +53,7 @@ def test_another_scheme_sets_nothing_else(declare, corpus, tmp_path):
     )
     for run in runs(study, protocol("full")):
         result_of(run, corpus, tmp_path)
-    systems = gather(runs(study, protocol("full")), read_results(tmp_path, "small"), corpus.hashes)
-    report = make_report(study, protocol("full"), [summarise("small", systems, [])], {})
+    report = report_of(study, read_results(tmp_path, "small"), corpus)
     ((corro, of_corro), (mac, of_mac)) = report.sections[0].tables[0].rows
     assert (corro, mac) == ("corro", "mac")
     assert of_corro == "`scheme=corro`, `network.special_words=false`, `triplets.weight=0.0`"
@@ -90,8 +94,7 @@ def test_what_was_not_kept_has_no_empty_table(declare, corpus, tmp_path):
     for run in runs(study, protocol("full"))[:3]:
         result_of(run, corpus, tmp_path, models=["overall"])
     there = [replace(r, found=None) for r in read_results(tmp_path, "small")]
-    systems = gather(runs(study, protocol("full")), there, corpus.hashes)
-    report = make_report(study, protocol("full"), [summarise("small", systems, ["control"])], {})
+    report = report_of(study, there, corpus, ["control"])
     assert [section.title for section in report.sections] == [
         "Systems",
         "Beside the published numbers",
@@ -107,8 +110,7 @@ def test_of_fewer_seeds_none_is_the_best(declare, corpus, tmp_path):
     for run in runs(study, protocol("full")):
         if run.seed == 1 or run.system != "window=5":
             result_of(run, corpus, tmp_path, kept=3 if run.system == "window=5" else 1)
-    systems = gather(runs(study, protocol("full")), read_results(tmp_path, "small"), corpus.hashes)
-    report = make_report(study, protocol("full"), [summarise("small", systems, ["control"])], {})
+    report = report_of(study, read_results(tmp_path, "small"), corpus, ["control"])
     table = report.sections[2].tables[0]
     rows = {row[0]: row for row in table.rows}
     assert rows["window=5"][1] == "1 of 2"
@@ -123,15 +125,9 @@ def test_the_best_trials_of_a_search(declare, corpus, tmp_path):
     )
     for run in runs(study, protocol("full")):
         result_of(run, corpus, tmp_path)
-    systems = gather(runs(study, protocol("full")), read_results(tmp_path, "small"), corpus.hashes)
     tried = tuple(({"triplets.window": None if n else 5}, 0.5 - n / 100) for n in range(11))
-    report = make_report(
-        study,
-        protocol("full"),
-        [summarise("small", systems, [])],
-        {},
-        searches={"small": Searched(tried, failed=1)},
-    )
+    searches = {"small": Searched(tried, failed=1)}
+    report = report_of(study, read_results(tmp_path, "small"), corpus, searches=searches)
     (section,) = (s for s in report.sections if s.title == "small: search")
     assert section.paragraphs == ("11 trials, 1 more failed, each scored on dev alone.",)
     (table,) = section.tables

@@ -44,7 +44,8 @@ def figure_for(path: Path, *, width: float, height: float) -> Any:
 def save_figure(figure: Any, target: Path | IO[str], file_format: str | None = None) -> None:
     """Write a figure, in the format of the path's suffix if none is named.
 
-    In SVG text stays text. Equal figures are equal files: without dates and chance in names.
+    In SVG text stays text. In SVG, PDF and PNG equal figures are equal files: they hold no date
+    and no chance in names.
     """
     import matplotlib
 
