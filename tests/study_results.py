@@ -36,6 +36,16 @@ TEXTS = {
 }
 
 
+def write_corpus(root):
+    """The texts as brat files, all of them in each part."""
+    for part in ("train", "dev", "test"):
+        (root / part).mkdir(parents=True)
+        for name, (text, lines) in TEXTS.items():
+            (root / part / f"{part}-{name}.txt").write_text(text)
+            (root / part / f"{part}-{name}.ann").write_text("".join(f"{x}\n" for x in lines))
+    return root
+
+
 def result_of(run, corpus, results, *, kept=1, models=CHOSEN_BY):
     """Write a result whose system found the first `kept` entities of each test document."""
     found = [replace(d, entities=d.entities[:kept]) for d in corpus.test]

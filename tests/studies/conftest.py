@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from study_results import STUDY, TEXTS, result_of
+from study_results import STUDY, result_of, write_corpus
 from tiny_encoders import tiny_encoder
 from trigner.studies import placed, protocol, runs
 from trigner.studies.corpus import read_corpus
@@ -13,13 +13,7 @@ from trigner.studies.declaration import read_study
 
 @pytest.fixture(scope="session")
 def corpus_folder(tmp_path_factory):
-    root = tmp_path_factory.mktemp("corpora") / "small"
-    for part in ("train", "dev", "test"):
-        (root / part).mkdir(parents=True)
-        for name, (text, lines) in TEXTS.items():
-            (root / part / f"{part}-{name}.txt").write_text(text)
-            (root / part / f"{part}-{name}.ann").write_text("".join(f"{x}\n" for x in lines))
-    return root
+    return write_corpus(tmp_path_factory.mktemp("corpora") / "small")
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,133 @@
+"""Agreement: what is found when only mentions count that more than half of several runs found.
+
+    python benchmarks/agreement.py systems --protocol cpu --data spl-adr=DIR \
+        --results docs/results/studies --system trigner-without --system toe --system corro
+    python benchmarks/agreement.py best --protocol dense --data spl-adr=DIR \
+        --results docs/results/studies --system best --over seeds
+
+Nothing is trained: kept runs of `trigner study` hold what they found in the test part. Over systems
+the runs of a seed vote, as often as there are seeds that all of them have; over seeds all runs of
+each system. The differences are to the single runs of the first system. More than half is the rule
+that needs no tuning: runs keep no predictions on dev to tune one on.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from trigner.evaluation import compare_systems, score, sentence_counts
+from trigner.mentions import Document
+from trigner.studies import find_study, protocol, runs
+from trigner.studies.corpus import placed, read_corpus
+from trigner.studies.predictions import read_found
+from trigner.studies.results import Result, read_results
+from trigner.studies.summary import Spread, gather
+
+SLICES = ("overall", "discontinuous")
+
+
+def voted(runs: Sequence[Sequence[Document]]) -> list[Document]:
+    """The documents of the first run with the mentions that more than half of the runs have."""
+    by_id = [{document.id: document for document in run} for run in runs]
+    documents = []
+    for document in runs[0]:
+        found = {}
+        votes: Counter[object] = Counter()
+        for run in by_id:
+            own = {document.key(e): e for e in run[document.id].entities}
+            found.update(own)
+            votes.update(own.keys())
+        agreed = [found[key] for key, count in votes.items() if 2 * count > len(runs)]
+        agreed.sort(key=lambda e: (e.fragments, e.label))
+        documents.append(replace(document, entities=tuple(agreed)))
+    return documents
+
+
+def found_by(result: Result, gold: Sequence[Document]) -> list[Document]:
+    """What the model that dev F1 overall chose found in the test part."""
+    if result.path is None or result.found is None:
+        raise SystemExit(f"{result.system}, seed {result.seed}: its predictions were not kept")
+    return read_found(result.path.with_name(result.found))["overall"].on(gold)
+
+
+def line(name: str, gold: Sequence[Document], answers: Sequence[Sequence[Document]]) -> str:
+    """F1 of each slice and the precision of discontinuous mentions, mean and deviation."""
+    slices = [score(gold, answer).slices for answer in answers]
+    columns = [[getattr(each, name).f1 for each in slices] for name in SLICES]
+    columns.append([each.discontinuous.precision for each in slices])
+    cells = (f"{Spread(tuple(100 * rate for rate in column))!s:16}" for column in columns)
+    return f"{name:24}{len(answers):3}  {''.join(cells).rstrip()}"
+
+
+def difference(
+    slice_: str,
+    gold: Sequence[Document],
+    single: Sequence[Sequence[Document]],
+    agreed: Sequence[Sequence[Document]],
+) -> str:
+    """How far the votes are ahead of the single runs that stand beside them."""
+    before, after = (
+        [sentence_counts(gold, answer).slices[slice_] for answer in side]
+        for side in (single, agreed)
+    )
+    test = compare_systems(before, after)
+    low, high = 100 * test.low, 100 * test.high
+    interval = f"{100 * test.difference:+.2f} [{low:+.2f}, {high:+.2f}]"
+    return f"{slice_}: {interval} p {test.p_bootstrap:.4f}"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("study", help="a study that comes with trigner, or a YAML file")
+    parser.add_argument("--data", required=True, metavar="[NAME=]DIR")
+    parser.add_argument("--results", type=Path, required=True)
+    parser.add_argument("--protocol", default="full")
+    parser.add_argument("--system", action="append", required=True)
+    parser.add_argument("--over", choices=["systems", "seeds"], default="systems")
+    args = parser.parse_args(arguments)
+
+    study, under = find_study(args.study), protocol(args.protocol)
+    corpus = read_corpus(placed(args.data, study.corpus), under, types=study.types)
+    results = read_results(args.results, corpus.name)
+    kept: Mapping[str, Mapping[int, list[Document]]] = {
+        system.name: {r.seed: found_by(r, corpus.test) for r in system.with_model("overall")}
+        for system in gather(runs(study, under), results, corpus.hashes)
+        if system.name in args.system
+    }
+    if absent := [name for name in args.system if not kept.get(name)]:
+        raise SystemExit(f"no runs of {', '.join(absent)} by the protocol {args.protocol}")
+    print(f"{'':24}{'n':>3}  {'overall':16}{'discontinuous':16}its precision")
+    for name in args.system:
+        print(line(name, corpus.test, list(kept[name].values())))
+    if args.over == "seeds":
+        for name in args.system:
+            single = list(kept[name].values())
+            tell(f"seeds of {name}", corpus.test, single, [voted(single)])
+    else:
+        seeds = sorted(set.intersection(*(set(kept[name]) for name in args.system)))
+        if not seeds:
+            raise SystemExit("there is no seed that all of these systems have")
+        agreed = [voted([kept[name][seed] for name in args.system]) for seed in seeds]
+        tell("systems", corpus.test, [kept[args.system[0]][seed] for seed in seeds], agreed)
+
+
+def tell(
+    name: str,
+    gold: Sequence[Document],
+    single: Sequence[Sequence[Document]],
+    agreed: Sequence[Sequence[Document]],
+) -> None:
+    """The line of the votes, and their differences to single runs: one vote stands beside each."""
+    print(line(name, gold, agreed))
+    agreed = agreed if len(agreed) > 1 else [*agreed] * len(single)
+    print(*(f"    {difference(slice_, gold, single, agreed)}" for slice_ in SLICES), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
