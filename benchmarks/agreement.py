@@ -7,8 +7,8 @@
 
 Nothing is trained: kept runs of `trigner study` hold what they found in the test part. Over systems
 the runs of a seed vote, as often as there are seeds that all of them have; over seeds all runs of
-each system. The differences are to the single runs of the first system. More than half is the rule
-that needs no tuning: runs keep no predictions on dev to tune one on.
+each system. The differences are to the single runs of the first system, or over seeds of the same
+one. More than half is the rule that needs no tuning: runs keep no predictions on dev for that.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from trigner.studies.summary import Spread, gather
 SLICES = ("overall", "discontinuous")
 
 
-def voted(runs: Sequence[Sequence[Document]]) -> list[Document]:
-    """The documents of the first run with the mentions that more than half of the runs have."""
-    by_id = [{document.id: document for document in run} for run in runs]
+def voted(answers: Sequence[Sequence[Document]]) -> list[Document]:
+    """The first answer's documents with the mentions that more than half of the answers have."""
+    by_id = [{document.id: document for document in answer} for answer in answers]
     documents = []
-    for document in runs[0]:
+    for document in answers[0]:
         found = {}
         votes: Counter[object] = Counter()
-        for run in by_id:
-            own = {document.key(e): e for e in run[document.id].entities}
+        for answer in by_id:
+            own = {document.key(e): e for e in answer[document.id].entities}
             found.update(own)
             votes.update(own.keys())
-        agreed = [found[key] for key, count in votes.items() if 2 * count > len(runs)]
+        agreed = [found[key] for key, count in votes.items() if 2 * count > len(answers)]
         agreed.sort(key=lambda e: (e.fragments, e.label))
         documents.append(replace(document, entities=tuple(agreed)))
     return documents
@@ -63,21 +63,24 @@ def line(name: str, gold: Sequence[Document], answers: Sequence[Sequence[Documen
     return f"{name:24}{len(answers):3}  {''.join(cells).rstrip()}"
 
 
-def difference(
-    slice_: str,
+def tell(
+    name: str,
     gold: Sequence[Document],
     single: Sequence[Sequence[Document]],
     agreed: Sequence[Sequence[Document]],
-) -> str:
-    """How far the votes are ahead of the single runs that stand beside them."""
-    before, after = (
-        [sentence_counts(gold, answer).slices[slice_] for answer in side]
-        for side in (single, agreed)
-    )
-    test = compare_systems(before, after)
-    low, high = 100 * test.low, 100 * test.high
-    interval = f"{100 * test.difference:+.2f} [{low:+.2f}, {high:+.2f}]"
-    return f"{slice_}: {interval} p {test.p_bootstrap:.4f}"
+) -> None:
+    """The line of the votes, and how far they are ahead of the single runs that stand beside them:
+    each of its own, or all of the one vote."""
+    print(line(name, gold, agreed))
+    before = [sentence_counts(gold, answer) for answer in single]
+    after = [sentence_counts(gold, answer) for answer in agreed]
+    if len(after) == 1:
+        after *= len(before)
+    for slice_ in SLICES:
+        sides = ([counts.slices[slice_] for counts in side] for side in (before, after))
+        test = compare_systems(*sides)
+        told, low, high = (100 * each for each in (test.difference, test.low, test.high))
+        print(f"    {slice_}: {told:+.2f} [{low:+.2f}, {high:+.2f}] p {test.p_bootstrap:.4f}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -115,18 +118,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise SystemExit("there is no seed that all of these systems have")
         agreed = [voted([kept[name][seed] for name in args.system]) for seed in seeds]
         tell("systems", corpus.test, [kept[args.system[0]][seed] for seed in seeds], agreed)
-
-
-def tell(
-    name: str,
-    gold: Sequence[Document],
-    single: Sequence[Sequence[Document]],
-    agreed: Sequence[Sequence[Document]],
-) -> None:
-    """The line of the votes, and their differences to single runs: one vote stands beside each."""
-    print(line(name, gold, agreed))
-    agreed = agreed if len(agreed) > 1 else [*agreed] * len(single)
-    print(*(f"    {difference(slice_, gold, single, agreed)}" for slice_ in SLICES), sep="\n")
 
 
 if __name__ == "__main__":
