@@ -27,6 +27,7 @@ CHOSEN_BY = ("overall", "discontinuous")
 
 ADDED: Mapping[str, Any] = {
     "optimisation.averaging": None,
+    "optimisation.batch_weighting": "equal",
     "optimisation.beta2": 0.999,
     "optimisation.prior": False,
     "sampling.conjunctions": ["and", "or"],

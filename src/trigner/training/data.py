@@ -17,6 +17,7 @@ from trigner.networks import Model
 from trigner.text import segment
 from trigner.training.sampling import drawn
 from trigner.training.settings import OptimisationSettings
+from trigner.training.weighting import EQUAL, BatchWeighting, cells_of
 from trigner.triplets import CandidateSettings, candidates
 from trigner.triplets import collate as collate_candidates
 
@@ -130,6 +131,11 @@ class EpochBatches:
             )
         return [[members[place] for place in batch] for batch in plan]
 
+    def mean_sum(self, numbers: Sequence[int]) -> float:
+        """The mean, over all batches of all epochs, of the sum of their examples' `numbers`."""
+        total = sum(numbers[i] for plan in self._epochs for batch in plan for i in batch)
+        return total / sum(map(len, self._epochs))
+
     def __len__(self) -> int:
         return self._count
 
@@ -138,10 +144,12 @@ class EpochBatches:
 
 
 def collator(
-    model: Model, triplet_candidates: CandidateSettings | None
+    model: Model,
+    triplet_candidates: CandidateSettings | None,
+    weighting: BatchWeighting = EQUAL,
 ) -> Callable[[Sequence[Example]], dict[str, Any]]:
-    """What makes the trainer's inputs of examples: the tagger's arrays, padded `tags` and, with
-    triplets, `candidates`."""
+    """What makes the trainer's inputs of examples: the tagger's arrays, padded `tags`, what the
+    batch counts (`weight`) and, with triplets, `candidates` and their `triplet_weight`."""
 
     def together(examples: Sequence[Example]) -> dict[str, Any]:
         batch = collate([e.pieces for e in examples], padding_id=model.padding_id)
@@ -154,14 +162,16 @@ def collator(
             "tags": torch.from_numpy(
                 pad_tags(tags, word_axes=model.scheme.tag_space.word_axes, offset=model.offset)
             ),
+            "weight": weighting.of_cells(sum(cells_of(model, e) for e in examples)),
         }
         if triplet_candidates is not None:
-            inputs["candidates"] = collate_candidates(
-                [
-                    candidates([m.words for m in e.mentions], e.length, triplet_candidates)
-                    for e in examples
-                ]
-            )
+            found = [
+                candidates([m.words for m in e.mentions], e.length, triplet_candidates)
+                for e in examples
+            ]
+            inputs["candidates"] = collate_candidates(found)
+            anchors = sum(len(each.anchors) for each in found)
+            inputs["triplet_weight"] = weighting.of_anchors(anchors)
         return inputs
 
     return together

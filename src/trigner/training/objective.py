@@ -40,18 +40,30 @@ class Objective(nn.Module):
         self.parts: dict[str, Tensor] = {}
 
     def forward(
-        self, tags: Tensor, candidates: CandidateBatch | None = None, **inputs: Any
+        self,
+        tags: Tensor,
+        candidates: CandidateBatch | None = None,
+        weight: float = 1.0,
+        triplet_weight: float = 1.0,
+        **inputs: Any,
     ) -> Tensor:
-        """The loss of a batch, a scalar. `tags` hold `IGNORED` in padding."""
+        """The loss of a batch, a scalar. `tags` hold `IGNORED` in padding.
+
+        `weight` and `triplet_weight` are what the batch's tags and triplets count beside those of
+        other batches (`training.weighting`).
+        """
         scores = self.tagger(**inputs)
-        task = self.task_loss(scores.logits.float(), tags)
+        task = weight * self.task_loss(scores.logits.float(), tags)
         self.parts = {"loss_tags": task.detach()}
         if candidates is None:
             return task
         candidates = candidates.to(scores.logits.device)
         result = self.triplet_loss(self._states(scores, candidates), candidates)
-        self.parts["loss_triplets"] = result.loss.detach()
-        return task + self.triplets.weight * result.loss
+        # A sum counts each triplet alike already.
+        factor = 1.0 if self.triplets.reduction == "sum" else triplet_weight
+        triplets = factor * result.loss
+        self.parts["loss_triplets"] = triplets.detach()
+        return task + self.triplets.weight * triplets
 
     def _states(self, scores: TagScores, candidates: CandidateBatch) -> Tensor:
         cells = (candidates.sentences, candidates.rows, candidates.columns)

@@ -27,6 +27,7 @@ PAPER: dict[str, Any] = {
     "optimisation": {
         "epochs": 60,
         "cell_budget": None,
+        "batch_weighting": "equal",
         "encoder_rate": 5e-6,
         "learning_rate": 5e-4,
         "warmup": 0.0,
@@ -58,6 +59,7 @@ PAPER_MAC: dict[str, Any] = {
         "epochs": 300,
         "batch_size": 12,
         "cell_budget": None,
+        "batch_weighting": "equal",
         "encoder_rate": 1e-5,
         "learning_rate": 1e-5,
         "warmup": 0.0,
@@ -128,6 +130,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
             "epochs": 10,
             "batch_size": 16,
             "cell_budget": None,
+            "batch_weighting": "equal",
             "encoder_rate": 5e-6,
             "learning_rate": 1e-3,
             "warmup": 0.0,

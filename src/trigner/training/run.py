@@ -40,6 +40,7 @@ from trigner.training.trainer import (
     figures,
     training_arguments,
 )
+from trigner.training.weighting import batch_weighting
 
 RUN = "run.json"
 """Settings and data of a run, written before it starts: a resumption must agree with them."""
@@ -259,6 +260,8 @@ def _trainer(
     if optimisation.averaging is not None:
         averaging = Averaging(model.tagger, optimisation.averaging, checkpoint)
     extract = extractor(model, device=str(work.place))
+    mined = settings.triplets.candidates
+    weighting = batch_weighting(model, work.data.examples, optimisation, mined, batches.mean_sum)
 
     # An epoch is judged in the precision that it is trained in: on a CPU that takes half the time.
     mixed = optimisation.precision == "bfloat16"
@@ -300,7 +303,7 @@ def _trainer(
         ),
         data=work.data,
         batches=batches,
-        collator=collator(model, settings.triplets.candidates),
+        collator=collator(model, mined, weighting),
         settings=optimisation,
         score_dev=score_dev,
         callbacks=[*keep_best, progress],

@@ -163,6 +163,12 @@ class OptimisationSettings(_Section):
         description="word pairs in a batch, at most; auto: 40,000, longer sentences alone;"
         " none: random batches, last dropped",
     )
+    batch_weighting: Literal["cells", "equal"] = Field(
+        default="cells",
+        description="what a batch's loss counts: as much as it has word pairs (words where a scheme"
+        " scores words; anchors for triplets), so that each counts alike in the corpus; equal: the"
+        " mean over each batch, which weighs sentences by those beside them",
+    )
     encoder_rate: float = Field(
         default=1e-4, ge=0, description="learning rate of the pretrained encoder"
     )
