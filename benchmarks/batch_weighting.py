@@ -1,4 +1,4 @@
-"""Dev F1 after every epoch: batches by cost that weigh by cells, equal ones, random ones, plain W2NER.
+"""Dev F1 after every epoch: batches by cost, weighed by cells or not, random ones, plain W2NER.
 
     python benchmarks/batch_weighting.py run --data psytar=DIR --types AdverseReaction --seeds 1,2,3
     python benchmarks/batch_weighting.py report
@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-
 from plain_w2ner import train_plainly
+
 from trigner.corpora import read
 from trigner.evaluation import data_hash, score
 from trigner.mentions import Document
@@ -29,7 +29,7 @@ from trigner.training import resolve, train
 
 RESULTS = Path("docs/results/batch-weighting")
 COMMON = {
-    "optimisation.encoder_rate": 5e-5,
+    "optimisation.encoder_lr": 5e-5,
     "optimisation.learning_rate": 5e-4,
     "optimisation.precision": "bfloat16",
     "optimisation.batch_size": 12,
@@ -80,7 +80,7 @@ def plain(
         seed=seed,
         epochs=epochs,
         batch_size=12,
-        encoder_rate=5e-5,
+        encoder_lr=5e-5,
         learning_rate=5e-4,
         warmup=0.1,
         bfloat16=True,

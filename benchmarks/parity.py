@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from trigner.batches import by_cost, collate, cut
+from trigner.batches import by_cost, collate, windowing
 from trigner.corpora import read
 from trigner.inference import Extractor, load
 from trigner.mentions import Document, Mention, Sentence
@@ -56,9 +56,9 @@ def _with_ties(extractor: Extractor, sentences: Sequence[Sentence]) -> int:
 
 
 def _logits(extractor: Extractor, sentence: Sentence) -> Iterable[np.ndarray]:
-    examples = cut([sentence], extractor.word_pieces, extractor.max_pieces).examples
+    examples = windowing([sentence], extractor.subwords, extractor.max_subwords).examples
     for (n,) in by_cost([1] * len(examples), sentences=1, cells=1):
-        batch = collate([examples[n].pieces], padding_id=extractor.padding_id)
+        batch = collate([examples[n].subwords], padding_id=extractor.padding_id)
         yield extractor.scorer(batch)[0]
 
 

@@ -16,7 +16,7 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from transformers import get_linear_schedule_with_warmup
 
-from trigner.batches import Batch, Example, WordPieces, collate, cut
+from trigner.batches import Batch, Example, SubwordTokenizer, collate, windowing
 from trigner.inference.extraction import Extractor
 from trigner.mentions import Document, Mention
 from trigner.networks.pretrained import load_encoder
@@ -55,14 +55,14 @@ class PlainW2ner(nn.Module):
         self.output = nn.Linear(GRID, classes)
 
     def forward(
-        self, piece_ids: Tensor, attention_mask: Tensor, word_pieces: Tensor, lengths: Tensor
+        self, input_ids: Tensor, attention_mask: Tensor, word_subwords: Tensor, lengths: Tensor
     ) -> Tensor:
         """Logits `[B, L, L, C]`."""
         hidden = self.encoder(
-            input_ids=piece_ids, attention_mask=attention_mask, output_hidden_states=True
+            input_ids=input_ids, attention_mask=attention_mask, output_hidden_states=True
         ).hidden_states
-        pieces = torch.stack(hidden[-4:]).mean(0)
-        words = self._drop(pooled(pieces, word_pieces), 0.5)
+        subwords = torch.stack(hidden[-4:]).mean(0)
+        words = self._drop(pooled(subwords, word_subwords), 0.5)
         with torch.autocast("cpu", enabled=False):
             packed = pack_padded_sequence(
                 words.float(), lengths, batch_first=True, enforce_sorted=False
@@ -105,10 +105,10 @@ class PlainW2ner(nn.Module):
         return functional.dropout(values, rate, self.training)
 
 
-def pooled(pieces: Tensor, word_pieces: Tensor) -> Tensor:
+def pooled(subwords: Tensor, word_subwords: Tensor) -> Tensor:
     """The maximum over each word's subwords, `[B, L, D]`; zeros for a word without any."""
     rows = []
-    for sentence, words in zip(pieces, word_pieces.tolist(), strict=True):
+    for sentence, words in zip(subwords, word_subwords.tolist(), strict=True):
         owned = [[place for place in places if place >= 0] for places in words]
         rows.append(
             torch.stack(
@@ -145,7 +145,7 @@ def train_plainly(
     seed: int,
     epochs: int,
     batch_size: int,
-    encoder_rate: float,
+    encoder_lr: float,
     learning_rate: float,
     warmup: float,
     bfloat16: bool,
@@ -155,13 +155,13 @@ def train_plainly(
     torch.manual_seed(seed)
     model, tokenizer, padding_id = load_encoder(encoder, ())
     network = PlainW2ner(model, 2 + len(labels))
-    subwords = WordPieces(tokenizer)
+    subwords = SubwordTokenizer(tokenizer)
     sentences = [s for document in documents for s in segment(document).sentences]
-    examples = cut(sentences, subwords, 512).examples
+    examples = windowing(sentences, subwords, 512).examples
     in_encoder = {id(p) for p in model.parameters()}
     others = [p for p in network.parameters() if id(p) not in in_encoder]
     groups = [
-        {"params": [*model.parameters()], "lr": encoder_rate},
+        {"params": [*model.parameters()], "lr": encoder_lr},
         {"params": others, "lr": learning_rate},
     ]
     optimiser = torch.optim.AdamW(groups, weight_decay=0.0)
@@ -170,15 +170,15 @@ def train_plainly(
     extractor = Extractor(
         scorer=scorer(network, bfloat16),
         scheme=scheme("w2ner", labels),
-        word_pieces=subwords,
+        word_subwords=subwords,
         padding_id=padding_id,
-        max_pieces=512,
+        max_subwords=512,
     )
     random = np.random.default_rng(seed)
     for _ in range(epochs):
         network.train()
         for chosen in random_batches(examples, batch_size, random):
-            batch = collate([e.pieces for e in chosen], padding_id=padding_id)
+            batch = collate([e.subwords for e in chosen], padding_id=padding_id)
             with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
                 logits = network(*as_tensors(batch)).float()
             longest = int(batch.lengths.max())
@@ -219,5 +219,5 @@ def scorer(network: PlainW2ner, bfloat16: bool) -> Callable[[Batch], np.ndarray]
 
 def as_tensors(batch: Batch) -> tuple[Tensor, ...]:
     """What the network reads."""
-    arrays = (batch.piece_ids, batch.attention_mask, batch.word_pieces, batch.lengths)
+    arrays = (batch.input_ids, batch.attention_mask, batch.word_subwords, batch.lengths)
     return tuple(torch.from_numpy(array) for array in arrays)

@@ -165,13 +165,13 @@ def _between(text: str, gaps: Iterable[Fragment]) -> Iterable[Fragment]:
     yield start, len(text)
 
 
-def _found(text: str, pieces: Iterable[str]) -> Iterable[Fragment]:
-    """Where pieces stand that a library gives without offsets; changed pieces are not found."""
+def _found(text: str, subwords: Iterable[str]) -> Iterable[Fragment]:
+    """Where subwords stand that a library gives without offsets; changed subwords are not found."""
     at = 0
-    for piece in pieces:
-        start = text.find(piece, at)
-        if piece and start >= 0:
-            at = start + len(piece)
+    for subword in subwords:
+        start = text.find(subword, at)
+        if subword and start >= 0:
+            at = start + len(subword)
             yield start, at
 
 

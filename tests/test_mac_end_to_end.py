@@ -34,7 +34,7 @@ def make(folder, kind="bert", scheme="mac", **changes):
     torch.manual_seed(1)
     network = SMALL.model_copy(update={"mac": SMALL.mac.model_copy(update=changes)})
     made = create(str(encoder), scheme, ("ADR", "Drug"), network)
-    batch = collate(made.word_pieces([TEXT.split()]), padding_id=made.padding_id)
+    batch = collate(made.subwords([TEXT.split()]), padding_id=made.padding_id)
     logits = torch.from_numpy(torch_scorer(made.tagger)(batch)).flatten(0, 2)
     with torch.no_grad():
         # One cell in five has each tag.
@@ -57,8 +57,8 @@ def found(document):
 
 def assert_same_scores(model, scorer, sentences, tolerance=1e-4):
     expected = torch_scorer(model.tagger)
-    pieces = model.word_pieces(sentences)
-    for some in [*([p] for p in pieces), pieces]:
+    subwords = model.subwords(sentences)
+    for some in [*([p] for p in subwords), subwords]:
         batch = collate(some, padding_id=model.padding_id)
         mine, other = scorer(batch), expected(batch)
         for n, length in enumerate(batch.lengths):
@@ -97,11 +97,11 @@ def test_in_8_bits_batches_change_nothing(model, tmp_path, monkeypatch):
     assert operators.count("LSTM") == 2
     scorer = onnx_scorer(folder / "model.onnx", ["CPUExecutionProvider"])
     assert_same_scores(model, scorer, SENTENCES, tolerance=0.2)
-    pieces = model.word_pieces(SENTENCES)
-    together = scorer(collate(pieces, padding_id=model.padding_id))
-    for n, own in enumerate(pieces):
+    subwords = model.subwords(SENTENCES)
+    together = scorer(collate(subwords, padding_id=model.padding_id))
+    for n, own in enumerate(subwords):
         alone = scorer(collate([own], padding_id=model.padding_id))[0]
-        length = len(own.word_pieces)
+        length = len(own.word_subwords)
         np.testing.assert_allclose(together[n, :length, :length], alone, atol=1e-4)
 
 

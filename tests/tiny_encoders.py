@@ -33,7 +33,7 @@ _SIZES = {
 
 
 def tiny_encoder(folder: Path, kind: str, *, head: bool, positions: int = 40) -> Path:
-    """Save an encoder of a kind of `KINDS`, with or without its head for hidden pieces."""
+    """Save an encoder of a kind of `KINDS`, with or without its head for hidden subwords."""
     folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(7)
     make = {"bert": _bert, "mpnet": _mpnet, "roberta": _roberta}[kind]
@@ -42,15 +42,15 @@ def tiny_encoder(folder: Path, kind: str, *, head: bool, positions: int = 40) ->
 
 
 def _bert(folder: Path, head: bool, positions: int) -> PreTrainedModel:
-    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ",", *WORDS.split()]
-    size = _write_vocabulary(folder, pieces, "BertTokenizer")
+    subwords = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ",", *WORDS.split()]
+    size = _write_vocabulary(folder, subwords, "BertTokenizer")
     config = BertConfig(vocab_size=size, max_position_embeddings=positions, **_SIZES)
     return BertForMaskedLM(config) if head else BertModel(config, add_pooling_layer=False)
 
 
 def _mpnet(folder: Path, head: bool, positions: int) -> PreTrainedModel:
-    pieces = ["<s>", "<pad>", "</s>", "[UNK]", ".", ",", *WORDS.split(), "<mask>"]
-    size = _write_vocabulary(folder, pieces, "MPNetTokenizer")
+    subwords = ["<s>", "<pad>", "</s>", "[UNK]", ".", ",", *WORDS.split(), "<mask>"]
+    size = _write_vocabulary(folder, subwords, "MPNetTokenizer")
     config = MPNetConfig(vocab_size=size, max_position_embeddings=positions + 2, **_SIZES)
     return MPNetForMaskedLM(config) if head else MPNetModel(config, add_pooling_layer=False)
 
@@ -71,10 +71,10 @@ def _roberta(folder: Path, head: bool, positions: int) -> PreTrainedModel:
     return RobertaForMaskedLM(config) if head else RobertaModel(config, add_pooling_layer=False)
 
 
-def _write_vocabulary(folder: Path, pieces: list[str], tokenizer_class: str) -> int:
-    (folder / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
+def _write_vocabulary(folder: Path, subwords: list[str], tokenizer_class: str) -> int:
+    (folder / "vocab.txt").write_text("\n".join(subwords) + "\n", encoding="utf-8")
     _write_class(folder, tokenizer_class)
-    return len(pieces)
+    return len(subwords)
 
 
 def _write_class(folder: Path, tokenizer_class: str) -> None:

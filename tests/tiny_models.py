@@ -49,7 +49,7 @@ def tiny_model(folder: Path, scheme: str = "w2ner", kind: str = "bert", **change
     pairs = make_scheme(scheme, ()).tag_space is not TagSpace.SEQUENCE
     settings = SMALL.model_copy(update={"special_words": pairs, **changes})
     made = create(str(encoder), scheme, ("ADR", "Drug"), settings)
-    batch = collate(made.word_pieces([TEXT.split()]), padding_id=made.padding_id)
+    batch = collate(made.subwords([TEXT.split()]), padding_id=made.padding_id)
     scores = torch_scorer(made.tagger)(batch).reshape(-1, len(made.scheme.tags))
     several = made.scheme.tag_space is TagSpace.MULTI_LABEL_GRID
     middle = np.quantile(scores, 0.7, axis=0) if several else scores.mean(axis=0)

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from trigner.batches import WordPieces, collate
+from trigner.batches import SubwordTokenizer, collate
 from trigner.networks import NetworkSettings
 from trigner.networks.build import build_tagger
 from trigner.networks.conditional_norm import ConditionalNorm
@@ -21,7 +21,7 @@ SENTENCES = [
     ["no", "pain"],
     ["then", "my", "\u200b", "arms", "and", "legs", "felt", "numb", "after", "the", "tablet", "."],
 ]
-ARRAYS = ("piece_ids", "attention_mask", "word_pieces", "lengths")
+ARRAYS = ("input_ids", "attention_mask", "word_subwords", "lengths")
 
 Batches = Callable[[Sequence[Sequence[str]]], list[Tensor]]
 
@@ -35,10 +35,10 @@ def tiny_tagger(folder: Path, scheme: Scheme, settings: NetworkSettings) -> tupl
         if isinstance(layer, ConditionalNorm):
             for linear in (layer.scale, layer.shift):
                 torch.nn.init.normal_(linear.weight, std=0.3)
-    pieces = WordPieces(tokenizer, settings.leading_words)
+    subwords = SubwordTokenizer(tokenizer, settings.leading_words)
 
     def batch(sentences):
-        arrays = collate(pieces(sentences), padding_id=padding_id)
+        arrays = collate(subwords(sentences), padding_id=padding_id)
         return [torch.from_numpy(getattr(arrays, name)) for name in ARRAYS]
 
     return tagger, batch

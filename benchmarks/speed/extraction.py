@@ -102,7 +102,9 @@ def corpus_size(encoder: str, *, sizes: tuple[int, ...], tell: Tell) -> Section:
     model.tagger.co_predictor.grid.output.bias.data[0] = 10.0
     section = Section(
         "Extraction by size of corpus",
-        notes=["From ready words to mentions (pieces, batches, forward pass, decoding), float32."],
+        notes=[
+            "From ready words to mentions (subwords, batches, forward pass, decoding), float32."
+        ],
     )
     random = np.random.default_rng(7)
 
@@ -110,8 +112,8 @@ def corpus_size(encoder: str, *, sizes: tuple[int, ...], tell: Tell) -> Section:
     def scorer(batch: object) -> np.ndarray:
         return model.tagger(**made_up.inputs(batch)).logits.numpy()
 
-    limit = model.tagger.encoder.max_pieces
-    extractor = Extractor(scorer, model.scheme, model.word_pieces, model.padding_id, limit)
+    limit = model.tagger.encoder.max_subwords
+    extractor = Extractor(scorer, model.scheme, model.subwords, model.padding_id, limit)
     lengths = np.clip(np.rint(random.lognormal(2.6, 0.7, max(sizes))), 1, 60).astype(int)
     sentences = made_up.sentences(lengths.tolist(), 8)
     works = {str(size): lambda size=size: extractor.mentions(sentences[:size]) for size in sizes}

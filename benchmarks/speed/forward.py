@@ -35,7 +35,7 @@ def measure(
             _plain(section, encoder, chosen)
     if made_up.MPNET in encoders:
         section.notes.append(
-            "mpnet: MPNet's shape (12 layers of 768) with random weights and MiniLM's pieces, on "
+            "mpnet: MPNet's shape (12 layers of 768) with random weights and MiniLM's subwords, on "
             "every n-th of these sentences, 200 in all; its time does not depend on its weights."
         )
     return section
@@ -75,7 +75,9 @@ def _plain(section: Section, encoder: str, chosen: list) -> None:
     plain = Straightforward(tagger).eval()
     batches = [made_up.inputs(b) for b in made_up.extraction_batches(model, chosen)]
     # The longest sentences' batches alone would take gigabytes and minutes.
-    batches = [b for b in batches if b["word_pieces"].shape[1] <= 40][:: max(1, len(batches) // 4)]
+    batches = [b for b in batches if b["word_subwords"].shape[1] <= 40][
+        :: max(1, len(batches) // 4)
+    ]
     ours, others, floor = [], [], []
     largest = 0.0
     for batch in batches:
@@ -96,7 +98,7 @@ def _plain(section: Section, encoder: str, chosen: list) -> None:
 
 
 def run_bare(encoder: torch.nn.Module, batch: dict[str, torch.Tensor]) -> object:
-    return encoder(input_ids=batch["piece_ids"], attention_mask=batch["attention_mask"])
+    return encoder(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"])
 
 
 def difference(one: torch.Tensor, other: torch.Tensor, lengths: torch.Tensor) -> float:

@@ -17,11 +17,11 @@ PLAIN = "straightforward"
 
 
 def measure(encoder: str, *, lengths: tuple[int, ...], rounds: int, tell: Tell) -> Section:
-    """One sentence at a time, words of one piece, special words included."""
+    """One sentence at a time, words of one subword, special words included."""
     section = Section(
         "Forward pass by sentence length",
         notes=[
-            "One sentence of words of one piece each, [POS] and [NEG] among them; float32. Memory: "
+            "One sentence of one-subword words, [POS] and [NEG] among them; float32. Memory: "
             "the most that was resident during one forward pass in a fresh process, above the "
             "loaded model (ours with the default pair map, straightforward with the full W). "
             "Scores are compared with the full W on both sides.",
@@ -31,7 +31,7 @@ def measure(encoder: str, *, lengths: tuple[int, ...], rounds: int, tell: Tell) 
     plain = Straightforward(full.tagger).eval()
     for length in lengths:
         tell(f"forward, {length} words")
-        batch = made_up.inputs(made_up.one_piece_words(model, length))
+        batch = made_up.inputs(made_up.one_subword_words(model, length))
         works = {
             "ours": partial(model.tagger, **batch),
             "bare": partial(run_bare, model.tagger.encoder.model, batch),
@@ -76,6 +76,6 @@ def measure(encoder: str, *, lengths: tuple[int, ...], rounds: int, tell: Tell) 
 def one_forward(encoder: str, side: str, *, length: int) -> Callable[[], object]:
     """Everything loaded, ready for a forward pass."""
     model = made_up.model(encoder, "full" if side == PLAIN else side)
-    batch = made_up.inputs(made_up.one_piece_words(model, length))
+    batch = made_up.inputs(made_up.one_subword_words(model, length))
     network = Straightforward(model.tagger).eval() if side == PLAIN else model.tagger
     return torch.inference_mode()(lambda: network(**batch))

@@ -10,7 +10,7 @@ import torch
 from candidates import mention
 from transformers import MPNetConfig, MPNetModel
 
-from trigner.batches import Batch, Example, Window, by_cost, collate, cut
+from trigner.batches import Batch, Example, Window, by_cost, collate, windowing
 from trigner.corpora import read
 from trigner.inference.extraction import CELL_BUDGET
 from trigner.mentions import Mention, Sentence
@@ -100,7 +100,7 @@ def sample_sentences(corpus: Path | None, count: int) -> tuple[list[Sentence], s
 
 def examples(model: Model, sentences: Sequence[Sentence]) -> list[Example]:
     """As training and extraction cut them."""
-    return list(cut(sentences, model.word_pieces, model.tagger.encoder.max_pieces).examples)
+    return list(windowing(sentences, model.subwords, model.tagger.encoder.max_subwords).examples)
 
 
 def extraction_batches(model: Model, sentences: Sequence[Sentence]) -> list[Batch]:
@@ -108,23 +108,23 @@ def extraction_batches(model: Model, sentences: Sequence[Sentence]) -> list[Batc
     made = examples(model, sentences)
     lengths = [example.length + model.offset for example in made]
     return [
-        collate([made[i].pieces for i in batch], padding_id=model.padding_id)
+        collate([made[i].subwords for i in batch], padding_id=model.padding_id)
         for batch in by_cost(lengths, sentences=32, cells=CELL_BUDGET)
     ]
 
 
-def one_piece_words(model: Model, length: int) -> Batch:
-    """One sentence of `length` words of one piece each, special words included."""
+def one_subword_words(model: Model, length: int) -> Batch:
+    """One sentence of `length` words of one subword each, special words included."""
     own = length - model.offset
-    example = Example(0, Window(0, own, 0, own), model.word_pieces([["pain"] * own])[0])
-    return collate([example.pieces], padding_id=model.padding_id)
+    example = Example(0, Window(0, own, 0, own), model.subwords([["pain"] * own])[0])
+    return collate([example.subwords], padding_id=model.padding_id)
 
 
 def inputs(batch: Batch) -> dict[str, torch.Tensor]:
     """What a tagger takes."""
     return {
-        "piece_ids": torch.from_numpy(batch.piece_ids),
+        "input_ids": torch.from_numpy(batch.input_ids),
         "attention_mask": torch.from_numpy(batch.attention_mask),
-        "word_pieces": torch.from_numpy(batch.word_pieces),
+        "word_subwords": torch.from_numpy(batch.word_subwords),
         "lengths": torch.from_numpy(batch.lengths),
     }

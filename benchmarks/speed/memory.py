@@ -1,4 +1,4 @@
-"""Peak memory of one piece of work, in a fresh process.
+"""Peak memory of one subword of work, in a fresh process.
 
     python -m speed.memory '{"work": "step", "side": "low_rank", ...}'
 

@@ -36,6 +36,8 @@ from trigner.triplets import CLEAN
 SELECTIONS = ("ce", "nc", "hn", "sn")
 PLAIN, BARE = "straightforward", "bare encoder"
 MAPS = ("low_rank", "folded", "full")
+INPUTS = ("input_ids", "attention_mask", "word_subwords", "lengths")
+"""What a tagger reads of a batch."""
 
 
 def measure(encoder: str, *, size: int, longest: int, rounds: int, tell: Tell) -> Section:
@@ -126,8 +128,8 @@ def our_objective(model: Model, source: str, selection: str) -> Objective:
 
 def bare_loss(encoder: nn.Module, batch: dict[str, Any]) -> Tensor:
     """Any loss of the last hidden state, so that gradients reach every weight."""
-    pieces, mask = batch["piece_ids"], batch["attention_mask"]
-    return encoder(input_ids=pieces, attention_mask=mask).last_hidden_state.square().mean()
+    subwords, mask = batch["input_ids"], batch["attention_mask"]
+    return encoder(input_ids=subwords, attention_mask=mask).last_hidden_state.square().mean()
 
 
 def plain_loss(
@@ -138,7 +140,7 @@ def plain_loss(
     found = [
         naive_candidates([m.words for m in s.mentions], len(s.words), CLEAN) for s in sentences
     ]
-    inputs = {k: v for k, v in batch.items() if k not in ("tags", "candidates")}
+    inputs = {k: v for k, v in batch.items() if k in INPUTS}
 
     def loss(training: bool = True) -> Tensor:
         logits, _ = network.train(training)(**inputs)
@@ -169,7 +171,7 @@ def _step(update: Callable[[Tensor], None], loss: Callable[[], Tensor]) -> Calla
 
 def _equality(model: Model, batch: dict[str, Any], sentences: list[Sentence]) -> str:
     """Both objectives without dropout: equal scores and equal loss."""
-    inputs = {k: v for k, v in batch.items() if k not in ("tags", "candidates")}
+    inputs = {k: v for k, v in batch.items() if k in INPUTS}
     ours, theirs = our_objective(model, "logits", "ce"), plain_loss(model, sentences, batch)
     network = Straightforward(model.tagger).eval()
     with torch.no_grad():

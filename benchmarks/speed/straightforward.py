@@ -31,15 +31,15 @@ class Straightforward(nn.Module):
         self.tagger = tagger
 
     def forward(
-        self, piece_ids: Tensor, attention_mask: Tensor, word_pieces: Tensor, lengths: Tensor
+        self, input_ids: Tensor, attention_mask: Tensor, word_subwords: Tensor, lengths: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Logits `[B, L, L, C]` and `H^bi [B, L, L, 512]`."""
         encoder = self.tagger.encoder
         hidden = encoder.model(
-            input_ids=piece_ids, attention_mask=attention_mask, output_hidden_states=True
+            input_ids=input_ids, attention_mask=attention_mask, output_hidden_states=True
         ).hidden_states
-        pieces = torch.stack(hidden[-encoder.layers :], dim=-1).mean(-1)
-        states = self._in_context(self._words(pieces, word_pieces), lengths)
+        subwords = torch.stack(hidden[-encoder.layers :], dim=-1).mean(-1)
+        states = self._in_context(self._words(subwords, word_subwords), lengths)
         positions = torch.arange(states.shape[1])
         inside = positions < lengths[:, None]
         features = self._pair_features(states, inside[:, :, None] & inside[:, None])
@@ -47,14 +47,14 @@ class Straightforward(nn.Module):
         branch: nn.Module = self.tagger.co_predictor
         return branch.pairs.output(pairs) + self._grid_scores(features), pairs
 
-    def _words(self, pieces: Tensor, word_pieces: Tensor) -> Tensor:
-        batch, count, _ = pieces.shape
-        length = word_pieces.shape[1]
+    def _words(self, subwords: Tensor, word_subwords: Tensor) -> Tensor:
+        batch, count, _ = subwords.shape
+        length = word_subwords.shape[1]
         owned = torch.zeros(batch, length, count + 1, dtype=torch.bool)
-        owned.scatter_(2, torch.where(word_pieces < 0, count, word_pieces), True)
+        owned.scatter_(2, torch.where(word_subwords < 0, count, word_subwords), True)
         owned = owned[:, :, :-1]
-        spread = pieces[:, None].expand(-1, length, -1, -1)
-        spread = spread.masked_fill(~owned[..., None], pieces.min().item())
+        spread = subwords[:, None].expand(-1, length, -1, -1)
+        spread = spread.masked_fill(~owned[..., None], subwords.min().item())
         return spread.max(dim=2).values
 
     def _in_context(self, words: Tensor, lengths: Tensor) -> Tensor:

@@ -130,7 +130,7 @@ def _inference(
     }
     works = {name: partial(_forward, m.tagger.eval(), batches[name]) for name, m in models.items()}
     bare = partial(_bare, models[GRID].tagger.encoder.model)
-    short = [b for b in batches[GRID] if b["word_pieces"].shape[1] <= 40][::4]
+    short = [b for b in batches[GRID] if b["word_subwords"].shape[1] <= 40][::4]
     plain = Straightforward(made_up.model(encoder, "full").tagger).eval()
     some = {
         GRID: partial(_forward, models[GRID].tagger, short),

@@ -2,16 +2,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from trigner.batches import IGNORED, SentencePieces, collate, pad_tags
+from trigner.batches import IGNORED, SentenceSubwords, collate, pad_tags
 
 
-def test_collate_pads_pieces_words_and_widths():
-    short = SentencePieces(np.array([1, 7, 2]), np.array([[1]]))
-    long = SentencePieces(np.array([1, 5, 6, 8, 2]), np.array([[1, 2], [-1, -1], [3, -1]]))
+def test_collate_pads_subwords_words_and_widths():
+    short = SentenceSubwords(np.array([1, 7, 2]), np.array([[1]]))
+    long = SentenceSubwords(np.array([1, 5, 6, 8, 2]), np.array([[1, 2], [-1, -1], [3, -1]]))
     batch = collate([short, long], padding_id=9)
-    assert batch.piece_ids.tolist() == [[1, 7, 2, 9, 9], [1, 5, 6, 8, 2]]
+    assert batch.input_ids.tolist() == [[1, 7, 2, 9, 9], [1, 5, 6, 8, 2]]
     assert batch.attention_mask.tolist() == [[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]]
-    assert batch.word_pieces.tolist() == [
+    assert batch.word_subwords.tolist() == [
         [[1, -1], [-1, -1], [-1, -1]],
         [[1, 2], [-1, -1], [3, -1]],
     ]

@@ -8,23 +8,23 @@ from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
 from tiny_encoders import tiny_encoder
-from trigner.batches import WordPieces, cut
+from trigner.batches import SubwordTokenizer, windowing
 from trigner.errors import InputError
 from trigner.mentions import Mention, Sentence
 
 
 @pytest.fixture(scope="module")
-def word_pieces(tmp_path_factory):
+def word_subwords(tmp_path_factory):
     folder = tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=False)
-    return WordPieces(AutoTokenizer.from_pretrained(folder).backend_tokenizer)
+    return SubwordTokenizer(AutoTokenizer.from_pretrained(folder).backend_tokenizer)
 
 
 @pytest.fixture(scope="module")
 def long_words(tmp_path_factory):
-    """A tokenizer with a piece for each letter of a word it does not know."""
+    """A tokenizer with a subword for each letter of a word it does not know."""
     folder = tiny_encoder(tmp_path_factory.mktemp("encoder"), "roberta", head=False)
     tokenizer = AutoTokenizer.from_pretrained(folder, add_prefix_space=True)
-    return WordPieces(tokenizer.backend_tokenizer)
+    return SubwordTokenizer(tokenizer.backend_tokenizer)
 
 
 def sentence(length, *mentions):
@@ -34,9 +34,9 @@ def sentence(length, *mentions):
     return Sentence("d", 0, chosen, offsets, tuple(Mention(m, "ADR") for m in mentions))
 
 
-def test_a_sentence_that_fits_is_one_example(word_pieces):
+def test_a_sentence_that_fits_is_one_example(word_subwords):
     given = sentence(5, (0, 3))
-    result = cut([given], word_pieces, 40)
+    result = windowing([given], word_subwords, 40)
     (example,) = result.examples
     assert example.length == 5
     assert example.mentions == given.mentions
@@ -44,82 +44,82 @@ def test_a_sentence_that_fits_is_one_example(word_pieces):
     assert result.lost == ()
 
 
-def test_a_long_sentence_keeps_its_mentions_in_the_window_that_answers(word_pieces):
+def test_a_long_sentence_keeps_its_mentions_in_the_window_that_answers(word_subwords):
     spans = [(i, i + 2) for i in range(0, 97, 3)]
-    result = cut([sentence(3), sentence(100, *spans)], word_pieces, 22)
+    result = windowing([sentence(3), sentence(100, *spans)], word_subwords, 22)
     windows = [example for example in result.examples if example.sentence == 1]
     assert len(windows) > 4
-    assert all(len(example.pieces.ids) <= 22 for example in result.examples)
+    assert all(len(example.subwords.ids) <= 22 for example in result.examples)
     back = [m for e in windows for own in e.mentions if (m := e.in_sentence(own)) is not None]
     assert sorted(mention.words for mention in back) == spans
     assert result.lost == ()
 
 
-def test_a_mention_over_the_border_is_the_next_windows(word_pieces):
+def test_a_mention_over_the_border_is_the_next_windows(word_subwords):
     # Windows of 20 words share 5: the border is in their middle.
-    first, second = cut([sentence(30)], word_pieces, 22).examples
+    first, second = windowing([sentence(30)], word_subwords, 22).examples
     assert (first.window.last, first.window.stop, second.window.start) == (17, 20, 15)
     assert first.in_sentence(Mention((16, 19), "ADR")) == Mention((16, 19), "ADR")
     assert second.in_sentence(Mention((1, 4), "ADR")) is None
     assert second.in_sentence(Mention((1, 5), "ADR")) == Mention((16, 20), "ADR")
-    assert cut([sentence(30, (15, 21))], word_pieces, 22).lost == ()
+    assert windowing([sentence(30, (15, 21))], word_subwords, 22).lost == ()
 
 
-def test_a_mention_that_no_window_holds_is_told(word_pieces):
-    result = cut([sentence(100, (0, 99), (4, 5))], word_pieces, 22)
+def test_a_mention_that_no_window_holds_is_told(word_subwords):
+    result = windowing([sentence(100, (0, 99), (4, 5))], word_subwords, 22)
     assert [(place, mention.words) for place, mention in result.lost] == [(0, (0, 99))]
 
 
 @pytest.mark.parametrize("limit", [3, 4, 8, 16])
-def test_a_very_small_encoder_sees_every_word_if_not_all_of_its_pieces(long_words, limit):
+def test_a_very_small_encoder_sees_every_word_if_not_all_of_its_subwords(long_words, limit):
     words = ("x" * 40, "my", "y" * 100, "leg")
     whole = Sentence("d", 0, words, tuple((0, 0) for _ in words), (Mention((1,), "ADR"),))
-    result = cut([whole], long_words, limit)
+    result = windowing([whole], long_words, limit)
     assert result.lost == ()
     seen = [w for e in result.examples for w in range(e.window.first, e.window.last)]
     assert seen == [0, 1, 2, 3]
     for example in result.examples:
-        assert len(example.pieces.ids) <= limit
-        assert (example.pieces.word_pieces >= 0).any(axis=1).all()
-    assert result.shortened == 2
+        assert len(example.subwords.ids) <= limit
+        assert (example.subwords.word_subwords >= 0).any(axis=1).all()
+    assert result.truncated == 2
     assert result.windowed == (len(result.examples) > 1)
 
 
 def test_a_shortened_word_that_two_windows_share_is_one(long_words):
     words = (*"a" * 230, "y" * 100, *"b" * 230)
     whole = Sentence("d", 0, words, tuple((0, 0) for _ in words))
-    result = cut([whole], long_words, 300)
-    assert sum(example.pieces.shortened for example in result.examples) == 2
-    assert (result.shortened, result.windowed) == (1, 1)
+    result = windowing([whole], long_words, 300)
+    assert sum(example.subwords.truncated for example in result.examples) == 2
+    assert (result.truncated, result.windowed) == (1, 1)
 
 
 @pytest.mark.parametrize("limit", [0, 2])
 def test_an_encoder_without_room_for_words_is_refused(long_words, limit):
-    with pytest.raises(InputError, match=f"reads {limit} pieces at a time, .* 2 are needed"):
-        cut([sentence(3)], long_words, limit)
+    with pytest.raises(InputError, match=f"reads {limit} subwords at a time, .* 2 are needed"):
+        windowing([sentence(3)], long_words, limit)
 
 
 SOME_WORDS = st.sampled_from(["my", "legs", "numbness", "\u200b", "pain,", "."])
 
 
 @given(st.lists(SOME_WORDS, min_size=1, max_size=60), st.integers(10, 30), st.data())
-def test_nothing_is_lost_untold(word_pieces, words, limit, data):
-    """Every word is seen with all its pieces, every mention comes back once or is told."""
+def test_nothing_is_lost_untold(word_subwords, words, limit, data):
+    """Every word is seen with all its subwords, every mention comes back once or is told."""
     steps = st.lists(st.integers(1, 6), max_size=4)
     drawn = data.draw(st.sets(st.tuples(st.integers(0, 59), steps.map(tuple)), max_size=12))
     placed = {tuple(accumulate(steps, initial=first)) for first, steps in drawn}
     mentions = tuple(Mention(m, "ADR") for m in sorted(placed) if m[-1] < len(words))
     whole = Sentence("d", 0, tuple(words), tuple((0, 0) for _ in words), mentions)
-    result = cut([whole], word_pieces, limit)
-    (together,) = word_pieces([words])
+    result = windowing([whole], word_subwords, limit)
+    (together,) = word_subwords([words])
     back: list[Mention] = []
     for example in result.examples:
-        window, own = example.window, example.pieces
+        window, own = example.window, example.subwords
         assert len(own.ids) <= limit
-        assert example.length == window.stop - window.start == len(own.word_pieces)
+        assert example.length == window.stop - window.start == len(own.word_subwords)
         for word in range(example.length):
-            there = together.word_pieces[window.start + word]
-            here = own.word_pieces[word]
+            there = together.word_subwords[window.start + word]
+            here = own.word_subwords[word]
             assert own.ids[here[here >= 0]].tolist() == together.ids[there[there >= 0]].tolist()
         inside = [m for m in mentions if {*m.words} <= {*range(window.start, window.stop)}]
         shifted = [tuple(w - window.start for w in m.words) for m in inside]
@@ -131,6 +131,6 @@ def test_nothing_is_lost_untold(word_pieces, words, limit, data):
         assert not any(
             w.start <= ends[0] and ends[1] < w.stop for w in (e.window for e in result.examples)
         )
-    if sum((together.word_pieces >= 0).sum(1)) + 2 <= limit:
+    if sum((together.word_subwords >= 0).sum(1)) + 2 <= limit:
         assert result.lost == ()
         assert len(result.examples) == 1

@@ -53,5 +53,5 @@ def test_a_short_sentence_is_one_window():
 
 
 def test_a_word_over_the_limit():
-    with pytest.raises(ValueError, match="a word has 9 pieces; the limit is 5"):
+    with pytest.raises(ValueError, match="a word has 9 subwords; the limit is 5"):
         windows([1, 9, 1], 5)

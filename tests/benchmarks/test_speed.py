@@ -39,7 +39,7 @@ def test_the_network_written_plainly_gives_our_scores_and_pair_states(encoder):
     model = made_up.model(encoder, "full")
     batch = step.training_batch(model, made_up.cadec_batch(3, 9))
     candidates = batch.pop("candidates")
-    batch.pop("tags")
+    batch = {name: batch[name] for name in step.INPUTS}
     with torch.no_grad():
         ours = model.tagger(**batch)
         logits, pairs = Straightforward(model.tagger).eval()(**batch)

@@ -11,7 +11,7 @@ def test_evaluate_agrees_on_the_model_and_its_export(run, model, gold, tmp_path)
     after = json.loads(run("evaluate", "--model", tmp_path / "small", "--data", gold, "--json").out)
     assert before["overall"]["predicted"] > 0
     assert after == before
-    assert json.loads(run("info", tmp_path / "small", "--json").out)["runtime"]["max_pieces"] > 0
+    assert json.loads(run("info", tmp_path / "small", "--json").out)["runtime"]["max_subwords"] > 0
     again = run("export", "--model", model, "--out", tmp_path / "small", "--int8")
     assert again.code == 2
     assert "is not empty" in again.err

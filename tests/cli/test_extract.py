@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from trigner.cli.extract import Counted, _print
-from trigner.inference import portions
+from trigner.inference import chunks
 from trigner.mentions import Document, Entity
 
 
@@ -55,7 +55,7 @@ def feed(monkeypatch, lines):
 
 @pytest.mark.parametrize("format", ["jsonl", "brat", "html", "bigbio", "grid", "inline"])
 def test_a_stream_keeps_a_bounded_number_of_documents(run, model, monkeypatch, tmp_path, format):
-    monkeypatch.setattr(portions, "DOCUMENTS", 4)
+    monkeypatch.setattr(chunks, "DOCUMENTS", 4)
     drawn, ahead = [], []
 
     def lines():

@@ -33,7 +33,7 @@ QUICK = {
         "output_dropout": 0.1,
     },
     "triplets": {"weight": 0.0},
-    "optimisation": {"batch_size": 4, "encoder_rate": 0.01, "learning_rate": 0.01},
+    "optimisation": {"batch_size": 4, "encoder_lr": 0.01, "learning_rate": 0.01},
 }
 """In place of the shipped corpus's own settings: the least that learns to find something in it."""
 

@@ -60,8 +60,8 @@ def same_scores():
 
     def compare(model, scorer, sentences, tolerance=1e-4):
         expected = extractor(model, device="cpu").scorer
-        pieces = model.word_pieces(sentences)
-        for group in ([p] for p in pieces), (pieces,):
+        subwords = model.subwords(sentences)
+        for group in ([p] for p in subwords), (subwords,):
             for some in group:
                 batch = collate(some, padding_id=model.padding_id)
                 found, wanted = scorer(batch), expected(batch)

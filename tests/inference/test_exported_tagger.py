@@ -10,10 +10,10 @@ from trigner.networks.pooling import WordPooling
 
 def test_pooling_is_that_of_training():
     states = torch.randn(2, 7, 5)
-    word_pieces = torch.tensor([[[1, 2, 3], [4, -1, -1]], [[-1, -1, -1], [5, 6, -1]]])
+    word_subwords = torch.tensor([[[1, 2, 3], [4, -1, -1]], [[-1, -1, -1], [5, 6, -1]]])
     for empty_word in ("zeros", "batch_minimum"):
-        expected = WordPooling(empty_word=empty_word)(states, word_pieces)
-        assert GatheredPooling(empty_word)(states, word_pieces).equal(expected)
+        expected = WordPooling(empty_word=empty_word)(states, word_subwords)
+        assert GatheredPooling(empty_word)(states, word_subwords).equal(expected)
 
 
 def test_the_full_map_is_folded_with_its_bias():

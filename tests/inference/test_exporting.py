@@ -44,7 +44,7 @@ def test_any_lengths_in_any_batch_score_as_in_pytorch(made, tmp_path, same_score
     same_scores(model, scorer, [["left"] * 30, ["arm", "hurt"]])
 
 
-def test_the_papers_words_without_pieces_export_too(made, tmp_path):
+def test_the_papers_words_without_subwords_export_too(made, tmp_path):
     # Their value is the smallest of the batch: equal in equal batches only.
     model = made("bert", empty_word="batch_minimum")
     folder = export(model, tmp_path / "out")
@@ -71,7 +71,7 @@ def test_the_folder_says_what_it_is(made, exported, in_8_bits):
         assert description["labels"] == ["ADR", "Drug"]
         assert description["runtime"]["precision"] == precision
         assert description["runtime"]["special_words"] == ["[POS]", "[NEG]"]
-        assert description["runtime"]["max_pieces"] == 40
+        assert description["runtime"]["max_subwords"] == 40
 
 
 def test_a_graph_that_scores_otherwise_is_not_written(made, tmp_path, monkeypatch):
@@ -139,8 +139,8 @@ def test_descriptions_of_another_version(exported, tmp_path, change, told):
 
 def test_probes_reach_the_encoders_limit_at_most(made):
     model = made()
-    assert exporting._probes(model).piece_ids.shape[1] <= model.tagger.encoder.max_pieces
-    assert collate(model.word_pieces([["pain"]]), padding_id=0).lengths.tolist() == [3]
+    assert exporting._probes(model).input_ids.shape[1] <= model.tagger.encoder.max_subwords
+    assert collate(model.subwords([["pain"]]), padding_id=0).lengths.tolist() == [3]
 
 
 def test_an_exported_graph_tells_nothing_of_the_machine(exported, in_8_bits):

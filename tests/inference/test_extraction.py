@@ -13,7 +13,7 @@ from tiny_encoders import tiny_encoder
 from trigner.batches import Batch, collate, windows
 from trigner.corpora import document_of
 from trigner.errors import InputError
-from trigner.inference import extractor, portions
+from trigner.inference import chunks, extractor
 from trigner.inference.torch_runtime import torch_scorer
 from trigner.mentions import Document, Mention
 from trigner.networks import NetworkSettings, create
@@ -38,7 +38,7 @@ def model(tmp_path_factory):
     torch.manual_seed(1)
     made = create(str(folder), "w2ner", ("ADR", "Drug"), SMALL)
     # No class ahead of the others on average: an untrained network tags some cells of each.
-    probe = collate(made.word_pieces([TEXTS[0].split()]), padding_id=made.padding_id)
+    probe = collate(made.subwords([TEXTS[0].split()]), padding_id=made.padding_id)
     mean = torch_scorer(made.tagger)(probe).mean(axis=(0, 1, 2))
     with torch.no_grad():
         made.tagger.co_predictor.pairs.output.bias -= torch.from_numpy(mean)
@@ -97,8 +97,8 @@ def test_stream_is_lazy(extract):
 def test_nothing_depends_on_portions_or_on_other_documents(extract, order, words, ending, others):
     alone = [found(extract(text)) for text in TEXTS]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(portions, "WORDS", words)
-        patch.setattr(portions, "DOCUMENTS", ending)
+        patch.setattr(chunks, "WORDS", words)
+        patch.setattr(chunks, "DOCUMENTS", ending)
         texts = [*others, *(TEXTS[i] for i in order), *others]
         together = list(extract.stream(texts))
     own = together[len(others) : len(others) + len(order)]
@@ -116,17 +116,17 @@ def pairs_of(ids):
 
 def pair_finder(extract):
     """An extractor that finds every `left ... arm`, and nothing else."""
-    (pieces,) = extract.word_pieces([["left", "arm"]])
-    specials = len(extract.word_pieces.special_words)
-    numbers = {int(pieces.ids[pieces.word_pieces[specials + n, 0]]): n + 1 for n in range(2)}
+    (subwords,) = extract.subwords([["left", "arm"]])
+    specials = len(extract.subwords.special_words)
+    numbers = {int(subwords.ids[subwords.word_subwords[specials + n, 0]]): n + 1 for n in range(2)}
 
     def scorer(batch: Batch):
-        rows, length, _ = batch.word_pieces.shape
+        rows, length, _ = batch.word_subwords.shape
         scores = np.zeros((rows, length, length, 4), dtype=np.float32)
         scores[..., 0] = 5
         for row in range(rows):
-            first_pieces = batch.word_pieces[row, : batch.lengths[row], 0]
-            ids = [numbers.get(int(batch.piece_ids[row, at]), 0) for at in first_pieces]
+            first_subwords = batch.word_subwords[row, : batch.lengths[row], 0]
+            ids = [numbers.get(int(batch.input_ids[row, at]), 0) for at in first_subwords]
             for head, tail in pairs_of(ids):
                 scores[row, head, tail, 1] = 9
                 scores[row, tail, head, 2] = 9
@@ -143,8 +143,8 @@ def pair_finder(extract):
 @settings(max_examples=60, deadline=None)
 def test_windows_neither_duplicate_nor_shift_nor_drop(extract, words, limit, batch_size):
     """What some window holds whole is found once and in its place, and nothing else is."""
-    finder = replace(pair_finder(extract), max_pieces=limit, batch_size=batch_size)
-    spans = windows([1] * len(words), limit - extract.word_pieces.overhead)
+    finder = replace(pair_finder(extract), max_subwords=limit, batch_size=batch_size)
+    spans = windows([1] * len(words), limit - extract.subwords.overhead)
     ids = [{"left": 1, "arm": 2}.get(word, 0) for word in words]
     expected = [
         (head, tail)
@@ -159,7 +159,7 @@ def test_windows_neither_duplicate_nor_shift_nor_drop(extract, words, limit, bat
         else (starts.index(e.fragments[0][0]), starts.index(e.fragments[0][0]) + 1)
         for e in document.entities
     ] == expected
-    overlap = (limit - extract.word_pieces.overhead) // 4
+    overlap = (limit - extract.subwords.overhead) // 4
     assert {p for p in pairs_of(ids) if p[1] - p[0] < overlap} <= {*expected}
     assert finder.tally.windowed == (len(spans) > 1)
 
@@ -169,12 +169,12 @@ def test_mentions_that_no_window_holds_are_counted(extract):
     spans = [(0, 1), (20, 80), (3, 99)]
     gold = document_of("d", words, [Mention(span, "ADR") for span in spans])
     assert extract.beyond_windows([gold, Document("e", "my arm .")]) == 2
-    assert replace(extract, max_pieces=500).beyond_windows([gold]) == 0
+    assert replace(extract, max_subwords=500).beyond_windows([gold]) == 0
 
 
 def test_memory_grows_by_the_text_alone(extract):
     def scorer(batch: Batch):
-        length = batch.word_pieces.shape[1]
+        length = batch.word_subwords.shape[1]
         return np.zeros((len(batch.lengths), length, length, 4), dtype=np.float32)
 
     quiet = replace(extract, scorer=scorer, batch_size=512)
@@ -190,7 +190,7 @@ def test_memory_grows_by_the_text_alone(extract):
 
     peak(10)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(portions, "WORDS", 2000)
+        patch.setattr(chunks, "WORDS", 2000)
         patch.setattr(sentences, "STRETCH", 10_000)
         (short, less), (long, more) = peak(1000), peak(5000)
     assert more - less < 3 * (long - short)
@@ -235,7 +235,7 @@ def test_threshold_drops_and_keeps(extract):
 
 def test_predictions_on_special_words_are_left_out_and_counted(extract):
     def scorer(batch: Batch):
-        length = batch.word_pieces.shape[1]
+        length = batch.word_subwords.shape[1]
         scores = np.zeros((len(batch.lengths), length, length, 4), dtype=np.float32)
         scores[..., 0] = 1
         scores[:, 0, 0, 2] = 5  # [POS] as an entity
@@ -250,7 +250,7 @@ def test_predictions_on_special_words_are_left_out_and_counted(extract):
 
 def test_hitting_the_bound_is_told(extract):
     def scorer(batch: Batch):
-        length = batch.word_pieces.shape[1]
+        length = batch.word_subwords.shape[1]
         scores = np.zeros((len(batch.lengths), length, length, 4), dtype=np.float32)
         scores[:, np.tril_indices(length)[0], np.tril_indices(length)[1], 2] = 3
         scores[:, np.triu_indices(length, 1)[0], np.triu_indices(length, 1)[1], 1] = 3
@@ -260,7 +260,7 @@ def test_hitting_the_bound_is_told(extract):
     rigged(words=["pain"] * 30)
     assert rigged.tally.bounded == 1
     assert any("bound" in notice for notice in rigged.tally.notices())
-    narrow = replace(rigged, max_pieces=40, tally=type(extract.tally)())
+    narrow = replace(rigged, max_subwords=40, tally=type(extract.tally)())
     narrow(words=["pain"] * 90)
     assert (narrow.tally.bounded, narrow.tally.windowed, narrow.tally.sentences) == (1, 1, 1)
 

@@ -53,11 +53,11 @@ def model_and_scorer(request, made, quantised):
 )
 def test_a_sentences_scores_do_not_depend_on_its_batch(model_and_scorer, sentences):
     model, scorer = model_and_scorer
-    pieces = model.word_pieces(sentences)
-    together = scorer(collate(pieces, padding_id=model.padding_id))
-    for n, own in enumerate(pieces):
+    subwords = model.subwords(sentences)
+    together = scorer(collate(subwords, padding_id=model.padding_id))
+    for n, own in enumerate(subwords):
         alone = scorer(collate([own], padding_id=model.padding_id))[0]
-        words = [slice(len(own.word_pieces))] * model.scheme.tag_space.word_axes
+        words = [slice(len(own.word_subwords))] * model.scheme.tag_space.word_axes
         np.testing.assert_allclose(together[(n, *words)], alone, atol=1e-4)
 
 

@@ -58,7 +58,7 @@ def ids(length):
 )
 def test_the_longest_input_is_the_longest_that_works(make, options, expected):
     encoder = Encoder(make(**options))
-    assert encoder.max_pieces == expected
+    assert encoder.max_subwords == expected
     assert encoder(*ids(expected)).shape == (1, expected, 8)
     with pytest.raises((IndexError, RuntimeError)):
         encoder(*ids(expected + 1))
@@ -80,13 +80,13 @@ def test_published_sizes(config, expected):
         "roberta": RobertaModel,
         "mpnet": MPNetModel,
     }[config.model_type]
-    assert Encoder(kind(config)).max_pieces == expected
+    assert Encoder(kind(config)).max_subwords == expected
 
 
 def test_a_long_encoder():
     config = LongformerConfig(**SIZES, max_position_embeddings=34, attention_window=4)
     encoder = Encoder(LongformerModel(config, add_pooling_layer=False).eval())
-    assert encoder.max_pieces == 32
+    assert encoder.max_subwords == 32
     assert encoder(*ids(32)).shape == (1, 32, 8)
 
 
@@ -108,7 +108,7 @@ def test_relative_positions(version):
         )
         model = DebertaV2Model(config)
     encoder = Encoder(model.eval())
-    assert encoder.max_pieces == 12
+    assert encoder.max_subwords == 12
     assert encoder(*ids(12)).shape == (1, 12, 8)
 
 

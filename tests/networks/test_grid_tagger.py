@@ -84,7 +84,7 @@ def test_the_published_network_depends_on_its_batch(encoders, changes):
     assert (alone - together).abs().max() > 1e-3 * alone.abs().max()
 
 
-def test_a_word_without_pieces_does_not_depend_on_the_batch(encoders):
+def test_a_word_without_subwords_does_not_depend_on_the_batch(encoders):
     tagger, batch = make(encoders["bert"])
     tagger.eval()
     blank = ["my", "\u200b", "leg"]

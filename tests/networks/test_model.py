@@ -36,8 +36,8 @@ def make(encoder, labels=("ADR", "Drug"), seed=1, scheme="w2ner", **changes):
 
 
 def logits(made):
-    batch = collate(made.word_pieces(SENTENCES), padding_id=made.padding_id)
-    arrays = (batch.piece_ids, batch.attention_mask, batch.word_pieces, batch.lengths)
+    batch = collate(made.subwords(SENTENCES), padding_id=made.padding_id)
+    arrays = (batch.input_ids, batch.attention_mask, batch.word_subwords, batch.lengths)
     with torch.no_grad():
         return made.tagger.eval()(*(torch.from_numpy(array) for array in arrays)).logits
 
@@ -119,7 +119,7 @@ def test_loading_needs_no_encoder_no_network_and_says_nothing(folder, capfd, mon
 
 def test_special_words_are_fresh_and_travel(folder):
     found = load(folder)
-    ids = found.word_pieces([["my"]])[0].ids.tolist()
+    ids = found.subwords([["my"]])[0].ids.tolist()
     assert ids[1:3] == [found.tokenizer.token_to_id("[POS]"), found.tokenizer.token_to_id("[NEG]")]
     assert max(ids) < found.tagger.encoder.model.get_input_embeddings().num_embeddings
 
@@ -236,16 +236,16 @@ def test_a_tokenizer_without_the_special_words_is_refused(folder, encoders):
 def test_a_tokenizer_of_another_encoder_is_refused(folder, encoders):
     other = make(encoders["roberta"]).tokenizer
     other.save(str(folder / "tokenizer.json"))
-    with pytest.raises(InputError, match=r"encoder's: it knows 31\d pieces, the model 28"):
+    with pytest.raises(InputError, match=r"encoder's: it knows 31\d subwords, the model 28"):
         load(folder)
 
 
-def test_one_piece_more_is_refused(folder):
+def test_one_subword_more_is_refused(folder):
     path = folder / "tokenizer.json"
     larger = Tokenizer.from_file(str(path))
     larger.add_tokens(["one more"])
     larger.save(str(path))
-    with pytest.raises(InputError, match="it knows 29 pieces, the model 28"):
+    with pytest.raises(InputError, match="it knows 29 subwords, the model 28"):
         load(folder)
 
 

@@ -13,7 +13,7 @@ from transformers import AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
 from tiny_encoders import KINDS, WORDS, tiny_encoder
-from trigner.batches import SPECIAL_WORDS, WordPieces
+from trigner.batches import SPECIAL_WORDS, SubwordTokenizer
 from trigner.errors import InputError
 from trigner.networks.pretrained import encoder_from_config, load_encoder, minilm_folder
 
@@ -55,7 +55,7 @@ def test_without_special_words_nothing_is_added(encoders):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_special_words_are_one_piece_and_words_have_their_blank(encoders, kind):
+def test_special_words_are_one_subword_and_words_have_their_blank(encoders, kind):
     tokenizer = load_encoder(str(encoders[kind]), SPECIAL_WORDS)[1]
     encoding = tokenizer.encode([*SPECIAL_WORDS, "my", "leg"], is_pretokenized=True)
     blank = "Ġ" if kind == "roberta" else ""
@@ -92,11 +92,11 @@ def test_truncation_and_padding_in_the_tokenizers_file_lose_nothing(encoders, be
     limited = load_encoder(str(with_limits(bert)), SPECIAL_WORDS)[1]
     assert len(limited.encode(words, is_pretokenized=True).ids) < len(words)
     free = load_encoder(str(encoders["bert"]), SPECIAL_WORDS)[1]
-    found, expected = (WordPieces(t, SPECIAL_WORDS)([words, ["my"]]) for t in (limited, free))
+    found, expected = (SubwordTokenizer(t, SPECIAL_WORDS)([words, ["my"]]) for t in (limited, free))
     for one, other in zip(found, expected, strict=True):
         assert one.ids.tolist() == other.ids.tolist()
-        assert one.word_pieces.tolist() == other.word_pieces.tolist()
-        assert (one.word_pieces[:, 0] >= 0).all()
+        assert one.word_subwords.tolist() == other.word_subwords.tolist()
+        assert (one.word_subwords[:, 0] >= 0).all()
 
 
 @pytest.mark.parametrize("head", [True, False])
@@ -171,7 +171,7 @@ def test_damaged_weights_are_refused(bert):
 def test_a_tokenizer_that_knows_more_than_the_encoder_is_refused(bert):
     with (bert / "vocab.txt").open("a", encoding="utf-8") as vocabulary:
         vocabulary.write("more\n")
-    with pytest.raises(InputError, match="knows 27 pieces, the encoder 26"):
+    with pytest.raises(InputError, match="knows 27 subwords, the encoder 26"):
         load_encoder(str(bert), ())
 
 
@@ -192,7 +192,7 @@ def test_the_packaged_minilm():
     assert (model.config.hidden_size, model.config.num_hidden_layers) == (384, 6)
     assert tokenizer.id_to_token(padding_id) == "[PAD]"
     words = ["pain"] * 300
-    assert len(WordPieces(tokenizer, SPECIAL_WORDS)([words])[0].ids) == 304
+    assert len(SubwordTokenizer(tokenizer, SPECIAL_WORDS)([words])[0].ids) == 304
 
 
 def test_a_missing_minilm_says_how_to_get_it(monkeypatch):

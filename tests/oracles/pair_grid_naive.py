@@ -131,16 +131,16 @@ def w2ner_scores(layer: W2nerCoPredictor, states: Tensor, features: Tensor) -> T
     return biaffine + grid_scores(layer.grid, features)
 
 
-def word_states(pieces: Tensor, word_pieces: Tensor, empty_word: str) -> Tensor:
-    """Element-wise maximum over each word's pieces, word by word."""
-    fill = pieces.min().item() if empty_word == "batch_minimum" else 0.0
-    batch, length, _ = word_pieces.shape
-    found = torch.full((batch, length, pieces.shape[2]), fill, dtype=pieces.dtype)
+def word_states(subwords: Tensor, word_subwords: Tensor, empty_word: str) -> Tensor:
+    """Element-wise maximum over each word's subwords, word by word."""
+    fill = subwords.min().item() if empty_word == "batch_minimum" else 0.0
+    batch, length, _ = word_subwords.shape
+    found = torch.full((batch, length, subwords.shape[2]), fill, dtype=subwords.dtype)
     for b in range(batch):
         for i in range(length):
-            own = [p for p in word_pieces[b, i].tolist() if p >= 0]
+            own = [p for p in word_subwords[b, i].tolist() if p >= 0]
             if own:
-                found[b, i] = pieces[b, own].max(dim=0).values
+                found[b, i] = subwords[b, own].max(dim=0).values
     return found
 
 
@@ -154,17 +154,17 @@ def in_context(lstm: torch.nn.LSTM, words: Tensor, lengths: list[int]) -> Tensor
 
 def logits(
     tagger: GridTagger,
-    piece_ids: Tensor,
+    input_ids: Tensor,
     attention_mask: Tensor,
-    word_pieces: Tensor,
+    word_subwords: Tensor,
     lengths: Tensor,
 ) -> Tensor:
     """`Y [B, L, L, C]` of a whole tagger."""
     hidden = tagger.encoder.model(
-        input_ids=piece_ids, attention_mask=attention_mask, output_hidden_states=True
+        input_ids=input_ids, attention_mask=attention_mask, output_hidden_states=True
     ).hidden_states
-    pieces = sum(hidden[-tagger.encoder.layers :]) / tagger.encoder.layers
-    words = word_states(pieces, word_pieces, tagger.pooling.empty_word)
+    subwords = sum(hidden[-tagger.encoder.layers :]) / tagger.encoder.layers
+    words = word_states(subwords, word_subwords, tagger.pooling.empty_word)
     recurrent = tagger.recurrent
     states = in_context(recurrent.lstm, recurrent.dropout(words), lengths.tolist())
     features = pair_features(tagger.features, states, lengths.tolist())

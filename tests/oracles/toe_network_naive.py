@@ -49,18 +49,18 @@ def cellwise(layer: nn.Conv2d, grid: Tensor) -> Tensor:
 
 def logits(
     tagger: ToeTagger,
-    piece_ids: Tensor,
+    input_ids: Tensor,
     attention_mask: Tensor,
-    word_pieces: Tensor,
+    word_subwords: Tensor,
     lengths: Tensor,
 ) -> Tensor:
     """`[L, L, C]` of a batch of one sentence."""
     length = int(lengths[0])
     hidden = tagger.encoder.model(
-        input_ids=piece_ids, attention_mask=attention_mask, output_hidden_states=True
+        input_ids=input_ids, attention_mask=attention_mask, output_hidden_states=True
     ).hidden_states
-    pieces = sum(hidden[-tagger.encoder.layers :]) / tagger.encoder.layers
-    words = pair_grid_naive.word_states(pieces, word_pieces, tagger.pooling.empty_word)
+    subwords = sum(hidden[-tagger.encoder.layers :]) / tagger.encoder.layers
+    words = pair_grid_naive.word_states(subwords, word_subwords, tagger.pooling.empty_word)
     states = pair_grid_naive.in_context(tagger.recurrent.lstm, words, [length])[0]
     enhancement = tagger.enhancement
     rows, columns = enhancement.row_view(states), enhancement.column_view(states)

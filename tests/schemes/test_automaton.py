@@ -90,7 +90,7 @@ def test_a_walk_over_some_arcs_has_their_chance():
 
 
 @pytest.mark.parametrize("large", [1.0, 1e4, 1e8])
-def test_chances_stay_chances_in_long_sentences(large):
+def test_marginals_stay_marginals_in_long_sentences(large):
     automaton = automaton_of("corro", ("A", "B"))
     distribution = automaton.distribution(scores_for(automaton, 400, 0) * large)
     np.testing.assert_allclose(distribution.states.sum(axis=1), 1)

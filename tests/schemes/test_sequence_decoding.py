@@ -31,7 +31,7 @@ def test_certain_mentions_are_bounded():
     assert {scored.score for scored in bounded.mentions} == {1.0}
 
 
-def test_scores_are_chances_between_0_and_1_even_when_sure():
+def test_scores_are_marginals_between_0_and_1_even_when_sure():
     scores = np.eye(10)[CORRO.encode([Mention((0, 2), "A")], 3).tags] * 1e4
     decoding = decode(CORRO.grammar, scores, lambda tags: [Product("A", ((0, 2),))], limit=1)
     assert [scored.score for scored in decoding.mentions] == [1.0]

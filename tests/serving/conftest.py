@@ -95,8 +95,8 @@ def done():
             while len(tickets) < at_a_time and (ticket := work.take()) is not None:
                 tickets.append(ticket)
             if tickets:
-                pieces = [ticket.example.pieces for ticket in tickets]
-                scores = extract.scorer(collate(pieces, padding_id=extract.padding_id))
+                subwords = [ticket.example.subwords for ticket in tickets]
+                scores = extract.scorer(collate(subwords, padding_id=extract.padding_id))
                 for ticket, logits in zip(tickets, scores, strict=True):
                     work.receive(ticket, logits)
             work.finish()

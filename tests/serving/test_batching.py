@@ -139,7 +139,7 @@ def test_one_requests_failure_is_none_of_the_others(extract, batcher, caplog):
             raise ValueError("cannot be scored")
         return extract.scorer(batch)
 
-    specials = len(extract.word_pieces.special_words)
+    specials = len(extract.subwords.special_words)
     broken = replace(extract, scorer=scorer)
     worker = batcher(broken, gather=0.2)
     works = [extraction(broken, [text]) for text in ("no pain.", bad, "my leg hurt.")]

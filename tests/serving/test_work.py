@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tiny_models import tiny_model
-from trigner.inference import Tally, extractor
+from trigner.inference import RunStatistics, extractor
 from trigner.serving.work import extraction
 
 LINES = [
@@ -18,7 +18,7 @@ LINES = [
     "😀 my 👩‍⚕️ leg hurt 🇬🇧.",
     "كان الألم في leg hurt",
     "my leg\r\nhurt .\r\n\r\nno pain",
-    " ".join(["my left leg hurt and numb"] * 20),  # through windows: the encoder reads 40 pieces
+    " ".join(["my left leg hurt and numb"] * 20),  # through windows: the encoder reads 40 subwords
 ]
 
 
@@ -55,7 +55,7 @@ def test_what_sentences_met_is_told_of_the_text_they_are_in(extract, done):
 def test_a_bound_that_several_windows_hit_is_one_sentences(tmp_path, done):
     extract = extractor(tiny_model(tmp_path, "mac"), device="cpu")
     (found,) = done(extraction(extract, LINES[-1:]), extract, 4)
-    fresh = replace(extract, tally=Tally())
+    fresh = replace(extract, tally=RunStatistics())
     fresh(LINES[-1])
     assert (found.tally.bounded, found.tally.windowed) == (1, 1)
     assert found.tally == fresh.tally

@@ -78,8 +78,9 @@ def test_settings_of_other_schemes_are_no_matter_of_w2ner(declare):
 
 def test_the_start_at_shares_is_no_matter_of_sequences(declare):
     study = declare(
-        HEAD + "systems:\n  a: {scheme: corro}\n  b: {scheme: corro, optimisation.prior: true}\n"
-        "  c: {scheme: mac}\n  d: {scheme: mac, optimisation.prior: true}\n"
+        HEAD
+        + "systems:\n  a: {scheme: corro}\n  b: {scheme: corro, optimisation.bias_init: true}\n"
+        "  c: {scheme: mac}\n  d: {scheme: mac, optimisation.bias_init: true}\n"
     )
     a, b, c, d = (run.identity for run in runs(study, FULL))
     assert a == b

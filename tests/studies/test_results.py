@@ -17,7 +17,7 @@ network.biaffine_size network.chained network.channels network.co_predictor netw
 network.distance_size network.embedding_dropout network.empty_word network.encoder_layers
 network.feature_dropout network.grid_size network.lstm_size network.mask_between network.normalised
 network.output_dropout network.pair_map network.pair_size network.region_size network.special_words
-optimisation.batch_size optimisation.cell_budget optimisation.clip optimisation.encoder_rate
+optimisation.batch_size optimisation.cell_budget optimisation.max_grad_norm optimisation.encoder_lr
 optimisation.epochs optimisation.epsilon optimisation.learning_rate optimisation.patience
 optimisation.precision optimisation.warmup optimisation.weight_decay
 triplets.full_grid triplets.margin triplets.metric triplets.negatives triplets.one_word_anchor

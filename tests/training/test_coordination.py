@@ -11,7 +11,7 @@ from trigner.text import segment
 from trigner.training.coordination import LONGEST, MEMBERS, coordinations
 from trigner.training.settings import SamplingSettings
 
-ALWAYS = SamplingSettings(coordinated=5, conjunctions=("and",))
+ALWAYS = SamplingSettings(coordination=5, conjunctions=("and",))
 
 
 def document(number: int, text: str, *mentions: Sequence[int], label: str = "ADR"):
@@ -70,7 +70,7 @@ def test_up_to_three_members():
 
 
 def test_slashes_and_parentheses():
-    settings = SamplingSettings(coordinated=9, conjunctions=("/", "("))
+    settings = SamplingSettings(coordination=9, conjunctions=("/", "("))
     documents = [document(n, f"{word} failure", (0, 1)) for n, word in enumerate("abc")]
     documents += [document(n, f"sore {word}", (0, 1)) for n, word in enumerate("xyz", start=3)]
     found = {}
@@ -110,7 +110,7 @@ def test_what_is_left_alone():
 
 def test_no_more_than_asked_and_the_same_again():
     documents = [document(n, f"{word} failure", (0, 1)) for n, word in enumerate("abcdefgh")]
-    half = SamplingSettings(coordinated=0.5)
+    half = SamplingSettings(coordination=0.5)
     found = coordinations(documents, half, 1)
     assert len(found) == 4
     assert found == coordinations(documents, half, 1)

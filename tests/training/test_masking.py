@@ -39,8 +39,8 @@ def masking(probability: float = 0.5, replaced: float = 1.0, randomised: float =
     return Masking(probability, replaced, randomised, MASK, np.array([4, 5, 6, 7]))
 
 
-def passage(*pieces_per_word: int) -> Passage:
-    words = np.repeat(np.arange(len(pieces_per_word)), pieces_per_word)
+def passage(*subwords_per_word: int) -> Passage:
+    words = np.repeat(np.arange(len(subwords_per_word)), subwords_per_word)
     return Passage(
         np.array([START, *np.resize([4, 5, 6, 7], len(words)), END]), np.array([-1, *words, -1])
     )
@@ -76,17 +76,17 @@ def test_a_word_too_long_for_any_window_is_cut_inside() -> None:
 )
 def test_nothing_is_truncated(words: list[str], limit: int) -> None:
     found = passages([words], tokenizer(), limit)
-    pieces = [4 if s == "a" else 5 if s == "b" else 6 if s == "c" else 7 for s in "".join(words)]
-    assert [i for p in found for i in p.ids[1:-1].tolist()] == pieces
+    subwords = [4 if s == "a" else 5 if s == "b" else 6 if s == "c" else 7 for s in "".join(words)]
+    assert [i for p in found for i in p.ids[1:-1].tolist()] == subwords
     assert all(len(p.ids) <= limit for p in found)
 
 
-def test_words_without_pieces_leave_no_passage() -> None:
+def test_words_without_subwords_leave_no_passage() -> None:
     assert passages([[" "], []], tokenizer(), 9) == []
 
 
 def test_a_limit_without_room_is_refused() -> None:
-    with pytest.raises(InputError, match="2 pieces leave no room"):
+    with pytest.raises(InputError, match="2 subwords leave no room"):
         passages([["c"]], tokenizer(), 2)
 
 
@@ -116,7 +116,7 @@ def test_fates_are_drawn_by_word_in_their_shares() -> None:
     assert (as_mask[:, 0] == as_mask[:, 1]).all()
     assert as_mask[:, 0].sum() / 2000 == pytest.approx(0.8, abs=0.03)
     changed = (masked.ids != given_passage.ids)[pairs].reshape(-1, 2) & ~as_mask
-    # A drawn piece is the old one in a quarter of the cases, both are in a sixteenth.
+    # A drawn subword is the old one in a quarter of the cases, both are in a sixteenth.
     assert changed.any(axis=1).sum() / 2000 == pytest.approx(0.1 * 15 / 16, abs=0.02)
     assert set(masked.ids[pairs].tolist()) <= {MASK, 4, 5, 6, 7}
 

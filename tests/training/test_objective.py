@@ -46,10 +46,10 @@ def inputs(model):
 def as_batch(model):
     """What the collator makes of the sentences."""
     words = [sentence.split() for sentence in SENTENCES]
-    pieces = model.word_pieces(words)
+    subwords = model.subwords(words)
     examples = [
         Example(n, Window(0, len(w), 0, len(w)), p, m)
-        for n, (w, p, m) in enumerate(zip(words, pieces, MENTIONS, strict=True))
+        for n, (w, p, m) in enumerate(zip(words, subwords, MENTIONS, strict=True))
     ]
     return collator(model, CandidateSettings())(examples)
 
@@ -184,7 +184,7 @@ def test_cells_that_are_not_sampled_give_no_gradient(mac):
 
 def test_every_parameter_is_in_one_group_with_its_rate(model):
     objective = Objective(model.tagger, cell_cross_entropy, TripletSettings())
-    groups = parameter_groups(objective, encoder_rate=1e-4, learning_rate=1e-3, weight_decay=0.1)
+    groups = parameter_groups(objective, encoder_lr=1e-4, learning_rate=1e-3, weight_decay=0.1)
     listed = [id(p) for group in groups for p in group["params"]]
     assert sorted(listed) == sorted(id(p) for p in objective.parameters())
     names = {id(p): name for name, p in objective.named_parameters()}

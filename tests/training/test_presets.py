@@ -36,8 +36,12 @@ def test_what_all_papers_share():
     settings = resolve(preset="paper")
     optimisation = settings.optimisation
     assert (optimisation.epochs, optimisation.patience) == (60, 10)
-    assert (optimisation.learning_rate, optimisation.encoder_rate) == (5e-4, 5e-6)
-    assert (optimisation.warmup, optimisation.weight_decay, optimisation.clip) == (0, 0, 5.0)
+    assert (optimisation.learning_rate, optimisation.encoder_lr) == (5e-4, 5e-6)
+    assert (optimisation.warmup, optimisation.weight_decay, optimisation.max_grad_norm) == (
+        0,
+        0,
+        5.0,
+    )
     assert optimisation.epsilon == 1e-6
     assert optimisation.cell_budget is None
     assert settings.network.pair_map == "full"
@@ -67,8 +71,12 @@ def test_toes_released_set_up():
     optimisation = settings.optimisation
     assert (optimisation.epochs, optimisation.batch_size) == (10, 16)
     assert (optimisation.cell_budget, optimisation.patience) == (None, None)
-    assert (optimisation.learning_rate, optimisation.encoder_rate) == (1e-3, 5e-6)
-    assert (optimisation.weight_decay, optimisation.warmup, optimisation.clip) == (0, 0, 5.0)
+    assert (optimisation.learning_rate, optimisation.encoder_lr) == (1e-3, 5e-6)
+    assert (optimisation.weight_decay, optimisation.warmup, optimisation.max_grad_norm) == (
+        0,
+        0,
+        5.0,
+    )
     assert optimisation.epsilon == 1e-8
     assert settings.triplets.weight == 0
 
@@ -98,8 +106,8 @@ def test_clean_weighs_triplets_less_than_the_paper():
 def test_the_default_preset_suits_every_scheme(scheme):
     settings = resolve(options={"scheme": scheme})
     assert settings.preset == "best"
-    assert settings.sampling.coordinated == 0.5
-    assert (settings.optimisation.prior, settings.optimisation.beta2) == (True, 0.98)
+    assert settings.sampling.coordination == 0.5
+    assert (settings.optimisation.bias_init, settings.optimisation.beta2) == (True, 0.98)
     assert settings.triplets.weight == 0
 
 
@@ -129,7 +137,7 @@ def test_the_released_setting_of_mac(options):
     assert (task.multi_label, task.negative_rate, task.first_group) == ("binary", 0.5, 0.5)
     optimisation = settings.optimisation
     assert (optimisation.epochs, optimisation.batch_size) == (300, 12)
-    assert optimisation.encoder_rate == optimisation.learning_rate == 1e-5
+    assert optimisation.encoder_lr == optimisation.learning_rate == 1e-5
 
 
 @pytest.mark.parametrize("scheme", ["mac", "mac_minimal"])

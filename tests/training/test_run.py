@@ -20,7 +20,7 @@ from trigner.evaluation import score
 from trigner.mentions import Document, Entity
 from trigner.networks import load
 from trigner.training import resolve, train
-from trigner.training.averaging import Averaging
+from trigner.training.ema import ExponentialMovingAverage
 from trigner.training.objective import Objective
 from trigner.training.progress import ShowProgress
 from trigner.training.trainer import KeepBest, TaggerTrainer
@@ -82,8 +82,8 @@ def weights(trained):
             "network.pair_map=full",
         ),
         ("scheme=mac",),
-        ("scheme=mac", "triplets.weight=0.1", "optimisation.prior=false"),
-        ("network.pair_map=folded", "network.special_words=false", "sampling.coordinated=0"),
+        ("scheme=mac", "triplets.weight=0.1", "optimisation.bias_init=false"),
+        ("network.pair_map=folded", "network.special_words=false", "sampling.coordination=0"),
         ("optimisation.cell_budget=none", "optimisation.precision=bfloat16"),
         ("scheme=corro", "task.partial_labels=hard", "optimisation.precision=bfloat16"),
         ("scheme=biohd1234", "network.sequence.transitions=true"),
@@ -154,7 +154,7 @@ def test_equal_seeds_give_equal_models(encoder, tmp_path):
     assert not all(a[name].equal(c[name]) for name in a)
 
 
-@pytest.mark.parametrize("chosen", ["scheme=w2ner", "scheme=corro", "optimisation.averaging=0.9"])
+@pytest.mark.parametrize("chosen", ["scheme=w2ner", "scheme=corro", "optimisation.ema_decay=0.9"])
 def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeypatch, chosen):
     def keep_always(self, args, state, control, metrics=None, **_):
         self._save(0, metrics)
@@ -192,7 +192,7 @@ def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeyp
 
 def test_the_average_of_the_weights_is_what_is_kept(encoder, tmp_path):
     own = run(encoder, tmp_path / "own")
-    averaged = run(encoder, tmp_path / "averaged", "optimisation.averaging=0.9")
+    averaged = run(encoder, tmp_path / "averaged", "optimisation.ema_decay=0.9")
     pairs = zip(weights(own), weights(averaged), strict=True)
     assert not all(one.equal(other) for one, other in pairs)
 
@@ -201,9 +201,9 @@ def test_a_checkpoint_without_its_average_is_not_whole(encoder, tmp_path, monkey
     def killed(self, folder):
         raise KeyboardInterrupt
 
-    chosen = "optimisation.averaging=0.9"
+    chosen = "optimisation.ema_decay=0.9"
     with monkeypatch.context() as patch:
-        patch.setattr(Averaging, "save", killed)
+        patch.setattr(ExponentialMovingAverage, "save", killed)
         with pytest.raises(KeyboardInterrupt):
             run(encoder, tmp_path / "out", chosen)
     assert list((tmp_path / "out" / "checkpoints").iterdir())
@@ -242,13 +242,13 @@ def test_patience_stops_after_more_than_that_many_epochs(encoder, tmp_path):
         "optimisation.epochs=9",
         "optimisation.patience=2",
         "optimisation.learning_rate=1e-12",
-        "optimisation.encoder_rate=0",
+        "optimisation.encoder_lr=0",
     )
     assert trained.epochs == 4
 
 
 def test_a_loss_that_is_no_number_ends_the_training_and_names_the_update(encoder, tmp_path):
-    with pytest.raises(TrignerError, match=r"the loss is no number at update 2: .*rate$"):
+    with pytest.raises(TrignerError, match=r"the loss is no number at update 2: .*lr$"):
         run(encoder, tmp_path / "m", "optimisation.learning_rate=1e38", "optimisation.warmup=0")
     assert not (tmp_path / "m" / "trigner.json").exists()
     assert not list((tmp_path / "m").glob("checkpoints/*"))
@@ -372,7 +372,7 @@ def too_large_for_memory(monkeypatch, limit):
     forward = Objective.forward
 
     def failing(self, **inputs):
-        batch, length = inputs["word_pieces"].shape[:2]
+        batch, length = inputs["word_subwords"].shape[:2]
         if batch * length**2 > limit:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
         return forward(self, **inputs)

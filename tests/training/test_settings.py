@@ -68,10 +68,10 @@ def test_no_window_has_many_names(given, expected):
 
 
 def test_rates_may_be_written_in_scientific_notation(tmp_path):
-    assert resolve(assignments=["optimisation.encoder_rate=5e-6"]).optimisation.encoder_rate == 5e-6
+    assert resolve(assignments=["optimisation.encoder_lr=5e-6"]).optimisation.encoder_lr == 5e-6
     file = tmp_path / "s.yaml"
-    file.write_text("optimisation: {encoder_rate: 2e-5}\n")
-    assert resolve(file=file).optimisation.encoder_rate == 2e-5
+    file.write_text("optimisation: {encoder_lr: 2e-5}\n")
+    assert resolve(file=file).optimisation.encoder_lr == 2e-5
 
 
 @pytest.mark.parametrize("alias", ["grid", "H^bi", "pair_states"])

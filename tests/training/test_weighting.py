@@ -40,8 +40,8 @@ def model_of(scheme, folder, special_words=False):
 def examples_of(model):
     words = [["pain"] * length for length in LENGTHS]
     return [
-        Example(n, Window(0, len(w), 0, len(w)), pieces, (Mention((0, len(w) - 1), "ADR"),))
-        for n, (w, pieces) in enumerate(zip(words, model.word_pieces(words), strict=True))
+        Example(n, Window(0, len(w), 0, len(w)), subwords, (Mention((0, len(w) - 1), "ADR"),))
+        for n, (w, subwords) in enumerate(zip(words, model.subwords(words), strict=True))
     ]
 
 

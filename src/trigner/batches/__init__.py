@@ -2,24 +2,24 @@
 
 from trigner.batches.batching import by_cost, shuffled, shuffled_by_cost
 from trigner.batches.collation import IGNORED, Batch, collate, pad_tags
-from trigner.batches.examples import Cut, Example, cut
-from trigner.batches.pieces import SPECIAL_WORDS, SentencePieces, WordPieces
+from trigner.batches.examples import Example, Windowing, windowing
+from trigner.batches.subwords import SPECIAL_WORDS, SentenceSubwords, SubwordTokenizer
 from trigner.batches.windows import Window, windows
 
 __all__ = [
     "IGNORED",
     "SPECIAL_WORDS",
     "Batch",
-    "Cut",
     "Example",
-    "SentencePieces",
+    "SentenceSubwords",
+    "SubwordTokenizer",
     "Window",
-    "WordPieces",
+    "Windowing",
     "by_cost",
     "collate",
-    "cut",
     "pad_tags",
     "shuffled",
     "shuffled_by_cost",
+    "windowing",
     "windows",
 ]

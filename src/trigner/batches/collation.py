@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trigner.batches.pieces import SentencePieces
+from trigner.batches.subwords import SentenceSubwords
 
 Integers = NDArray[np.int64]
 Tags = NDArray[np.integer[Any]]
@@ -22,30 +22,30 @@ IGNORED = -100
 class Batch:
     """What a tagger reads.
 
-    `piece_ids`, `attention_mask` `[B, P]`; `word_pieces [B, L, K]`, positions of each word's
-    pieces, -1 for none; `lengths [B]`, words of each sentence, special words included.
+    `input_ids`, `attention_mask` `[B, P]`; `word_subwords [B, L, K]`, positions of each word's
+    subwords, -1 for none; `lengths [B]`, words of each sentence, special words included.
     """
 
-    piece_ids: Integers
+    input_ids: Integers
     attention_mask: Integers
-    word_pieces: Integers
+    word_subwords: Integers
     lengths: Integers
 
 
-def collate(sentences: Sequence[SentencePieces], *, padding_id: int) -> Batch:
-    """One batch of at least one sentence; the encoder's pieces are padded with `padding_id`."""
-    lengths = np.array([len(s.word_pieces) for s in sentences], dtype=np.int64)
-    pieces = max(len(s.ids) for s in sentences)
-    width = max(s.word_pieces.shape[1] for s in sentences)
-    piece_ids = np.full((len(sentences), pieces), padding_id, dtype=np.int64)
-    attention_mask = np.zeros_like(piece_ids)
-    word_pieces = np.full((len(sentences), int(lengths.max()), width), -1, dtype=np.int64)
+def collate(sentences: Sequence[SentenceSubwords], *, padding_id: int) -> Batch:
+    """One batch of at least one sentence; the encoder's subwords are padded with `padding_id`."""
+    lengths = np.array([len(s.word_subwords) for s in sentences], dtype=np.int64)
+    subwords = max(len(s.ids) for s in sentences)
+    width = max(s.word_subwords.shape[1] for s in sentences)
+    input_ids = np.full((len(sentences), subwords), padding_id, dtype=np.int64)
+    attention_mask = np.zeros_like(input_ids)
+    word_subwords = np.full((len(sentences), int(lengths.max()), width), -1, dtype=np.int64)
     for row, sentence in enumerate(sentences):
-        piece_ids[row, : len(sentence.ids)] = sentence.ids
+        input_ids[row, : len(sentence.ids)] = sentence.ids
         attention_mask[row, : len(sentence.ids)] = 1
-        words, own_width = sentence.word_pieces.shape
-        word_pieces[row, :words, :own_width] = sentence.word_pieces
-    return Batch(piece_ids, attention_mask, word_pieces, lengths)
+        words, own_width = sentence.word_subwords.shape
+        word_subwords[row, :words, :own_width] = sentence.word_subwords
+    return Batch(input_ids, attention_mask, word_subwords, lengths)
 
 
 def pad_tags(tags: Sequence[Tags], *, word_axes: int, offset: int = 0) -> Tags:

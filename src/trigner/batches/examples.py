@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from trigner.batches.pieces import MAX_PIECES_PER_WORD, SentencePieces, WordPieces
+from trigner.batches.subwords import MAX_SUBWORDS_PER_WORD, SentenceSubwords, SubwordTokenizer
 from trigner.batches.windows import Window, windows
 from trigner.errors import InputError
 from trigner.mentions import Mention, Sentence
@@ -21,7 +21,7 @@ class Example:
 
     sentence: int
     window: Window
-    pieces: SentencePieces
+    subwords: SentenceSubwords
     mentions: tuple[Mention, ...] = ()
 
     @property
@@ -36,62 +36,68 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Windowing:
     """Examples and, with their sentence's place, the mentions that cannot come back.
 
-    Those lie whole in no window. `windowed` counts the sentences of several windows, `shortened`
-    the words represented by their first pieces only.
+    Those lie whole in no window. `windowed` counts the sentences of several windows, `truncated`
+    the words represented by their first subwords only.
     """
 
     examples: tuple[Example, ...]
     lost: tuple[tuple[int, Mention], ...]
     windowed: int = 0
-    shortened: int = 0
+    truncated: int = 0
 
 
-def cut(sentences: Sequence[Sentence], word_pieces: WordPieces, max_pieces: int) -> Cut:
-    """Examples of at most `max_pieces` pieces, special words and the tokenizer's own included.
+def windowing(
+    sentences: Sequence[Sentence], tokenizer: SubwordTokenizer, max_subwords: int
+) -> Windowing:
+    """Examples of at most `max_subwords` subwords, special words and the tokenizer's own included.
 
-    A word that alone has more is represented by its first pieces. Raises InputError when there is
+    A word that alone has more is represented by its first subwords. Raises InputError when there is
     no room for words.
     """
-    room = max_pieces - word_pieces.overhead
+    room = max_subwords - tokenizer.overhead
     if room < 1:
         raise InputError(
-            f"the encoder reads {max_pieces} pieces at a time, which leaves no room for words:"
-            f" {word_pieces.overhead} are needed beside them"
+            f"the encoder reads {max_subwords} subwords at a time, which leaves no room for words:"
+            f" {tokenizer.overhead} are needed beside them"
         )
-    most = min(room, MAX_PIECES_PER_WORD)
-    whole = word_pieces([s.words for s in sentences], most=most)
+    most = min(room, MAX_SUBWORDS_PER_WORD)
+    whole = tokenizer([s.words for s in sentences], most=most)
     examples: list[Example] = []
     lost: list[tuple[int, Mention]] = []
     windowed = 0
-    for place, (sentence, pieces) in enumerate(zip(sentences, whole, strict=True)):
+    for place, (sentence, subwords) in enumerate(zip(sentences, whole, strict=True)):
         length = len(sentence.words)
-        if len(pieces.ids) <= max_pieces:
+        if len(subwords.ids) <= max_subwords:
             window = Window(0, length, 0, length)
-            examples.append(Example(place, window, pieces, sentence.mentions))
+            examples.append(Example(place, window, subwords, sentence.mentions))
             continue
         windowed += 1
-        parts = _parts(place, sentence, pieces, word_pieces, room)
+        parts = _parts(place, sentence, subwords, tokenizer, room)
         examples += parts
         held = {m for part in parts for own in part.mentions if (m := part.in_sentence(own))}
         lost += [(place, mention) for mention in sentence.mentions if mention not in held]
-    shortened = sum(pieces.shortened for pieces in whole)
-    return Cut(tuple(examples), tuple(lost), windowed, shortened)
+    truncated = sum(subwords.truncated for subwords in whole)
+    return Windowing(tuple(examples), tuple(lost), windowed, truncated)
 
 
 def _parts(
-    place: int, sentence: Sentence, pieces: SentencePieces, word_pieces: WordPieces, room: int
+    place: int,
+    sentence: Sentence,
+    subwords: SentenceSubwords,
+    tokenizer: SubwordTokenizer,
+    room: int,
 ) -> list[Example]:
-    own = pieces.word_pieces[len(word_pieces.special_words) :]
+    own = subwords.word_subwords[len(tokenizer.special_words) :]
     counts = (own >= 0).sum(axis=1).tolist()
     spans = windows(counts, room)
-    most = min(room, MAX_PIECES_PER_WORD)
-    cuts = word_pieces([sentence.words[w.start : w.stop] for w in spans], most=most)
+    most = min(room, MAX_SUBWORDS_PER_WORD)
+    cuts = tokenizer([sentence.words[w.start : w.stop] for w in spans], most=most)
     return [
-        Example(place, window, piece, tuple(_within(window, sentence.mentions)))
-        for window, piece in zip(spans, cuts, strict=True)
+        Example(place, window, subword, tuple(_within(window, sentence.mentions)))
+        for window, subword in zip(spans, cuts, strict=True)
     ]
 
 

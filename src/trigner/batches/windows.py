@@ -31,20 +31,20 @@ class Window:
         return self.first <= first < self.last or (first < self.first and last >= self.seen)
 
 
-def windows(piece_counts: Sequence[int], limit: int, overlap: float = 0.25) -> list[Window]:
-    """Windows of at most `limit` pieces over words with these numbers of pieces.
+def windows(subword_counts: Sequence[int], limit: int, overlap: float = 0.25) -> list[Window]:
+    """Windows of at most `limit` subwords over words with these numbers of subwords.
 
     Neighbours share about `overlap` of a window, so a mention that is not longer than that lies
     whole in some window. Each word is answered for by exactly one window: the border runs through
     the middle of what two windows share, so a mention is seen with words around it. Raises
-    ValueError when one word alone has more than `limit` pieces.
+    ValueError when one word alone has more than `limit` subwords.
     """
-    ends = np.concatenate([[0], np.cumsum(piece_counts)])
+    ends = np.concatenate([[0], np.cumsum(subword_counts)])
     length = len(ends) - 1
     if ends[-1] <= limit:
         return [Window(0, length, 0, length)]
-    if max(piece_counts) > limit:
-        raise ValueError(f"a word has {max(piece_counts)} pieces; the limit is {limit}")
+    if max(subword_counts) > limit:
+        raise ValueError(f"a word has {max(subword_counts)} subwords; the limit is {limit}")
     spans = []
     start = 0
     while True:

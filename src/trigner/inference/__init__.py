@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from trigner.inference.calibration import calibrate
-from trigner.inference.extraction import Extractor, Tally
+from trigner.inference.extraction import Extractor, RunStatistics
 from trigner.inference.fetching import fetch
 from trigner.inference.loading import load
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Extractor",
-    "Tally",
+    "RunStatistics",
     "calibrate",
     "choose_device",
     "export",

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from trigner.evaluation import Calibration, Predictions, best_temperature
-from trigner.inference.extraction import Extractor, Tally
+from trigner.inference.extraction import Extractor, RunStatistics
 from trigner.mentions import Document
 from trigner.text import segment
 
@@ -25,7 +25,7 @@ def calibrate(extractor: Extractor, gold: Sequence[Document]) -> Calibration:
 
     Use documents that training did not see. A mention is right when it is one of the sentence's.
     """
-    at = {t: replace(extractor, temperature=t, tally=Tally()) for t in TEMPERATURES}
+    at = {t: replace(extractor, temperature=t, tally=RunStatistics()) for t in TEMPERATURES}
     found: dict[float, tuple[list[float], list[bool]]] = {t: ([], []) for t in TEMPERATURES}
     for document in gold:
         sentences = segment(document).sentences

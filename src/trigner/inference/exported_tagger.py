@@ -28,9 +28,9 @@ class ExportedTagger(nn.Module):
         _replace_layers(self.tagger)
 
     def forward(
-        self, piece_ids: Tensor, attention_mask: Tensor, word_pieces: Tensor, lengths: Tensor
+        self, input_ids: Tensor, attention_mask: Tensor, word_subwords: Tensor, lengths: Tensor
     ) -> Tensor:
-        return self.tagger(piece_ids, attention_mask, word_pieces, lengths).logits
+        return self.tagger(input_ids, attention_mask, word_subwords, lengths).logits
 
 
 def _replace_layers(module: nn.Module) -> None:
@@ -54,16 +54,16 @@ class GatheredPooling(nn.Module):
         super().__init__()
         self.empty_word = empty_word
 
-    def forward(self, piece_states: Tensor, word_pieces: Tensor) -> Tensor:
+    def forward(self, subword_states: Tensor, word_subwords: Tensor) -> Tensor:
         """`[B, L, D]` from `[B, P, D]` and `[B, L, K]`, by way of `[B, L, K, D]`."""
-        batch, length, width = word_pieces.shape
-        size = piece_states.shape[2]
-        present = (word_pieces >= 0)[..., None]
-        places = word_pieces.clamp(min=0).reshape(batch, length * width, 1).expand(-1, -1, size)
-        pieces = piece_states.gather(1, places).reshape(batch, length, width, size)
-        lowest = torch.finfo(pieces.dtype).min
-        pooled = torch.where(present, pieces, lowest).amax(dim=2)
-        fill = piece_states.min() if self.empty_word == "batch_minimum" else 0.0
+        batch, length, width = word_subwords.shape
+        size = subword_states.shape[2]
+        present = (word_subwords >= 0)[..., None]
+        places = word_subwords.clamp(min=0).reshape(batch, length * width, 1).expand(-1, -1, size)
+        subwords = subword_states.gather(1, places).reshape(batch, length, width, size)
+        lowest = torch.finfo(subwords.dtype).min
+        pooled = torch.where(present, subwords, lowest).amax(dim=2)
+        fill = subword_states.min() if self.empty_word == "batch_minimum" else 0.0
         return torch.where(present[:, :, 0], pooled, fill)
 
 

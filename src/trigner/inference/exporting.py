@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch.export import Dim
 
-from trigner.batches import Batch, collate, cut
+from trigner.batches import Batch, collate, windowing
 from trigner.errors import InputError, TrignerError, require_extra
 from trigner.inference.exported_tagger import LSTM_OPSET, ExportedTagger
 from trigner.inference.onnx_runtime import INPUTS, onnx_scorer
@@ -47,7 +47,7 @@ PROBES = (
     ["Pain", "and", "cramping", "in", "my", "hands", "and", "lower", "legs", "."],
     ["hydroxychloroquine-induced", "", "QT", "prolongation", *["was", "seen", "again"] * 7],
 )
-"""Sentences of different lengths, with an empty word and words of many pieces."""
+"""Sentences of different lengths, with an empty word and words of many subwords."""
 
 
 def export(model: Model, out: Path, *, int8: bool = False) -> Path:
@@ -80,7 +80,7 @@ def export(model: Model, out: Path, *, int8: bool = False) -> Path:
         "runtime": {
             "precision": "int8" if int8 else "float32",
             "special_words": list(model.network.leading_words),
-            "max_pieces": model.tagger.encoder.max_pieces,
+            "max_subwords": model.tagger.encoder.max_subwords,
             "difference": difference,
         },
         "files": {GRAPH: hash_of(graph), TOKENIZER: hash_of(tokenizer)},
@@ -158,8 +158,8 @@ def largest_difference(model: Model, graph: bytes) -> float:
 
 def _probes(model: Model) -> Batch:
     sentences = [Sentence("probe", n, tuple(words), ()) for n, words in enumerate(PROBES)]
-    examples = cut(sentences, model.word_pieces, model.tagger.encoder.max_pieces).examples
-    return collate([example.pieces for example in examples], padding_id=model.padding_id)
+    examples = windowing(sentences, model.subwords, model.tagger.encoder.max_subwords).examples
+    return collate([example.subwords for example in examples], padding_id=model.padding_id)
 
 
 @contextmanager

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trigner.batches import Batch, Cut, Example, WordPieces, by_cost, collate, cut
+from trigner.batches import Batch, Example, SubwordTokenizer, Windowing, by_cost, collate, windowing
 from trigner.corpora import document_of
 from trigner.errors import InputError
-from trigner.inference.portions import portions
+from trigner.inference.chunks import chunks
 from trigner.mentions import Document, Entity, Mention, ScoredMention, Sentence
 from trigner.schemes import Decoding, Scheme
 from trigner.text import entity_of, segment
@@ -29,25 +29,25 @@ CELL_BUDGET = 60_000
 
 
 @dataclass
-class Tally:
+class RunStatistics:
     """What a run met beside entities. Counts grow while documents are drawn from the run.
 
     `bounded`: sentences whose mentions hit the scheme's bound; `on_special_words`: decoded mentions
     that touch [POS] or [NEG] and were left out; `windowed`: sentences over the encoder's limit,
-    read through windows; `shortened`: words represented by their first pieces only.
+    read through windows; `truncated`: words represented by their first subwords only.
     """
 
     sentences: int = 0
     bounded: int = 0
     on_special_words: int = 0
     windowed: int = 0
-    shortened: int = 0
+    truncated: int = 0
 
-    def add(self, sentences: int, cut: Cut) -> None:
+    def add(self, sentences: int, windowing: Windowing) -> None:
         """Count sentences that are about to be read."""
         self.sentences += sentences
-        self.windowed += cut.windowed
-        self.shortened += cut.shortened
+        self.windowed += windowing.windowed
+        self.truncated += windowing.truncated
 
     def notices(self) -> list[str]:
         """A sentence for each thing worth telling."""
@@ -61,8 +61,8 @@ class Tally:
         notices = [f"{n} of {self.sentences} sentences {what}" for n, what in told if n]
         if self.on_special_words:
             notices.append(f"{self.on_special_words} predictions on [POS] or [NEG] left out")
-        if self.shortened:
-            notices.append(f"{self.shortened} very long words represented by their first pieces")
+        if self.truncated:
+            notices.append(f"{self.truncated} very long words represented by their first subwords")
         return notices
 
 
@@ -70,21 +70,21 @@ class Tally:
 class Extractor:
     """Finds entities in texts, documents or ready words.
 
-    `max_pieces` is the encoder's limit. Logits are divided by `temperature`, which makes scores
+    `max_subwords` is the encoder's limit. Logits are divided by `temperature`, which makes scores
     probabilities (`inference.calibration`) and changes no entity. `threshold` drops entities with
     a lower score; `thresholds` are those of single labels.
     """
 
     scorer: Scorer
     scheme: Scheme
-    word_pieces: WordPieces
+    subwords: SubwordTokenizer
     padding_id: int
-    max_pieces: int
+    max_subwords: int
     batch_size: int = 32
     temperature: float = 1.0
     threshold: float = 0.0
     thresholds: Mapping[str, float] = field(default_factory=dict)
-    tally: Tally = field(default_factory=Tally)
+    tally: RunStatistics = field(default_factory=RunStatistics)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -113,13 +113,13 @@ class Extractor:
 
         Memory does not grow with their number, and with the length of one by its entities alone.
         """
-        for portion in portions(documents):
-            found = self.mentions(portion.sentences)
+        for chunk in chunks(documents):
+            found = self.mentions(chunk.sentences)
             for unfinished, sentence, mentions in zip(
-                portion.owners, portion.sentences, found, strict=True
+                chunk.owners, chunk.sentences, found, strict=True
             ):
                 unfinished.entities += self._entities(unfinished.document, sentence, mentions)
-            for unfinished in portion.ending:
+            for unfinished in chunk.ending:
                 yield unfinished.finished()
 
     def _entities(
@@ -140,7 +140,7 @@ class Extractor:
         lost = 0
         for document in documents:
             annotated = [s for s in segment(document).sentences if s.mentions]
-            lost += len(cut(annotated, self.word_pieces, self.max_pieces).lost)
+            lost += len(windowing(annotated, self.subwords, self.max_subwords).lost)
         return lost
 
     def mentions(self, sentences: Sequence[Sentence]) -> list[list[ScoredMention]]:
@@ -161,18 +161,18 @@ class Extractor:
         self, sentences: Sequence[Sentence]
     ) -> Iterator[tuple[Example, NDArray[np.floating[Any]]]]:
         """Each window of the sentences with its logits, padding still behind them."""
-        parts = cut(sentences, self.word_pieces, self.max_pieces)
+        parts = windowing(sentences, self.subwords, self.max_subwords)
         self.tally.add(len(sentences), parts)
         examples = parts.examples
-        lengths = [example.length + len(self.word_pieces.special_words) for example in examples]
+        lengths = [example.length + len(self.subwords.special_words) for example in examples]
         for batch in by_cost(lengths, sentences=self.batch_size, cells=CELL_BUDGET):
             chosen = [examples[i] for i in batch]
-            logits = self.scorer(collate([e.pieces for e in chosen], padding_id=self.padding_id))
+            logits = self.scorer(collate([e.subwords for e in chosen], padding_id=self.padding_id))
             yield from zip(chosen, logits, strict=True)
 
     def decode(self, example: Example, logits: NDArray[np.floating[Any]]) -> Decoding:
         """The mentions of a window that it answers for, as mentions of its sentence."""
-        specials = len(self.word_pieces.special_words)
+        specials = len(self.subwords.special_words)
         words = (slice(specials + example.length),) * self.scheme.tag_space.word_axes
         decoding = self.scheme.decode(logits[words] / self.temperature)
         found = []

@@ -10,7 +10,7 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from trigner.batches import Batch, WordPieces
+from trigner.batches import Batch, SubwordTokenizer
 from trigner.errors import InputError
 from trigner.inference.extraction import Extractor, Scorer
 from trigner.model_folder import (
@@ -24,8 +24,11 @@ from trigner.model_folder import (
     scheme_of,
 )
 
-INPUTS = ("piece_ids", "attention_mask", "word_pieces", "lengths")
+INPUTS = ("input_ids", "attention_mask", "word_subwords", "lengths")
 """The graph's inputs, named as the arrays of `batches.Batch`."""
+
+FORMER_INPUTS = {"piece_ids": "input_ids", "word_pieces": "word_subwords"}
+"""What inputs of graphs up to model format 4 are called, and what they are."""
 
 
 def load(folder: Path, *, device: str, batch_size: int, threshold: float) -> Extractor:
@@ -40,22 +43,25 @@ def load(folder: Path, *, device: str, batch_size: int, threshold: float) -> Ext
         scheme = scheme_of(description)
         runtime = description["runtime"]
         special_words = [str(word) for word in runtime["special_words"]]
-        max_pieces, padding_id = int(runtime["max_pieces"]), int(description["padding_id"])
+        max_subwords, padding_id = (
+            int(runtime.get("max_subwords") or runtime["max_pieces"]),
+            int(description["padding_id"]),
+        )
         temperature = float(description["temperature"])
         hashes = {name: str(description["files"][name]) for name in (GRAPH, TOKENIZER)}
     except (InputError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"is damaged: {error!r}", path=folder / DESCRIPTION) from error
     check_hashes(folder, hashes)
     try:
-        word_pieces = WordPieces(read_tokenizer(folder), special_words)
+        subwords = SubwordTokenizer(read_tokenizer(folder), special_words)
     except ValueError as error:
         raise InputError(f"is another model's: {error}", path=folder / TOKENIZER) from error
     return Extractor(
         scorer=onnx_scorer(folder / GRAPH, providers(device)),
         scheme=scheme,
-        word_pieces=word_pieces,
+        subwords=subwords,
         padding_id=padding_id,
-        max_pieces=max_pieces,
+        max_subwords=max_subwords,
         batch_size=batch_size,
         temperature=temperature,
         threshold=threshold,
@@ -74,8 +80,12 @@ def onnx_scorer(graph: Path, providers: Sequence[Any]) -> Scorer:
             f"ONNX Runtime {onnxruntime.__version__} cannot load it: {reason}", path=graph
         ) from error
 
+    inputs = {i.name: FORMER_INPUTS.get(i.name, i.name) for i in session.get_inputs()}
+    if set(inputs.values()) != set(INPUTS):
+        raise InputError(f"has other inputs than a tagger's: {', '.join(inputs)}", path=graph)
+
     def scorer(batch: Batch) -> NDArray[np.floating[Any]]:
-        (logits,) = session.run(None, {name: getattr(batch, name) for name in INPUTS})
+        (logits,) = session.run(None, {name: getattr(batch, own) for name, own in inputs.items()})
         found: NDArray[np.floating[Any]] = logits
         return found
 

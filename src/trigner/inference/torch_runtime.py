@@ -21,9 +21,9 @@ def extractor(
     return Extractor(
         scorer=torch_scorer(model.tagger.to(place)),
         scheme=model.scheme,
-        word_pieces=model.word_pieces,
+        subwords=model.subwords,
         padding_id=model.padding_id,
-        max_pieces=model.tagger.encoder.max_pieces,
+        max_subwords=model.tagger.encoder.max_subwords,
         batch_size=batch_size,
         temperature=model.temperature,
         threshold=threshold,
@@ -38,7 +38,7 @@ def torch_scorer(tagger: Tagger) -> Scorer:
         place = next(tagger.parameters()).device
         was_training = tagger.training
         tagger.eval()
-        arrays = (batch.piece_ids, batch.attention_mask, batch.word_pieces, batch.lengths)
+        arrays = (batch.input_ids, batch.attention_mask, batch.word_subwords, batch.lengths)
         scores = tagger(*(torch.from_numpy(array).to(place) for array in arrays))
         tagger.train(was_training)
         logits: NDArray[Any] = scores.logits.float().cpu().numpy()

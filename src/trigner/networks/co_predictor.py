@@ -42,7 +42,7 @@ class GridBranch(nn.Module):
         hidden = nn.functional.gelu(self.hidden(self._dropped(features)))
         return self._dropped(hidden)
 
-    def begin_at(self, scores: Tensor) -> None:
+    def initialise_bias(self, scores: Tensor) -> None:
         """Let every pair begin near these scores of the tags, `[C]`."""
         with torch.no_grad():
             cast(Tensor, self.output.bias).copy_(scores)

@@ -24,8 +24,8 @@ class Encoder(nn.Module):
         return int(self.model.config.hidden_size)
 
     @property
-    def max_pieces(self) -> int:
-        """Longest input in pieces, the tokenizer's own start and end included.
+    def max_subwords(self) -> int:
+        """Longest input in subwords, the tokenizer's own start and end included.
 
         RoBERTa-like models and MPNet count positions from behind their padding id, which their
         position table knows. Encoders with relative positions alone have no such table: for them
@@ -38,14 +38,14 @@ class Encoder(nn.Module):
             )
         return int(getattr(self.model.config, "max_position_embeddings", 512))
 
-    def forward(self, piece_ids: Tensor, attention_mask: Tensor) -> Tensor:
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Piece states `[B, P, D]` from ids and mask `[B, P]`.
 
         Only these two inputs are passed: segment ids default to zeros where a model has them, and
         MPNet or RoBERTa have none.
         """
         output = self.model(
-            input_ids=piece_ids,
+            input_ids=input_ids,
             attention_mask=attention_mask,
             output_hidden_states=self.layers > 1,
         )

@@ -1,4 +1,4 @@
-"""The assembly: pieces of a batch of sentences -> a score for each tag of each word pair."""
+"""The assembly: subwords of a batch of sentences -> a score for each tag of each word pair."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ class GridTagger(Tagger):
         self.co_predictor = co_predictor
 
     def forward(
-        self, piece_ids: Tensor, attention_mask: Tensor, word_pieces: Tensor, lengths: Tensor
+        self, input_ids: Tensor, attention_mask: Tensor, word_subwords: Tensor, lengths: Tensor
     ) -> TagScores:
         """`Y [B, L, L, C]` with the states that the co-predictor's `pair_states` reads."""
-        pieces = self.encoder(piece_ids, attention_mask)
-        states = self.recurrent(self.pooling(pieces, word_pieces), lengths)
-        positions = torch.arange(word_pieces.shape[1], device=lengths.device)
+        subwords = self.encoder(input_ids, attention_mask)
+        states = self.recurrent(self.pooling(subwords, word_subwords), lengths)
+        positions = torch.arange(word_subwords.shape[1], device=lengths.device)
         inside = positions < lengths[:, None]
         features = self.features(states, inside[:, :, None] & inside[:, None])
         scores = self.co_predictor(states, features)
         return TagScores(scores.logits.permute(0, 2, 3, 1), scores.states)
 
-    def begin_at(self, scores: Tensor) -> None:
+    def initialise_bias(self, scores: Tensor) -> None:
         """Let every pair of words begin near these scores of the tags, `[C]`."""
-        self.co_predictor.grid.begin_at(scores)
+        self.co_predictor.grid.initialise_bias(scores)
 
     def pair_states(
         self, scores: TagScores, sentences: Tensor, rows: Tensor, columns: Tensor

@@ -131,11 +131,11 @@ class MacTagger(Tagger):
         self.links = links
 
     def forward(
-        self, piece_ids: Tensor, attention_mask: Tensor, word_pieces: Tensor, lengths: Tensor
+        self, input_ids: Tensor, attention_mask: Tensor, word_subwords: Tensor, lengths: Tensor
     ) -> TagScores:
         """Logits `[B, L, L, C]`: the segments' tags, then the links'."""
-        pieces = self.encoder(piece_ids, attention_mask)
-        words = self.pooling(pieces, word_pieces)
+        subwords = self.encoder(input_ids, attention_mask)
+        words = self.pooling(subwords, word_subwords)
         if isinstance(self.recurrent, Dropout):
             words = self.recurrent(words)
         else:
@@ -144,7 +144,7 @@ class MacTagger(Tagger):
         logits = [self.segments(of_segments, lengths), self.links(of_links, lengths)]
         return TagScores(torch.cat(logits, dim=-1), torch.cat([of_segments, of_links], dim=-1))
 
-    def begin_at(self, scores: Tensor) -> None:
+    def initialise_bias(self, scores: Tensor) -> None:
         """Let every pair of words begin near these scores of the tags, `[C]`: segments', links'."""
         layers = (self.segments.output, self.links.output)
         sizes = [layer.out_features for layer in layers]

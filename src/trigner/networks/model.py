@@ -18,7 +18,7 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import nn
 
-from trigner.batches import WordPieces
+from trigner.batches import SubwordTokenizer
 from trigner.errors import InputError, TrignerError
 from trigner.model_folder import (
     CONFIG,
@@ -59,8 +59,8 @@ class Model:
     temperature: float = 1.0
 
     @property
-    def word_pieces(self) -> WordPieces:
-        return WordPieces(self.tokenizer, self.network.leading_words)
+    def subwords(self) -> SubwordTokenizer:
+        return SubwordTokenizer(self.tokenizer, self.network.leading_words)
 
     @property
     def offset(self) -> int:
@@ -138,7 +138,7 @@ def load(folder: str | Path) -> Model:
     held = cast(nn.Embedding, encoder.get_input_embeddings()).num_embeddings
     if rows_needed(tokenizer) > held:
         raise InputError(
-            f"is another encoder's: it knows {rows_needed(tokenizer)} pieces, the model {held}",
+            f"is another encoder's: it knows {rows_needed(tokenizer)} subwords, the model {held}",
             path=folder / TOKENIZER,
         )
     check_hashes(folder, hashes)

@@ -1,4 +1,4 @@
-"""Pieces -> words: element-wise maximum over each word's pieces (W2NER, section 4)."""
+"""Subwords -> words: element-wise maximum over each word's subwords (W2NER, section 4)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ EmptyWord = Literal["zeros", "batch_minimum"]
 
 
 class WordPooling(nn.Module):
-    """Maximum over a word's pieces.
+    """Maximum over a word's subwords.
 
-    A word without pieces becomes a vector of zeros, or with `empty_word="batch_minimum"` the
+    A word without subwords becomes a vector of zeros, or with `empty_word="batch_minimum"` the
     smallest value of the whole batch (W2NER's released code; depends on the batch).
     """
 
@@ -21,19 +21,19 @@ class WordPooling(nn.Module):
         super().__init__()
         self.empty_word = empty_word
 
-    def forward(self, piece_states: Tensor, word_pieces: Tensor) -> Tensor:
-        """Word states `[B, L, D]` from piece states `[B, P, D]`.
+    def forward(self, subword_states: Tensor, word_subwords: Tensor) -> Tensor:
+        """Word states `[B, L, D]` from subword states `[B, P, D]`.
 
-        `word_pieces [B, L, K]` are the positions of each word's pieces, first ones first, -1 for
-        none.
+        `word_subwords [B, L, K]` are the positions of each word's subwords, first ones
+        first, -1 for none.
         """
-        batch, _, width = word_pieces.shape
-        present = word_pieces >= 0
-        sentence = torch.arange(batch, device=word_pieces.device)[:, None]
-        pooled = piece_states[sentence, word_pieces[:, :, 0].clamp(min=0)]
+        batch, _, width = word_subwords.shape
+        present = word_subwords >= 0
+        sentence = torch.arange(batch, device=word_subwords.device)[:, None]
+        pooled = subword_states[sentence, word_subwords[:, :, 0].clamp(min=0)]
         for k in range(1, width):
             rows, words = present[:, :, k].nonzero(as_tuple=True)
-            others = piece_states[rows, word_pieces[rows, words, k]]
+            others = subword_states[rows, word_subwords[rows, words, k]]
             pooled = pooled.index_put((rows, words), torch.maximum(pooled[rows, words], others))
-        fill = piece_states.min() if self.empty_word == "batch_minimum" else 0.0
+        fill = subword_states.min() if self.empty_word == "batch_minimum" else 0.0
         return torch.where(present[:, :, :1], pooled, fill)

@@ -46,13 +46,13 @@ def load_encoder(
         tokenizer = tokenizer_for_words(name)
         model, missing = load_checkpoint(name, AutoModel)
         refuse_weights(name, "lacks", (key for key in missing if "pooler." not in key))
-        pieces, padding = tokenizer.backend_tokenizer, tokenizer.pad_token_id
-        refuse_unknown_pieces(name, pieces, model)
-        pieces.add_special_tokens(list(special_words))
-        if rows_needed(pieces) > _rows(model):
+        subwords, padding = tokenizer.backend_tokenizer, tokenizer.pad_token_id
+        refuse_unknown_subwords(name, subwords, model)
+        subwords.add_special_tokens(list(special_words))
+        if rows_needed(subwords) > _rows(model):
             # Fresh random rows, as the paper's code has them.
-            model.resize_token_embeddings(rows_needed(pieces), mean_resizing=False)
-    return model, pieces, 0 if padding is None else int(padding)
+            model.resize_token_embeddings(rows_needed(subwords), mean_resizing=False)
+    return model, subwords, 0 if padding is None else int(padding)
 
 
 def tokenizer_for_words(name: str) -> PreTrainedTokenizerBase:
@@ -104,11 +104,11 @@ def refuse_weights(name: str, what: str, keys: Iterable[str]) -> None:
         )
 
 
-def refuse_unknown_pieces(name: str, pieces: Tokenizer, model: PreTrainedModel) -> None:
-    """Raises InputError when the tokenizer has pieces that the encoder has no embedding for."""
-    if rows_needed(pieces) > _rows(model):
+def refuse_unknown_subwords(name: str, subwords: Tokenizer, model: PreTrainedModel) -> None:
+    """Raises InputError when the tokenizer has subwords that the encoder has no embedding for."""
+    if rows_needed(subwords) > _rows(model):
         raise InputError(
-            f"the tokenizer of the encoder {name!r} knows {rows_needed(pieces)} pieces, "
+            f"the tokenizer of the encoder {name!r} knows {rows_needed(subwords)} subwords, "
             f"the encoder {_rows(model)}"
         )
 
@@ -129,9 +129,9 @@ def named(name: str) -> Iterator[None]:
         raise InputError(f"cannot load the encoder {name!r}: {reason}") from error
 
 
-def rows_needed(pieces: Tokenizer) -> int:
-    """Rows that an embedding needs for these pieces: a vocabulary may have holes."""
-    return 1 + max(pieces.get_vocab(with_added_tokens=True).values())
+def rows_needed(subwords: Tokenizer) -> int:
+    """Rows that an embedding needs for these subwords: a vocabulary may have holes."""
+    return 1 + max(subwords.get_vocab(with_added_tokens=True).values())
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Pieces of a batch of sentences -> a score for each tag of each word, or each arc."""
+"""Subwords of a batch of sentences -> a score for each tag of each word, or each arc."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class SequenceTagger(Tagger):
         self.transitions = transitions
 
     def forward(
-        self, piece_ids: Tensor, attention_mask: Tensor, word_pieces: Tensor, lengths: Tensor
+        self, input_ids: Tensor, attention_mask: Tensor, word_subwords: Tensor, lengths: Tensor
     ) -> TagScores:
         """Scores `[B, L, C]`, or `[B, L, A]` of arcs, with the word states `[B, L, size]`."""
-        pieces = self.encoder(piece_ids, attention_mask)
-        words = self.pooling(pieces, word_pieces)
+        subwords = self.encoder(input_ids, attention_mask)
+        words = self.pooling(subwords, word_subwords)
         states = self.layer(words, lengths)
         scores = self.output(states)
         return TagScores(scores if self.transitions is None else self.transitions(scores), states)

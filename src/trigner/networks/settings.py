@@ -75,7 +75,9 @@ class NetworkSettings(BaseModel):
         default=True, description="put [POS] and [NEG] before each sentence; triplets need them"
     )
     encoder_layers: int = Field(default=4, ge=1, description="average this many last hidden states")
-    empty_word: EmptyWord = Field(default="zeros", description="state of a word that has no pieces")
+    empty_word: EmptyWord = Field(
+        default="zeros", description="state of a word that has no subwords"
+    )
     lstm_size: int = Field(default=512, ge=2, multiple_of=2, description="features of a word state")
     distance_size: int = Field(default=20, ge=1, description="features of two words' distance")
     region_size: int = Field(

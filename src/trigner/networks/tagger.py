@@ -1,4 +1,4 @@
-"""What every network offers: pieces of a batch of sentences -> a score for each tag."""
+"""What every network offers: subwords of a batch of sentences -> a score for each tag."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Tagger(nn.Module):
     encoder: Encoder
 
     def __call__(
-        self, piece_ids: Tensor, attention_mask: Tensor, word_pieces: Tensor, lengths: Tensor
+        self, input_ids: Tensor, attention_mask: Tensor, word_subwords: Tensor, lengths: Tensor
     ) -> TagScores:
         """Scores of a batch."""
-        return cast(TagScores, super().__call__(piece_ids, attention_mask, word_pieces, lengths))
+        return cast(TagScores, super().__call__(input_ids, attention_mask, word_subwords, lengths))
 
-    def begin_at(self, scores: Tensor) -> None:
+    def initialise_bias(self, scores: Tensor) -> None:
         """Let every pair of words begin near these scores of the tags, `[C]`.
 
         Raises InputError for a network without word pairs.

@@ -44,12 +44,12 @@ class ToeTagger(Tagger):
         self.auxiliary = auxiliary
 
     def forward(
-        self, piece_ids: Tensor, attention_mask: Tensor, word_pieces: Tensor, lengths: Tensor
+        self, input_ids: Tensor, attention_mask: Tensor, word_subwords: Tensor, lengths: Tensor
     ) -> TagScores:
         """Logits `[B, L, L, C]`, the main tags first."""
-        pieces = self.encoder(piece_ids, attention_mask)
-        states = self.recurrent(self.pooling(pieces, word_pieces), lengths)
-        positions = torch.arange(word_pieces.shape[1], device=lengths.device)
+        subwords = self.encoder(input_ids, attention_mask)
+        states = self.recurrent(self.pooling(subwords, word_subwords), lengths)
+        positions = torch.arange(word_subwords.shape[1], device=lengths.device)
         table = self.enhancement(states, positions < lengths[:, None])
         sizes = [self.main_features.in_channels, self.auxiliary_features.in_channels]
         of_main, of_auxiliary = table.split(sizes, dim=1)
@@ -58,11 +58,11 @@ class ToeTagger(Tagger):
         logits = torch.cat([main.logits, auxiliary.logits], dim=1)
         return TagScores(logits.permute(0, 2, 3, 1), main.hidden)
 
-    def begin_at(self, scores: Tensor) -> None:
+    def initialise_bias(self, scores: Tensor) -> None:
         """Let every pair of words begin near these scores of the tags, `[C]`, main ones first."""
         sizes = [self.main_features.in_channels, self.auxiliary_features.in_channels]
         for co_predictor, own in zip((self.main, self.auxiliary), scores.split(sizes), strict=True):
-            co_predictor.grid.begin_at(own)
+            co_predictor.grid.initialise_bias(own)
 
     def pair_states(
         self, scores: TagScores, sentences: Tensor, rows: Tensor, columns: Tensor

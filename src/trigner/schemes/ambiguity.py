@@ -14,7 +14,7 @@ import numpy as np
 from trigner.mentions import Mention
 from trigner.schemes.biohd import Biohd, Biohd1234
 from trigner.schemes.chain import Segment, segments
-from trigner.schemes.gluing import Kind, words_of
+from trigner.schemes.merging import Kind, words_of
 from trigner.schemes.scheme import Tags
 
 MOST_SEGMENTS = 4

@@ -1,4 +1,4 @@
-"""Finite automata over tags: the best, the sum and the chances of all well-formed sequences.
+"""Finite automata over tags: the best, the sum and the marginals of all well-formed sequences.
 
 Everything here takes time linear in the number of words. An arc of an automaton reads one word's
 tag; a sequence is well-formed when it leads from the start to a final state. Its score is the sum
@@ -207,7 +207,7 @@ class Automaton:
 class Distribution:
     """Chances of an automaton's sequences, as a Markov chain over its states.
 
-    `arcs [L, A]` are the chances that a word leads over an arc once the state before the word is
+    `arcs [L, A]` are the marginals that a word leads over an arc once the state before the word is
     the arc's source: what comes after is summed up in them. So a chance that depends on the words
     up to some word is known there. `log_partition` is the logarithm of the sum of `exp(score)`.
     """
@@ -218,7 +218,7 @@ class Distribution:
 
     @cached_property
     def states(self) -> Floats:
-        """The chances of each state before each word and after the last, `[L + 1, S]`."""
+        """The marginals of each state before each word and after the last, `[L + 1, S]`."""
         automaton = self.automaton
         sources, targets = automaton.sources[:-1], automaton.targets[:-1]
         states = np.zeros((len(self.arcs) + 1, len(automaton.states)))
@@ -233,11 +233,11 @@ class Distribution:
         """How likely each word has each tag, `[L, C]`."""
         through = self.states[:-1, self.automaton.sources[:-1]] * self.arcs
         reads = self.automaton.arc_tags[:, None] == np.arange(self.automaton.arc_after.shape[1])
-        chances: Floats = through @ reads
-        return chances
+        marginals: Floats = through @ reads
+        return marginals
 
     def steps(self, word: int, arcs: NDArray[np.bool_]) -> Floats:
-        """The chances to come from each state to each over one of these arcs, `[S, S]`."""
+        """The marginals to come from each state to each over one of these arcs, `[S, S]`."""
         count = len(self.automaton.states)
         steps: Floats = np.bincount(
             self._cells, self.arcs[word] * arcs, minlength=count * count

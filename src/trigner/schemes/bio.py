@@ -54,7 +54,7 @@ class Bio:
         return Encoding(tags, tuple(m for m in mentions if m not in kept))
 
     def decode(self, scores: Scores) -> Decoding:
-        """Mentions of the best well-formed tags; scores as in `mention_chances.chances`."""
+        """Mentions of the best well-formed tags; scores as in `marginals.marginals`."""
         return decode(self.grammar, scores, lambda tags: apart(self._read(tags)), limit=len(scores))
 
     def decode_tags(self, tags: Tags) -> Decoding:

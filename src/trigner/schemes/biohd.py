@@ -15,7 +15,8 @@ import numpy as np
 from trigner.mentions import Mention
 from trigner.schemes.automaton import Integers
 from trigner.schemes.chain import Segment, chain, segments
-from trigner.schemes.gluing import (
+from trigner.schemes.grammar import Grammar
+from trigner.schemes.merging import (
     Kind,
     Piece,
     WithHeads,
@@ -27,7 +28,6 @@ from trigner.schemes.gluing import (
     pointed_to,
     words_of,
 )
-from trigner.schemes.grammar import Grammar
 from trigner.schemes.scheme import Decoding, Encoding, Scores, TagGroup, Tags, TagSpace, check
 from trigner.schemes.sequence_decoding import apart, certain, decode
 
@@ -71,7 +71,7 @@ class Biohd:
         return _encode(self, mentions, length, lambda pieces, words: [p.kind for p in pieces])
 
     def decode(self, scores: Scores) -> Decoding:
-        """Mentions of the best well-formed tags; scores as in `mention_chances.chances`."""
+        """Mentions of the best well-formed tags; scores as in `marginals.marginals`."""
         return decode(
             self.grammar, scores, lambda tags: apart(self.read(tags)), limit=self.max_mentions
         )
@@ -126,7 +126,7 @@ class Biohd1234:
         return _encode(self, mentions, length, kinds)
 
     def decode(self, scores: Scores) -> Decoding:
-        """Mentions of the best well-formed tags; scores as in `mention_chances.chances`."""
+        """Mentions of the best well-formed tags; scores as in `marginals.marginals`."""
         return decode(
             self.grammar, scores, lambda tags: apart(self.read(tags)), limit=self.max_mentions
         )

@@ -86,7 +86,7 @@ class Corro:
         return Encoding(tags, tuple(mention for mention in mentions if mention not in kept))
 
     def decode(self, scores: Scores) -> Decoding:
-        """Mentions of the best well-formed tags; scores as in `mention_chances.chances`.
+        """Mentions of the best well-formed tags; scores as in `marginals.marginals`.
 
         The score of a discontinuous mention is the probability that it is there.
         """

@@ -10,7 +10,7 @@ import numpy as np
 from trigner.mentions import Mention, ScoredMention
 from trigner.schemes.automaton import Floats, Integers
 from trigner.schemes.grammar import Grammar
-from trigner.schemes.mention_chances import chances
+from trigner.schemes.marginals import marginals
 from trigner.schemes.scheme import Decoding, Scores
 
 Words = tuple[int, ...]
@@ -71,12 +71,12 @@ def decode(
         mentions = [mention for product in products for mention in product]
     else:
         mentions = _likeliest(products, distribution.marginals[np.arange(len(tags)), tags], limit)
-    found = map(ScoredMention, mentions, chances(grammar, distribution, tags, mentions).tolist())
+    found = map(ScoredMention, mentions, marginals(grammar, distribution, tags, mentions).tolist())
     return Decoding(tuple(sorted(found, key=lambda scored: -scored.score)), complete)
 
 
 def _likeliest(products: Sequence[Product], likely: Floats, limit: int) -> list[Mention]:
-    """The mentions with the largest products of their words' chances `[L]`, first ones first."""
+    """The mentions with the largest products of their words' marginals `[L]`, first ones first."""
     with np.errstate(divide="ignore"):
         words = np.log(likely)
     weights = np.concatenate([product.weights(words) for product in products])

@@ -177,8 +177,8 @@ class Batcher:
                     work.finish()
 
     def _score_together(self, entries: Sequence[Entry]) -> None:
-        pieces = [ticket.example.pieces for _, ticket in entries]
-        scores = self._extractor.scorer(collate(pieces, padding_id=self._extractor.padding_id))
+        subwords = [ticket.example.subwords for _, ticket in entries]
+        scores = self._extractor.scorer(collate(subwords, padding_id=self._extractor.padding_id))
         for (work, ticket), logits in zip(entries, scores, strict=True):
             try:
                 work.receive(ticket, logits)
@@ -197,4 +197,4 @@ class Batcher:
         return sum(self._length(ticket) ** 2 for ticket in tickets)
 
     def _length(self, ticket: Ticket) -> int:
-        return ticket.example.length + len(self._extractor.word_pieces.special_words)
+        return ticket.example.length + len(self._extractor.subwords.special_words)

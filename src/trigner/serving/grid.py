@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trigner.batches import cut
+from trigner.batches import windowing
 from trigner.errors import InputError
 from trigner.inference import Extractor
 from trigner.mentions import Document, Entity, Mention, Sentence
@@ -56,14 +56,14 @@ def grid(extractor: Extractor, text: str, sentence: Sentence) -> Work[Grid]:
     """
     if extractor.scheme.tag_space not in PROBABILITIES:
         raise InputError(f"a model with the scheme {extractor.scheme.name} has no grid to show")
-    examples = cut([sentence], extractor.word_pieces, extractor.max_pieces).examples
+    examples = windowing([sentence], extractor.subwords, extractor.max_subwords).examples
     if len(examples) > 1:
         raise InputError("the sentence is longer than the encoder reads at a time")
     found = Grid(sentence, tuple(extractor.scheme.tags))
     probabilities = PROBABILITIES[extractor.scheme.tag_space]
 
     def receive(logits: NDArray[np.floating[Any]]) -> None:
-        start = len(extractor.word_pieces.special_words)
+        start = len(extractor.subwords.special_words)
         end = start + len(sentence.words)
         whole = logits[:end, :end] / extractor.temperature
         found.probabilities = probabilities(whole[start:, start:])

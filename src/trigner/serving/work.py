@@ -15,15 +15,15 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trigner.batches import Example, cut
-from trigner.inference import Extractor, Tally
+from trigner.batches import Example, windowing
+from trigner.inference import Extractor, RunStatistics
 from trigner.mentions import Document, Entity, Sentence
 from trigner.text import entity_of, sentences_in
 
 T = TypeVar("T")
 
 SENTENCES_AT_A_TIME = 64
-"""Cut into word pieces together."""
+"""Windowing into subwords together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Found:
     """Entities of one text, and what its sentences met."""
 
     entities: list[Entity] = field(default_factory=list)
-    tally: Tally = field(default_factory=Tally)
+    tally: RunStatistics = field(default_factory=RunStatistics)
 
     def ordered(self) -> Found:
         """The same as `Extractor` gives it."""
@@ -114,7 +114,7 @@ def _tickets(extractor: Extractor, text: str, found: Found) -> Iterator[Ticket]:
     document = Document("text", text)
     waiting = sentences_in(document)
     while sentences := list(islice(waiting, SENTENCES_AT_A_TIME)):
-        parts = cut(sentences, extractor.word_pieces, extractor.max_pieces)
+        parts = windowing(sentences, extractor.subwords, extractor.max_subwords)
         found.tally.add(len(sentences), parts)
         bounded: set[int] = set()
         for example in parts.examples:

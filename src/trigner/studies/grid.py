@@ -78,10 +78,10 @@ def identity(settings: Settings, adaptation: AdaptationSettings | None) -> dict[
     # Both epochs are kept.
     del dumped["optimisation"]["select_by"]
     dumped["optimisation"]["cell_budget"] = settings.optimisation.cells
-    if settings.sampling.coordinated == 0:
+    if settings.sampling.coordination == 0:
         del dumped["sampling"]["conjunctions"]
     if scheme(settings.scheme, ()).tag_space is TagSpace.SEQUENCE:
-        dumped["optimisation"]["prior"] = False
+        dumped["optimisation"]["bias_init"] = False
     own = settings.scheme == W2NER
     dumped["task"] = {n: v for n, v in dumped["task"].items() if (n in OF_W2NER) == own}
     if own:

@@ -26,12 +26,12 @@ CHOSEN_BY = ("overall", "discontinuous")
 """The dev F1 that chose an epoch; every run has a model of each."""
 
 ADDED: Mapping[str, Any] = {
-    "optimisation.averaging": None,
+    "optimisation.ema_decay": None,
     "optimisation.batch_weighting": "equal",
     "optimisation.beta2": 0.999,
-    "optimisation.prior": False,
+    "optimisation.bias_init": False,
     "sampling.conjunctions": ["and", "or"],
-    "sampling.coordinated": 0.0,
+    "sampling.coordination": 0.0,
     "sampling.discontinuous": 1.0,
     "sampling.empty": 1.0,
     "task.tag_weight": 1.0,

@@ -51,13 +51,15 @@ class AdaptationSettings(BaseModel):
     replaced: float = Field(
         default=0.8, ge=0, le=1, description="share of those that become the mask"
     )
-    randomised: float = Field(default=0.1, ge=0, le=1, description="share that become other pieces")
+    randomised: float = Field(
+        default=0.1, ge=0, le=1, description="share that become other subwords"
+    )
     learning_rate: float = Field(default=2e-5, gt=0, description="falls linearly to 0")
     weight_decay: float = Field(default=0.01, ge=0)
     epochs: int = Field(default=20, ge=1)
     batch_size: int = Field(default=16, ge=1, description="passages in a batch")
-    max_pieces: int | None = Field(
-        default=None, ge=3, description="longest passage in pieces; none: what the encoder holds"
+    max_subwords: int | None = Field(
+        default=None, ge=3, description="longest passage in subwords; none: what the encoder holds"
     )
     dev_share: float = Field(
         default=0.1,
@@ -177,10 +179,10 @@ def _words(text: str) -> list[list[str]]:
 def _cut(
     sentences: list[list[str]], masked: MaskedEncoder, settings: AdaptationSettings
 ) -> list[Passage]:
-    limit = min(masked.max_pieces, settings.max_pieces or masked.max_pieces)
-    found = passages(sentences, masked.pieces, limit)
+    limit = min(masked.max_subwords, settings.max_subwords or masked.max_subwords)
+    found = passages(sentences, masked.subwords, limit)
     if not found:
-        raise InputError("the encoder's tokenizer has no piece for any word of the text")
+        raise InputError("the encoder's tokenizer has no subword for any word of the text")
     return found
 
 

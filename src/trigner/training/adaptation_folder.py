@@ -22,7 +22,7 @@ _PARTIAL = "partial"
 class Adaptation:
     """What came of an adaptation, as `adaptation.json` in its folder says too.
 
-    `dev_losses` are per epoch: the cross-entropy of hidden pieces, in nats, as batches average it;
+    `dev_losses` are per epoch: the cross-entropy of masked subwords in nats, averaged over batches;
     `dev_loss_before` is that of the encoder as it came. `best_epoch` (from 1) is the one in the
     folder. `train_passages` and `dev_passages` count sentences, one too long for the encoder as
     often as it was cut. `data` is a hash of all sentences.

@@ -52,11 +52,11 @@ class _Place:
 def coordinations(
     documents: Sequence[Document], settings: SamplingSettings, seed: int
 ) -> list[Document]:
-    """New sentences, one a document, `coordinated` times as many as sentences with mentions.
+    """New sentences, one a document, `coordination` times as many as sentences with mentions.
 
     Fewer where that many different ones cannot be made. Equal arguments give equal sentences.
     """
-    if settings.coordinated == 0:
+    if settings.coordination == 0:
         return []
     sentences = [s for d in documents for s in segment(d).sentences if s.mentions]
     rests = _rests(sentences)
@@ -64,7 +64,7 @@ def coordinations(
     random = np.random.default_rng(seed)
     made: dict[Words, Document] = {}
     for place in random.permutation(len(places)):
-        if len(made) >= settings.coordinated * len(sentences):
+        if len(made) >= settings.coordination * len(sentences):
             break
         words, mentions = _coordinated(places[place], rests, settings.conjunctions, random)
         made.setdefault(words, document_of(f"coordinated-{len(made) + 1}", words, mentions))

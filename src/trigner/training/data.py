@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.utils.data import Dataset
 
-from trigner.batches import Example, collate, cut, pad_tags, shuffled, shuffled_by_cost
+from trigner.batches import Example, collate, pad_tags, shuffled, shuffled_by_cost, windowing
 from trigner.errors import InputError
 from trigner.mentions import Document, Sentence
 from trigner.networks import Model
@@ -60,7 +60,7 @@ def prepare(
         segmentation = segment(document)
         sentences += segmentation.sentences
         unusable.update(found.reason for found in segmentation.unreachable)
-    parts = cut(sentences, model.word_pieces, model.tagger.encoder.max_pieces)
+    parts = windowing(sentences, model.subwords, model.tagger.encoder.max_subwords)
     unusable.update("longer than the encoder's window" for _ in parts.lost)
     for sentence in sentences:
         lost = model.scheme.encode(sentence.mentions, len(sentence.words)).lost
@@ -69,7 +69,7 @@ def prepare(
     if not mentions:
         raise InputError("the training documents have no entity that could be learnt")
     further = [sentence for document in made for sentence in segment(document).sentences]
-    beside = cut(further, model.word_pieces, model.tagger.encoder.max_pieces).examples
+    beside = windowing(further, model.subwords, model.tagger.encoder.max_subwords).examples
     return TrainingData(
         parts.examples + beside,
         len(sentences),
@@ -152,12 +152,12 @@ def collator(
     batch counts (`weight`) and, with triplets, `candidates` and their `triplet_weight`."""
 
     def together(examples: Sequence[Example]) -> dict[str, Any]:
-        batch = collate([e.pieces for e in examples], padding_id=model.padding_id)
+        batch = collate([e.subwords for e in examples], padding_id=model.padding_id)
         tags = [model.scheme.encode(e.mentions, e.length).tags for e in examples]
         inputs: dict[str, Any] = {
-            "piece_ids": torch.from_numpy(batch.piece_ids),
+            "input_ids": torch.from_numpy(batch.input_ids),
             "attention_mask": torch.from_numpy(batch.attention_mask),
-            "word_pieces": torch.from_numpy(batch.word_pieces),
+            "word_subwords": torch.from_numpy(batch.word_subwords),
             "lengths": torch.from_numpy(batch.lengths),
             "tags": torch.from_numpy(
                 pad_tags(tags, word_axes=model.scheme.tag_space.word_axes, offset=model.offset)

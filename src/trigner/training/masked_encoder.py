@@ -1,4 +1,4 @@
-"""Pretrained encoders with the head that predicts hidden pieces, also where they come without."""
+"""Pretrained encoders with the head that predicts hidden subwords, also where they come without."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from trigner.networks.pretrained import (
     load_checkpoint,
     named,
     quiet,
-    refuse_unknown_pieces,
+    refuse_unknown_subwords,
     refuse_weights,
     tokenizer_for_words,
 )
@@ -31,40 +31,40 @@ from trigner.networks.pretrained import (
 
 @dataclass(frozen=True, slots=True)
 class MaskedEncoder:
-    """An encoder that predicts hidden pieces, and the tokenizer that feeds it.
+    """An encoder that predicts hidden subwords, and the tokenizer that feeds it.
 
     `fresh_head` is True when the checkpoint had no head: its transform was drawn anew, and its
     decoder is the input embeddings. `tokenizer` is the checkpoint's own, to be saved;
-    `pieces` cuts ready words, byte-level tokenizers with the blank before each.
+    `subwords` cuts ready words, byte-level tokenizers with the blank before each.
     """
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
-    pieces: Tokenizer
+    subwords: Tokenizer
     fresh_head: bool
 
     @property
-    def max_pieces(self) -> int:
-        """Longest input in pieces, the tokenizer's own start and end included."""
-        return Encoder(cast(PreTrainedModel, self.model.base_model)).max_pieces
+    def max_subwords(self) -> int:
+        """Longest input in subwords, the tokenizer's own start and end included."""
+        return Encoder(cast(PreTrainedModel, self.model.base_model)).max_subwords
 
 
 def load_masked_encoder(name: str | Path) -> MaskedEncoder:
     """An encoder by folder, name on the Hub, or one of the short names.
 
     A missing head is drawn from torch's global random state. Raises InputError when the encoder
-    cannot be had, lacks weights of its own, or cannot be trained on hidden pieces.
+    cannot be had, lacks weights of its own, or cannot be trained on hidden subwords.
     """
     name = str(name)
     with quiet():
-        pieces = tokenizer_for_words(name).backend_tokenizer
+        subwords = tokenizer_for_words(name).backend_tokenizer
         with named(name):
             tokenizer = AutoTokenizer.from_pretrained(encoder_source(name), trust_remote_code=False)
         model, missing = load_checkpoint(name, AutoModelForMaskedLM)
     if tokenizer.mask_token_id is None:
         raise InputError(f"the tokenizer of the encoder {name!r} has no mask")
-    refuse_unknown_pieces(name, pieces, model)
-    return MaskedEncoder(model, tokenizer, pieces, _complete_head(name, model, missing))
+    refuse_unknown_subwords(name, subwords, model)
+    return MaskedEncoder(model, tokenizer, subwords, _complete_head(name, model, missing))
 
 
 def _complete_head(name: str, model: PreTrainedModel, missing: set[str]) -> bool:

@@ -1,7 +1,7 @@
 """Whole words hidden for masked language modelling, whatever the tokenizer.
 
 The library's own collator tells words by `##` (4.57) or by touching characters (5.x), and cannot
-swap words for others. Here words are those that mentions are made of, cut into pieces just as
+swap words for others. Here words are those that mentions are made of, cut into subwords just as
 for tagging.
 """
 
@@ -16,20 +16,20 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from trigner.batches.pieces import readable
+from trigner.batches.subwords import readable
 from trigner.errors import InputError
 
 Integers = NDArray[np.int64]
 
 UNSCORED = -100
-"""Label of a piece that was not hidden: the loss of `transformers` leaves it out."""
+"""Label of a subword that was not hidden: the loss of `transformers` leaves it out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Pieces of a sentence, or of a window of one too long for the encoder.
+    """Subwords of a sentence, or of a window of one too long for the encoder.
 
-    `ids [P]` with the tokenizer's own start and end; `words [P]` the word of each piece, -1 for
+    `ids [P]` with the tokenizer's own start and end; `words [P]` the word of each subword, -1 for
     the tokenizer's own.
     """
 
@@ -50,8 +50,8 @@ class Masking:
     """How words are hidden.
 
     `probability` of the words of a passage (rounded, at least one) are chosen. Of those,
-    `replaced` have all their pieces become the mask, `randomised` become pieces drawn from
-    `vocabulary [V]`, the others stay (Devlin et al. 2019, section 3.1; there for pieces).
+    `replaced` have all their subwords become the mask, `randomised` become subwords drawn from
+    `vocabulary [V]`, the others stay (Devlin et al. 2019, section 3.1; there for subwords).
     """
 
     probability: float
@@ -78,13 +78,13 @@ class Masking:
 
 
 def passages(
-    sentences: Iterable[Sequence[str]], tokenizer: Tokenizer, max_pieces: int
+    sentences: Iterable[Sequence[str]], tokenizer: Tokenizer, max_subwords: int
 ) -> list[Passage]:
-    """Sentences of ready words as passages of at most `max_pieces` pieces; nothing is truncated.
+    """Sentences of ready words as passages of at most `max_subwords` subwords; none is truncated.
 
     A longer sentence becomes several passages, cut between words, or inside a word that alone is
-    too long. Words without pieces leave no trace. Raises InputError when `max_pieces` leaves no
-    room beside the tokenizer's own pieces.
+    too long. Words without subwords leave no trace. Raises InputError when `max_subwords` leaves no
+    room beside the tokenizer's own subwords.
     """
     tokenizer = Tokenizer.from_str(tokenizer.to_str())
     tokenizer.no_truncation()
@@ -94,21 +94,21 @@ def passages(
         encoding = tokenizer.encode(readable(sentence), is_pretokenized=True)
         ids = np.array(encoding.ids, dtype=np.int64)
         words = np.array([-1 if w is None else w for w in encoding.word_ids], dtype=np.int64)
-        found += _windows(Passage(ids, words), max_pieces)
+        found += _windows(Passage(ids, words), max_subwords)
     return found
 
 
-def _windows(whole: Passage, max_pieces: int) -> Iterable[Passage]:
+def _windows(whole: Passage, max_subwords: int) -> Iterable[Passage]:
     own = np.flatnonzero(whole.words >= 0)
     if not len(own):
         return
-    if len(whole.ids) <= max_pieces:
+    if len(whole.ids) <= max_subwords:
         yield whole
         return
     first, last = int(own[0]), int(own[-1]) + 1
-    room = max_pieces - first - (len(whole.ids) - last)
+    room = max_subwords - first - (len(whole.ids) - last)
     if room < 1:
-        raise InputError(f"{max_pieces} pieces leave no room for words")
+        raise InputError(f"{max_subwords} subwords leave no room for words")
     edges = (np.arange(first), np.arange(last, len(whole.ids)))
     start = first
     while start < last:

@@ -74,7 +74,7 @@ class Objective(nn.Module):
 
 
 def parameter_groups(
-    objective: Objective, *, encoder_rate: float, learning_rate: float, weight_decay: float
+    objective: Objective, *, encoder_lr: float, learning_rate: float, weight_decay: float
 ) -> list[dict[str, Any]]:
     """Three groups: the encoder, its biases and layer norms (no decay), everything else."""
     decayed: list[nn.Parameter] = []
@@ -85,7 +85,7 @@ def parameter_groups(
     encoder = {id(p) for p in (*decayed, *plain)}
     others = [p for p in objective.parameters() if id(p) not in encoder]
     return [
-        {"params": decayed, "lr": encoder_rate, "weight_decay": weight_decay},
-        {"params": plain, "lr": encoder_rate, "weight_decay": 0.0},
+        {"params": decayed, "lr": encoder_lr, "weight_decay": weight_decay},
+        {"params": plain, "lr": encoder_lr, "weight_decay": 0.0},
         {"params": others, "lr": learning_rate, "weight_decay": weight_decay},
     ]

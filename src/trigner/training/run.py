@@ -19,14 +19,14 @@ from trigner.model_folder import read_description
 from trigner.networks import Model, create, load, save, weights_hash
 from trigner.networks.pretrained import quiet
 from trigner.schemes import TagSpace, decoded_tags
-from trigner.training.averaging import Averaging
+from trigner.training.bias_init import initialise_biases
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
 from trigner.training.coordination import coordinations
 from trigner.training.data import EpochBatches, TrainingData, collator, prepare
 from trigner.training.devices import seed_everything
+from trigner.training.ema import ExponentialMovingAverage
 from trigner.training.memory import check_budget, halved, is_out_of_memory, release
 from trigner.training.objective import Objective
-from trigner.training.prior import begin_at_prior
 from trigner.training.progress import ShowProgress
 from trigner.training.records import differences, read_record, write_record
 from trigner.training.sampling import rates
@@ -151,8 +151,8 @@ def _begun(
     made = coordinations(documents, settings.sampling, settings.seed)
     data = prepare(documents, model, made)
     pairs = model.scheme.tag_space is not TagSpace.SEQUENCE
-    if settings.optimisation.prior and pairs and init_from is None:
-        begin_at_prior(model, data.examples)
+    if settings.optimisation.bias_init and pairs and init_from is None:
+        initialise_biases(model, data.examples)
     return model, data
 
 
@@ -256,9 +256,9 @@ def _trainer(
     lengths = work.data.lengths(model.offset)
     seen = rates(work.data.examples, settings.sampling)
     batches = EpochBatches(lengths, optimisation, settings.seed, optimisation.epochs, seen)
-    averaging = None
-    if optimisation.averaging is not None:
-        averaging = Averaging(model.tagger, optimisation.averaging, checkpoint)
+    ema = None
+    if optimisation.ema_decay is not None:
+        ema = ExponentialMovingAverage(model.tagger, optimisation.ema_decay, checkpoint)
     extract = extractor(model, device=str(work.place))
     mined = settings.triplets.candidates
     weighting = batch_weighting(model, work.data.examples, optimisation, mined, batches.mean_sum)
@@ -308,7 +308,7 @@ def _trainer(
         score_dev=score_dev,
         callbacks=[*keep_best, progress],
         logs=out / LOGS,
-        averaging=averaging,
+        ema=ema,
     )
 
 

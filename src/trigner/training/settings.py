@@ -139,11 +139,11 @@ class SamplingSettings(_Section):
         le=1,
         description="share of the sentences without mentions, drawn anew for each epoch",
     )
-    coordinated: float = Field(
+    coordination: float = Field(
         default=0.0,
         ge=0,
-        description="sentences made by coordination of mentions that share words, as share of the"
-        " sentences with mentions",
+        description="coordination augmentation: sentences made of mentions that share words, as"
+        " share of the sentences with mentions",
     )
     conjunctions: tuple[str, ...] = Field(
         default=("and", "or", "/", "("),
@@ -169,7 +169,7 @@ class OptimisationSettings(_Section):
         " scores words; anchors for triplets), so that each counts alike in the corpus; equal: the"
         " mean over each batch, which weighs sentences by those beside them",
     )
-    encoder_rate: float = Field(
+    encoder_lr: float = Field(
         default=1e-4, ge=0, description="learning rate of the pretrained encoder"
     )
     learning_rate: float = Field(default=3e-3, gt=0, description="learning rate of everything else")
@@ -179,22 +179,22 @@ class OptimisationSettings(_Section):
         default=0.999, ge=0, lt=1, description="what AdamW's average of squares keeps at an update"
     )
     epsilon: float = Field(default=1e-8, gt=0, description="AdamW's epsilon")
-    clip: float = Field(default=5.0, gt=0, description="largest norm of the gradient")
+    max_grad_norm: float = Field(default=5.0, gt=0, description="largest norm of the gradient")
     patience: int | None = Field(
         default=None, ge=1, description="stop after more than this many epochs without improvement"
     )
     select_by: SelectBy = Field(default="overall", description="the dev F1 that chooses the epoch")
-    prior: bool = Field(
+    bias_init: bool = Field(
         default=False,
-        description="let the scores of word pairs begin at the share of training cells that have"
-        " each tag; not with --init-from, and sequence taggers score no pairs",
+        description="initialise the output biases so that the scores of word pairs start at the"
+        " share of training cells that have each tag; not with --init-from",
     )
-    averaging: float | None = Field(
+    ema_decay: float | None = Field(
         default=None,
         gt=0,
         lt=1,
-        description="judge and keep a moving average of the weights, which keeps this share of"
-        " itself at an update; none: the weights themselves",
+        description="evaluate and save an exponential moving average (EMA) of the weights with"
+        " this decay; none: the weights themselves",
     )
     precision: Literal["float32", "bfloat16"] = Field(
         default="float32",

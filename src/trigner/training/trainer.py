@@ -26,10 +26,10 @@ from transformers.integrations.integration_utils import (
 from trigner.batches import Example
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import Scores
-from trigner.training.averaging import Averaging
 from trigner.training.checkpoints import CHECKPOINTS
 from trigner.training.data import EpochBatches, TrainingData
 from trigner.training.devices import OneDevice
+from trigner.training.ema import ExponentialMovingAverage
 from trigner.training.objective import Objective, parameter_groups
 from trigner.training.settings import OptimisationSettings, SelectBy
 
@@ -76,7 +76,7 @@ def training_arguments(
         learning_rate=settings.learning_rate,
         lr_scheduler_type="linear",
         warmup_steps=round(settings.warmup * updates),
-        max_grad_norm=settings.clip,
+        max_grad_norm=settings.max_grad_norm,
         bf16=settings.precision == "bfloat16",
         seed=seed,
         place=str(place),
@@ -121,10 +121,10 @@ class TaggerTrainer(Trainer):
         score_dev: Callable[[], Scores],
         callbacks: list[TrainerCallback],
         logs: Path,
-        averaging: Averaging | None = None,
+        ema: ExponentialMovingAverage | None = None,
     ) -> None:
         self._settings = settings
-        self._averaging = averaging
+        self._ema = ema
         self._unchecked: list[torch.Tensor] = []
         self._losses: list[float] = []
         self._batches = batches
@@ -139,7 +139,7 @@ class TaggerTrainer(Trainer):
                 # Never read: `evaluate` draws on the dev documents. The Trainer asks for one.
                 eval_dataset=data,
                 data_collator=collator,
-                callbacks=[_EpochSetter(batches), *filter(None, [averaging]), *callbacks, board],
+                callbacks=[_EpochSetter(batches), *filter(None, [ema]), *callbacks, board],
             )
         for printing in list(self.callback_handler.callbacks):
             if type(printing).__name__ in {"PrinterCallback", "ProgressCallback"}:
@@ -164,7 +164,7 @@ class TaggerTrainer(Trainer):
         if self.optimizer is None:
             groups = parameter_groups(
                 self.model,  # type: ignore[arg-type]
-                encoder_rate=self._settings.encoder_rate,
+                encoder_lr=self._settings.encoder_lr,
                 learning_rate=self._settings.learning_rate,
                 weight_decay=self._settings.weight_decay,
             )
@@ -179,8 +179,8 @@ class TaggerTrainer(Trainer):
     def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
         """The weights of a checkpoint, and their average: before the state that makes it whole."""
         super().save_model(output_dir, _internal_call)
-        if self._averaging is not None and output_dir is not None:
-            self._averaging.save(Path(output_dir))
+        if self._ema is not None and output_dir is not None:
+            self._ema.save(Path(output_dir))
 
     def compute_loss(
         self, model: Any, inputs: dict[str, Any], *args: Any, **kwargs: Any
@@ -210,7 +210,7 @@ class TaggerTrainer(Trainer):
             raise self._diverged(f"weights are no numbers after update {self.state.global_step}")
 
     def _diverged(self, what: str) -> TrignerError:
-        advice = "set lower optimisation.learning_rate and optimisation.encoder_rate"
+        advice = "set lower optimisation.learning_rate and optimisation.encoder_lr"
         if self._settings.precision != "float32":
             advice += ", or optimisation.precision=float32"
         return TrignerError(f"{what}: {advice}")
@@ -230,7 +230,7 @@ class TaggerTrainer(Trainer):
         """
         self._check_losses()
         self._check_weights()
-        with nullcontext() if self._averaging is None else self._averaging.in_place():
+        with nullcontext() if self._ema is None else self._ema.in_place():
             return self._judge()
 
     def _judge(self) -> dict[str, float]:

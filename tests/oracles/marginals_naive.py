@@ -7,7 +7,7 @@ import numpy as np
 from trigner.schemes.grammar import NO_TAG
 
 
-def chances(grammar, scores, tags, mentions):
+def marginals(grammar, scores, tags, mentions):
     """How likely each mention's words have these tags and its pieces end where they do, `[M]`."""
     everything = log_partition(grammar.automaton, scores, np.ones((1, *shape(grammar, tags)), bool))
     total = np.zeros(len(mentions))

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from trigner.training.averaging import AVERAGED, Averaging
+from trigner.training.ema import EMA_FILE, ExponentialMovingAverage
 
 
 def steps(network, averaging, values, first=0):
@@ -29,7 +29,7 @@ def averaged(net, averaging):
 
 def test_the_average_against_its_definition():
     net = network(1.0)
-    averaging = Averaging(net, 0.5)
+    averaging = ExponentialMovingAverage(net, 0.5)
     averaging.on_train_begin(None, None, None)
     expected = 1.0
     values = [3.0, -2.0, 4.0, 8.0, 1.0, 0.5, 9.0, 2.0, 6.0, 7.0]
@@ -43,7 +43,7 @@ def test_the_average_against_its_definition():
 
 def test_training_goes_on_with_its_own_weights_also_after_an_error():
     net = network(1.0)
-    averaging = Averaging(net, 0.9)
+    averaging = ExponentialMovingAverage(net, 0.9)
     averaging.on_train_begin(None, None, None)
     steps(net, averaging, [5.0])
 
@@ -59,18 +59,18 @@ def test_training_goes_on_with_its_own_weights_also_after_an_error():
 
 def test_a_checkpoint_keeps_it(tmp_path):
     whole, parts = network(), network()
-    one = Averaging(whole, 0.9)
+    one = ExponentialMovingAverage(whole, 0.9)
     one.on_train_begin(None, None, None)
     steps(whole, one, [1.0, 2.0, 3.0, 4.0])
 
     folder = tmp_path / "checkpoint-2"
     folder.mkdir()
-    first = Averaging(parts, 0.9)
+    first = ExponentialMovingAverage(parts, 0.9)
     first.on_train_begin(None, None, None)
     steps(parts, first, [1.0, 2.0])
     first.save(folder)
-    assert (folder / AVERAGED).is_file()
-    second = Averaging(parts, 0.9, checkpoint=folder)
+    assert (folder / EMA_FILE).is_file()
+    second = ExponentialMovingAverage(parts, 0.9, checkpoint=folder)
     second.on_train_begin(None, None, None)
     steps(parts, second, [3.0, 4.0], first=2)
     assert averaged(parts, second).equal(averaged(whole, one))

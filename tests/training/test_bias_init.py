@@ -9,8 +9,8 @@ from trigner.batches import collate
 from trigner.errors import InputError
 from trigner.inference.torch_runtime import torch_scorer
 from trigner.mentions import Document, Entity
+from trigner.training.bias_init import initialise_biases, tag_shares
 from trigner.training.data import prepare
-from trigner.training.prior import begin_at_prior, tag_shares
 
 DOCUMENTS = [
     Document(
@@ -68,8 +68,8 @@ def test_scores_without_weights_are_the_shares(tmp_path, scheme):
             if not name.startswith("encoder."):
                 parameter.zero_()
     examples = prepare(DOCUMENTS, model).examples
-    begin_at_prior(model, examples)
-    batch = collate(model.word_pieces([TEXT.split()]), padding_id=model.padding_id)
+    initialise_biases(model, examples)
+    batch = collate(model.subwords([TEXT.split()]), padding_id=model.padding_id)
     logits = torch.from_numpy(torch_scorer(model.tagger)(batch))
     given = logits.softmax(-1) if scheme == "w2ner" else logits.sigmoid()
     shares = tag_shares(model.scheme, examples, offset=model.offset)
@@ -84,4 +84,4 @@ def test_scores_without_weights_are_the_shares(tmp_path, scheme):
 def test_single_words_have_no_prior(tmp_path, scheme):
     model = tiny_model(tmp_path, scheme)
     with pytest.raises(InputError, match="no word pairs"):
-        model.tagger.begin_at(torch.zeros(len(model.scheme.tags)))
+        model.tagger.initialise_bias(torch.zeros(len(model.scheme.tags)))

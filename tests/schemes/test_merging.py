@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from trigner.schemes.chain import Segment
-from trigner.schemes.gluing import (
+from trigner.schemes.merging import (
     Kind,
     Piece,
     glued,
@@ -22,7 +22,7 @@ def parts(*words):
     return [Segment(Kind.PART, first, last) for first, last in words]
 
 
-def test_pieces():
+def test_subwords():
     mentions = [(0, 1, 2), (0, 1, 5), (7, 8), (9,)]
     assert pieces_of(mentions) == [
         Piece(Kind.HEAD, 0, 1, frozenset({0, 1})),

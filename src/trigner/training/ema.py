@@ -1,4 +1,4 @@
-"""A moving average of the weights, which takes their place whenever the model is judged or kept.
+"""EMA: an exponential moving average of the weights, which is what is evaluated and saved.
 
 Polyak and Juditsky, Acceleration of stochastic approximation by averaging, 1992; exponential, as
 in Tarvainen and Valpola, Mean teachers, 2017.
@@ -16,14 +16,14 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-AVERAGED = "averaged.safetensors"
+EMA_FILE = "ema.safetensors"
 """The average in a checkpoint's folder."""
 
 YOUNG = 10
 """Over about so many updates the average begins to have a memory."""
 
 
-class Averaging(TrainerCallback):
+class ExponentialMovingAverage(TrainerCallback):
     """The average of a network's weights after each update; of the newest it takes `1 - decay`.
 
     At an update that comes after `n` others no more than `(1 + n) / (10 + n)` is kept of the old
@@ -44,7 +44,7 @@ class Averaging(TrainerCallback):
         if self._checkpoint is None:
             self._average = [p.detach().clone() for p in self._weights]
             return
-        kept = load_file(self._checkpoint / AVERAGED)
+        kept = load_file(self._checkpoint / EMA_FILE)
         self._average = [kept[str(n)].to(p.device) for n, p in enumerate(self._weights)]
 
     def on_optimizer_step(
@@ -59,7 +59,7 @@ class Averaging(TrainerCallback):
     def save(self, folder: Path) -> None:
         """Keep the average beside a checkpoint's weights."""
         save_file(
-            {str(n): each.contiguous() for n, each in enumerate(self._average)}, folder / AVERAGED
+            {str(n): each.contiguous() for n, each in enumerate(self._average)}, folder / EMA_FILE
         )
 
     @contextmanager

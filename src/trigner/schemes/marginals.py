@@ -1,8 +1,8 @@
 """How likely mentions are under the distribution over well-formed sequences of tags.
 
 A mention asks something of the words from its first to the one after its last. The distribution is
-a Markov chain, so that it is enough to walk from the first to the last of these: one row of chances
-of states for each piece of a mention, and all rows take their step together, word by word. Mentions
+a Markov chain, so that it is enough to walk from the first to the last of these: one row of state
+marginals for each piece of a mention, and all rows take their step together, word by word. Mentions
 that begin with the same segments share their rows.
 """
 
@@ -18,7 +18,7 @@ from trigner.schemes.automaton import Distribution, Floats, Integers
 from trigner.schemes.grammar import Grammar
 
 
-def chances(
+def marginals(
     grammar: Grammar, distribution: Distribution, tags: Integers, mentions: Sequence[Mention]
 ) -> Floats:
     """How likely each mention's words have these tags and its pieces end where they do, `[M]`.
@@ -70,7 +70,7 @@ def beginnings(mentions: Sequence[Mention]) -> Beginnings:
 def _as_named(
     grammar: Grammar, distribution: Distribution, tags: Integers, begun: Beginnings
 ) -> Floats:
-    """`chances` with these types of components only, `[M]`."""
+    """`marginals` with these types of components only, `[M]`."""
     automaton = distribution.automaton
     reads = automaton.arc_tags
     rows = np.zeros((len(begun.first), len(automaton.states)))

@@ -1,4 +1,4 @@
-"""A stream of documents in portions of sentences: neither their number nor the length of one
+"""A stream of documents in chunks of sentences: neither their number nor the length of one
 fills the memory.
 """
 
@@ -11,10 +11,10 @@ from trigner.mentions import Document, Entity, Sentence
 from trigner.text import sentences_in
 
 WORDS = 20_000
-"""Words of a portion, at most; a longer sentence goes alone."""
+"""Words of a chunk, at most; a longer sentence goes alone."""
 
 DOCUMENTS = 64
-"""Documents that end in a portion, at most."""
+"""Documents that end in a chunk, at most."""
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Unfinished:
 
 
 @dataclass
-class Portion:
+class Chunk:
     """Sentences that are scored together, the document of each, and the documents that end here."""
 
     sentences: list[Sentence] = field(default_factory=list)
@@ -40,29 +40,29 @@ class Portion:
     words: int = 0
 
 
-def portions(documents: Iterable[Document]) -> Iterator[Portion]:
-    """All sentences of the documents, in order; a long document has several portions.
+def chunks(documents: Iterable[Document]) -> Iterator[Chunk]:
+    """All sentences of the documents, in order; a long document has several chunks.
 
-    No more is drawn from `documents` than the next portion needs. An error of theirs comes when
+    No more is drawn from `documents` than the next chunk needs. An error of theirs comes when
     the documents before it have come.
     """
-    portion = Portion()
+    chunk = Chunk()
     drawn = _Drawn(documents)
     for document in drawn:
         unfinished = Unfinished(replace(document, entities=(), extras=()))
         for sentence in sentences_in(unfinished.document):
-            if portion.words and portion.words + len(sentence.words) > WORDS:
-                yield portion
-                portion = Portion()
-            portion.sentences.append(sentence)
-            portion.owners.append(unfinished)
-            portion.words += len(sentence.words)
-        portion.ending.append(unfinished)
-        if len(portion.ending) >= DOCUMENTS:
-            yield portion
-            portion = Portion()
-    if portion.ending:
-        yield portion
+            if chunk.words and chunk.words + len(sentence.words) > WORDS:
+                yield chunk
+                chunk = Chunk()
+            chunk.sentences.append(sentence)
+            chunk.owners.append(unfinished)
+            chunk.words += len(sentence.words)
+        chunk.ending.append(unfinished)
+        if len(chunk.ending) >= DOCUMENTS:
+            yield chunk
+            chunk = Chunk()
+    if chunk.ending:
+        yield chunk
     if drawn.error is not None:
         raise drawn.error
 

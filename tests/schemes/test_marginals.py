@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles import automaton_naive, mention_chances_naive
+from oracles import automaton_naive, marginals_naive
 from trigner.mentions import Mention
 from trigner.schemes import Corro, scheme
-from trigner.schemes.mention_chances import beginnings, chances
+from trigner.schemes.marginals import beginnings, marginals
 
 CORRO = Corro(("A",))
 
@@ -29,7 +29,7 @@ def test_a_chance_sums_over_everything_else():
     tags = np.array([CORRO.tags.index(name) for name in names])
     scores = np.random.default_rng(0).normal(size=(4, 10))
     distribution = grammar.automaton.distribution(scores)
-    found = chances(grammar, distribution, tags, [Mention((0, 2), "A"), Mention((3,), "A")])
+    found = marginals(grammar, distribution, tags, [Mention((0, 2), "A"), Mention((3,), "A")])
     opening = set(grammar.opening)
     ends = {CORRO.tags.index(f"DI-I{kind}-A") for kind in "xy"}
 
@@ -65,7 +65,7 @@ def test_they_equal_sums_over_the_whole_sentence(name, data):
     ]
     distribution = grammar.automaton.distribution(scores)
     np.testing.assert_allclose(
-        chances(grammar, distribution, tags, mentions),
-        mention_chances_naive.chances(grammar, scores, tags, mentions),
+        marginals(grammar, distribution, tags, mentions),
+        marginals_naive.marginals(grammar, scores, tags, mentions),
         atol=1e-9,
     )

@@ -1,7 +1,7 @@
 """Scores that begin at what is true of most cells, of which hardly any has a tag.
 
 A network that holds each tag for as likely as none spends its first epochs on unlearning that, and
-what it does then stays in AdamW's averages for a thousand updates (`docs/decisions/prior.md`).
+what it does then stays in AdamW's averages for a thousand updates (`docs/decisions/bias-init.md`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from trigner.networks import Model
 from trigner.schemes import Scheme, TagSpace
 
 
-def begin_at_prior(model: Model, examples: Sequence[Example]) -> None:
+def initialise_biases(model: Model, examples: Sequence[Example]) -> None:
     """Let the untrained network of a grid give each tag its share of the examples' cells.
 
     Lin et al., Focal Loss for Dense Object Detection, ICCV 2017, section 3.3, with the shares in
@@ -28,7 +28,7 @@ def begin_at_prior(model: Model, examples: Sequence[Example]) -> None:
         scores = np.log(shares / shares[0])
     else:
         scores = np.log(shares / (1 - shares))
-    model.tagger.begin_at(torch.from_numpy(scores).float())
+    model.tagger.initialise_bias(torch.from_numpy(scores).float())
 
 
 def tag_shares(scheme: Scheme, examples: Sequence[Example], *, offset: int) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Words become the pieces of an encoder's tokenizer, word by word.
+"""Words become the subwords of an encoder's tokenizer, word by word.
 
 Only the `tokenizers` library is used, so training and the torch-free runtime share this path.
 """
@@ -23,28 +23,28 @@ SPECIAL_WORDS = (POS, NEG)
 # What UTF-8 cannot hold, and so no tokenizer reads: halves of characters.
 _UNENCODABLE = re.compile("[\ud800-\udfff]")
 
-MAX_PIECES_PER_WORD = 64
-"""A longer word (an encoded file, say) is represented by its first pieces, so that no single word
+MAX_SUBWORDS_PER_WORD = 64
+"""A longer word (an encoded file, say) is represented by its first subwords, so that no single word
 exceeds an encoder's limit. The word itself and its characters stay."""
 
 
 @dataclass(frozen=True, slots=True)
-class SentencePieces:
-    """One sentence as pieces.
+class SentenceSubwords:
+    """One sentence as subwords.
 
-    `ids [P]` with the tokenizer's own start and end; `word_pieces [L, K]` the positions in `ids`
-    of each word's pieces, -1 where a word has fewer than `K` (all -1: a word without pieces).
-    `L` counts special words too. `shortened` counts words of more pieces than a word may have,
-    whose other pieces the encoder does not see.
+    `ids [P]` with the tokenizer's own start and end; `word_subwords [L, K]` the positions in `ids`
+    of each word's subwords, -1 where a word has fewer than `K` (all -1: a word without subwords).
+    `L` counts special words too. `truncated` counts words of more subwords than a word may have,
+    whose other subwords the encoder does not see.
     """
 
     ids: Integers
-    word_pieces: Integers
-    shortened: int = 0
+    word_subwords: Integers
+    truncated: int = 0
 
 
-class WordPieces:
-    """Cuts ready words into pieces; `special_words` are put before every sentence."""
+class SubwordTokenizer:
+    """Cuts ready words into subwords; `special_words` are put before every sentence."""
 
     def __init__(self, tokenizer: Tokenizer, special_words: Sequence[str] = ()) -> None:
         # A copy: files of sentence encoders come with truncation and padding switched on, which
@@ -59,13 +59,13 @@ class WordPieces:
 
     @property
     def overhead(self) -> int:
-        """Pieces that every sentence has beside its own words'."""
+        """Subwords that every sentence has beside its own words'."""
         return len(self._tokenizer.encode([*self.special_words], is_pretokenized=True).ids)
 
     def __call__(
-        self, sentences: Sequence[Sequence[str]], *, most: int = MAX_PIECES_PER_WORD
-    ) -> list[SentencePieces]:
-        """The pieces of each sentence, given as words: all of them, of one word at most `most`."""
+        self, sentences: Sequence[Sequence[str]], *, most: int = MAX_SUBWORDS_PER_WORD
+    ) -> list[SentenceSubwords]:
+        """The subwords of each sentence of ready words; of one word at most `most`."""
         inputs = [[*self.special_words, *readable(words)] for words in sentences]
         encodings = self._tokenizer.encode_batch(inputs, is_pretokenized=True)
         return [_aligned(e, len(words), most) for e, words in zip(encodings, inputs, strict=True)]
@@ -76,19 +76,19 @@ def readable(words: Sequence[str]) -> list[str]:
     return [_UNENCODABLE.sub("\ufffd", word) for word in words]
 
 
-def _aligned(encoding: Encoding, length: int, most: int) -> SentencePieces:
+def _aligned(encoding: Encoding, length: int, most: int) -> SentenceSubwords:
     ids = np.array(encoding.ids, dtype=np.int64)
     owners = np.array([-1 if w is None else w for w in encoding.word_ids], dtype=np.int64)
-    # A word's pieces stand side by side: a piece's place in its word is its distance from the
-    # first piece that has the same owner.
+    # A word's subwords stand side by side: a subword's place in its word is its distance from the
+    # first subword that has the same owner.
     runs = np.flatnonzero(np.diff(owners, prepend=-2))
     places = np.arange(len(ids)) - np.repeat(runs, np.diff(runs, append=len(ids)))
     places[owners < 0] = 0
     seen = places < most
-    shortened = len(np.unique(owners[~seen]))
+    truncated = len(np.unique(owners[~seen]))
     ids, owners, places = ids[seen], owners[seen], places[seen]
     positions = np.flatnonzero(owners >= 0)
     width = int(places.max(initial=0)) + 1
-    word_pieces = np.full((length, width), -1, dtype=np.int64)
-    word_pieces[owners[positions], places[positions]] = positions
-    return SentencePieces(ids, word_pieces, shortened)
+    word_subwords = np.full((length, width), -1, dtype=np.int64)
+    word_subwords[owners[positions], places[positions]] = positions
+    return SentenceSubwords(ids, word_subwords, truncated)

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tokenizers import Tokenizer
+from transformers import AutoTokenizer
+
+from tiny_encoders import tiny_encoder
+from trigner.batches import SPECIAL_WORDS, SubwordTokenizer
+from trigner.batches.subwords import MAX_SUBWORDS_PER_WORD
+
+
+def tokenizer(folder, kind="bert", special=()):
+    loaded = AutoTokenizer.from_pretrained(
+        tiny_encoder(folder, kind, head=False), add_prefix_space=True
+    )
+    if special:
+        loaded.add_special_tokens({"additional_special_tokens": list(special)})
+    return loaded.backend_tokenizer
+
+
+def own(subwords):
+    """The ids of each word."""
+    return [[int(subwords.ids[p]) for p in row if p >= 0] for row in subwords.word_subwords]
+
+
+@pytest.mark.parametrize("kind", ["bert", "mpnet", "roberta"])
+def test_each_word_has_the_subwords_it_has_alone(tmp_path, kind):
+    tokenize = SubwordTokenizer(tokenizer(tmp_path, kind))
+    words = ["numbness", "my", "legs", "tablet"]
+    (together,) = tokenize([words])
+    alone = [own(subwords)[0] for subwords in tokenize([[word] for word in words])]
+    assert own(together) == alone
+    assert all(alone)
+    assert sum(map(len, alone)) + 2 == len(together.ids)
+
+
+def test_a_word_without_subwords(tmp_path):
+    (subwords,) = SubwordTokenizer(tokenizer(tmp_path))([["my", "\u200b", "leg"]])
+    assert [len(word) for word in own(subwords)] == [1, 0, 1]
+
+
+def test_special_words_come_first_and_are_one_subword_each(tmp_path):
+    tokenize = SubwordTokenizer(tokenizer(tmp_path, special=SPECIAL_WORDS), SPECIAL_WORDS)
+    (subwords,) = tokenize([["my", "leg"]])
+    assert [len(word) for word in own(subwords)] == [1, 1, 1, 1]
+    assert tokenize.overhead == 4
+    with pytest.raises(ValueError, match="does not know the special words"):
+        SubwordTokenizer(tokenizer(tmp_path / "other"), SPECIAL_WORDS)
+
+
+def test_truncation_and_padding_of_the_tokenizer_file_are_off(tmp_path):
+    strict = Tokenizer.from_str(tokenizer(tmp_path).to_str())
+    strict.enable_truncation(4)
+    strict.enable_padding(length=64)
+    tokenize = SubwordTokenizer(strict)
+    (subwords,) = tokenize([["my"] * 20])
+    assert len(subwords.ids) == 22
+    assert subwords.word_subwords.shape == (20, 1)
+    assert strict.truncation is not None  # the caller's own is left as it was
+
+
+def test_a_very_long_word_is_represented_by_its_first_subwords(tmp_path):
+    tokenize = SubwordTokenizer(tokenizer(tmp_path, "roberta"))
+    word = "x" * (MAX_SUBWORDS_PER_WORD + 30)
+    (subwords,) = tokenize([["my", word, "leg"]])
+    assert subwords.truncated == 1
+    assert len(own(subwords)[1]) == MAX_SUBWORDS_PER_WORD
+    assert own(subwords)[2] == own(tokenize([["leg"]])[0])[0]
+    assert np.all(subwords.word_subwords < len(subwords.ids))
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_half_a_character_is_read_as_one_unknown(tmp_path, kind):
+    tokenize = SubwordTokenizer(tokenizer(tmp_path, kind))
+    (subwords,) = tokenize([["my", "\ud800", "le\udfffg"]])
+    (like,) = tokenize([["my", "\ufffd", "le\ufffdg"]])
+    assert own(subwords) == own(like)
+
+
+def test_no_words(tmp_path):
+    (subwords,) = SubwordTokenizer(tokenizer(tmp_path))([[]])
+    assert subwords.word_subwords.shape[0] == 0
+    assert len(subwords.ids) == 2
