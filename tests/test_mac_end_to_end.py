@@ -15,7 +15,7 @@ from trigner.inference.onnx_runtime import onnx_scorer
 from trigner.inference.torch_runtime import torch_scorer
 from trigner.model_folder import read_description
 from trigner.networks import NetworkSettings, create, load, save
-from trigner.networks.settings import MacSettings
+from trigner.systems.network_settings import MacSettings
 
 SMALL = NetworkSettings(
     lstm_size=8, mac=MacSettings(recurrent=True, size=12, span_size=8, span_reach=6, length_size=3)

@@ -12,9 +12,9 @@ from tiny_encoders import tiny_encoder
 from trigner.batches import collate
 from trigner.inference.torch_runtime import torch_scorer
 from trigner.networks import Model, NetworkSettings, create
-from trigner.networks.settings import MacSettings, ToeSettings
 from trigner.schemes import TagSpace
 from trigner.schemes import scheme as make_scheme
+from trigner.systems.network_settings import MacSettings, ToeSettings
 
 SMALL = NetworkSettings(
     lstm_size=8,

@@ -1,28 +1,31 @@
-"""What stands in a model folder beside its weights, and how folders are read and written.
+"""Model folders: the description of each, and how its files are written whole and checked.
 
-    trigner.json     format version, scheme, labels, network, hashes of the other files, provenance
-    tokenizer.json   the tokenizer, special words included
+    trigner.json     the `Description`: system, labels, settings, hashes of the files, provenance
 
-and either what PyTorch loads (`networks.model`) or what ONNX Runtime does (`inference.export`).
-Nothing here needs PyTorch, and nothing is unpickled.
+and the system's own files: of a tagger `tokenizer.json`, with either what PyTorch loads
+(`model.safetensors`, `encoder/config.json`) or what ONNX Runtime does (`model.onnx`). Nothing here
+needs PyTorch, and nothing is unpickled.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from tokenizers import Tokenizer
 
 from trigner import __version__
-from trigner.errors import InputError
-from trigner.schemes import Scheme, scheme
+from trigner.errors import InputError, TrignerError
+from trigner.former_names import with_current_names
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
+OLDEST_FORMAT = 4
 DESCRIPTION, TOKENIZER, GRAPH = "trigner.json", "tokenizer.json", "model.onnx"
 WEIGHTS, CONFIG = "model.safetensors", "encoder/config.json"
 CARD = "README.md"
@@ -32,44 +35,158 @@ BUNDLED = Path(__file__).with_name("bundled")
 """The model that ships with the package: adverse reactions, in 8 bits, without PyTorch."""
 
 
-def read_description(folder: Path) -> dict[str, Any]:
-    """What `trigner.json` says. Raises InputError for a folder that is none of ours."""
+class _Part(BaseModel):
+    # What other versions add travels along.
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+class Runtime(_Part):
+    """What an exported graph needs to be run."""
+
+    precision: str = "float32"
+    special_words: tuple[str, ...] = ()
+    max_subwords: int = Field(ge=1)
+    difference: float | None = None
+
+
+class TrainingPart(_Part):
+    """The documents that a model was trained on."""
+
+    documents: int | None = None
+    sentences: int | None = None
+    mentions: int | None = None
+    unusable: dict[str, int] = {}
+    made: int = 0
+    signature: str | None = None
+
+
+class DevPart(_Part):
+    """The documents that chose the epoch, and how the model scores on them."""
+
+    documents: int | None = None
+    epoch: int | None = None
+    scores: dict[str, Any] = {}
+    signature: str | None = None
+
+
+class Provenance(_Part):
+    """Where a model comes from. All of it is optional; further parts with scores may stand beside."""
+
+    settings: dict[str, Any] = {}
+    parameters: int | None = None
+    train: TrainingPart = TrainingPart()
+    dev: DevPart = DevPart()
+    calibration: dict[str, Any] | None = None
+    licence: str | None = None
+    data: str | None = None
+    recipe: str | None = None
+
+
+class Description(_Part):
+    """A model: its system, labels, own settings and files.
+
+    `model` are the system's own settings, `state` what else its loader needs, `files` the SHA-256
+    of each file. `runtime` is there when ONNX Runtime runs it.
+    """
+
+    format: int = FORMAT_VERSION
+    trigner: str = __version__
+    system: str
+    package: str = "trigner"
+    labels: tuple[str, ...]
+    model: dict[str, Any] = {}
+    state: dict[str, Any] = {}
+    temperature: float = 1.0
+    runtime: Runtime | None = None
+    files: dict[str, str]
+    provenance: Provenance = Provenance()
+
+    @field_validator("temperature")
+    @classmethod
+    def _finite(cls, value: float) -> float:
+        if not (math.isfinite(value) and value > 0):
+            raise ValueError(f"must be a number above 0, not {value}")
+        return value
+
+    @field_validator("labels")
+    @classmethod
+    def _named(cls, labels: tuple[str, ...]) -> tuple[str, ...]:
+        if not labels or not all(labels) or len(set(labels)) < len(labels):
+            raise ValueError("must be different names, at least one")
+        return labels
+
+    @field_validator("files")
+    @classmethod
+    def _inside(cls, files: dict[str, str]) -> dict[str, str]:
+        # What a description says is no reason to look elsewhere on the disk.
+        for name in files:
+            path = PurePosixPath(name)
+            if path.is_absolute() or ".." in path.parts or "\\" in name or name == DESCRIPTION:
+                raise ValueError(f"{name!r} is not a file of a model folder")
+        return files
+
+    @property
+    def is_exported(self) -> bool:
+        """Whether ONNX Runtime runs this model, not PyTorch."""
+        return self.runtime is not None
+
+    @property
+    def all_files(self) -> tuple[str, ...]:
+        """The files of the model, the description itself last."""
+        return (*self.files, DESCRIPTION)
+
+    def as_json(self) -> str:
+        """The text of `trigner.json`."""
+        told = self.model_dump(mode="json", exclude_defaults=True)
+        head = {"format": FORMAT_VERSION, "trigner": __version__}
+        return json.dumps({**head, **told, **head}, indent=2, ensure_ascii=False) + "\n"
+
+
+def read_description(folder: Path) -> Description:
+    """What `trigner.json` says. Raises InputError for a folder without a readable one."""
     if not folder.is_dir():
         raise InputError("no such model folder", path=folder)
     path = folder / DESCRIPTION
     if not path.is_file():
-        raise InputError(f"is no trigner model folder: it has no {DESCRIPTION}", path=folder)
+        raise InputError(f"is not a trigner model folder: it has no {DESCRIPTION}", path=folder)
     try:
-        description = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"is damaged: {error}", path=path) from error
-    if not isinstance(description, dict) or "format" not in description:
+    if not isinstance(told, dict) or "format" not in told:
         raise InputError("was not written by trigner", path=path)
-    if description["format"] != FORMAT_VERSION:
+    if told["format"] not in range(OLDEST_FORMAT, FORMAT_VERSION + 1):
         raise InputError(
-            f"has model format {description['format']!r}; this trigner reads {FORMAT_VERSION}",
+            f"has model format {told['format']!r}, written by trigner"
+            f" {told.get('trigner', 'of an unknown version')}; this version reads the formats"
+            f" {OLDEST_FORMAT} to {FORMAT_VERSION}: load it with the version that wrote it",
             path=path,
         )
-    return description
+    try:
+        if told["format"] < FORMAT_VERSION:
+            told = _from_format_4(told)
+        return Description.model_validate(told)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(map(str, first["loc"]))
+        raise InputError(f"is damaged: {name}: {first['msg']}", path=path) from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"is damaged: {error!r}", path=path) from error
 
 
-def is_exported(description: Mapping[str, Any]) -> bool:
-    """Whether ONNX Runtime loads this folder, not PyTorch."""
-    return "runtime" in description
-
-
-def files_of(description: Mapping[str, Any]) -> tuple[str, ...]:
-    """The files of a model with this description, the description itself last."""
-    own = (GRAPH,) if is_exported(description) else (CONFIG, WEIGHTS)
-    return (*own, TOKENIZER, DESCRIPTION)
-
-
-def scheme_of(description: Mapping[str, Any]) -> Scheme:
-    """The scheme with its labels. Raises InputError, KeyError or ValueError when damaged."""
-    labels = description["labels"]
-    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
-        raise ValueError("the labels are no list of names")
-    return scheme(str(description["scheme"]), labels)
+def _from_format_4(told: dict[str, Any]) -> dict[str, Any]:
+    """A description in the words of today."""
+    told = {**told, "system": told.pop("scheme"), "model": told.pop("network")}
+    told["state"] = {"padding_id": told.pop("padding_id")}
+    if "runtime" not in told:
+        told["files"] = {**told["files"], WEIGHTS: ""}  # it had no hash
+    if runtime := told.get("runtime"):
+        told["runtime"] = {**runtime, "max_subwords": runtime.get("max_pieces")}
+        del told["runtime"]["max_pieces"]
+    provenance = dict(told.get("provenance") or {})
+    if settings := provenance.get("settings"):
+        provenance["settings"] = with_current_names(settings)
+    return {**told, "provenance": provenance}
 
 
 def need(folder: Path, names: Iterable[str]) -> None:
@@ -79,30 +196,67 @@ def need(folder: Path, names: Iterable[str]) -> None:
             raise InputError(f"this model folder has no {name}", path=folder)
 
 
+def check_files(folder: Path, description: Description, needed: Iterable[str] = ()) -> None:
+    """Raises InputError naming a file that the folder lacks or that is not the one saved."""
+    need(folder, {*needed, *description.files})
+    for name, expected in description.files.items():
+        if expected and hash_of_file(folder / name) != expected:
+            raise InputError("checksum mismatch: changed since it was saved", path=folder / name)
+
+
 def read_tokenizer(folder: Path) -> Tokenizer:
     """The tokenizer of a model folder. Raises InputError when it is none."""
     try:
         return Tokenizer.from_file(str(folder / TOKENIZER))
     except Exception as error:  # the library raises bare Exception
-        raise InputError(f"is no tokenizer: {error}", path=folder / TOKENIZER) from error
+        raise InputError(f"is not a tokenizer: {error}", path=folder / TOKENIZER) from error
 
 
-def hash_of(content: bytes) -> str:
+def hash_of_file(path: Path) -> str:
     """SHA-256 in hexadecimal."""
-    return hashlib.sha256(content).hexdigest()
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def check_hashes(folder: Path, hashes: Mapping[str, str]) -> None:
-    """Raises InputError naming the first file that is not the one that was saved."""
-    for name, expected in hashes.items():
-        if hash_of((folder / name).read_bytes()) != expected:
-            raise InputError("is not the one that this model was saved with", path=folder / name)
+def save_model(
+    folder: Path, description: Description, files: Mapping[str, Callable[[Path], object]]
+) -> Description:
+    """Write a model folder, all of it or nothing; gives the description with the files' hashes.
+
+    Every file is first written beside its final name, so that a full disk is met while the old
+    files are still in place. Raises TrignerError when it cannot be written.
+    """
+    written: list[Description] = []
+
+    def describe(path: Path) -> None:
+        hashes = {name: hash_of_file(partial_of(folder / name)) for name in files}
+        whole = description.model_copy(update={"files": hashes})
+        path.write_text(whole.as_json(), encoding="utf-8")
+        written.append(whole)
+
+    writers = {folder / name: write for name, write in files.items()}
+    try:
+        for path in writers:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        replace_together({**writers, folder / DESCRIPTION: describe})
+    except OSError as error:
+        raise TrignerError(f"cannot save the model in {folder}: {error}") from error
+    return written[0]
 
 
-def description_as_json(values: Mapping[str, Any]) -> str:
-    """The text of `trigner.json`."""
-    whole = {"format": FORMAT_VERSION, "trigner": __version__, **values}
-    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+def describe_again(folder: Path, description: Description) -> None:
+    """Write another description beside the files that are there."""
+    try:
+        replace_together(
+            {folder / DESCRIPTION: lambda p: p.write_text(description.as_json(), encoding="utf-8")}
+        )
+    except OSError as error:
+        raise TrignerError(f"cannot save the model in {folder}: {error}") from error
+
+
+def partial_of(path: Path) -> Path:
+    """Where a file stands until all of it is there."""
+    return path.with_name(path.name + ".partial")
 
 
 def replace_together(writers: Mapping[Path, Callable[[Path], object]]) -> None:
@@ -111,7 +265,7 @@ def replace_together(writers: Mapping[Path, Callable[[Path], object]]) -> None:
     The last file stands for the whole: it goes first and comes last, so that what an end in
     between leaves behind is refused, not mistaken for a model.
     """
-    new = {path: path.with_name(path.name + ".partial") for path in writers}
+    new = {path: partial_of(path) for path in writers}
     old = {path: path.with_name(path.name + ".previous") for path in writers}
     moves: list[tuple[Path, Path]] = []
     try:

@@ -7,8 +7,8 @@ from trigner.networks.build import TAGGERS, build_tagger
 from trigner.networks.co_predictor import TrignerCoPredictor, W2nerCoPredictor
 from trigner.networks.pair_maps import FoldedPairMap, FullPairMap, LowRankPairMap
 from trigner.networks.pretrained import encoder_from_config
-from trigner.networks.settings import ToeSettings
 from trigner.schemes import SCHEMES, scheme
+from trigner.systems.network_settings import ToeSettings
 
 SMALL = NetworkSettings(
     lstm_size=8, distance_size=3, region_size=5, channels=4, pair_size=6, grid_size=7

@@ -10,8 +10,8 @@ from trigner.networks import NetworkSettings
 from trigner.networks.build import build_tagger
 from trigner.networks.mac_tagger import LENGTHS, SegmentTagger
 from trigner.networks.pretrained import load_encoder
-from trigner.networks.settings import MacSettings
 from trigner.schemes import scheme
+from trigner.systems.network_settings import MacSettings
 
 SMALL = MacSettings(recurrent=True, size=10, span_size=6, span_reach=5, length_size=3)
 

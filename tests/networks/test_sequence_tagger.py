@@ -9,8 +9,8 @@ from trigner.errors import InputError
 from trigner.networks import NetworkSettings
 from trigner.networks.recurrent import BiLstm
 from trigner.networks.sequence_tagger import ArcWeights
-from trigner.networks.settings import SequenceSettings
 from trigner.schemes import scheme
+from trigner.systems.network_settings import SequenceSettings
 
 LAYERS = pytest.mark.parametrize("layer", ["none", "hidden", "bilstm"])
 

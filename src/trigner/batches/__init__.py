@@ -2,7 +2,7 @@
 
 from trigner.batches.batching import by_cost, shuffled, shuffled_by_cost
 from trigner.batches.collation import IGNORED, Batch, collate, pad_tags
-from trigner.batches.examples import Example, Windowing, windowing
+from trigner.batches.examples import Example, Prepared, windowing
 from trigner.batches.subwords import SPECIAL_WORDS, SentenceSubwords, SubwordTokenizer
 from trigner.batches.windows import Window, windows
 
@@ -14,7 +14,7 @@ __all__ = [
     "SentenceSubwords",
     "SubwordTokenizer",
     "Window",
-    "Windowing",
+    "Prepared",
     "by_cost",
     "collate",
     "pad_tags",

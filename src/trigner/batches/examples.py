@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from trigner.batches.subwords import MAX_SUBWORDS_PER_WORD, SentenceSubwords, SubwordTokenizer
 from trigner.batches.windows import Window, windows
@@ -28,6 +29,11 @@ class Example:
     def length(self) -> int:
         return self.window.stop - self.window.start
 
+    @property
+    def size(self) -> int:
+        """Words, special words included: what it takes up in a batch."""
+        return len(self.subwords.word_subwords)
+
     def in_sentence(self, mention: Mention) -> Mention | None:
         """A mention of the window as one of the sentence; None if it is another window's."""
         words = tuple(word + self.window.start for word in mention.words)
@@ -36,22 +42,22 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Windowing:
-    """Examples and, with their sentence's place, the mentions that cannot come back.
+class Prepared:
+    """Inputs of a system and, with their sentence's index, the mentions that cannot come back.
 
-    Those lie whole in no window. `windowed` counts the sentences of several windows, `truncated`
-    the words represented by their first subwords only.
+    Those lie whole in no input. `windowed` counts the sentences that became several inputs,
+    `truncated` the words of which the encoder sees only the first subwords.
     """
 
-    examples: tuple[Example, ...]
-    lost: tuple[tuple[int, Mention], ...]
+    inputs: tuple[Any, ...]
+    lost: tuple[tuple[int, Mention], ...] = ()
     windowed: int = 0
     truncated: int = 0
 
 
 def windowing(
     sentences: Sequence[Sentence], tokenizer: SubwordTokenizer, max_subwords: int
-) -> Windowing:
+) -> Prepared:
     """Examples of at most `max_subwords` subwords, special words and the tokenizer's own included.
 
     A word that alone has more is represented by its first subwords. Raises InputError when there is
@@ -80,7 +86,7 @@ def windowing(
         held = {m for part in parts for own in part.mentions if (m := part.in_sentence(own))}
         lost += [(place, mention) for mention in sentence.mentions if mention not in held]
     truncated = sum(subwords.truncated for subwords in whole)
-    return Windowing(tuple(examples), tuple(lost), windowed, truncated)
+    return Prepared(tuple(examples), tuple(lost), windowed, truncated)
 
 
 def _parts(

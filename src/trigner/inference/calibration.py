@@ -6,33 +6,58 @@ cells of its path, so the temperature is chosen by the scores of whole mentions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, Protocol, cast
 
 import numpy as np
 
 from trigner.evaluation import Calibration, Predictions, best_temperature
-from trigner.inference.extraction import Extractor, RunStatistics
+from trigner.inference.extraction import Extractor
 from trigner.mentions import Document
+from trigner.systems import Prediction, Predictor, system_spec
 from trigner.text import segment
 
 TEMPERATURES = tuple(float(t) for t in np.round(np.geomspace(0.25, 8, 41), 3))
 """Tried one by one; 1 is among them."""
 
 
+class Calibrated(Predictor, Protocol):
+    """A predictor whose scores depend on a temperature: the capability `calibration`."""
+
+    def at_temperatures(
+        self, inputs: Sequence[Any], temperatures: Iterable[float]
+    ) -> Mapping[float, list[Prediction]]:
+        """What `predict` gives at each temperature."""
+        ...
+
+    def with_temperature(self, temperature: float) -> Predictor:
+        """The same with another temperature."""
+        ...
+
+
 def calibrate(extractor: Extractor, gold: Sequence[Document]) -> Calibration:
     """The temperature under which the scores of what is found in these documents fit best.
 
     Use documents that training did not see. A mention is right when it is one of the sentence's.
+    Raises InputError for a system that has no temperature.
     """
-    at = {t: replace(extractor, temperature=t, tally=RunStatistics()) for t in TEMPERATURES}
+    system_spec(extractor.system).require("calibration")
+    predictor = cast(Calibrated, extractor.predictor)
     found: dict[float, tuple[list[float], list[bool]]] = {t: ([], []) for t in TEMPERATURES}
     for document in gold:
         sentences = segment(document).sentences
-        for example, logits in extractor.scored(sentences):
-            expected = set(sentences[example.sentence].mentions)
-            for temperature, (scores, right) in found.items():
-                for scored in at[temperature].decode(example, logits).mentions:
-                    scores.append(scored.score)
-                    right.append(scored.mention in expected)
+        for inputs in extractor.batches(predictor.prepare(sentences).inputs):
+            for temperature, predictions in predictor.at_temperatures(inputs, TEMPERATURES).items():
+                scores, right = found[temperature]
+                for own, prediction in zip(inputs, predictions, strict=True):
+                    expected = set(sentences[own.sentence].mentions)
+                    scores += [scored.score for scored in prediction.mentions]
+                    right += [scored.mention in expected for scored in prediction.mentions]
     return best_temperature({t: Predictions(*pairs) for t, pairs in found.items()})
+
+
+def with_temperature(extractor: Extractor, temperature: float) -> Extractor:
+    """The same extractor at another temperature; it no longer knows a folder to be loaded from."""
+    predictor = cast(Calibrated, extractor.predictor).with_temperature(temperature)
+    return replace(extractor, predictor=predictor, source=None)

@@ -1,95 +1,80 @@
 """Text -> entities: the pipeline from documents to documents.
 
-Sentences are scored in batches of similar length, decoded one by one and never kept as scores. A
-sentence's entities depend on its own words alone.
+Sentences are predicted on in batches of similar length. A sentence's entities depend on its own
+words alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from trigner.batches import Batch, Example, SubwordTokenizer, Windowing, by_cost, collate, windowing
+from trigner.batches import by_cost
 from trigner.corpora import document_of
-from trigner.errors import InputError
+from trigner.errors import InputError, TrignerError
 from trigner.inference.chunks import chunks
-from trigner.mentions import Document, Entity, Mention, ScoredMention, Sentence
-from trigner.schemes import Decoding, Scheme
+from trigner.inference.statistics import RunStatistics
+from trigner.mentions import Document, Entity, ScoredMention, Sentence
+from trigner.systems import Prediction, Predictor
 from trigner.text import entity_of, segment
 
-Scorer = Callable[[Batch], NDArray[np.floating[Any]]]
-"""A batch to logits, special words included: `[B, L, L, C]`, of a sequence scheme `[B, L, C]`."""
-
 CELL_BUDGET = 60_000
-"""Word pairs scored at a time, padding included; larger sentences go alone."""
+"""Word pairs predicted on at a time, padding included; larger sentences go alone."""
 
 
-@dataclass
-class RunStatistics:
-    """What a run met beside entities. Counts grow while documents are drawn from the run.
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where an extractor's model was loaded from, so that another process can load it again."""
 
-    `bounded`: sentences whose mentions hit the scheme's bound; `on_special_words`: decoded mentions
-    that touch [POS] or [NEG] and were left out; `windowed`: sentences over the encoder's limit,
-    read through windows; `truncated`: words represented by their first subwords only.
-    """
+    folder: Path
+    device: str = "auto"
+    threads: int | None = None
 
-    sentences: int = 0
-    bounded: int = 0
-    on_special_words: int = 0
-    windowed: int = 0
-    truncated: int = 0
 
-    def add(self, sentences: int, windowing: Windowing) -> None:
-        """Count sentences that are about to be read."""
-        self.sentences += sentences
-        self.windowed += windowing.windowed
-        self.truncated += windowing.truncated
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """What `Extractor.batch` gives for one document: the document, or why there is none."""
 
-    def notices(self) -> list[str]:
-        """A sentence for each thing worth telling."""
-        told = [
-            (
-                self.bounded,
-                "with more mentions than decoding's bounds: the best that it found are kept",
-            ),
-            (self.windowed, "over the encoder's limit: read through overlapping windows"),
-        ]
-        notices = [f"{n} of {self.sentences} sentences {what}" for n, what in told if n]
-        if self.on_special_words:
-            notices.append(f"{self.on_special_words} predictions on [POS] or [NEG] left out")
-        if self.truncated:
-            notices.append(f"{self.truncated} very long words represented by their first subwords")
-        return notices
+    id: str
+    document: Document | None
+    error: str | None = None
+
+
+class Run:
+    """Documents with what was found, in order, and the `statistics` of those drawn so far."""
+
+    def __init__(self, documents: Iterator[Document], statistics: RunStatistics) -> None:
+        self.statistics = statistics
+        self._documents = documents
+
+    def __iter__(self) -> Iterator[Document]:
+        return self
+
+    def __next__(self) -> Document:
+        return next(self._documents)
 
 
 @dataclass(frozen=True)
 class Extractor:
     """Finds entities in texts, documents or ready words.
 
-    `max_subwords` is the encoder's limit. Logits are divided by `temperature`, which makes scores
-    probabilities (`inference.calibration`) and changes no entity. `threshold` drops entities with
-    a lower score; `thresholds` are those of single labels.
+    `threshold` drops entities with a lower score; `thresholds` are those of single labels. One that
+    was loaded from a folder can be pickled: it is loaded again from there.
     """
 
-    scorer: Scorer
-    scheme: Scheme
-    subwords: SubwordTokenizer
-    padding_id: int
-    max_subwords: int
+    predictor: Predictor
+    system: str
     batch_size: int = 32
-    temperature: float = 1.0
     threshold: float = 0.0
     thresholds: Mapping[str, float] = field(default_factory=dict)
-    tally: RunStatistics = field(default_factory=RunStatistics)
+    source: Source | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The entity types that this model can find."""
-        return self.scheme.labels
+        return self.predictor.labels
 
     def __call__(self, text: str | None = None, *, words: Sequence[str] | None = None) -> Document:
         """Entities of one text, or of one sentence of ready words.
@@ -103,34 +88,91 @@ class Extractor:
         (found,) = self.documents([document])
         return found
 
-    def stream(self, texts: Iterable[str], *, batch_size: int | None = None) -> Iterator[Document]:
+    def stream(self, texts: Iterable[str], *, batch_size: int | None = None) -> Run:
         """Entities of each text, in order, in constant memory."""
         chosen = self if batch_size is None else replace(self, batch_size=batch_size)
         return chosen.documents(Document(str(n), text) for n, text in enumerate(texts))
 
-    def documents(self, documents: Iterable[Document]) -> Iterator[Document]:
+    def documents(self, documents: Iterable[Document]) -> Run:
         """The documents with what was found in place of their entities, in order.
 
         Memory does not grow with their number, and with the length of one by its entities alone.
         """
+        statistics = RunStatistics()
+        return Run(self._found(documents, statistics), statistics)
+
+    def batch(self, documents: Sequence[Document]) -> tuple[list[Extracted], RunStatistics]:
+        """Each document under its own id, in order; one that fails ends with its own error.
+
+        Documents are first read together. Should that fail, each is read alone.
+        """
+        try:
+            run = self.documents(documents)
+            found = [Extracted(document.id, document) for document in run]
+        except Exception:
+            statistics = RunStatistics()
+            return [self._alone(document, statistics) for document in documents], statistics
+        return found, run.statistics
+
+    def _alone(self, document: Document, statistics: RunStatistics) -> Extracted:
+        try:
+            (found,) = self._found([document], statistics)
+        except Exception as error:  # whatever it is, it is this document's alone
+            reason = str(error) if isinstance(error, TrignerError) else f"{type(error).__name__}: {error}"
+            return Extracted(document.id, None, reason)
+        return Extracted(document.id, found)
+
+    def _found(
+        self, documents: Iterable[Document], statistics: RunStatistics
+    ) -> Iterator[Document]:
         for chunk in chunks(documents):
-            found = self.mentions(chunk.sentences)
+            predictions = self.predictions(chunk.sentences, statistics)
             for unfinished, sentence, mentions in zip(
-                chunk.owners, chunk.sentences, found, strict=True
+                chunk.owners, chunk.sentences, predictions, strict=True
             ):
-                unfinished.entities += self._entities(unfinished.document, sentence, mentions)
+                unfinished.entities += self.entities(unfinished.document, sentence, mentions)
             for unfinished in chunk.ending:
                 yield unfinished.finished()
 
-    def _entities(
+    def entities(
         self, document: Document, sentence: Sentence, mentions: Iterable[ScoredMention]
     ) -> Iterator[Entity]:
+        """The mentions of a sentence as entities of its document, without those below threshold."""
         for scored in mentions:
             if scored.score >= self.thresholds.get(scored.mention.label, self.threshold):
                 entity = entity_of(document, sentence, scored.mention, scored.score)
                 # Given words may be empty: what has no characters is no entity.
                 if entity.text.strip():
                     yield entity
+
+    def predictions(
+        self, sentences: Sequence[Sentence], statistics: RunStatistics | None = None
+    ) -> list[list[ScoredMention]]:
+        """The mentions of each sentence, best first."""
+        statistics = RunStatistics() if statistics is None else statistics
+        prepared = self.predictor.prepare(sentences)
+        statistics.add_prepared(len(sentences), prepared)
+        found: list[list[ScoredMention]] = [[] for _ in sentences]
+        bounded: set[int] = set()
+        for own, prediction in self.predicted(prepared.inputs):
+            found[own.sentence] += prediction.mentions
+            statistics.add_prediction(prediction, first_bounded=own.sentence not in bounded)
+            if prediction.bounded:
+                bounded.add(own.sentence)
+        for mentions in found:
+            mentions.sort(key=lambda scored: -scored.score)
+        return found
+
+    def predicted(self, inputs: Sequence[Any]) -> Iterator[tuple[Any, Prediction]]:
+        """Each input with its prediction, in batches of similar length."""
+        for chosen in self.batches(inputs):
+            yield from zip(chosen, self.predictor.predict(chosen), strict=True)
+
+    def batches(self, inputs: Sequence[Any]) -> Iterator[list[Any]]:
+        """The inputs in batches of similar length, longest first."""
+        sizes = [own.size for own in inputs]
+        for batch in by_cost(sizes, sentences=self.batch_size, cells=CELL_BUDGET):
+            yield [inputs[i] for i in batch]
 
     def beyond_windows(self, documents: Iterable[Document]) -> int:
         """How many mentions of annotated documents lie whole in no window of a long sentence.
@@ -140,49 +182,29 @@ class Extractor:
         lost = 0
         for document in documents:
             annotated = [s for s in segment(document).sentences if s.mentions]
-            lost += len(windowing(annotated, self.subwords, self.max_subwords).lost)
+            lost += len(self.predictor.prepare(annotated).lost)
         return lost
 
-    def mentions(self, sentences: Sequence[Sentence]) -> list[list[ScoredMention]]:
-        """The mentions of each sentence, best first."""
-        found: list[list[ScoredMention]] = [[] for _ in sentences]
-        bounded = set()
-        for example, logits in self.scored(sentences):
-            decoding = self.decode(example, logits)
-            found[example.sentence] += decoding.mentions
-            if not decoding.complete:
-                bounded.add(example.sentence)
-        self.tally.bounded += len(bounded)
-        for mentions in found:
-            mentions.sort(key=lambda scored: -scored.score)
-        return found
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.source is None:
+            raise TrignerError(
+                "this extractor cannot be pickled: its model is in memory alone; save it and load"
+                " it from its folder"
+            )
+        options = (self.batch_size, self.threshold, dict(self.thresholds))
+        return _loaded_again, (self.source, *options)
 
-    def scored(
-        self, sentences: Sequence[Sentence]
-    ) -> Iterator[tuple[Example, NDArray[np.floating[Any]]]]:
-        """Each window of the sentences with its logits, padding still behind them."""
-        parts = windowing(sentences, self.subwords, self.max_subwords)
-        self.tally.add(len(sentences), parts)
-        examples = parts.examples
-        lengths = [example.length + len(self.subwords.special_words) for example in examples]
-        for batch in by_cost(lengths, sentences=self.batch_size, cells=CELL_BUDGET):
-            chosen = [examples[i] for i in batch]
-            logits = self.scorer(collate([e.subwords for e in chosen], padding_id=self.padding_id))
-            yield from zip(chosen, logits, strict=True)
 
-    def decode(self, example: Example, logits: NDArray[np.floating[Any]]) -> Decoding:
-        """The mentions of a window that it answers for, as mentions of its sentence."""
-        specials = len(self.subwords.special_words)
-        words = (slice(specials + example.length),) * self.scheme.tag_space.word_axes
-        decoding = self.scheme.decode(logits[words] / self.temperature)
-        found = []
-        for scored in decoding.mentions:
-            if scored.mention.words[0] < specials:
-                self.tally.on_special_words += 1
-                continue
-            shifted = tuple(word - specials for word in scored.mention.words)
-            own = Mention(shifted, scored.mention.label)
-            mention = example.in_sentence(own)
-            if mention is not None:
-                found.append(ScoredMention(mention, scored.score))
-        return Decoding(tuple(found), decoding.complete)
+def _loaded_again(
+    source: Source, batch_size: int, threshold: float, thresholds: Mapping[str, float]
+) -> Extractor:
+    from trigner.inference.loading import load
+
+    return load(
+        source.folder,
+        device=source.device,
+        threads=source.threads,
+        batch_size=batch_size,
+        threshold=threshold,
+        thresholds=thresholds,
+    )

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from trigner import __version__
 from trigner.errors import InputError, TrignerError
-from trigner.model_folder import CARD, DESCRIPTION, files_of, read_description
+from trigner.model_folder import CARD, DESCRIPTION, read_description
 
 HUB_NAME = re.compile(r"(?P<name>\w[\w.-]*/[\w.-]+)(?:@(?P<revision>[^@\s]+))?", re.ASCII)
 """`user/name`, with `@revision` (branch, tag or commit) where it matters."""
@@ -44,7 +44,7 @@ def fetch(
     if not (first / DESCRIPTION).is_file():
         raise InputError(f"is no trigner model on the Hub: it has no {DESCRIPTION}", path=name)
     try:
-        files = (*files_of(read_description(first)), CARD)
+        files = (*read_description(first).all_files, CARD)
     except InputError as error:
         raise InputError(error.message, path=f"{name}/{DESCRIPTION}") from error
     with _told(name, revision):

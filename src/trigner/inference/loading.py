@@ -1,39 +1,53 @@
-"""From a model folder to something that extracts, with the runtime that the folder is made for."""
+"""From a model folder to something that extracts, by the row of the model's system."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
-from trigner.errors import require_extra
-from trigner.inference.extraction import Extractor
+from trigner.errors import InputError
+from trigner.inference.extraction import Extractor, Source
 from trigner.inference.fetching import fetch
-from trigner.model_folder import BUNDLED, is_exported, read_description
+from trigner.model_folder import BUNDLED, DESCRIPTION, Description, read_description
+from trigner.systems import SystemSpec, checked_predictor, system_spec
 
 
 def load(
     model: str | Path = BUNDLED,
     *,
     device: str = "auto",
+    threads: int | None = None,
     batch_size: int = 32,
     threshold: float = 0.0,
+    thresholds: Mapping[str, float] | None = None,
 ) -> Extractor:
     """The model in a folder or with a name on the Hub, `user/name` or `user/name@revision`.
 
     Without a name it is the model that ships with the package, for adverse reactions. A folder
-    made by `trigner export` runs without PyTorch. `device` is `auto`, `cpu`, `cuda`, `cuda:1` or,
-    with PyTorch, another of its names. Raises InputError when the folder cannot be loaded or the
-    device is not there, TrignerError when PyTorch is needed and not installed or the Hub cannot be
-    reached.
+    made by `trigner export` runs without PyTorch, with so many `threads` (None: as many as there
+    are cores). `device` is `auto`, `cpu`, `cuda`, `cuda:1` or, with PyTorch, another of its names.
+    Raises InputError when the folder cannot be loaded, its system is not installed or the device is
+    not there, TrignerError when PyTorch is needed and not installed or the Hub cannot be reached.
     """
     folder = fetch(model)
-    if is_exported(read_description(folder)):
-        from trigner.inference import onnx_runtime
-
-        return onnx_runtime.load(folder, device=device, batch_size=batch_size, threshold=threshold)
-    require_extra("train", "torch", "transformers")
-    from trigner.inference import torch_runtime
-    from trigner.networks import load as load_model
-
-    return torch_runtime.extractor(
-        load_model(folder), device=device, batch_size=batch_size, threshold=threshold
+    description = read_description(folder)
+    spec = spec_of(folder, description)
+    predictor = spec.implementation("load")(folder, description, device=device, threads=threads)
+    return Extractor(
+        predictor=checked_predictor(spec, predictor),
+        system=spec.name,
+        batch_size=batch_size,
+        threshold=threshold,
+        thresholds=dict(thresholds or {}),
+        source=Source(folder.absolute(), device, threads),
     )
+
+
+def spec_of(folder: Path, description: Description) -> SystemSpec:
+    """The row of a model's system. Raises InputError when it is not installed."""
+    try:
+        return system_spec(description.system)
+    except InputError as error:
+        package = description.package
+        advice = f"; the model was made with the package {package}" if package != "trigner" else ""
+        raise InputError(f"{error.message}{advice}", path=folder / DESCRIPTION) from error

@@ -1,16 +1,17 @@
 """Arrays -> scores. Needs torch and transformers (extra `train`)."""
 
-from trigner.networks.model import Model, create, load, save, weights_hash
-from trigner.networks.settings import NetworkSettings
-from trigner.networks.tagger import Tagger, TagScores
+from trigner.networks.devices import choose_device
+from trigner.networks.model import Model, create, load
+from trigner.networks.tagger import PairTagger, Tagger, TagScores
+from trigner.systems import NetworkSettings
 
 __all__ = [
     "Model",
     "NetworkSettings",
+    "PairTagger",
     "TagScores",
     "Tagger",
+    "choose_device",
     "create",
     "load",
-    "save",
-    "weights_hash",
 ]

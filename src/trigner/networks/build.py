@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from pkgutil import resolve_name
 from typing import cast
 
 from torch import nn
@@ -18,20 +18,22 @@ from trigner.networks.pair_features import PairFeatures
 from trigner.networks.pooling import WordPooling
 from trigner.networks.recurrent import BiLstm
 from trigner.networks.sequence_tagger import ArcWeights, SequenceTagger, WordByWord
-from trigner.networks.settings import NetworkSettings
 from trigner.networks.tag_enhancement import TagEnhancement
 from trigner.networks.tagger import Tagger
 from trigner.networks.toe_tagger import ToeTagger
 from trigner.schemes import Scheme, SequenceScheme
+from trigner.systems import NetworkSettings, tagger_spec
 
 
 def build_tagger(model: PreTrainedModel, settings: NetworkSettings, scheme: Scheme) -> Tagger:
     """The scheme's tagger around an encoder, its other weights freshly drawn."""
     encoder = Encoder(model, layers=settings.encoder_layers)
-    return TAGGERS[scheme.name](encoder, settings, scheme)
+    network = resolve_name(tagger_spec(scheme.name).network)
+    return cast(Tagger, network(encoder, settings, scheme))
 
 
-def _grid_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> GridTagger:
+def grid_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> GridTagger:
+    """W2NER's network, or with TriG-NER's co-predictor its own."""
     features = _pair_features(settings)
     return GridTagger(
         encoder=encoder,
@@ -42,7 +44,8 @@ def _grid_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) ->
     )
 
 
-def _toe_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> ToeTagger:
+def toe_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> ToeTagger:
+    """TOE's network."""
     features = _pair_features(settings)
     main, auxiliary = (group.stop - group.start for group in scheme.groups)
     return ToeTagger(
@@ -109,7 +112,8 @@ def _co_predictor(settings: NetworkSettings, feature_size: int, classes: int) ->
     )
 
 
-def _sequence_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> SequenceTagger:
+def sequence_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> SequenceTagger:
+    """A network that scores single words."""
     grammar = cast(SequenceScheme, scheme).grammar
     transitions = None
     if settings.sequence.transitions:
@@ -142,7 +146,8 @@ def _word_layer(settings: NetworkSettings, input_size: int) -> tuple[nn.Module, 
     return WordByWord(Dropout(dropout), linear, nn.GELU(), Dropout(settings.output_dropout)), hidden
 
 
-def _mac_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> MacTagger:
+def mac_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> MacTagger:
+    """MAC's two taggers, of segments and of their links."""
     mac = settings.mac
     recurrent = (
         _recurrent(encoder, settings) if mac.recurrent else Dropout(settings.embedding_dropout)
@@ -164,16 +169,3 @@ def _mac_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> 
         ),
         links=LinkTagger(size=mac.size, classes=of_links, squared_norm=mac.squared_norm),
     )
-
-
-TAGGERS: Mapping[str, Callable[[Encoder, NetworkSettings, Scheme], Tagger]] = {
-    "w2ner": _grid_tagger,
-    "mac": _mac_tagger,
-    "mac_minimal": _mac_tagger,
-    "toe": _toe_tagger,
-    "corro": _sequence_tagger,
-    "biohd": _sequence_tagger,
-    "biohd1234": _sequence_tagger,
-    "bio": _sequence_tagger,
-}
-"""One line a scheme: its network."""

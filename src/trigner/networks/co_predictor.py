@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from trigner.networks.dropout import Dropout
-from trigner.networks.pair_maps import PairMap, PairMapKind, pair_map, trilinear, with_one
+from trigner.networks.pair_maps import PairMap, pair_map, trilinear, with_one
+from trigner.systems.network_settings import PairMapKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,13 @@ W2NER, section 4, item 5.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from trigner.networks.pair_products import pair_products
+from trigner.systems.network_settings import Normalised
 
-Normalised = Literal["row", "column"]
 EPSILON = 1e-12
 
 

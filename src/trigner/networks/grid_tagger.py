@@ -10,10 +10,10 @@ from trigner.networks.encoder import Encoder
 from trigner.networks.pair_features import PairFeatures
 from trigner.networks.pooling import WordPooling
 from trigner.networks.recurrent import BiLstm
-from trigner.networks.tagger import Tagger, TagScores
+from trigner.networks.tagger import PairTagger, TagScores
 
 
-class GridTagger(Tagger):
+class GridTagger(PairTagger):
     """Encoder, word pooling, BiLSTM, pair features, co-predictor.
 
     Paper, figure 2; W2NER, figure 3.

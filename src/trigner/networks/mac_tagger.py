@@ -16,7 +16,7 @@ from trigner.networks.encoder import Encoder
 from trigner.networks.pooling import WordPooling
 from trigner.networks.recurrent import BiLstm
 from trigner.networks.span_lstm import SpanLstm
-from trigner.networks.tagger import Tagger, TagScores
+from trigner.networks.tagger import PairTagger, TagScores
 
 LENGTHS = 512
 """Rows of the table of lengths; longer spans share the last."""
@@ -103,7 +103,7 @@ class LinkTagger(nn.Module):
         return self.mix(self.norm.states_at(states, sentences, rows, columns))
 
 
-class MacTagger(Tagger):
+class MacTagger(PairTagger):
     """Encoder, word pooling, BiLSTM if wanted, a projection of the words for each tagger.
 
     The BiLSTM is W2NER's and ours here; without it there is dropout alone on the pooled words.

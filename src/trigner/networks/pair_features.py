@@ -16,8 +16,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from trigner.batches import geometry
-from trigner.networks.conditional_norm import ConditionalNorm, Normalised
+from trigner.networks.conditional_norm import ConditionalNorm
 from trigner.networks.depthwise import DepthwiseConvolution
+from trigner.systems.network_settings import Normalised
 
 
 class PairFeatures(nn.Module):

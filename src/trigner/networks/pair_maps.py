@@ -8,12 +8,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 
-PairMapKind = Literal["full", "folded", "low_rank"]
+from trigner.systems.network_settings import PairMapKind
 
 
 class PairMap(Protocol):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 from torch import Tensor, nn
 
-EmptyWord = Literal["zeros", "batch_minimum"]
+from trigner.systems.network_settings import EmptyWord
 
 
 class WordPooling(nn.Module):

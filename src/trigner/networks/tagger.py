@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import cast
 
 from torch import Tensor, nn
 
-from trigner.errors import InputError
 from trigner.networks.encoder import Encoder
 
 
@@ -37,19 +37,19 @@ class Tagger(nn.Module):
         """Scores of a batch."""
         return cast(TagScores, super().__call__(input_ids, attention_mask, word_subwords, lengths))
 
+
+class PairTagger(Tagger, ABC):
+    """A tagger that scores pairs of words."""
+
+    @abstractmethod
     def initialise_bias(self, scores: Tensor) -> None:
-        """Let every pair of words begin near these scores of the tags, `[C]`.
+        """Let every pair of words start near these scores of the tags, `[C]`."""
 
-        Raises InputError for a network without word pairs.
-        """
-        raise InputError("a sequence tagger has no word pairs whose scores could begin anywhere")
-
+    @abstractmethod
     def pair_states(
         self, scores: TagScores, sentences: Tensor, rows: Tensor, columns: Tensor
     ) -> Tensor:
         """What the last layer before the tags reads at cells, `[N, D]`.
 
         Cells are `sentences`, `rows`, `columns`, `[N]` each.
-        Raises InputError for a network without word pairs.
         """
-        raise InputError("a sequence tagger has no word pairs, and so no triplets")

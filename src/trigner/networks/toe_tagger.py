@@ -10,10 +10,10 @@ from trigner.networks.encoder import Encoder
 from trigner.networks.pooling import WordPooling
 from trigner.networks.recurrent import BiLstm
 from trigner.networks.tag_enhancement import TagEnhancement
-from trigner.networks.tagger import Tagger, TagScores
+from trigner.networks.tagger import PairTagger, TagScores
 
 
-class ToeTagger(Tagger):
+class ToeTagger(PairTagger):
     """Encoder, word pooling, BiLSTM, tag enhancement, and the co-predictors.
 
     The scores of a group's tags become `feature_size` pair features of its co-predictor, which

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-
-from trigner.errors import InputError
 from trigner.schemes.automaton import Arc, Automaton
 from trigner.schemes.bio import Bio
 from trigner.schemes.biohd import Biohd, Biohd1234
@@ -26,7 +22,6 @@ from trigner.schemes.toe import Toe
 from trigner.schemes.w2ner import W2ner
 
 __all__ = [
-    "SCHEMES",
     "Arc",
     "Automaton",
     "Bio",
@@ -46,24 +41,4 @@ __all__ = [
     "Toe",
     "W2ner",
     "decoded_tags",
-    "scheme",
 ]
-
-SCHEMES: dict[str, Callable[[tuple[str, ...]], Scheme]] = {
-    "w2ner": W2ner,
-    "toe": Toe,
-    "mac": Mac,
-    "mac_minimal": partial(Mac, full=False),
-    "corro": Corro,
-    "biohd": Biohd,
-    "biohd1234": Biohd1234,
-    "bio": Bio,
-}
-"""One line a scheme: its name and what makes it from the entity types."""
-
-
-def scheme(name: str, labels: Sequence[str]) -> Scheme:
-    """The scheme called `name` over the entity types `labels`. Raises InputError if unknown."""
-    if name not in SCHEMES:
-        raise InputError(f"unknown scheme {name!r}; known are: {', '.join(SCHEMES)}")
-    return SCHEMES[name](tuple(labels))

@@ -1,7 +1,7 @@
 """Settings and documents -> a trained model. Needs torch and transformers (extra `train`)."""
 
 from trigner.training.presets import PRESETS
-from trigner.training.run import Kept, Trained, train
+from trigner.training.run import Checkpoint, Trained, train
 from trigner.training.settings import Settings, resolve
 
-__all__ = ["PRESETS", "Kept", "Settings", "Trained", "resolve", "train"]
+__all__ = ["PRESETS", "Checkpoint", "Settings", "Trained", "resolve", "train"]

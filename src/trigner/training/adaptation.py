@@ -29,12 +29,12 @@ from transformers import (
 )
 
 from trigner.errors import InputError, TrignerError
-from trigner.inference import choose_device
+from trigner.networks import choose_device
 from trigner.networks.pretrained import quiet
 from trigner.text import split
 from trigner.training.adaptation_folder import RUN, Adaptation, prepare, write
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
-from trigner.training.devices import OneDevice, seed_everything
+from trigner.training.devices import OneDevice, deterministic
 from trigner.training.masked_encoder import MaskedEncoder, load_masked_encoder
 from trigner.training.masking import Masked, Masking, Passage, masking_collator, passages
 from trigner.training.records import read_record, write_record
@@ -111,11 +111,11 @@ def adapt(
 
     Raises InputError for a device that is not there, text without enough sentences, an encoder that
     cannot be used, an `out` that is not empty (without `resume`) or of other settings, text or
-    encoder (with it), and TrignerError when the loss is no number.
+    encoder (with it), and TrignerError when the loss is NaN or infinite.
     """
     settings = settings or AdaptationSettings()
-    place = choose_device(device)
-    if settings.precision == "float16" and place.type != "cuda":
+    chosen = choose_device(device)
+    if settings.precision == "float16" and chosen.type != "cuda":
         raise InputError("precision float16 needs a CUDA device")
     tell = tell or (lambda message: None)
     train, dev = _sentences(texts, dev_texts, settings)
@@ -127,32 +127,32 @@ def adapt(
     finished = prepare(out, identity, resume)
     if finished is not None:
         return finished
-    seed_everything(settings.seed, place)
-    masked = load_masked_encoder(encoder)
-    if masked.fresh_head:
-        tell(
-            f"The encoder '{encoder}' comes without a head for masked words: its transform "
-            "starts fresh, its decoder is the encoder's own embeddings."
-        )
-    train_passages, dev_passages = (_cut(part, masked, settings) for part in (train, dev))
-    with disk_errors(out), quiet():
-        trainer = _trainer(masked, train_passages, dev_passages, settings, out, place, progress)
-        before = _dev_loss_before(trainer, out / CHECKPOINTS / RUN, identity)
-        last = last_checkpoint(out / CHECKPOINTS)
-        set_seed(settings.seed)  # whether or not the loss before was measured just now
-        trainer.train(resume_from_checkpoint=None if last is None else str(last))
-        losses = _dev_losses(trainer.state)
-        result = Adaptation(
-            fresh_head=masked.fresh_head,
-            train_passages=len(train_passages),
-            dev_passages=len(dev_passages),
-            dev_loss_before=before,
-            dev_losses=losses,
-            best_epoch=1 + int(np.argmin(losses)),
-            **identity,
-        )
-        write(out, masked, result)
-    return result
+    with deterministic(settings.seed, chosen):
+        masked = load_masked_encoder(encoder)
+        if masked.fresh_head:
+            tell(
+                f"The encoder '{encoder}' comes without a head for masked words: its transform "
+                "starts fresh, its decoder is the encoder's own embeddings."
+            )
+        train_passages, dev_passages = (_cut(part, masked, settings) for part in (train, dev))
+        with disk_errors(out), quiet():
+            trainer = _trainer(masked, train_passages, dev_passages, settings, out, chosen, progress)
+            before = _dev_loss_before(trainer, out / CHECKPOINTS / RUN, identity)
+            last = last_checkpoint(out / CHECKPOINTS)
+            set_seed(settings.seed)  # whether or not the loss before was measured just now
+            trainer.train(resume_from_checkpoint=None if last is None else str(last))
+            losses = _dev_losses(trainer.state)
+            result = Adaptation(
+                fresh_head=masked.fresh_head,
+                train_passages=len(train_passages),
+                dev_passages=len(dev_passages),
+                dev_loss_before=before,
+                dev_losses=losses,
+                best_epoch=1 + int(np.argmin(losses)),
+                **identity,
+            )
+            write(out, masked, result)
+        return result
 
 
 def _sentences(

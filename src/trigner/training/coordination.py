@@ -19,7 +19,6 @@ import numpy as np
 
 from trigner.corpora import document_of
 from trigner.mentions import Document, Mention, Sentence
-from trigner.text import segment
 from trigner.training.settings import SamplingSettings
 
 LONGEST = 3
@@ -50,7 +49,7 @@ class _Place:
 
 
 def coordinations(
-    documents: Sequence[Document], settings: SamplingSettings, seed: int
+    sentences: Sequence[Sentence], settings: SamplingSettings, seed: int
 ) -> list[Document]:
     """New sentences, one a document, `coordination` times as many as sentences with mentions.
 
@@ -58,7 +57,7 @@ def coordinations(
     """
     if settings.coordination == 0:
         return []
-    sentences = [s for d in documents for s in segment(d).sentences if s.mentions]
+    sentences = [sentence for sentence in sentences if sentence.mentions]
     rests = _rests(sentences)
     places = [place for sentence in sentences for place in _places(sentence, rests)]
     random = np.random.default_rng(seed)

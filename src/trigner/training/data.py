@@ -1,35 +1,31 @@
-"""Documents -> training examples, epochs of batches, and padded batches with targets."""
+"""Documents -> training examples, and epochs of batches."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 from torch.utils.data import Dataset
 
-from trigner.batches import Example, collate, pad_tags, shuffled, shuffled_by_cost, windowing
+from trigner.batches import shuffled, shuffled_by_cost
 from trigner.errors import InputError
 from trigner.mentions import Document, Sentence
-from trigner.networks import Model
-from trigner.text import segment
+from trigner.systems import System
+from trigner.text import Segmentation, segment
 from trigner.training.sampling import drawn
 from trigner.training.settings import OptimisationSettings
-from trigner.training.weighting import EQUAL, BatchWeighting, cells_of
-from trigner.triplets import CandidateSettings, candidates
-from trigner.triplets import collate as collate_candidates
 
 
 @dataclass(frozen=True)
-class TrainingData(Dataset[Example]):
-    """Examples of a corpus, and the mentions that a model cannot give back, counted by reason.
+class TrainingData(Dataset[Any]):
+    """Examples of a corpus, and the mentions that a system cannot give back, counted by reason.
 
     The corpus has `sentences` with `mentions`; `made` sentences stand beside them.
     """
 
-    examples: tuple[Example, ...]
+    examples: tuple[Any, ...]
     sentences: int
     mentions: int
     unusable: dict[str, int]
@@ -38,43 +34,40 @@ class TrainingData(Dataset[Example]):
     def __len__(self) -> int:
         return len(self.examples)
 
-    def __getitem__(self, index: int) -> Example:
+    def __getitem__(self, index: int) -> Any:
         return self.examples[index]
 
-    def lengths(self, special_words: int) -> list[int]:
-        """Words of each example, those before it included."""
-        return [example.length + special_words for example in self.examples]
+    @property
+    def lengths(self) -> list[int]:
+        """Words of each example, special words included."""
+        return [example.size for example in self.examples]
 
 
 def prepare(
-    documents: Sequence[Document], model: Model, made: Sequence[Document] = ()
+    segmentations: Sequence[Segmentation], system: System, made: Sequence[Document] = ()
 ) -> TrainingData:
-    """Sentences with at least one word, as examples that the encoder can hold.
+    """Sentences with at least one word, as examples of the system.
 
-    `made` are sentences that training made of those of `documents`. Raises InputError when there is
+    `made` are sentences that training made of those of the corpus. Raises InputError when there is
     nothing to learn from.
     """
     unusable: Counter[str] = Counter()
     sentences: list[Sentence] = []
-    for document in documents:
-        segmentation = segment(document)
+    for segmentation in segmentations:
         sentences += segmentation.sentences
         unusable.update(found.reason for found in segmentation.unreachable)
-    parts = windowing(sentences, model.subwords, model.tagger.encoder.max_subwords)
-    unusable.update("longer than the encoder's window" for _ in parts.lost)
-    for sentence in sentences:
-        lost = model.scheme.encode(sentence.mentions, len(sentence.words)).lost
-        unusable.update(f"the scheme {model.scheme.name} cannot express it" for _ in lost)
+    prepared = system.prepare(sentences)
+    unusable["longer than the encoder's window"] += len(prepared.lost)
+    unusable["the system cannot express it"] += system.inexpressible(sentences)
     mentions = sum(len(sentence.mentions) for sentence in sentences)
     if not mentions:
         raise InputError("the training documents have no entity that could be learnt")
     further = [sentence for document in made for sentence in segment(document).sentences]
-    beside = windowing(further, model.subwords, model.tagger.encoder.max_subwords).examples
     return TrainingData(
-        parts.examples + beside,
+        prepared.inputs + system.prepare(further).inputs,
         len(sentences),
         mentions,
-        dict(sorted(unusable.items())),
+        {reason: count for reason, count in sorted(unusable.items()) if count},
         len(further),
     )
 
@@ -141,37 +134,3 @@ class EpochBatches:
 
     def __iter__(self) -> Iterator[list[int]]:
         return iter(self._epochs[min(self.epoch, len(self._epochs) - 1)])
-
-
-def collator(
-    model: Model,
-    triplet_candidates: CandidateSettings | None,
-    weighting: BatchWeighting = EQUAL,
-) -> Callable[[Sequence[Example]], dict[str, Any]]:
-    """What makes the trainer's inputs of examples: the tagger's arrays, padded `tags`, what the
-    batch counts (`weight`) and, with triplets, `candidates` and their `triplet_weight`."""
-
-    def together(examples: Sequence[Example]) -> dict[str, Any]:
-        batch = collate([e.subwords for e in examples], padding_id=model.padding_id)
-        tags = [model.scheme.encode(e.mentions, e.length).tags for e in examples]
-        inputs: dict[str, Any] = {
-            "input_ids": torch.from_numpy(batch.input_ids),
-            "attention_mask": torch.from_numpy(batch.attention_mask),
-            "word_subwords": torch.from_numpy(batch.word_subwords),
-            "lengths": torch.from_numpy(batch.lengths),
-            "tags": torch.from_numpy(
-                pad_tags(tags, word_axes=model.scheme.tag_space.word_axes, offset=model.offset)
-            ),
-            "weight": weighting.of_cells(sum(cells_of(model, e) for e in examples)),
-        }
-        if triplet_candidates is not None:
-            found = [
-                candidates([m.words for m in e.mentions], e.length, triplet_candidates)
-                for e in examples
-            ]
-            inputs["candidates"] = collate_candidates(found)
-            anchors = sum(len(each.anchors) for each in found)
-            inputs["triplet_weight"] = weighting.of_anchors(anchors)
-        return inputs
-
-    return together

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,43 +14,61 @@ from transformers import TrainingArguments, set_seed
 
 @dataclass
 class OneDevice(TrainingArguments):
-    """Arguments of a training on one device, the one called `place`.
+    """Arguments of a training on one device, the one called `device_name`.
 
     The Trainer by itself takes every GPU it sees, and cannot share out batches of triplets.
     """
 
-    place: str = "cpu"
+    device_name: str = "cpu"
 
     def __post_init__(self) -> None:
-        self.use_cpu = torch.device(self.place).type == "cpu"
+        self.use_cpu = torch.device(self.device_name).type == "cpu"
         super().__post_init__()  # type: ignore[no-untyped-call]
 
     @cached_property
     def _setup_devices(self) -> torch.device:
-        place = super()._setup_devices
-        if place.type == "cuda":
-            place = torch.device(self.place)
-            torch.cuda.set_device(place)
+        device = super()._setup_devices
+        if device.type == "cuda":
+            device = torch.device(self.device_name)
+            torch.cuda.set_device(device)
             # Where accelerate would put the model.
-            self.distributed_state.device = place
+            self.distributed_state.device = device
             self._n_gpu = 1
-        return place
+        return device
 
 
-def seed_everything(seed: int, place: torch.device) -> None:
+@contextmanager
+def deterministic(seed: int, device: torch.device) -> Iterator[None]:
     """Seed all generators; on CUDA also take algorithms that give the same result every time.
 
-    An operation that has none warns. `docs/decisions/determinism.md` says what remains.
+    The flags of this process are restored at the end; seeds and `CUBLAS_WORKSPACE_CONFIG`, which
+    cuBLAS reads once, stay. An operation that has no such algorithm warns.
+    `docs/decisions/determinism.md` says what remains.
     """
     set_seed(seed)
-    if place.type != "cuda":
+    if device.type != "cuda":
+        yield
         return
-    # cuBLAS reads it when it is first used.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    torch.backends.cudnn.deterministic = True
-    torch.backends.cudnn.benchmark = False
+    cudnn, utilities = torch.backends.cudnn, torch.utils.deterministic
+    before = (
+        cudnn.deterministic,
+        cudnn.benchmark,
+        torch.backends.cuda.mem_efficient_sdp_enabled(),
+        torch.are_deterministic_algorithms_enabled(),
+        torch.is_deterministic_algorithms_warn_only_enabled(),
+        utilities.fill_uninitialized_memory,  # type: ignore[attr-defined]
+    )
+    cudnn.deterministic, cudnn.benchmark = True, False
     # Its gradients are summed in any order unless operations without an order are errors.
     torch.backends.cuda.enable_mem_efficient_sdp(False)
     torch.use_deterministic_algorithms(True, warn_only=True)
     # It costs time, and nothing reads such memory.
-    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    utilities.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        cudnn.deterministic, cudnn.benchmark = before[:2]
+        torch.backends.cuda.enable_mem_efficient_sdp(before[2])
+        torch.use_deterministic_algorithms(before[3], warn_only=before[4])
+        utilities.fill_uninitialized_memory = before[5]  # type: ignore[attr-defined]

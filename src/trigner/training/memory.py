@@ -42,7 +42,7 @@ def halved(settings: OptimisationSettings, lengths: Sequence[int]) -> Optimisati
     longest = max(lengths) ** 2
     if settings.batch_size == 1 or (settings.cells is not None and settings.cells <= longest):
         raise TrignerError(
-            f"memory does not suffice for the longest training sentence alone: {max(lengths)} words"
+            f"out of memory with the longest training sentence alone: {max(lengths)} words"
         )
     if settings.cells is None:
         return settings.model_copy(update={"batch_size": settings.batch_size // 2})

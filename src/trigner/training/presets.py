@@ -17,7 +17,7 @@ from typing import Any
 BIOBERT, BIOCLINICALBERT, PUBMEDBERT = "biobert", "bioclinicalbert", "pubmedbert"
 
 PAPER: dict[str, Any] = {
-    "network": {"pair_map": "full", "empty_word": "batch_minimum", "mask_between": False},
+    "model": {"pair_map": "full", "empty_word": "batch_minimum", "mask_between": False},
     "triplets": {
         "weight": 1.0,
         "unique_masks": "both",
@@ -38,10 +38,10 @@ PAPER: dict[str, Any] = {
 
 
 PAPER_MAC: dict[str, Any] = {
-    "scheme": "mac",
+    "system": "mac",
     "encoder": BIOCLINICALBERT,
     "seed": 2333,
-    "network": {
+    "model": {
         "special_words": False,
         "encoder_layers": 1,
         "embedding_dropout": 0.0,
@@ -108,15 +108,15 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "paper-share14": _paper(PUBMEDBERT, 6, 5, "negative-centroid", "pair_states"),
     "paper-share14-disc": _paper(PUBMEDBERT, 6, 5, "negative-centroid", "pair_states", margin=0.1),
     "w2ner": {
-        "network": {"co_predictor": "w2ner", "special_words": False},
+        "model": {"co_predictor": "w2ner", "special_words": False},
         "triplets": {"weight": 0.0},
     },
     "paper-mac": PAPER_MAC,
     "paper-toe": {
-        "scheme": "toe",
+        "system": "toe",
         "encoder": BIOBERT,
         "seed": 1898,
-        "network": {
+        "model": {
             "co_predictor": "w2ner",
             "special_words": False,
             "empty_word": "batch_minimum",
@@ -142,18 +142,3 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
 
 DEFAULT = "best"
 """What a training uses that names no preset."""
-
-SEQUENCE: dict[str, Any] = {"network": {"special_words": False}, "triplets": {"weight": 0.0}}
-
-MAC: dict[str, Any] = {"network": {"embedding_dropout": 0.2}}
-
-SCHEME_SETTINGS: dict[str, Mapping[str, Any]] = {
-    "toe": {"network": {"dilations": (1, 2), "chained": False}},
-    "mac": MAC,
-    "mac_minimal": MAC,
-    "corro": SEQUENCE,
-    "biohd": SEQUENCE,
-    "biohd1234": SEQUENCE,
-    "bio": SEQUENCE,
-}
-"""What a scheme needs to be other than the defaults; presets and all else stand above it."""

@@ -1,14 +1,18 @@
-"""What a training writes down about itself, to be held against when it is taken up again."""
+"""What a training records about itself, so that resuming it can be checked."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from trigner.corpora.reading import write_text
 from trigner.errors import InputError
+
+
+RUN = "run.json"
+"""Settings and data of a run, written before it starts: a resumption must agree with them."""
 
 
 def write_record(path: Path, record: Mapping[str, Any]) -> None:
@@ -32,3 +36,30 @@ def differences(before: Any, now: Any, name: str = "") -> set[str]:
             found |= differences(before.get(key), now.get(key), f"{name}.{key}" if name else key)
         return found
     return set() if before == now else {name}
+
+
+def record_to_resume(out: Path, run: Mapping[str, Any]) -> dict[str, Any]:
+    """What else the training in `out` recorded.
+
+    `finished` epochs and their `history` when it ended, and settings that memory `reduced`.
+
+    Raises InputError when there is another training than `run`, or something else.
+    """
+    path = out / RUN
+    if not path.is_file():
+        raise InputError("holds no training to resume: omit --resume", path=out)
+    before = read_record(path)
+    others = {name: before.pop(name, None) for name in ("finished", "history", "reduced")}
+    different = sorted(differences(before, run))
+    if different:
+        message = f"was started with other {', '.join(different)}; resume with the same"
+        if "settings.preset" in different:
+            message += f", --preset {before['settings']['preset']}"
+        raise InputError(message, path=path)
+    return {name: value for name, value in others.items() if value is not None}
+
+
+def finish_record(out: Path, history: Sequence[Mapping[str, float]]) -> None:
+    """Record that nothing is left to do."""
+    finished = {"finished": len(history), "history": list(history)}
+    write_record(out / RUN, {**read_record(out / RUN), **finished})

@@ -4,54 +4,64 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
 from rich.console import Console
 
-from trigner.errors import InputError
 from trigner.evaluation import Scores, data_hash, score, sign
-from trigner.inference import calibrate, choose_device, extractor
+from trigner.inference import Extractor, calibrate, load, with_temperature
 from trigner.mentions import Document
-from trigner.model_folder import read_description
-from trigner.networks import Model, create, load, save, weights_hash
+from trigner.model_folder import (
+    DESCRIPTION,
+    Description,
+    DevPart,
+    Provenance,
+    TrainingPart,
+    describe_again,
+    hash_of_file,
+    read_description,
+    save_model,
+)
+from trigner.networks import choose_device
 from trigner.networks.pretrained import quiet
-from trigner.schemes import TagSpace, decoded_tags
-from trigner.training.bias_init import initialise_biases
+from trigner.systems import System, checked_predictor, checked_system, system_spec
+from trigner.text import segment
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
 from trigner.training.coordination import coordinations
-from trigner.training.data import EpochBatches, TrainingData, collator, prepare
-from trigner.training.devices import seed_everything
+from trigner.training.data import EpochBatches, TrainingData, prepare
+from trigner.training.devices import deterministic
 from trigner.training.ema import ExponentialMovingAverage
 from trigner.training.memory import check_budget, halved, is_out_of_memory, release
-from trigner.training.objective import Objective
 from trigner.training.progress import ShowProgress
-from trigner.training.records import differences, read_record, write_record
+from trigner.training.records import RUN, finish_record, record_to_resume, write_record
 from trigner.training.sampling import rates
 from trigner.training.settings import OptimisationSettings, SelectBy, Settings
-from trigner.training.task_losses import task_loss
 from trigner.training.trainer import (
     FIGURES,
     LOGS,
     KeepBest,
-    TaggerTrainer,
+    SystemTrainer,
     figures,
     training_arguments,
 )
-from trigner.training.weighting import batch_weighting
-
-RUN = "run.json"
-"""Settings and data of a run, written before it starts: a resumption must agree with them."""
+from trigner.training.weighting import Collator
 
 
 @dataclass(frozen=True)
-class Kept:
-    """The model of an epoch that dev chose, and its scores on dev, in full precision."""
+class Checkpoint:
+    """The model of an epoch that dev chose: its folder, and its scores on dev in full precision."""
 
-    model: Model
+    folder: Path
+    description: Description
     scores: Scores
+
+    @property
+    def epoch(self) -> int | None:
+        """The epoch, from 1."""
+        return self.description.provenance.dev.epoch
 
 
 @dataclass(frozen=True)
@@ -61,11 +71,15 @@ class Trained:
     `history` holds the dev scores of each epoch, as TensorBoard has them.
     """
 
-    best: Kept
-    data: TrainingData
+    best: Checkpoint
     epochs: int
-    also: Mapping[SelectBy, Kept] = field(default_factory=dict)
+    also: Mapping[SelectBy, Checkpoint] = field(default_factory=dict)
     history: tuple[Mapping[str, float], ...] = ()
+
+    @property
+    def data(self) -> TrainingPart:
+        """What it was trained on."""
+        return self.best.description.provenance.train
 
 
 def train(
@@ -88,72 +102,69 @@ def train(
     `select_by` alone. `report_to` are trackers of the Trainer beside TensorBoard.
 
     An interrupted training goes on from its last epoch with `resume`. `init_from` starts from
-    another model's weights: its network and scheme must be the same (`resolve` takes them over),
+    another model's weights: its system and settings must be the same (`resolve` takes them over),
     and its labels hold those of `documents`. Raises InputError for data or settings
     that cannot work, TrignerError when the disk cannot be written.
     """
-    labels = tuple(sorted({e.label for d in documents for e in d.entities}))
-    place = choose_device(device)
+    chosen = choose_device(device)
     run = {
         "settings": settings.model_dump(mode="json"),
         "train": data_hash(documents),
         "dev": data_hash(dev),
-        "init_from": None if init_from is None else weights_hash(init_from),
+        "init_from": None if init_from is None else _identity(init_from),
         "also_keep": list(also_keep) or None,
     }
-    # Before an encoder is loaded or fetched: what cannot be resumed is told at once.
-    record = _record_to_resume(out, run) if resume else {}
+    # Before an encoder is loaded or fetched: what cannot be resumed is reported at once.
+    record = record_to_resume(out, run) if resume else {}
     checkpoint = last_checkpoint(out / CHECKPOINTS) if resume else None
     optimisation = settings.optimisation.model_copy(update=record.get("reduced") or {})
     console = console or Console(stderr=True)
     history: list[dict[str, float]] | None = record.get("history")
     if "finished" in record and history is None:
         history = []  # of a training that did not write it down
-    while history is None:
-        used = settings.model_copy(update={"optimisation": optimisation})
-        model, data = _begun(used, documents, labels, place, init_from)
-        lengths = data.lengths(model.offset)
-        check_budget(lengths, settings.optimisation)
-        provenance = _provenance(used, documents, dev, data)
-        if init_from is not None:
-            provenance["init_from"] = {"model": str(init_from), "weights": run["init_from"]}
-        write_record(out / RUN, {**run, "reduced": _changes(settings.optimisation, optimisation)})
-        work = _Work(used, model, data, dev, provenance, out, place, tuple(also_keep))
-        history = _epochs(work, console, checkpoint, report_to)
-        if history is None:
-            del model, work
-            release()
-            optimisation = halved(optimisation, lengths)
-            _start_again(out, settings.optimisation, optimisation, console)
-            checkpoint = None
-    judge = _as_kept if "finished" in record else _finished
-    best = judge(out, dev, place)
-    also = {name: _same(out / name, best) or judge(out / name, dev, place) for name in also_keep}
+    with deterministic(settings.seed, chosen):
+        while history is None:
+            used = settings.model_copy(update={"optimisation": optimisation})
+            system, data = _begun(used, documents, init_from)
+            check_budget(data.lengths, settings.optimisation)
+            provenance = _provenance(used, system, data, documents, dev, init_from)
+            reduced = _changes(settings.optimisation, optimisation)
+            write_record(out / RUN, {**run, "reduced": reduced})
+            work = _Work(used, system, data, dev, provenance, out, chosen, tuple(also_keep))
+            history = _epochs(work, console, checkpoint, report_to)
+            if history is None:
+                lengths = data.lengths
+                del system, data, work
+                release()
+                optimisation = halved(optimisation, lengths)
+                _start_again(out, settings.optimisation, optimisation, console)
+                checkpoint = None
+        as_checkpoint = _scored if "finished" in record else _finished
+        best = as_checkpoint(out, dev, chosen)
+        also = {
+            name: _same(out / name, best) or as_checkpoint(out / name, dev, chosen)
+            for name in also_keep
+        }
     if "finished" not in record:
-        _finish_run(out, history)
-    epochs = int(record.get("finished", len(history)))
-    return Trained(best, prepare(documents, best.model), epochs, also, tuple(history))
+        finish_record(out, history)
+        shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
+    return Trained(best, int(record.get("finished", len(history))), also, tuple(history))
 
 
 def _begun(
-    settings: Settings,
-    documents: Sequence[Document],
-    labels: tuple[str, ...],
-    place: torch.device,
-    init_from: Path | None,
-) -> tuple[Model, TrainingData]:
-    """The model as it is before its first update, and what it learns from."""
-    seed_everything(settings.seed, place)
-    if init_from is None:
-        model = create(settings.encoder, settings.scheme, labels, settings.network)
-    else:
-        model = _started_from(init_from, settings, labels)
-    made = coordinations(documents, settings.sampling, settings.seed)
-    data = prepare(documents, model, made)
-    pairs = model.scheme.tag_space is not TagSpace.SEQUENCE
-    if settings.optimisation.bias_init and pairs and init_from is None:
-        initialise_biases(model, data.examples)
-    return model, data
+    settings: Settings, documents: Sequence[Document], init_from: Path | None
+) -> tuple[System, TrainingData]:
+    """The system as it is before its first update, and what it learns from."""
+    spec = system_spec(settings.system)
+    labels = tuple(sorted({e.label for d in documents for e in d.entities}))
+    torch.manual_seed(settings.seed)
+    system = checked_system(spec, spec.implementation("build")(settings, labels, init_from))
+    segmentations = [segment(document) for document in documents]
+    sentences = [sentence for each in segmentations for sentence in each.sentences]
+    made = coordinations(sentences, settings.sampling, settings.seed)
+    data = prepare(segmentations, system, made)
+    system.initialise(data.examples)
+    return system, data
 
 
 @dataclass(frozen=True)
@@ -161,60 +172,68 @@ class _Work:
     """A training that is about to begin."""
 
     settings: Settings
-    model: Model
+    system: System
     data: TrainingData
     dev: Sequence[Document]
-    provenance: Mapping[str, Any]
+    provenance: Provenance
     out: Path
-    place: torch.device
+    device: torch.device
     also_keep: tuple[SelectBy, ...]
 
+    @property
+    def optimisation(self) -> OptimisationSettings:
+        return self.settings.optimisation
 
-def _as_kept(folder: Path, dev: Sequence[Document], place: torch.device) -> Kept:
-    model = load(folder)
-    return Kept(model, score(dev, list(extractor(model, device=str(place)).documents(dev))))
+    def extractor(self) -> Extractor:
+        """Predicts with the weights that are being trained."""
+        spec = system_spec(self.settings.system)
+        predictor = checked_predictor(spec, self.system.predictor(str(self.device)))
+        return Extractor(predictor, spec.name)
 
+    def score_dev(self, extract: Extractor) -> Scores:
+        """Dev scores in the precision of the training: on a CPU that takes half the time."""
+        mixed = self.optimisation.precision == "bfloat16"
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=mixed):
+            return score(self.dev, list(extract.documents(self.dev)))
 
-def _same(folder: Path, best: Kept) -> Kept | None:
-    """`best` once more, in `folder`, when what chose that model chose the same epoch."""
-    told = read_description(folder)["provenance"]
-    if told["dev"]["epoch"] != best.model.provenance["dev"]["epoch"]:
-        return None
-    if told != best.model.provenance:
-        save(best.model, folder)
-    return best
+    def save_to(self, folder: Path) -> Callable[[int, Mapping[str, float]], None]:
+        """What saves the system as the model of an epoch with these metrics."""
 
+        def save(epoch: int, metrics: Mapping[str, float]) -> None:
+            scores = {name: metrics[f"eval_{name}"] for name in FIGURES}
+            dev = self.provenance.dev.model_copy(update={"epoch": epoch, "scores": scores})
+            spec = system_spec(self.settings.system)
+            saved = self.system.saved_state()
+            description = Description(
+                system=spec.name,
+                package=spec.package,
+                labels=self.system.labels,
+                model=self.settings.model.model_dump(mode="json"),
+                state=dict(saved.state),
+                files={},
+                provenance=self.provenance.model_copy(update={"dev": dev}),
+            )
+            save_model(folder, description, saved.files)
 
-def _finished(folder: Path, dev: Sequence[Document], place: torch.device) -> Kept:
-    """The model in `folder` with what its training could not say yet, saved as well.
-
-    That is the temperature that fits its scores on dev, and what it reaches there in full
-    precision, whatever the epochs were judged in.
-    """
-    kept = _as_kept(folder, dev, place)
-    found = calibrate(extractor(replace(kept.model, temperature=1.0), device=str(place)), dev)
-    told = kept.model.provenance
-    on_dev = {**told["dev"], "scores": figures(kept.scores)}
-    provenance = {**told, "dev": on_dev, "calibration": asdict(found)}
-    model = replace(kept.model, temperature=found.temperature, provenance=provenance)
-    save(model, folder)
-    return Kept(model, kept.scores)
+        return save
 
 
 def _epochs(
     work: _Work, console: Console, checkpoint: Path | None, report_to: Sequence[str]
 ) -> list[dict[str, float]] | None:
-    """Dev scores of every epoch; None when memory did not suffice."""
+    """Dev scores of every epoch; None when memory ran out."""
+    made = f" and {work.data.made:,} made of them" if work.data.made else ""
+    learning = (
+        f"training on {work.data.sentences:,} sentences with {work.data.mentions:,} entities{made}"
+    )
+    if not any(p.requires_grad for p in work.system.network.parameters()):
+        console.print(f"{learning}; the system has no weights to update", highlight=False)
+        return _without_updates(work)
     progress = ShowProgress(console)
     try:
         with disk_errors(work.out), quiet():
             trainer = _trainer(work, progress, report_to, checkpoint)
-            made = f" and {work.data.made:,} made of them" if work.data.made else ""
-            console.print(
-                f"training on {work.data.sentences:,} sentences with {work.data.mentions:,}"
-                f" entities{made}, {trainer.updates:,} updates, on {work.place}",
-                highlight=False,
-            )
+            console.print(f"{learning}, {trainer.updates:,} updates, on {work.device}", highlight=False)
             trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
@@ -229,15 +248,25 @@ def _epochs(
     ]
 
 
+def _without_updates(work: _Work) -> list[dict[str, float]]:
+    """The one epoch of a system that has learnt all it can before it."""
+    found = figures(work.score_dev(work.extractor()))
+    metrics = {f"eval_{name}": value for name, value in found.items()}
+    with disk_errors(work.out):
+        for folder in (work.out, *(work.out / name for name in work.also_keep)):
+            work.save_to(folder)(1, metrics)
+    return [metrics]
+
+
 def _start_again(
     out: Path, wanted: OptimisationSettings, now: OptimisationSettings, console: Console
 ) -> None:
-    """Tell that memory did not suffice and drop what the larger batches left behind.
+    """Report that memory ran out and drop what the larger batches left behind.
 
     Starting over makes the result that of a training with these batches from the beginning.
     """
     changes = ", ".join(f"{name}={value}" for name, value in _changes(wanted, now).items())
-    console.print(f"note: memory did not suffice; starting again with {changes}", highlight=False)
+    console.print(f"note: out of memory; starting again with {changes}", highlight=False)
     for left in (CHECKPOINTS, LOGS):
         shutil.rmtree(out / left, ignore_errors=True)
 
@@ -250,129 +279,114 @@ def _changes(wanted: OptimisationSettings, now: OptimisationSettings) -> dict[st
 
 def _trainer(
     work: _Work, progress: ShowProgress, report_to: Sequence[str], checkpoint: Path | None
-) -> TaggerTrainer:
-    settings, model, out = work.settings, work.model, work.out
-    optimisation = settings.optimisation
-    lengths = work.data.lengths(model.offset)
+) -> SystemTrainer:
+    settings, optimisation = work.settings, work.optimisation
     seen = rates(work.data.examples, settings.sampling)
-    batches = EpochBatches(lengths, optimisation, settings.seed, optimisation.epochs, seen)
+    batches = EpochBatches(
+        work.data.lengths, optimisation, settings.seed, optimisation.epochs, seen
+    )
     ema = None
     if optimisation.ema_decay is not None:
-        ema = ExponentialMovingAverage(model.tagger, optimisation.ema_decay, checkpoint)
-    extract = extractor(model, device=str(work.place))
-    mined = settings.triplets.candidates
-    weighting = batch_weighting(model, work.data.examples, optimisation, mined, batches.mean_sum)
-
-    # An epoch is judged in the precision that it is trained in: on a CPU that takes half the time.
-    mixed = optimisation.precision == "bfloat16"
-
-    def score_dev() -> Scores:
-        with torch.autocast(work.place.type, torch.bfloat16, enabled=mixed):
-            return score(work.dev, list(extract.documents(work.dev)))
-
-    def keep_in(folder: Path) -> Callable[[int, Mapping[str, float]], None]:
-        def keep(epoch: int, metrics: Mapping[str, float]) -> None:
-            scores = {name: metrics[f"eval_{name}"] for name in FIGURES}
-            on_dev = {**work.provenance["dev"], "epoch": epoch, "scores": scores}
-            save(replace(model, provenance={**work.provenance, "dev": on_dev}), folder)
-
-        return keep
-
+        ema = ExponentialMovingAverage(work.system.network, optimisation.ema_decay, checkpoint)
+    extract = work.extractor()
     keep_best = [
-        KeepBest(select_by=name, patience=None, save=keep_in(out / name)) for name in work.also_keep
+        KeepBest(select_by=name, patience=None, save=work.save_to(work.out / name))
+        for name in work.also_keep
     ]
     keep_best.append(
         KeepBest(
-            select_by=optimisation.select_by, patience=optimisation.patience, save=keep_in(out)
+            select_by=optimisation.select_by,
+            patience=optimisation.patience,
+            save=work.save_to(work.out),
         )
     )
-    return TaggerTrainer(
-        Objective(
-            model.tagger,
-            task_loss(model.scheme, settings.task),
-            settings.triplets,
-            decoded_tags(model.scheme),
-        ),
+    return SystemTrainer(
+        work.system,
         training_arguments(
-            out,
+            work.out,
             optimisation,
             seed=settings.seed,
             updates=len(batches) * optimisation.epochs,
-            place=work.place,
+            device=work.device,
             report_to=report_to,
         ),
         data=work.data,
         batches=batches,
-        collator=collator(model, mined, weighting),
+        collator=Collator(work.system, work.data.examples, batches, optimisation),
         settings=optimisation,
-        score_dev=score_dev,
+        score_dev=lambda: work.score_dev(extract),
         callbacks=[*keep_best, progress],
-        logs=out / LOGS,
+        logs=work.out / LOGS,
         ema=ema,
     )
 
 
-def _started_from(folder: Path, settings: Settings, labels: tuple[str, ...]) -> Model:
-    model = load(folder)
-    if model.scheme.name != settings.scheme or not set(labels) <= set(model.scheme.labels):
-        raise InputError(
-            f"finds {', '.join(model.scheme.labels)} with {model.scheme.name}; this training has"
-            f" {', '.join(labels)} with {settings.scheme}",
-            path=folder,
-        )
-    if model.network != settings.network:
-        raise InputError("was trained with other network settings than these", path=folder)
-    return model
+def _scored(folder: Path, dev: Sequence[Document], device: torch.device) -> Checkpoint:
+    """The model in a folder, scored as whoever loads it would score it."""
+    extract = load(folder, device=str(device))
+    return Checkpoint(folder, read_description(folder), score(dev, list(extract.documents(dev))))
 
 
-def _record_to_resume(out: Path, run: Mapping[str, Any]) -> dict[str, Any]:
-    """What else the training in `out` wrote down.
+def _finished(folder: Path, dev: Sequence[Document], device: torch.device) -> Checkpoint:
+    """The model in a folder, described with what its training could not know yet.
 
-    `finished` epochs and their `history` when it ended, and settings that memory `reduced`.
-
-    Raises InputError when there is another training than `run`, or something else.
+    That is the temperature that fits its scores on dev, if it has one, and what it reaches there in
+    full precision, whatever the epochs were scored in.
     """
-    path = out / RUN
-    if not path.is_file():
-        raise InputError("holds no training to resume: leave --resume out", path=out)
-    before = read_record(path)
-    others = {name: before.pop(name, None) for name in ("finished", "history", "reduced")}
-    different = sorted(differences(before, run))
-    if different:
-        told = f"was started with other {', '.join(different)}; resume with the same"
-        if "settings.preset" in different:
-            told += f", --preset {before['settings']['preset']}"
-        raise InputError(told, path=path)
-    return {name: value for name, value in others.items() if value is not None}
+    checkpoint = _scored(folder, dev, device)
+    description = checkpoint.description
+    provenance = description.provenance
+    on_dev = provenance.dev.model_copy(update={"scores": figures(checkpoint.scores)})
+    update: dict[str, Any] = {"dev": on_dev}
+    temperature = description.temperature
+    if system_spec(description.system).calibration:
+        extract = with_temperature(load(folder, device=str(device)), 1.0)
+        found = calibrate(extract, dev)
+        temperature, update["calibration"] = found.temperature, asdict(found)
+    described = description.model_copy(
+        update={"temperature": temperature, "provenance": provenance.model_copy(update=update)}
+    )
+    describe_again(folder, described)
+    return Checkpoint(folder, described, checkpoint.scores)
 
 
-def _finish_run(out: Path, history: Sequence[Mapping[str, float]]) -> None:
-    """Note that nothing is left to do, then drop what only a resumption needs."""
-    finished = {"finished": len(history), "history": list(history)}
-    write_record(out / RUN, {**read_record(out / RUN), **finished})
-    shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
+def _same(folder: Path, best: Checkpoint) -> Checkpoint | None:
+    """`best` once more, in `folder`, when what chose that model chose the same epoch."""
+    if read_description(folder).provenance.dev.epoch != best.epoch:
+        return None
+    describe_again(folder, best.description)
+    return Checkpoint(folder, best.description, best.scores)
+
+
+def _identity(folder: Path) -> str:
+    """A hash of a model's files. Raises InputError for a folder that is not a model's."""
+    return hash_of_file(folder / next(iter(read_description(folder).all_files), DESCRIPTION))
 
 
 def _provenance(
     settings: Settings,
+    system: System,
+    data: TrainingData,
     documents: Sequence[Document],
     dev: Sequence[Document],
-    data: TrainingData,
-) -> dict[str, Any]:
+    init_from: Path | None,
+) -> Provenance:
     """What a model says about its training; the epoch and its scores join later."""
     dumped = settings.model_dump(mode="json")
-    return {
-        "settings": dumped,
-        "train": {
-            "documents": len(documents),
-            "sentences": data.sentences,
-            "mentions": data.mentions,
-            "unusable": data.unusable,
-            "made": data.made,
-            "signature": str(sign(documents, settings=dumped, seed=settings.seed)),
-        },
-        "dev": {
-            "documents": len(dev),
-            "signature": str(sign(dev, settings=dumped, seed=settings.seed)),
-        },
-    }
+    started = {} if init_from is None else {"init_from": {"model": str(init_from), "weights": _identity(init_from)}}
+    return Provenance(
+        settings=dumped,
+        parameters=sum(p.numel() for p in system.network.parameters()),
+        train=TrainingPart(
+            documents=len(documents),
+            sentences=data.sentences,
+            mentions=data.mentions,
+            unusable=data.unusable,
+            made=data.made,
+            signature=str(sign(documents, settings=dumped, seed=settings.seed)),
+        ),
+        dev=DevPart(
+            documents=len(dev), signature=str(sign(dev, settings=dumped, seed=settings.seed))
+        ),
+        **started,
+    )

@@ -8,16 +8,29 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    ValidationError,
+    create_model,
+    field_validator,
+    model_validator,
+)
 
 from trigner.errors import InputError
+from trigner.former_names import current_name
+from trigner.inference import spec_of
 from trigner.model_folder import DESCRIPTION, read_description
-from trigner.networks import NetworkSettings
-from trigner.training.presets import DEFAULT, PRESETS, SCHEME_SETTINGS
+from trigner.systems import NetworkSettings, SystemSpec, system_spec
+from trigner.tagging.settings import TaskSettings
+from trigner.training.presets import DEFAULT, PRESETS
 from trigner.training.records import differences
 from trigner.triplets import SELECTION_ALIASES, SELECTIONS, CandidateSettings
 
@@ -104,29 +117,6 @@ class TripletSettings(_Section):
         )
 
 
-class TaskSettings(_Section):
-    """The loss of the tags, for schemes that leave a choice."""
-
-    multi_label: Literal["zero_threshold", "binary"] = Field(
-        default="zero_threshold", description="loss of a cell that can have several tags"
-    )
-    first_group: float = Field(
-        default=0.5, ge=0, le=1, description="weight of the first of a scheme's two tag groups"
-    )
-    negative_rate: float = Field(
-        default=1.0, gt=0, le=1, description="share of the cells without tags that are learnt from"
-    )
-    partial_labels: Literal["soft", "hard", "first"] = Field(
-        default="soft",
-        description="what corro learns of component types: soft or hard EM, or the first is x",
-    )
-    tag_weight: float = Field(
-        default=1.0,
-        gt=0,
-        description="weight of cells with a tag, where a cell has one tag at most",
-    )
-
-
 class SamplingSettings(_Section):
     """How often an epoch sees a sentence, all others once; sentences made of those there are."""
 
@@ -209,16 +199,19 @@ class OptimisationSettings(_Section):
 
 
 class Settings(_Section):
-    """Everything that decides what a training makes of the same data."""
+    """Everything that decides what a training makes of the same data.
+
+    `model` are the system's own settings: their class is that of its row (`settings_of`).
+    """
 
     preset: str = Field(
         default="clean",
         description="the named set of settings below all others; best if none is named",
     )
     encoder: str = Field(default="minilm", description="name on the Hub, folder, or minilm")
-    scheme: str = Field(default="w2ner", description="tagging scheme")
+    system: str = Field(default="w2ner", description="system, such as a tag scheme")
     seed: int = Field(default=123, ge=0, description="seed of everything random")
-    network: NetworkSettings = NetworkSettings()
+    model: SerializeAsAny[BaseModel] = NetworkSettings()
     task: TaskSettings = TaskSettings()
     triplets: TripletSettings = TripletSettings()
     sampling: SamplingSettings = SamplingSettings()
@@ -228,20 +221,43 @@ class Settings(_Section):
     def _triplets_have_what_they_need(self) -> Settings:
         if self.triplets.weight == 0:
             return self
-        if SCHEME_SETTINGS.get(self.scheme, {}).get("triplets", {}).get("weight") == 0:
+        if not system_spec(self.system).triplets:
             raise ValueError(
-                f"the scheme {self.scheme} has no word pairs: triplets.weight must be 0"
+                f"the system {self.system} has no word pairs: triplets.weight must be 0"
             )
-        if not self.network.special_words:
-            raise ValueError("triplets need [POS] and [NEG]: network.special_words must be true")
+        if not getattr(self.model, "special_words", False):
+            raise ValueError("triplets need [POS] and [NEG]: model.special_words must be true")
         return self
 
     @model_validator(mode="after")
     def _heads_divide_the_states(self) -> Settings:
-        size, heads = self.network.lstm_size, self.network.toe.heads
-        if self.scheme == "toe" and size % heads:
-            raise ValueError(f"network.toe.heads must divide network.lstm_size: {size} / {heads}")
+        if isinstance(self.model, NetworkSettings) and self.system == "toe":
+            size, heads = self.model.lstm_size, self.model.toe.heads
+            if size % heads:
+                raise ValueError(f"model.toe.heads must divide model.lstm_size: {size} / {heads}")
         return self
+
+    def identity(self) -> dict[str, Any]:
+        """The dotted settings that change what a training makes of the same data."""
+        spec = system_spec(self.system)
+        values = flat(self.model_dump(mode="json", exclude={"preset"}))
+        return {n: v for n, v in values.items() if n == "system" or spec.reads_setting(n)}
+
+
+def flat(settings: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """Nested settings by dotted names."""
+    found: dict[str, Any] = {}
+    for key, value in settings.items():
+        name = f"{above}{key}"
+        found.update(flat(value, f"{name}.") if isinstance(value, Mapping) else {name: value})
+    return found
+
+
+@cache
+def settings_of(spec: SystemSpec) -> type[Settings]:
+    """`Settings` whose section `model` is that of a system."""
+    own: Any = (spec.settings, spec.settings())
+    return create_model("Settings", __base__=Settings, model=own)
 
 
 def resolve(
@@ -251,61 +267,89 @@ def resolve(
     assignments: Sequence[str] = (),
     options: Mapping[str, Any] | None = None,
     init_from: Path | None = None,
+    shared: Sequence[str] = (),
 ) -> Settings:
     """Settings from all levels.
 
     `assignments` are `section.key=value` as on the command line, `options` its named options (None:
-    not given). Without a preset it is `DEFAULT`. What the scheme needs stands above the defaults
-    and below the preset; the network, encoder and scheme of the model folder `init_from` take the
-    place of the defaults. Raises InputError naming what is unknown, out of range, without effect,
-    or not that model's.
+    not given). Without a preset it is `DEFAULT`. What the system needs stands above the defaults
+    and below the preset; the model settings, encoder and system of the model folder `init_from`
+    take the place of the defaults. `shared` are assignments below the others for several systems:
+    what one of them does not read is no error. Raises InputError naming what is unknown, out of
+    range, without effect, or not that model's.
     """
     inherited = {} if init_from is None else _of_model(init_from)
     from_file = {} if file is None else _read(file)
     named = {key: value for key, value in (options or {}).items() if value is not None}
+    common = _merged(map(_assignment, shared))
     name = str(preset or from_file.get("preset") or DEFAULT)
     if name not in PRESETS:
         raise InputError(f"unknown preset {name!r}; known are: {', '.join(PRESETS)}")
     given = _merged([from_file, *map(_assignment, assignments), named])
-    merged = _merged([inherited, PRESETS[name], given, {"preset": name}])
-    merged = _merge(SCHEME_SETTINGS.get(merged.get("scheme", ""), {}), merged)
+    _refuse_former_names(given, file if from_file else None)
+    merged = _merged([inherited, PRESETS[name], common, given, {"preset": name}])
+    spec = system_spec(str(merged.get("system", Settings.model_fields["system"].default)))
+    merged = _merge(spec.defaults, merged)
+    if not spec.triplets and "weight" not in given.get("triplets", {}):
+        merged = _merge(merged, {"triplets": {"weight": 0.0}})
     try:
-        settings = Settings.model_validate(merged)
+        settings = settings_of(spec).model_validate(merged)
     except ValidationError as error:
-        raise InputError(f"settings: {'; '.join(map(_told, error.errors()))}", path=file) from error
-    idle = given.get("triplets", {})
-    if idle and "weight" not in idle and not settings.triplets.weight:
-        raise InputError(
-            f"triplets.{next(iter(idle))} changes nothing: the preset {name} with the scheme"
-            f" {settings.scheme} trains without triplets; give triplets.weight too, or --preset"
-            " clean (with a scheme of word pairs)",
-            path=file if "triplets" in from_file else None,
-        )
+        told = "; ".join(_message(each, spec) for each in error.errors())
+        raise InputError(f"settings: {told}", path=file) from error
+    _refuse_idle(given, settings, spec, file if from_file else None)
     chosen = settings.model_dump(mode="json", include=set(inherited))
     if different := sorted(differences(inherited, chosen)):
-        message = f"was trained with other {', '.join(different)}: leave them and their preset out"
+        message = f"was trained with other {', '.join(different)}: omit them and their preset"
         raise InputError(message, path=init_from)
     return settings
+
+
+def _refuse_former_names(given: Mapping[str, Any], file: Path | None) -> None:
+    for name in flat(given):
+        if (current := current_name(name)) != name:
+            raise InputError(f"{name} is called {current} now", path=file)
+
+
+def _refuse_idle(
+    given: Mapping[str, Any], settings: Settings, spec: SystemSpec, file: Path | None
+) -> None:
+    """Raises InputError for what was asked for and changes nothing."""
+    triplets = given.get("triplets", {})
+    if triplets and "weight" not in triplets and not settings.triplets.weight:
+        raise InputError(
+            f"triplets.{next(iter(triplets))} changes nothing: the preset {settings.preset} with"
+            f" the system {spec.name} trains without triplets; set triplets.weight too, or"
+            " --preset clean (with a system of word pairs)",
+            path=file,
+        )
+    ignored = [n for n in flat(given) if n not in _ABOUT_ALL and not spec.reads_setting(n)]
+    if idle := [name for name in ignored if name != "triplets.weight"]:
+        raise InputError(f"{idle[0]} changes nothing: the system {spec.name} does not read it", path=file)
+
+
+_ABOUT_ALL = ("preset", "system", "seed")
 
 
 def _of_model(folder: Path) -> dict[str, Any]:
     """What a training that starts from this model has to keep."""
     description = read_description(folder)
+    spec = spec_of(folder, description)
+    spec.require("init_from")
     try:
-        network = NetworkSettings.model_validate(description["network"])
-        trained = dict(description["provenance"]).get("settings") or {}
-        encoder = {"encoder": trained["encoder"]} if "encoder" in trained else {}
-        scheme = str(description["scheme"])
-    except (KeyError, TypeError, ValueError) as error:
+        own = spec.settings.model_validate(description.model)
+    except ValidationError as error:
         raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
-    return {"network": network.model_dump(mode="json"), "scheme": scheme, **encoder}
+    trained = description.provenance.settings
+    encoder = {"encoder": trained["encoder"]} if "encoder" in trained else {}
+    return {"model": own.model_dump(mode="json"), "system": spec.name, **encoder}
 
 
-def _told(error: Any) -> str:
+def _message(error: Any, spec: SystemSpec) -> str:
     """One of pydantic's errors in words that name what there is."""
     name = ".".join(map(str, error["loc"]))
     if error["type"] == "extra_forbidden":
-        section: Any = Settings()
+        section: Any = settings_of(spec)()
         for part in error["loc"][:-1]:
             section = getattr(section, str(part))
         known = type(section).model_fields

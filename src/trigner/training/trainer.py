@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 from torch.utils.data import DataLoader
 from torch.utils.tensorboard import SummaryWriter
 from transformers import (
@@ -23,17 +24,14 @@ from transformers.integrations.integration_utils import (
     TensorBoardCallback,
 )
 
-from trigner.batches import Example
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import Scores
+from trigner.systems import System
 from trigner.training.checkpoints import CHECKPOINTS
 from trigner.training.data import EpochBatches, TrainingData
 from trigner.training.devices import OneDevice
 from trigner.training.ema import ExponentialMovingAverage
-from trigner.training.objective import Objective, parameter_groups
 from trigner.training.settings import OptimisationSettings, SelectBy
-
-Collator = Callable[[Sequence[Example]], dict[str, Any]]
 
 LOGS = "logs"
 TRAIN_LOSS = "eval_train_loss"
@@ -61,7 +59,7 @@ def training_arguments(
     *,
     seed: int,
     updates: int,
-    place: torch.device,
+    device: torch.device,
     report_to: Sequence[str] = (),
 ) -> TrainingArguments:
     """Our settings in the Trainer's words; one checkpoint and one evaluation an epoch.
@@ -79,24 +77,24 @@ def training_arguments(
         max_grad_norm=settings.max_grad_norm,
         bf16=settings.precision == "bfloat16",
         seed=seed,
-        place=str(place),
+        device_name=str(device),
         eval_strategy="epoch",
         save_strategy="epoch",
         save_total_limit=1,
         logging_steps=20,
-        # TensorBoard is always there, see `TaggerTrainer`.
+        # TensorBoard is always there, see `SystemTrainer`.
         report_to=[name for name in report_to if name != "tensorboard"],
         run_name=out.name,
         disable_tqdm=True,
-        # It would hide losses that are no numbers, and look at each: the trainer does so in bulk.
+        # It would hide NaN losses, and look at each: the trainer does so in bulk.
         logging_nan_inf_filter=False,
         remove_unused_columns=False,
-        dataloader_pin_memory=place.type == "cuda",
+        dataloader_pin_memory=device.type == "cuda",
     )
 
 
 FIGURES = ("f1", "precision", "recall", "discontinuous_f1")
-"""What is told of an epoch's scores on dev."""
+"""What is reported of an epoch's scores on dev."""
 
 
 def figures(scores: Scores) -> dict[str, float]:
@@ -106,17 +104,33 @@ def figures(scores: Scores) -> dict[str, float]:
     return dict(zip(FIGURES, values, strict=True))
 
 
-class TaggerTrainer(Trainer):
-    """Trains an `Objective`; evaluation extracts from the dev documents and scores entities."""
+class SystemModule(nn.Module):
+    """A system as the Trainer's model. `parts` holds the last batch's losses, for the log."""
+
+    def __init__(self, system: System) -> None:
+        super().__init__()
+        self.network = system.network
+        self.parts: Mapping[str, torch.Tensor] = {}
+        self._loss = system.loss
+
+    def forward(self, **batch: Any) -> torch.Tensor:
+        """The loss of a batch, a scalar."""
+        losses = self._loss(**batch)
+        self.parts = losses.parts
+        return losses.total
+
+
+class SystemTrainer(Trainer):
+    """Trains a system; evaluation extracts from the dev documents and scores entities."""
 
     def __init__(
         self,
-        objective: Objective,
+        system: System,
         args: TrainingArguments,
         *,
         data: TrainingData,
         batches: EpochBatches,
-        collator: Collator,
+        collator: Callable[[Sequence[Any]], dict[str, Any]],
         settings: OptimisationSettings,
         score_dev: Callable[[], Scores],
         callbacks: list[TrainerCallback],
@@ -124,6 +138,7 @@ class TaggerTrainer(Trainer):
         ema: ExponentialMovingAverage | None = None,
     ) -> None:
         self._settings = settings
+        self._system = system
         self._ema = ema
         self._unchecked: list[torch.Tensor] = []
         self._losses: list[float] = []
@@ -133,7 +148,7 @@ class TaggerTrainer(Trainer):
         board = TensorBoardCallback(SummaryWriter(log_dir=str(logs)))
         with _tracker_errors():
             super().__init__(
-                model=objective,
+                model=SystemModule(system),
                 args=args,
                 train_dataset=data,
                 # Never read: `evaluate` draws on the dev documents. The Trainer asks for one.
@@ -150,7 +165,7 @@ class TaggerTrainer(Trainer):
         """Updates of the whole training."""
         return len(self._batches) * self._settings.epochs
 
-    def get_train_dataloader(self) -> DataLoader[Example]:
+    def get_train_dataloader(self) -> DataLoader[Any]:
         """Batches by cost, the same in every run with the same seed."""
         return DataLoader(
             self.train_dataset,  # type: ignore[arg-type]
@@ -162,12 +177,7 @@ class TaggerTrainer(Trainer):
     def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:
         """AdamW with the two learning rates."""
         if self.optimizer is None:
-            groups = parameter_groups(
-                self.model,  # type: ignore[arg-type]
-                encoder_lr=self._settings.encoder_lr,
-                learning_rate=self._settings.learning_rate,
-                weight_decay=self._settings.weight_decay,
-            )
+            groups = self._system.parameter_groups(self._settings)
             self.optimizer = torch.optim.AdamW(
                 groups,
                 betas=(0.9, self._settings.beta2),
@@ -191,7 +201,7 @@ class TaggerTrainer(Trainer):
         return loss
 
     def _check_losses(self) -> None:
-        """Raises TrignerError for a loss that is no number since the last check.
+        """Raises TrignerError for a loss that is NaN or infinite since the last check.
 
         Not at every update: reading a loss makes the device wait.
         """
@@ -202,12 +212,12 @@ class TaggerTrainer(Trainer):
         for before, loss in enumerate(reversed(losses)):
             if not math.isfinite(loss):
                 update = self.state.global_step - before
-                raise self._diverged(f"the loss is no number at update {update}")
+                raise self._diverged(f"the loss is NaN or infinite at update {update}")
         self._losses += losses
 
     def _check_weights(self) -> None:
         if not all(torch.isfinite(p).all() for p in self.model.parameters()):  # type: ignore[union-attr]
-            raise self._diverged(f"weights are no numbers after update {self.state.global_step}")
+            raise self._diverged(f"weights are NaN or infinite after update {self.state.global_step}")
 
     def _diverged(self, what: str) -> TrignerError:
         advice = "set lower optimisation.learning_rate and optimisation.encoder_lr"
@@ -231,9 +241,9 @@ class TaggerTrainer(Trainer):
         self._check_losses()
         self._check_weights()
         with nullcontext() if self._ema is None else self._ema.in_place():
-            return self._judge()
+            return self._score()
 
-    def _judge(self) -> dict[str, float]:
+    def _score(self) -> dict[str, float]:
         scores = self._score_dev()
         metrics = {
             TRAIN_LOSS: sum(self._losses) / max(1, len(self._losses)),

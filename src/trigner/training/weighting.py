@@ -9,58 +9,43 @@ minimises the mean over all cells, as random batches do on average
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from trigner.batches import Example
-from trigner.networks import Model
+from trigner.systems import System
+from trigner.training.data import EpochBatches
 from trigner.training.settings import OptimisationSettings
-from trigner.triplets import CandidateSettings, candidates
 
 
-@dataclass(frozen=True, slots=True)
-class BatchWeighting:
-    """Factors of a batch's losses: its cells and its anchors over what a batch has on average.
+class Collator:
+    """Collates examples with a system and adds the batch's `weights`.
 
-    With a mean of None a batch counts as much as any other.
+    A weight is the batch's size over the mean size of the batches, for each part of the loss that
+    `System.sizes` names. With `optimisation.batch_weighting=equal` there are none.
     """
 
-    cells: float | None = None
-    anchors: float | None = None
+    def __init__(
+        self,
+        system: System,
+        examples: Sequence[Any],
+        batches: EpochBatches,
+        settings: OptimisationSettings,
+    ) -> None:
+        self._system = system
+        # By identity, once: some sizes take as long as a batch's collation.
+        self._sizes: dict[int, Mapping[str, int]] = {}
+        self._means: dict[str, float] = {}
+        if settings.batch_weighting == "cells":
+            sizes = [system.sizes(example) for example in examples]
+            self._sizes = {id(e): own for e, own in zip(examples, sizes, strict=True)}
+            for name in {name for own in sizes for name in own}:
+                self._means[name] = batches.mean_sum([own.get(name, 0) for own in sizes])
 
-    def of_cells(self, cells: int) -> float:
-        """The factor of the tags' loss of a batch with so many cells, padding left out."""
-        return 1.0 if self.cells is None else cells / self.cells
-
-    def of_anchors(self, anchors: int) -> float:
-        """The factor of the triplet loss of a batch with so many anchors."""
-        return 1.0 if not self.anchors else anchors / self.anchors
-
-
-EQUAL = BatchWeighting()
-"""A batch counts as much as any other."""
-
-
-def batch_weighting(
-    model: Model,
-    examples: Sequence[Example],
-    settings: OptimisationSettings,
-    triplets: CandidateSettings | None,
-    mean_of_batches: Callable[[Sequence[int]], float],
-) -> BatchWeighting:
-    """The means over all batches of a training; mining every anchor once if there are triplets.
-
-    `mean_of_batches` gives the mean over batches of the sum of its examples' numbers.
-    """
-    if settings.batch_weighting == "equal":
-        return EQUAL
-    anchors = None
-    if triplets is not None:
-        found = [candidates([m.words for m in e.mentions], e.length, triplets) for e in examples]
-        anchors = mean_of_batches([len(each.anchors) for each in found])
-    return BatchWeighting(mean_of_batches([cells_of(model, e) for e in examples]), anchors)
-
-
-def cells_of(model: Model, example: Example) -> int:
-    """Word pairs of an example, special words' included; words where the scheme scores words."""
-    return int((example.length + model.offset) ** model.scheme.tag_space.word_axes)
+    def __call__(self, examples: Sequence[Any]) -> dict[str, Any]:
+        """A batch as keyword arguments of `System.loss`; `examples` are among those given."""
+        weights = {
+            name: sum(self._sizes[id(example)].get(name, 0) for example in examples) / mean
+            for name, mean in self._means.items()
+            if mean
+        }
+        return {**self._system.collate(examples), "weights": weights}

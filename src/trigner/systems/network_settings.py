@@ -1,4 +1,4 @@
-"""What a network is made of, as written in settings files and model folders."""
+"""What a tagger's network is made of: the own settings of the systems that are tag schemes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from trigner.batches import SPECIAL_WORDS
-from trigner.networks.conditional_norm import Normalised
-from trigner.networks.pair_maps import PairMapKind
-from trigner.networks.pooling import EmptyWord
+
+EmptyWord = Literal["zeros", "batch_minimum"]
+Normalised = Literal["row", "column"]
+PairMapKind = Literal["full", "folded", "low_rank"]
 
 
 class SequenceSettings(BaseModel):

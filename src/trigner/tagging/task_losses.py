@@ -12,8 +12,8 @@ from torch.nn import functional
 
 from trigner.batches import IGNORED
 from trigner.schemes import Scheme, SequenceScheme, TagSpace
-from trigner.training.sequence_loss import SequenceLoss
-from trigner.training.settings import TaskSettings
+from trigner.tagging.sequence_loss import SequenceLoss
+from trigner.tagging.settings import TaskSettings
 
 TaskLoss = Callable[[Tensor, Tensor], Tensor]
 """Logits of a batch in single precision and its tags, `IGNORED` in padding, to a scalar."""

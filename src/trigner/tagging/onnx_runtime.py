@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import onnxruntime
@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 
 from trigner.batches import Batch, SubwordTokenizer
 from trigner.errors import InputError
-from trigner.inference.extraction import Extractor, Scorer
 from trigner.model_folder import (
     DESCRIPTION,
     GRAPH,
     TOKENIZER,
-    check_hashes,
-    need,
-    read_description,
+    Description,
+    Runtime,
+    check_files,
     read_tokenizer,
-    scheme_of,
 )
+from trigner.systems import tagger_spec
+from trigner.tagging.predictor import Scorer, TagPredictor
 
 INPUTS = ("input_ids", "attention_mask", "word_subwords", "lengths")
 """The graph's inputs, named as the arrays of `batches.Batch`."""
@@ -31,46 +31,37 @@ FORMER_INPUTS = {"piece_ids": "input_ids", "word_pieces": "word_subwords"}
 """What inputs of graphs up to model format 4 are called, and what they are."""
 
 
-def load(folder: Path, *, device: str, batch_size: int, threshold: float) -> Extractor:
-    """An extractor for a folder that `inference.export` wrote.
+def onnx_predictor(
+    folder: Path, description: Description, *, device: str, threads: int | None
+) -> TagPredictor:
+    """A predictor for a folder that `tagging.exporting` wrote; `threads` None: ONNX Runtime's choice.
 
-    Raises InputError when a file is missing, foreign or from another version, and for a device
-    that ONNX Runtime does not have.
+    Raises InputError when a file is missing or another model's, and for a device that ONNX Runtime
+    does not have.
     """
-    description = read_description(folder)
-    need(folder, (GRAPH, TOKENIZER))
+    check_files(folder, description, (GRAPH, TOKENIZER))
+    runtime = cast(Runtime, description.runtime)
     try:
-        scheme = scheme_of(description)
-        runtime = description["runtime"]
-        special_words = [str(word) for word in runtime["special_words"]]
-        max_subwords, padding_id = (
-            int(runtime.get("max_subwords") or runtime["max_pieces"]),
-            int(description["padding_id"]),
-        )
-        temperature = float(description["temperature"])
-        hashes = {name: str(description["files"][name]) for name in (GRAPH, TOKENIZER)}
-    except (InputError, KeyError, TypeError, ValueError) as error:
+        padding_id = int(description.state["padding_id"])
+        subwords = SubwordTokenizer(read_tokenizer(folder), runtime.special_words)
+    except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"is damaged: {error!r}", path=folder / DESCRIPTION) from error
-    check_hashes(folder, hashes)
-    try:
-        subwords = SubwordTokenizer(read_tokenizer(folder), special_words)
-    except ValueError as error:
-        raise InputError(f"is another model's: {error}", path=folder / TOKENIZER) from error
-    return Extractor(
-        scorer=onnx_scorer(folder / GRAPH, providers(device)),
-        scheme=scheme,
+    return TagPredictor(
+        scorer=onnx_scorer(folder / GRAPH, providers(device), threads),
+        scheme=tagger_spec(description.system).scheme(description.labels),
         subwords=subwords,
         padding_id=padding_id,
-        max_subwords=max_subwords,
-        batch_size=batch_size,
-        temperature=temperature,
-        threshold=threshold,
+        max_subwords=runtime.max_subwords,
+        temperature=description.temperature,
     )
 
 
-def onnx_scorer(graph: Path, providers: Sequence[Any]) -> Scorer:
+def onnx_scorer(graph: Path, providers: Sequence[Any], threads: int | None = None) -> Scorer:
     """Scores from a graph. Raises InputError when ONNX Runtime cannot load it."""
     options = onnxruntime.SessionOptions()
+    if threads is not None:
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors: what is wrong is raised
     try:
         session = onnxruntime.InferenceSession(str(graph), options, providers=list(providers))

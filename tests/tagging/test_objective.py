@@ -9,8 +9,8 @@ from tiny_models import tiny_model
 from trigner.batches import IGNORED, Example, Window
 from trigner.mentions import Mention
 from trigner.networks import NetworkSettings, create
-from trigner.networks.settings import MacSettings
 from trigner.schemes import decoded_tags
+from trigner.systems.network_settings import MacSettings
 from trigner.training import resolve
 from trigner.training.data import collator
 from trigner.training.objective import Objective, parameter_groups

@@ -9,9 +9,10 @@ from torch import Tensor, nn
 
 from trigner.networks import Tagger
 from trigner.networks.pair_maps import FoldedPairMap, FullPairMap
-from trigner.networks.pooling import EmptyWord, WordPooling
+from trigner.networks.pooling import WordPooling
 from trigner.networks.recurrent import BiLstm
 from trigner.networks.span_lstm import SpanLstm
+from trigner.systems.network_settings import EmptyWord
 
 LSTM_OPSET = 20
 

@@ -1,4 +1,4 @@
-"""Scores that begin at what is true of most cells, of which hardly any has a tag.
+"""Bias initialisation: scores start at what is true of most cells, of which hardly any has a tag.
 
 A network that holds each tag for as likely as none spends its first epochs on unlearning that, and
 what it does then stays in AdamW's averages for a thousand updates (`docs/decisions/bias-init.md`).
@@ -7,13 +7,14 @@ what it does then stays in AdamW's averages for a thousand updates (`docs/decisi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from trigner.batches import Example
-from trigner.networks import Model
+from trigner.networks import Model, PairTagger
 from trigner.schemes import Scheme, TagSpace
 
 
@@ -21,14 +22,14 @@ def initialise_biases(model: Model, examples: Sequence[Example]) -> None:
     """Let the untrained network of a grid give each tag its share of the examples' cells.
 
     Lin et al., Focal Loss for Dense Object Detection, ICCV 2017, section 3.3, with the shares in
-    place of a constant. Raises InputError for a network that scores single words.
+    place of a constant.
     """
     shares = tag_shares(model.scheme, examples, offset=model.offset)
     if model.scheme.tag_space is TagSpace.EXCLUSIVE_GRID:
         scores = np.log(shares / shares[0])
     else:
         scores = np.log(shares / (1 - shares))
-    model.tagger.initialise_bias(torch.from_numpy(scores).float())
+    cast(PairTagger, model.tagger).initialise_bias(torch.from_numpy(scores).float())
 
 
 def tag_shares(scheme: Scheme, examples: Sequence[Example], *, offset: int) -> NDArray[np.float64]:

@@ -23,19 +23,12 @@ from torch.export import Dim
 
 from trigner.batches import Batch, collate, windowing
 from trigner.errors import InputError, TrignerError, require_extra
-from trigner.inference.exported_tagger import LSTM_OPSET, ExportedTagger
-from trigner.inference.onnx_runtime import INPUTS, onnx_scorer
-from trigner.inference.torch_runtime import torch_scorer
 from trigner.mentions import Sentence
-from trigner.model_folder import (
-    DESCRIPTION,
-    GRAPH,
-    TOKENIZER,
-    description_as_json,
-    hash_of,
-    replace_together,
-)
-from trigner.networks import Model
+from trigner.model_folder import GRAPH, TOKENIZER, Runtime, read_description, save_model
+from trigner.networks import Model, load
+from trigner.tagging.exported_tagger import LSTM_OPSET, ExportedTagger
+from trigner.tagging.onnx_runtime import INPUTS, onnx_scorer
+from trigner.tagging.torch_runtime import torch_scorer
 
 OPSET = LSTM_OPSET
 TOLERANCE = 1e-4
@@ -50,15 +43,16 @@ PROBES = (
 """Sentences of different lengths, with an empty word and words of many subwords."""
 
 
-def export(model: Model, out: Path, *, int8: bool = False) -> Path:
-    """Write `model` for ONNX Runtime; with `int8` the encoder computes in 8 bits.
+def export(folder: Path, out: Path, *, int8: bool = False) -> Path:
+    """Write the model in `folder` for ONNX Runtime; with `int8` the encoder computes in 8 bits.
 
-    Returns the folder. Raises TrignerError when a package is missing, the graph cannot be made,
+    Returns `out`. Raises TrignerError when a package is missing, the graph cannot be made,
     does not score like the model, or cannot be written; InputError when `out` is a file.
     """
     require_extra("export", "onnx", "onnxscript")
     if out.is_file():
         raise InputError("exists already", path=out)
+    model, description = load(folder), read_description(folder)
     graph = to_onnx(model)
     difference = largest_difference(model, graph)
     if not difference <= TOLERANCE:
@@ -66,39 +60,25 @@ def export(model: Model, out: Path, *, int8: bool = False) -> Path:
             f"the exported graph scores differ by {difference:.2g} from the model's: not written"
         )
     if int8:
-        from trigner.inference.quantization import to_int8
+        from trigner.tagging.quantization import to_int8
 
         graph = to_int8(graph)
         difference = largest_difference(model, graph)
     tokenizer = model.tokenizer.to_str().encode("utf-8")
-    description = {
-        "scheme": model.scheme.name,
-        "labels": list(model.scheme.labels),
-        "padding_id": model.padding_id,
-        "temperature": model.temperature,
-        "network": model.network.model_dump(mode="json"),
-        "runtime": {
-            "precision": "int8" if int8 else "float32",
-            "special_words": list(model.network.leading_words),
-            "max_subwords": model.tagger.encoder.max_subwords,
-            "difference": difference,
+    runtime = Runtime(
+        precision="int8" if int8 else "float32",
+        special_words=model.network.leading_words,
+        max_subwords=model.tagger.encoder.max_subwords,
+        difference=difference,
+    )
+    save_model(
+        out,
+        description.model_copy(update={"runtime": runtime}),
+        {
+            GRAPH: lambda path: path.write_bytes(graph),
+            TOKENIZER: lambda path: path.write_bytes(tokenizer),
         },
-        "files": {GRAPH: hash_of(graph), TOKENIZER: hash_of(tokenizer)},
-        "provenance": dict(model.provenance),
-    }
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        replace_together(
-            {
-                out / GRAPH: lambda path: path.write_bytes(graph),
-                out / TOKENIZER: lambda path: path.write_bytes(tokenizer),
-                out / DESCRIPTION: lambda path: path.write_text(
-                    description_as_json(description), encoding="utf-8"
-                ),
-            }
-        )
-    except OSError as error:
-        raise TrignerError(f"cannot write to {out}: {error}") from error
+    )
     return out
 
 
@@ -158,7 +138,7 @@ def largest_difference(model: Model, graph: bytes) -> float:
 
 def _probes(model: Model) -> Batch:
     sentences = [Sentence("probe", n, tuple(words), ()) for n, words in enumerate(PROBES)]
-    examples = windowing(sentences, model.subwords, model.tagger.encoder.max_subwords).examples
+    examples = windowing(sentences, model.subwords, model.tagger.encoder.max_subwords).inputs
     return collate([example.subwords for example in examples], padding_id=model.padding_id)
 
 

@@ -1,0 +1,48 @@
+"""What a run met beside entities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trigner.systems import Prediction, Prepared
+
+
+@dataclass
+class RunStatistics:
+    """Counts of a run, which grow while documents are drawn from it.
+
+    `bounded`: sentences whose mentions hit the system's bound; `on_special_words`: decoded mentions
+    that touch special words such as [POS] and were left out; `windowed`: sentences over the
+    encoder's limit, read through windows; `truncated`: words represented by their first subwords
+    only.
+    """
+
+    sentences: int = 0
+    bounded: int = 0
+    on_special_words: int = 0
+    windowed: int = 0
+    truncated: int = 0
+
+    def add_prepared(self, sentences: int, prepared: Prepared) -> None:
+        """Count sentences that are about to be predicted on."""
+        self.sentences += sentences
+        self.windowed += prepared.windowed
+        self.truncated += prepared.truncated
+
+    def add_prediction(self, prediction: Prediction, *, first_bounded: bool) -> None:
+        """Count a prediction; `first_bounded` unless its sentence hit the bound before."""
+        self.bounded += prediction.bounded and first_bounded
+        self.on_special_words += prediction.on_special_words
+
+    def notices(self) -> list[str]:
+        """A sentence for each thing worth reporting."""
+        reported = [
+            (self.bounded, "had more mentions than decoding keeps: the best found are reported"),
+            (self.windowed, "were over the encoder's limit: read through overlapping windows"),
+        ]
+        notices = [f"{n} of {self.sentences} sentences {what}" for n, what in reported if n]
+        if self.on_special_words:
+            notices.append(f"{self.on_special_words} predictions on [POS] or [NEG] left out")
+        if self.truncated:
+            notices.append(f"{self.truncated} very long words truncated to their first subwords")
+        return notices

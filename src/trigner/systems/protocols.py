@@ -1,0 +1,139 @@
+"""What training sees of a system, and what everything that runs a model sees of it.
+
+A `System` learns: the trainer collates examples with it, takes its loss and asks it for a
+`Predictor`, which extraction, evaluation and the service run. Neither needs PyTorch to be named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from trigner.batches import Prepared
+from trigner.mentions import ScoredMention, Sentence
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+
+class Input(Protocol):
+    """Words that are predicted on together: a sentence, or a window of a long one."""
+
+    @property
+    def sentence(self) -> int:
+        """Index of the sentence among those that were prepared."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Words, special words included; inputs of similar sizes are predicted on together."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """The mentions found in one input, as mentions of its sentence, best first.
+
+    `bounded` is true when decoding ended at its bound: then there may be others, and `mentions`
+    are the best of those that were found. `on_special_words` counts mentions that touch the
+    system's special words and were left out.
+    """
+
+    mentions: tuple[ScoredMention, ...]
+    bounded: bool = False
+    on_special_words: int = 0
+
+
+class Predictor(Protocol):
+    """Runs a trained system. What it predicts on an input depends on nothing beside that input."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The entity types that it can find."""
+        ...
+
+    def prepare(self, sentences: Sequence[Sentence]) -> Prepared:
+        """Inputs of sentences, in order."""
+        ...
+
+    def predict(self, inputs: Sequence[Any]) -> list[Prediction]:
+        """One prediction for each input."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Losses:
+    """The loss of a batch, a scalar, and its parts for the log (`loss_tags`, ...)."""
+
+    total: Tensor
+    parts: Mapping[str, Tensor] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SavedState:
+    """What a model folder holds of a system beside what every model has.
+
+    `files` maps names to functions that write the file at the path they are given; `state` is
+    stored in the model description as JSON.
+    """
+
+    files: Mapping[str, Callable[[Path], object]]
+    state: Mapping[str, Any] = field(default_factory=dict)
+
+
+class System(Protocol):
+    """A system as training sees it."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The entity types that it learns."""
+        ...
+
+    @property
+    def network(self) -> nn.Module:
+        """What has its parameters; one without parameters has learnt all it can in `initialise`."""
+        ...
+
+    def prepare(self, sentences: Sequence[Sentence]) -> Prepared:
+        """Training examples of sentences: inputs with their mentions."""
+        ...
+
+    def inexpressible(self, sentences: Sequence[Sentence]) -> int:
+        """How many mentions of the sentences the system cannot express at all."""
+        ...
+
+    def initialise(self, examples: Sequence[Any]) -> None:
+        """Take what is to be known of the training examples before the first update."""
+        ...
+
+    def sizes(self, example: Any) -> Mapping[str, int]:
+        """How much of each part of the loss an example makes, such as `{"cells": 400}`.
+
+        Batches are weighted by them (`training.weighting`).
+        """
+        ...
+
+    def collate(self, examples: Sequence[Any]) -> dict[str, Any]:
+        """A batch of examples, as keyword arguments of `loss`."""
+        ...
+
+    def loss(self, weights: Mapping[str, float], **batch: Any) -> Losses:
+        """The loss of a batch, each part times the weight of its name in `sizes` (default 1)."""
+        ...
+
+    def parameter_groups(self, optimisation: Any) -> list[dict[str, Any]]:
+        """Parameters with `lr` and `weight_decay`, as PyTorch's optimisers take them.
+
+        `optimisation` are `training.settings.OptimisationSettings`.
+        """
+        ...
+
+    def predictor(self, device: str = "auto") -> Predictor:
+        """A predictor that shares the system's weights."""
+        ...
+
+    def saved_state(self) -> SavedState:
+        """What a model folder needs so that the system's loader can build its predictor."""
+        ...

@@ -1,0 +1,98 @@
+"""All systems: those of the package and those that installed packages add.
+
+A package adds one through the entry-point group `trigner.systems`: the entry point's name is the
+system's, its object a `SystemSpec`. `examples/own-system` is such a package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any
+
+from trigner.systems.taggers import TAGGERS, TaggerSpec
+
+from trigner.errors import InputError
+from trigner.systems.protocols import Predictor, System
+from trigner.systems.spec import SystemSpec
+
+GROUP = "trigner.systems"
+
+
+def systems() -> dict[str, SystemSpec]:
+    """Every system that can be used, by name."""
+    return {name: found for name, found in _all().items() if isinstance(found, SystemSpec)}
+
+
+def system_spec(name: str) -> SystemSpec:
+    """The row of a system.
+
+    Raises InputError when there is none of this name, when two packages add one of the same name,
+    and when the package that adds it cannot be imported.
+    """
+    found = _all().get(name)
+    if isinstance(found, SystemSpec):
+        return found
+    raise InputError(found or f"unknown system {name!r}; known are: {', '.join(systems())}")
+
+
+def tagger_spec(name: str) -> TaggerSpec:
+    """The row of a tag scheme. Raises InputError for other systems."""
+    spec = system_spec(name)
+    if not isinstance(spec, TaggerSpec):
+        raise InputError(f"the system {name} is not a tag scheme")
+    return spec
+
+
+def checked_system(spec: SystemSpec, system: Any) -> System:
+    """What a row's `build` gave. Raises InputError naming the method that it lacks."""
+    return _checked(spec, system, System, "system")  # type: ignore[no-any-return]
+
+
+def checked_predictor(spec: SystemSpec, predictor: Any) -> Predictor:
+    """What a row's `load` gave. Raises InputError naming the method that it lacks."""
+    return _checked(spec, predictor, Predictor, "predictor")  # type: ignore[no-any-return]
+
+
+def _checked(spec: SystemSpec, made: Any, protocol: type[Any], what: str) -> Any:
+    wanted = (name for name in vars(protocol) if not name.startswith("_"))
+    if missing := [name for name in wanted if not hasattr(made, name)]:
+        raise InputError(
+            f"the {what} {type(made).__name__} of the system {spec.name} (package {spec.package})"
+            f" lacks {', '.join(missing)}"
+        )
+    return made
+
+
+@cache
+def _all() -> Mapping[str, SystemSpec | str]:
+    """Each system's row, or why it cannot be used."""
+    found: dict[str, SystemSpec | str] = dict(TAGGERS)
+    for point in entry_points(group=GROUP):
+        package = point.dist.name if point.dist is not None else "an unknown package"
+        known = found.get(point.name)
+        if known is not None:
+            other = known.package if isinstance(known, SystemSpec) else "another package"
+            found[point.name] = (
+                f"two packages add a system called {point.name!r}: {other} and {package};"
+                " uninstall one of them"
+            )
+            continue
+        try:
+            spec = point.load()
+        except Exception as error:  # the code of others fails in any way
+            found[point.name] = (
+                f"the system {point.name!r} of the package {package} cannot be imported:"
+                f" {type(error).__name__}: {error}"
+            )
+            continue
+        if isinstance(spec, SystemSpec):
+            found[point.name] = replace(spec, name=point.name, package=package)
+        else:
+            found[point.name] = (
+                f"the package {package} declares {point.value!r} as the system {point.name!r},"
+                f" which is a {type(spec).__name__}, not a SystemSpec"
+            )
+    return found

@@ -1,0 +1,103 @@
+"""One row a system: everything that commands, settings, studies and docs know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pkgutil import resolve_name
+from typing import Any
+
+from pydantic import BaseModel
+
+from trigner.errors import InputError
+
+Implementation = str | Callable[..., Any]
+"""A function, or where it is as `module:name`: then it is imported when it is needed."""
+
+CAPABILITIES = {
+    "ceiling": "measure what the format could reach at best",
+    "calibration": "fit a temperature on dev",
+    "export": "export to ONNX",
+    "grid": "show the word-pair grid",
+    "triplets": "train with the triplet loss",
+    "init_from": "start from another model's weights",
+}
+"""What only some systems can do."""
+
+
+@dataclass(frozen=True)
+class SystemSpec:
+    """A system: its name, what builds and loads it, its settings and what else it can do.
+
+    `settings` is the model of its own settings, the section `model`. `defaults` are settings that
+    it needs to be other than everybody's; presets and all else stand above them. `reads` are the
+    shared settings that it looks at, sections or single ones (`optimisation`, `task.tag_weight`),
+    `ignores` exceptions from these and from its own: what is not read changes no result, and is
+    refused on the command line.
+
+    `build(settings, labels, init_from)` gives a `System`; `init_from` is a model folder or None.
+    `load(folder, description, device=..., threads=...)` gives a `Predictor`. `round_trip(labels)`
+    gives the two directions of its format (`evaluation.RoundTrip`); `export(folder, out, int8=...)`
+    writes a model for ONNX Runtime.
+    """
+
+    name: str
+    about: str
+    build: Implementation
+    load: Implementation
+    settings: type[BaseModel]
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    reads: tuple[str, ...] = ()
+    ignores: tuple[str, ...] = ()
+    round_trip: Callable[[Sequence[str]], Any] | None = None
+    export: Implementation | None = None
+    calibration: bool = False
+    grid: bool = False
+    init_from: bool = False
+    package: str = "trigner"
+
+    @property
+    def triplets(self) -> bool:
+        """Whether it trains with the triplet loss."""
+        return "triplets" in self.reads
+
+    @property
+    def capabilities(self) -> tuple[str, ...]:
+        """Which of `CAPABILITIES` it has."""
+        has = {
+            "ceiling": self.round_trip is not None,
+            "calibration": self.calibration,
+            "export": self.export is not None,
+            "grid": self.grid,
+            "triplets": self.triplets,
+            "init_from": self.init_from,
+        }
+        return tuple(name for name in CAPABILITIES if has[name])
+
+    def require(self, capability: str) -> None:
+        """Raises InputError, in one sentence, unless the system has this capability."""
+        if capability not in self.capabilities:
+            raise InputError(f"the system {self.name} cannot {CAPABILITIES[capability]}")
+
+    def reads_setting(self, name: str) -> bool:
+        """Whether a dotted setting changes what this system does."""
+        return _within(name, ("seed", "model", *self.reads)) and not _within(name, self.ignores)
+
+    def implementation(self, part: str) -> Callable[..., Any]:
+        """`build`, `load` or `export`, imported. Raises InputError when it cannot be."""
+        found = getattr(self, part)
+        if not isinstance(found, str):
+            return found  # type: ignore[no-any-return]
+        try:
+            return resolve_name(found)  # type: ignore[no-any-return]
+        except (ImportError, AttributeError, ValueError) as error:
+            if self.package == "trigner":
+                raise
+            raise InputError(
+                f"the system {self.name} of the package {self.package} names {found!r} as its"
+                f" {part} function, which cannot be imported: {error}"
+            ) from error
+
+
+def _within(name: str, sections: Sequence[str]) -> bool:
+    return any(name == section or name.startswith(f"{section}.") for section in sections)

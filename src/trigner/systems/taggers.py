@@ -1,0 +1,156 @@
+"""The systems that are tag schemes: one row each.
+
+A scheme turns mentions into tags and back; a network gives each tag a score. Both stand in the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
+
+from trigner.schemes import Bio, Biohd, Biohd1234, Corro, Mac, Scheme, Toe, W2ner
+from trigner.systems.network_settings import NetworkSettings
+from trigner.systems.spec import SystemSpec
+
+MakeScheme = Callable[[tuple[str, ...]], Scheme]
+
+
+@dataclass(frozen=True)
+class TaggerSpec(SystemSpec):
+    """A tag scheme with its network: `module:name` of what builds it (`networks.build`)."""
+
+    network: str = ""
+
+    def scheme(self, labels: tuple[str, ...]) -> Scheme:
+        """The tag scheme over these entity types."""
+        return cast(MakeScheme, self.round_trip)(labels)
+
+
+SHARED = ("encoder", "sampling", "optimisation")
+PAIR_NETWORK = (
+    "co_predictor",
+    "lstm_size",
+    "distance_size",
+    "region_size",
+    "channels",
+    "dilations",
+    "chained",
+    "normalised",
+    "mask_between",
+    "pair_map",
+    "pair_size",
+    "biaffine_size",
+    "grid_size",
+    "feature_dropout",
+)
+"""Settings of the network over word pairs that a network over words does not have."""
+
+
+def _of_model(*names: str) -> tuple[str, ...]:
+    return tuple(f"model.{name}" for name in names)
+
+
+def _tagger(
+    name: str,
+    about: str,
+    scheme: MakeScheme,
+    network: str,
+    *,
+    reads: tuple[str, ...],
+    ignores: tuple[str, ...],
+    defaults: Mapping[str, Any] | None = None,
+    grid: bool,
+) -> TaggerSpec:
+    return TaggerSpec(
+        name=name,
+        about=about,
+        build="trigner.tagging.system:build",
+        load="trigner.tagging.loading:load",
+        export="trigner.tagging.exporting:export",
+        settings=NetworkSettings,
+        round_trip=scheme,
+        network=f"trigner.networks.build:{network}",
+        reads=(*SHARED, *reads),
+        ignores=ignores,
+        defaults=defaults or {},
+        calibration=True,
+        grid=grid,
+        init_from=True,
+    )
+
+
+def _sequence(
+    name: str, about: str, scheme: MakeScheme, *, reads: tuple[str, ...] = ()
+) -> TaggerSpec:
+    # The BiLSTM is one of its layers, and so is the size of its states.
+    pairs = [name for name in PAIR_NETWORK if name != "lstm_size"]
+    return _tagger(
+        name,
+        about,
+        scheme,
+        "sequence_tagger",
+        reads=reads,
+        ignores=(*_of_model("mac", "toe", *pairs), "optimisation.bias_init"),
+        defaults={"model": {"special_words": False}, "triplets": {"weight": 0.0}},
+        grid=False,
+    )
+
+
+_MAC = partial(
+    _tagger,
+    network="mac_tagger",
+    reads=("triplets", "task.multi_label", "task.first_group", "task.negative_rate"),
+    ignores=_of_model("sequence", "toe", *(n for n in PAIR_NETWORK if n != "lstm_size")),
+    defaults={"model": {"embedding_dropout": 0.2}},
+    grid=True,
+)
+
+TAGGERS: dict[str, SystemSpec] = {
+    row.name: row
+    for row in (
+        _tagger(
+            "w2ner",
+            "a grid of word pairs: next-neighbouring words, and typed tail-head words"
+            " (Li et al., AAAI 2022); with triplets TriG-NER (Cabral et al., WWW 2025)",
+            W2ner,
+            "grid_tagger",
+            reads=("triplets", "task.tag_weight"),
+            ignores=_of_model("mac", "sequence", "toe"),
+            grid=True,
+        ),
+        _tagger(
+            "toe",
+            "a grid of word pairs with tags that know of each other (TOE, Liu et al., 2023)",
+            Toe,
+            "toe_tagger",
+            reads=("triplets", "task.multi_label", "task.first_group", "task.negative_rate"),
+            ignores=_of_model("mac", "sequence"),
+            defaults={"model": {"dilations": (1, 2), "chained": False}},
+            grid=True,
+        ),
+        _MAC(
+            "mac",
+            "segments and their links, mentions as maximal cliques (Wang et al., ACL 2021)",
+            Mac,
+        ),
+        _MAC("mac_minimal", "mac with the links of neighbouring segments only", partial(Mac, full=False)),
+        _sequence(
+            "corro",
+            "tags with component types, found exactly (Corro, EMNLP 2024)",
+            Corro,
+            reads=("task.partial_labels",),
+        ),
+        _sequence(
+            "biohd", "BIO tags for shared heads and for parts (Tang et al., 2013)", Biohd
+        ),
+        _sequence(
+            "biohd1234",
+            "BIOHD with digits that say which segment a part belongs to",
+            Biohd1234,
+        ),
+        _sequence("bio", "plain BIO tags: no discontinuous mention at all", Bio),
+    )
+}
+"""The systems of this package that are tag schemes."""

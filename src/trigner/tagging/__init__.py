@@ -1,0 +1,9 @@
+"""Tag schemes as systems: what training minimises, what predicts, ONNX export.
+
+Modules that need PyTorch are imported by those who need them: prediction itself runs without.
+"""
+
+from trigner.tagging.predictor import Grid, TagPredictor
+from trigner.tagging.settings import TaskSettings
+
+__all__ = ["Grid", "TagPredictor", "TaskSettings"]

@@ -1,0 +1,159 @@
+"""Runs a tagger: sentences to inputs, inputs to logits, logits to mentions. Needs no PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trigner.batches import Batch, Example, SubwordTokenizer, collate, windowing
+from trigner.mentions import Mention, ScoredMention, Sentence
+from trigner.schemes import Cell, Explaining, Scheme, TagSpace
+from trigner.systems import Prediction, Prepared
+
+Logits = NDArray[np.floating[Any]]
+
+Scorer = Callable[[Batch], Logits]
+"""A batch to logits, special words included: `[B, L, L, C]`, of a sequence scheme `[B, L, C]`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """`probabilities [L, L, C]` of the tags for each pair of a sentence's words, and its mentions.
+
+    A pair has one of the tags or, where the scheme says so, each of them with its own probability.
+    `cells` are, for each mention, those that its score is the product of.
+    """
+
+    tags: tuple[str, ...]
+    probabilities: NDArray[np.float64]
+    mentions: tuple[ScoredMention, ...]
+    cells: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True)
+class TagPredictor:
+    """Predicts with a scheme from a network's logits, which are divided by `temperature`.
+
+    That makes scores probabilities (`inference.calibration`) and changes no mention. `max_subwords`
+    is the encoder's limit.
+    """
+
+    scorer: Scorer
+    scheme: Scheme
+    subwords: SubwordTokenizer
+    padding_id: int
+    max_subwords: int
+    temperature: float = 1.0
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The entity types that it can find."""
+        return self.scheme.labels
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The scheme's tags, in the order of their classes."""
+        return self.scheme.tags
+
+    def prepare(self, sentences: Sequence[Sentence]) -> Prepared:
+        """The sentences as inputs that the encoder can hold."""
+        return windowing(sentences, self.subwords, self.max_subwords)
+
+    def predict(self, inputs: Sequence[Example]) -> list[Prediction]:
+        """The mentions of each input, as mentions of its sentence."""
+        return [self._decode(*each) for each in zip(inputs, self.logits(inputs), strict=True)]
+
+    def at_temperatures(
+        self, inputs: Sequence[Example], temperatures: Iterable[float]
+    ) -> dict[float, list[Prediction]]:
+        """What `predict` gives with each of these temperatures, from one pass of the network."""
+        logits = self.logits(inputs)
+        found = {}
+        for temperature in temperatures:
+            other = replace(self, temperature=temperature)
+            found[temperature] = [other._decode(*p) for p in zip(inputs, logits, strict=True)]
+        return found
+
+    def with_temperature(self, temperature: float) -> TagPredictor:
+        """The same with another temperature."""
+        return replace(self, temperature=temperature)
+
+    def logits(self, inputs: Sequence[Example]) -> list[Logits]:
+        """The logits of each input without padding, `[L, L, C]` or `[L, C]`, special words first."""
+        batch = collate([each.subwords for each in inputs], padding_id=self.padding_id)
+        scores = self.scorer(batch)
+        axes = self.scheme.tag_space.word_axes
+        lengths = [self._offset + each.length for each in inputs]
+        return [own[(slice(n),) * axes] for own, n in zip(scores, lengths, strict=True)]
+
+    @property
+    def _offset(self) -> int:
+        return len(self.subwords.special_words)
+
+    def _decode(self, example: Example, logits: Logits) -> Prediction:
+        """The mentions of a window that it answers for, as mentions of its sentence."""
+        decoding = self.scheme.decode(logits / self.temperature)
+        found, on_special_words = [], 0
+        for scored in decoding.mentions:
+            if scored.mention.words[0] < self._offset:
+                on_special_words += 1
+                continue
+            mention = example.in_sentence(_shifted(scored.mention, -self._offset))
+            if mention is not None:
+                found.append(ScoredMention(mention, scored.score))
+        return Prediction(tuple(found), not decoding.complete, on_special_words)
+
+    def grids(self, inputs: Sequence[Example]) -> list[Grid]:
+        """The word-pair grid of each input, for schemes that tag pairs of words."""
+        return [self._grid(*each) for each in zip(inputs, self.logits(inputs), strict=True)]
+
+    def _grid(self, example: Example, logits: Logits) -> Grid:
+        whole = logits / self.temperature
+        own = slice(self._offset, None)
+        mentions = self._decode(example, logits).mentions
+        cells = self._cells([scored.mention for scored in mentions], whole)
+        probabilities = PROBABILITIES[self.scheme.tag_space](whole[own, own])
+        return Grid(self.scheme.tags, probabilities, mentions, tuple(cells))
+
+    def _cells(self, mentions: Sequence[Mention], logits: Logits) -> list[tuple[Cell, ...]]:
+        """Of each mention the cells whose probabilities, multiplied, are its score.
+
+        All logits that were decoded are looked at: what stands at special words can decide what a
+        mention rests on.
+        """
+        start = self._offset
+        moved = [_shifted(mention, start) for mention in mentions]
+        if isinstance(self.scheme, Explaining):
+            found = self.scheme.evidence(moved, logits)
+        else:
+            found = [_tagged(self.scheme.encode([m], len(logits)).tags) for m in moved]
+        return [tuple((i - start, j - start, tag) for i, j, tag in own) for own in found]
+
+
+def _shifted(mention: Mention, by: int) -> Mention:
+    return Mention(tuple(word + by for word in mention.words), mention.label)
+
+
+def _tagged(tags: NDArray[np.integer[Any]]) -> tuple[Cell, ...]:
+    if tags.ndim == 2:
+        return tuple((int(i), int(j), int(tags[i, j])) for i, j in np.argwhere(tags))
+    return tuple((int(i), int(j), int(tag)) for i, j, tag in np.argwhere(tags))
+
+
+def _softmax(logits: Logits) -> NDArray[np.float64]:
+    weights = np.exp(logits.astype(np.float64) - logits.max(axis=-1, keepdims=True))
+    result: NDArray[np.float64] = weights / weights.sum(axis=-1, keepdims=True)
+    return result
+
+
+def _sigmoid(logits: Logits) -> NDArray[np.float64]:
+    result: NDArray[np.float64] = 1 / (1 + np.exp(-logits.astype(np.float64).clip(-700, 700)))
+    return result
+
+
+PROBABILITIES = {TagSpace.EXCLUSIVE_GRID: _softmax, TagSpace.MULTI_LABEL_GRID: _sigmoid}
+"""Logits of a sentence to probabilities, for the tag spaces that are grids."""

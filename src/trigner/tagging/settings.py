@@ -1,0 +1,32 @@
+"""Settings of the tags' loss."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class TaskSettings(BaseModel):
+    """The loss of the tags, for schemes that leave a choice."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    multi_label: Literal["zero_threshold", "binary"] = Field(
+        default="zero_threshold", description="loss of a cell that can have several tags"
+    )
+    first_group: float = Field(
+        default=0.5, ge=0, le=1, description="weight of the first of a scheme's two tag groups"
+    )
+    negative_rate: float = Field(
+        default=1.0, gt=0, le=1, description="share of the cells without tags that are learnt from"
+    )
+    partial_labels: Literal["soft", "hard", "first"] = Field(
+        default="soft",
+        description="what corro learns of component types: soft or hard EM, or the first is x",
+    )
+    tag_weight: float = Field(
+        default=1.0,
+        gt=0,
+        description="weight of cells with a tag, where a cell has one tag at most",
+    )

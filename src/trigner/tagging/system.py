@@ -1,0 +1,155 @@
+"""Tag schemes as systems: a scheme, its network, the tags' loss, triplets and a temperature."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+from torch import nn
+
+from trigner.batches import Example, Prepared, collate, pad_tags, windowing
+from trigner.errors import InputError
+from trigner.mentions import Sentence
+from trigner.model_folder import CONFIG, TOKENIZER, WEIGHTS
+from trigner.networks import Model, PairTagger, choose_device, create, load
+from trigner.schemes import decoded_tags
+from trigner.systems import Losses, SavedState, system_spec
+from trigner.tagging.bias_init import initialise_biases
+from trigner.tagging.objective import Objective, parameter_groups
+from trigner.tagging.predictor import TagPredictor
+from trigner.tagging.task_losses import task_loss
+from trigner.tagging.torch_runtime import torch_predictor
+from trigner.triplets import candidates
+from trigner.triplets import collate as collate_candidates
+
+
+def build(settings: Any, labels: tuple[str, ...], init_from: Path | None = None) -> TagSystem:
+    """The system of `training.Settings`, fresh or with the weights of the folder `init_from`.
+
+    Raises InputError when the encoder cannot be had, or the model is not of these settings.
+    """
+    if init_from is None:
+        spec = system_spec(settings.system)
+        return TagSystem(create(settings.encoder, spec.name, labels, settings.model), settings)
+    model = load(init_from)
+    if model.scheme.name != settings.system or not set(labels) <= set(model.scheme.labels):
+        raise InputError(
+            f"finds {', '.join(model.scheme.labels)} with {model.scheme.name}; this training has"
+            f" {', '.join(labels)} with {settings.system}",
+            path=init_from,
+        )
+    if model.network != settings.model:
+        raise InputError("was trained with other model settings than these", path=init_from)
+    return TagSystem(model, settings.model_copy(update={"optimisation": _kept_biases(settings)}))
+
+
+def _kept_biases(settings: Any) -> Any:
+    return settings.optimisation.model_copy(update={"bias_init": False})
+
+
+class TagSystem:
+    """A model with what its training minimises (`systems.System`)."""
+
+    def __init__(self, model: Model, settings: Any) -> None:
+        self.model = model
+        self.objective = Objective(
+            model.tagger,
+            task_loss(model.scheme, settings.task),
+            settings.triplets,
+            decoded_tags(model.scheme),
+        )
+        self._candidates = settings.triplets.candidates
+        self._bias_init = settings.optimisation.bias_init
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The entity types that it learns."""
+        return self.model.scheme.labels
+
+    @property
+    def network(self) -> nn.Module:
+        """The tagger."""
+        return self.model.tagger
+
+    def prepare(self, sentences: Sequence[Sentence]) -> Prepared:
+        """Examples that the encoder can hold."""
+        return windowing(sentences, self.model.subwords, self.model.tagger.encoder.max_subwords)
+
+    def inexpressible(self, sentences: Sequence[Sentence]) -> int:
+        """How many mentions of the sentences the scheme's tags cannot express."""
+        scheme = self.model.scheme
+        return sum(len(scheme.encode(s.mentions, len(s.words)).lost) for s in sentences)
+
+    def initialise(self, examples: Sequence[Example]) -> None:
+        """Initialise output biases at the tags' shares of cells, if settings say so."""
+        if self._bias_init and isinstance(self.model.tagger, PairTagger):
+            initialise_biases(self.model, examples)
+
+    def sizes(self, example: Example) -> Mapping[str, int]:
+        """Cells (words where the scheme tags words), special words' included, and anchors."""
+        length = example.length + self.model.offset
+        sizes = {"cells": length**self.model.scheme.tag_space.word_axes}
+        if self._candidates is not None:
+            sizes["anchors"] = len(self._mined(example).anchors)
+        return sizes
+
+    def _mined(self, example: Example) -> Any:
+        return candidates([m.words for m in example.mentions], example.length, self._candidates)
+
+    def collate(self, examples: Sequence[Example]) -> dict[str, Any]:
+        """The tagger's arrays, padded `tags` and, with triplets, their `candidates`."""
+        scheme = self.model.scheme
+        batch = collate([e.subwords for e in examples], padding_id=self.model.padding_id)
+        tags = [scheme.encode(e.mentions, e.length).tags for e in examples]
+        padded = pad_tags(tags, word_axes=scheme.tag_space.word_axes, offset=self.model.offset)
+        inputs: dict[str, Any] = {
+            "input_ids": torch.from_numpy(batch.input_ids),
+            "attention_mask": torch.from_numpy(batch.attention_mask),
+            "word_subwords": torch.from_numpy(batch.word_subwords),
+            "lengths": torch.from_numpy(batch.lengths),
+            "tags": torch.from_numpy(padded),
+        }
+        if self._candidates is not None:
+            inputs["candidates"] = collate_candidates([self._mined(e) for e in examples])
+        return inputs
+
+    def loss(self, weights: Mapping[str, float], **batch: Any) -> Losses:
+        """The tags' loss plus the triplet loss (paper, section 3)."""
+        return self.objective(weights=weights, **batch)
+
+    def parameter_groups(self, optimisation: Any) -> list[dict[str, Any]]:
+        """The encoder, its biases and layer norms without decay, everything else."""
+        return parameter_groups(
+            self.model.tagger,
+            encoder_lr=optimisation.encoder_lr,
+            learning_rate=optimisation.learning_rate,
+            weight_decay=optimisation.weight_decay,
+        )
+
+    def predictor(self, device: str = "auto") -> TagPredictor:
+        """A predictor with the system's own weights, moved to the device."""
+        return torch_predictor(self.model, choose_device(device))
+
+    def saved_state(self) -> SavedState:
+        """The weights, the encoder's configuration and the tokenizer."""
+        return saved_state(self.model)
+
+
+def saved_state(model: Model) -> SavedState:
+    """What a model folder holds of a model for PyTorch."""
+    encoder = model.tagger.encoder.model
+    config = encoder.config.to_json_string().encode("utf-8")
+    tokenizer = model.tokenizer.to_str().encode("utf-8")
+    weights = {name: tensor.contiguous() for name, tensor in model.tagger.state_dict().items()}
+    return SavedState(
+        files={
+            CONFIG: lambda path: path.write_bytes(config),
+            TOKENIZER: lambda path: path.write_bytes(tokenizer),
+            WEIGHTS: lambda path: save_file(weights, path),
+        },
+        state={"padding_id": model.padding_id},
+    )
+
