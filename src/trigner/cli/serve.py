@@ -15,23 +15,24 @@ from trigner.model_folder import BUNDLED, read_description
 def serve(
     model: ModelOrBundled = BUNDLED,
     host: Annotated[
-        str, typer.Option("--host", help="Address to listen on; 0.0.0.0 for all.")
+        str, typer.Option("--host", help="Address to listen on; 0.0.0.0 for all interfaces.")
     ] = "127.0.0.1",
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="Port; 0 picks a free one.")
     ] = 8000,
     threshold: Threshold = "0",
     max_body: Annotated[
-        int, typer.Option("--max-body", min=1, help="Largest request body in bytes.")
+        int, typer.Option("--max-body", min=1, help="Maximum size of a request body in bytes.")
     ] = 2_000_000,
     max_texts: Annotated[
-        int, typer.Option("--max-texts", min=1, help="Most texts in a request.")
+        int, typer.Option("--max-texts", min=1, help="Maximum number of texts per request.")
     ] = 256,
     max_characters: Annotated[
-        int, typer.Option("--max-characters", min=1, help="Longest text in characters.")
+        int, typer.Option("--max-characters", min=1, help="Maximum characters per text.")
     ] = 100_000,
     max_waiting: Annotated[
-        int, typer.Option("--max-waiting", min=1, help="Most requests in progress; more get 503.")
+        int,
+        typer.Option("--max-waiting", min=1, help="Maximum requests in progress; more get 503."),
     ] = 64,
     timeout: Annotated[
         float, typer.Option("--timeout", min=0.1, help="Seconds until a request times out.")

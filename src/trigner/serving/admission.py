@@ -28,7 +28,7 @@ class AdmissionControl:
 
     def __init__(self, batcher: Batcher, settings: ServiceSettings) -> None:
         self._batcher = batcher
-        self._settings = settings
+        self.settings = settings
         self._seconds = 0.0  # moving average of a request's duration
         self.in_progress = 0
 
@@ -38,12 +38,12 @@ class AdmissionControl:
 
         Raises HTTPException (503) when `max_waiting` requests are in progress.
         """
-        if self.in_progress >= self._settings.max_waiting:
+        if self.in_progress >= self.settings.max_waiting:
             raise self._unavailable("too many requests in progress")
         self.in_progress += 1
         started = time.monotonic()
         try:
-            yield started + self._settings.timeout
+            yield started + self.settings.timeout
             self._seconds += 0.1 * (time.monotonic() - started - self._seconds)
         finally:
             self.in_progress -= 1
@@ -54,7 +54,7 @@ class AdmissionControl:
         Raises HTTPException when the body is too large (413) or does not arrive before the deadline
         (408), and when the client disconnects.
         """
-        limit = self._settings.max_body
+        limit = self.settings.max_body
         too_large = HTTPException(413, f"the request body is larger than {limit} bytes")
         content_length = request.headers.get("content-length", "")
         if content_length.isdecimal() and int(content_length) > limit:
@@ -94,7 +94,7 @@ class AdmissionControl:
                 raise _client_disconnected()
             if not work.started:
                 raise self._unavailable("the request timed out in the queue")
-            limit = self._settings.timeout
+            limit = self.settings.timeout
             raise HTTPException(504, f"timed out after {limit:g} seconds: send less text at a time")
         except HTTPException:
             raise
@@ -109,7 +109,7 @@ class AdmissionControl:
             disconnect.cancel()
 
     def _unavailable(self, reason: str) -> HTTPException:
-        wait = max(1, min(math.ceil(self._seconds), math.ceil(self._settings.timeout)))
+        wait = max(1, min(math.ceil(self._seconds), math.ceil(self.settings.timeout)))
         return HTTPException(503, f"{reason}: retry in {wait} s", {"Retry-After": str(wait)})
 
 

@@ -18,7 +18,8 @@ from trigner.serving.admission import AdmissionControl
 from trigner.serving.batching import Batcher
 from trigner.serving.grid import grid, sentence_around
 from trigner.serving.messages import (
-    EXAMPLES,
+    EXTRACT_EXAMPLES,
+    GRID_EXAMPLES,
     OFFSETS,
     SENTENCE,
     ErrorResponse,
@@ -92,8 +93,8 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
     )
-    _add_extraction(app, extractor, admission, settings, metrics)
-    _add_grid(app, extractor, admission, settings)
+    _add_extraction(app, extractor, admission, metrics)
+    _add_grid(app, extractor, admission)
     _add_model(app, _model_info(extractor, settings, description or {}))
     _add_health(app, batcher, metrics)
     _add_page(app)
@@ -103,18 +104,16 @@ def create_app(
 
 
 def _add_extraction(
-    app: FastAPI,
-    extractor: Extractor,
-    admission: AdmissionControl,
-    settings: ServiceSettings,
-    metrics: Metrics,
+    app: FastAPI, extractor: Extractor, admission: AdmissionControl, metrics: Metrics
 ) -> None:
+    settings = admission.settings
+
     @app.post(
         "/v1/extract",
         summary="Entities of one or many texts",
         response_model=TextResponse | TextsResponse,
         responses=ERRORS,
-        openapi_extra=_body(ExtractRequest, EXAMPLES),
+        openapi_extra=_body(ExtractRequest, EXTRACT_EXAMPLES),
     )
     async def extract(request: Request) -> Response:
         """Returns `entities` for `text`, and `documents`, in the same order, for `texts`."""
@@ -132,17 +131,15 @@ def _add_extraction(
         return _json(answers[0] if body.is_single else TextsResponse(documents=answers))
 
 
-def _add_grid(
-    app: FastAPI, extractor: Extractor, admission: AdmissionControl, settings: ServiceSettings
-) -> None:
+def _add_grid(app: FastAPI, extractor: Extractor, admission: AdmissionControl) -> None:
+    settings = admission.settings
+
     @app.post(
         "/v1/grid",
         summary="The word-pair grid of one sentence",
         response_model=GridResponse,
         responses=ERRORS,
-        openapi_extra=_body(
-            GridRequest, {"the first sentence": {"value": {"text": SENTENCE, "at": 0}}}
-        ),
+        openapi_extra=_body(GridRequest, GRID_EXAMPLES),
     )
     async def show_grid(request: Request) -> Response:
         """Tag probabilities of each pair of words, and the cells of each entity."""
@@ -222,8 +219,8 @@ def _model_info(
 def _check_lengths(texts: Sequence[str], settings: ServiceSettings) -> None:
     for number, text in enumerate(texts, 1):
         if len(text) > settings.max_characters:
-            which = f"text {number} of {len(texts)}" if len(texts) > 1 else "the text"
-            raise HTTPException(413, f"{which} is longer than {settings.max_characters} characters")
+            name = f"text {number} of {len(texts)}" if len(texts) > 1 else "the text"
+            raise HTTPException(413, f"{name} is longer than {settings.max_characters} characters")
 
 
 def _body(model: type[BaseModel], examples: Mapping[str, Any]) -> dict[str, Any]:

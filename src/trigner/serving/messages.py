@@ -18,10 +18,11 @@ OFFSETS = (
     " (in Python `text[start:end]`; in JavaScript `Array.from(text).slice(start, end)`)."
 )
 SENTENCE = "Pain and cramping in my hands and lower legs."
-EXAMPLES: dict[str, Any] = {
+EXTRACT_EXAMPLES: dict[str, Any] = {
     "one text": {"value": {"text": SENTENCE}},
     "many texts": {"value": {"texts": [SENTENCE, "No complaints."], "threshold": 0.5}},
 }
+GRID_EXAMPLES: dict[str, Any] = {"the first sentence": {"value": {"text": SENTENCE, "at": 0}}}
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
