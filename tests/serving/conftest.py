@@ -85,20 +85,20 @@ def gated(extract, gate):
 
 
 @pytest.fixture(scope="session")
-def done():
-    """Do work without a worker."""
+def run():
+    """Runs work without a worker."""
 
     def result(work, extract, at_a_time):
-        """The result of work whose tickets are scored so many at a time."""
+        """The result of work whose items are scored so many at a time."""
         while not work.future.done():
-            tickets = []
-            while len(tickets) < at_a_time and (ticket := work.take()) is not None:
-                tickets.append(ticket)
-            if tickets:
-                subwords = [ticket.example.subwords for ticket in tickets]
+            items = []
+            while len(items) < at_a_time and (item := work.take()) is not None:
+                items.append(item)
+            if items:
+                subwords = [item.example.subwords for item in items]
                 scores = extract.scorer(collate(subwords, padding_id=extract.padding_id))
-                for ticket, logits in zip(tickets, scores, strict=True):
-                    work.receive(ticket, logits)
+                for item, logits in zip(items, scores, strict=True):
+                    work.receive(item, logits)
             work.finish()
         return work.future.result()
 

@@ -37,7 +37,7 @@ def without_scores(answer):
     return [{k: v for k, v in e.items() if k != "score"} for e in answer["entities"]]
 
 
-def test_answers_are_the_extractors(serve, extract):
+def test_responses_are_those_of_the_extractor(serve, extract):
     client = serve()
     answer = client.post("/v1/extract", json={"texts": TEXTS})
     assert answer.status_code == 200
@@ -65,12 +65,12 @@ def test_thresholds(serve, extract):
     assert client.get("/v1/model").json()["threshold"] == 1.0
 
 
-def test_notices_tell_what_was_read_through_windows(serve):
+def test_notices_report_windows(serve):
     answer = serve().post("/v1/extract", json={"text": "leg hurt numb " * 60}).json()
     assert any("windows" in notice for notice in answer["notices"])
 
 
-def test_each_limit_has_an_answer(serve):
+def test_each_limit_has_a_status_code(serve):
     client = serve(max_body=3000, max_texts=3, max_characters=100, max_grid_words=10)
     fine = client.post("/v1/extract", json={"texts": ["a" * 100, "", "b"]})
     assert fine.status_code == 200
@@ -80,14 +80,14 @@ def test_each_limit_has_an_answer(serve):
         return response.status_code, response.json()["detail"]
 
     assert refused("/v1/extract", json={"text": "a" * 101}) == (
-        413, "the text has more than 100 characters",
+        413, "the text is longer than 100 characters",
     )  # fmt: skip
     assert refused("/v1/extract", json={"texts": ["a", "a" * 101]}) == (
-        413, "text 2 of 2 has more than 100 characters",
+        413, "text 2 of 2 is longer than 100 characters",
     )  # fmt: skip
     too_many = (413, "more than 3 texts in one request")
     assert refused("/v1/extract", json={"texts": ["a"] * 4}) == too_many
-    large = (413, "the body has more than 3000 bytes")
+    large = (413, "the request body is larger than 3000 bytes")
     assert refused("/v1/extract", content=b"x" * 3001) == large
     assert refused("/v1/extract", content=(b"x" * 1000 for _ in range(4))) == large
     assert refused("/v1/grid", content=b"x" * 3001) == large
@@ -96,7 +96,7 @@ def test_each_limit_has_an_answer(serve):
     assert refused("/v1/grid", json=words) == (413, "the sentence has more than 10 words")
 
 
-def test_very_much_at_once(serve):
+def test_very_large_requests(serve):
     client = serve()
     texts = client.post("/v1/extract", json={"texts": ["a"] * 100_000})
     assert (texts.status_code, texts.json()["detail"]) == (
@@ -108,7 +108,7 @@ def test_very_much_at_once(serve):
     assert client.post("/v1/extract", json={"text": "no pain."}).status_code == 200
 
 
-def test_megabytes_are_answered_where_they_are_allowed(serve, extract):
+def test_megabytes_where_the_limits_allow_them(serve, extract):
     text = "No pain. " * 1000 + "\n" * 5_000_000 + TEXTS[0]
     client = serve(max_body=12_000_000, max_characters=6_000_000, timeout=120)
     answer = client.post("/v1/extract", content=json.dumps({"text": text}))
@@ -153,7 +153,7 @@ def test_the_grid_explains_an_entity(serve):
     assert client.post("/v1/grid", json={"text": "leg hurt numb " * 20}).status_code == 422
 
 
-def test_what_the_model_is(serve, folder):
+def test_model_info(serve, folder):
     about = serve(max_texts=7).get("/v1/model").json()
     assert about["labels"] == ["ADR", "Drug"]
     assert about["scheme"] == "w2ner"
@@ -161,7 +161,7 @@ def test_what_the_model_is(serve, folder):
     assert about["versions"]["model_format"] == read_description(folder)["format"]
 
 
-def test_health_readiness_and_counts(serve):
+def test_health_readiness_and_metrics(serve):
     client = serve()
     assert client.get("/healthz").json() == {"status": "ok"}
     assert client.get("/readyz").json() == {"status": "ready"}
@@ -174,7 +174,7 @@ def test_health_readiness_and_counts(serve):
     assert any(s.name == "trigner_batch_sentences_count" and s.value >= 1 for s in samples)
 
 
-def test_no_health_without_the_worker(extract):
+def test_unhealthy_without_the_worker(extract):
     from starlette.testclient import TestClient
 
     from trigner.serving import create_app
@@ -190,7 +190,7 @@ def test_no_health_without_the_worker(extract):
     assert int(refused.headers["retry-after"]) >= 1
 
 
-def test_openapi_tells_everything(serve):
+def test_openapi_describes_everything(serve):
     client = serve()
     paths = client.get("/openapi.json").json()["paths"]
     assert {"/v1/extract", "/v1/grid", "/v1/model", "/healthz", "/readyz", "/metrics"} == set(paths)
@@ -227,5 +227,5 @@ def test_a_sequence_model_is_served_and_has_no_grid(serve, tmp_path):
     ]
     refused = client.post("/v1/grid", json={"text": text})
     assert refused.status_code == 422
-    assert "a model with the scheme corro has no grid to show" in refused.text
+    assert "the scheme corro has no word-pair grid" in refused.text
     assert client.get("/v1/model").json()["scheme"] == "corro"

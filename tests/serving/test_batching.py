@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from trigner.errors import TrignerError
-from trigner.serving.batching import PADDING, SLICE, Batcher, alike
+from trigner.serving.batching import ITEMS_PER_TURN, MAX_LENGTH_RATIO, Batcher, group_by_length
 from trigner.serving.work import extraction
 
 TEXTS = [
@@ -25,7 +25,7 @@ def batcher():
     made = []
 
     def start(extract, **options):
-        made.append(Batcher(extract, **{"sentences": 16, "gather": 0.0, **options}))
+        made.append(Batcher(extract, **{"sentences": 16, "delay": 0.0, **options}))
         made[-1].start()
         return made[-1]
 
@@ -40,7 +40,7 @@ def as_tuples(found):
 
 def test_batch_mates_change_nothing(extract, batcher):
     sizes = []
-    worker = batcher(extract, gather=0.05, observe=lambda size, seconds: sizes.append(size))
+    worker = batcher(extract, delay=0.05, observe=lambda size, seconds: sizes.append(size))
     expected = [[(e.label, e.fragments, e.text) for e in d.entities] for d in extract.stream(TEXTS)]
     order = [n for n in range(len(TEXTS)) for _ in range(6)]
     random.Random(3).shuffle(order)
@@ -54,7 +54,7 @@ def test_batch_mates_change_nothing(extract, batcher):
     assert max(sizes) <= 16
 
 
-def test_a_long_request_does_not_hold_up_short_ones(gated, gate, batcher):
+def test_a_long_request_does_not_delay_short_ones(gated, gate, batcher):
     worker = batcher(gated)
     gate.shut()
     long = extraction(gated, ["My left leg hurt, no pain in arm, numb after the tablet. " * 600])
@@ -72,7 +72,7 @@ def test_a_long_request_does_not_hold_up_short_ones(gated, gate, batcher):
     assert len(long.future.result(120)[0].entities) > 0
 
 
-def test_one_sentence_without_an_end_is_no_reason_to_wait(gated, gate, batcher):
+def test_one_endless_sentence_does_not_delay_others(gated, gate, batcher):
     worker = batcher(gated)
     gate.shut()
     long = extraction(gated, ["leg hurt numb " * 3000])
@@ -86,7 +86,7 @@ def test_one_sentence_without_an_end_is_no_reason_to_wait(gated, gate, batcher):
     long.future.cancel()
 
 
-def test_requests_share_a_batch_in_slices(gated, gate, batcher):
+def test_requests_take_turns_within_a_batch(gated, gate, batcher):
     worker = batcher(gated)
     gate.shut()
     worker.submit(extraction(gated, ["no pain."]))
@@ -97,10 +97,10 @@ def test_requests_share_a_batch_in_slices(gated, gate, batcher):
     gate.open.set()
     for work in works:
         work.future.result(30)
-    assert gate.sizes[1] == 2 * SLICE
+    assert gate.sizes[1] == 2 * ITEMS_PER_TURN
 
 
-def test_what_a_full_batch_has_no_room_for_comes_first_in_the_next(gated, gate, batcher):
+def test_a_request_cut_off_by_a_full_batch_comes_first_in_the_next(gated, gate, batcher):
     worker = batcher(gated, sentences=4)
     gate.shut()
     worker.submit(extraction(gated, ["no pain."]))
@@ -117,7 +117,7 @@ def test_what_a_full_batch_has_no_room_for_comes_first_in_the_next(gated, gate, 
     assert order == sorted(order)
 
 
-def test_nothing_more_is_done_for_who_went_away(gated, gate, batcher):
+def test_cancelled_work_is_not_continued(gated, gate, batcher):
     worker = batcher(gated)
     gate.shut()
     work = extraction(gated, ["My leg hurt. " * 500])
@@ -131,7 +131,7 @@ def test_nothing_more_is_done_for_who_went_away(gated, gate, batcher):
     assert len(gate.sizes) == 2
 
 
-def test_one_requests_failure_is_none_of_the_others(extract, batcher, caplog):
+def test_one_requests_failure_does_not_fail_the_others(extract, batcher, caplog):
     bad = "pain " * 7
 
     def scorer(batch):
@@ -141,7 +141,7 @@ def test_one_requests_failure_is_none_of_the_others(extract, batcher, caplog):
 
     specials = len(extract.subwords.special_words)
     broken = replace(extract, scorer=scorer)
-    worker = batcher(broken, gather=0.2)
+    worker = batcher(broken, delay=0.2)
     works = [extraction(broken, [text]) for text in ("no pain.", bad, "my leg hurt.")]
     for work in works:
         worker.submit(work)
@@ -152,44 +152,44 @@ def test_one_requests_failure_is_none_of_the_others(extract, batcher, caplog):
     assert worker.is_working
 
 
-def test_work_that_cannot_be_cut_or_read_fails_alone(extract, batcher, caplog):
+def test_work_that_cannot_be_split_or_decoded_fails_alone(extract, batcher, caplog):
     worker = batcher(extract)
 
     def broken():
         raise KeyError("broken")
         yield
 
-    cannot_cut = extraction(extract, ["no pain."])
-    cannot_cut._tickets = broken()  # as if a text made the splitter fail
-    no_reading = extraction(replace(extract, scheme=None), ["no pain."])
-    for work in (cannot_cut, no_reading):
+    cannot_split = extraction(extract, ["no pain."])
+    cannot_split._items = broken()  # as if a text made the splitter fail
+    cannot_decode = extraction(replace(extract, scheme=None), ["no pain."])
+    for work in (cannot_split, cannot_decode):
         worker.submit(work)
     with pytest.raises(KeyError):
-        cannot_cut.future.result(10)
+        cannot_split.future.result(10)
     with pytest.raises(AttributeError):
-        no_reading.future.result(10)
+        cannot_decode.future.result(10)
     fine = extraction(extract, ["no pain."])
     worker.submit(fine)
     assert fine.future.result(10)
 
 
-def test_what_is_left_at_the_end_is_told_so(gated, gate, batcher):
+def test_remaining_work_fails_on_close(gated, gate, batcher):
     worker = batcher(gated)
     gate.shut()
-    begun, waiting = (extraction(gated, ["My leg hurt. " * 300]) for _ in range(2))
-    worker.submit(begun)
+    started, waiting = (extraction(gated, ["My leg hurt. " * 300]) for _ in range(2))
+    worker.submit(started)
     assert gate.entered.wait(10)
     worker.submit(waiting)
     closing = threading.Thread(target=worker.close)
     closing.start()
-    with pytest.raises(TrignerError, match="stopping"):
+    with pytest.raises(TrignerError, match="shutting down"):
         waiting.future.result(10)
     gate.open.set()
     closing.join(10)
-    with pytest.raises(TrignerError, match="stopping"):
-        begun.future.result(10)
+    with pytest.raises(TrignerError, match="shutting down"):
+        started.future.result(10)
     assert not worker.is_working
-    with pytest.raises(TrignerError, match="stopping"):
+    with pytest.raises(TrignerError, match="shutting down"):
         worker.submit(extraction(gated, ["no pain."]))
 
 
@@ -203,10 +203,10 @@ def test_an_idle_worker_ends_at_once(extract, batcher):
 def test_groups_of_similar_length():
     random.seed(5)
     lengths = [random.randrange(3, 90) for _ in range(60)]
-    groups = alike(lengths)
+    groups = group_by_length(lengths)
     assert sorted(index for group in groups for index in group) == list(range(60))
     for group in groups:
         own = [lengths[index] for index in group]
-        assert max(own) <= PADDING * min(own) + 2
+        assert max(own) <= MAX_LENGTH_RATIO * min(own) + 2
     assert len(groups) < 20
-    assert alike([]) == []
+    assert group_by_length([]) == []

@@ -14,18 +14,18 @@ from trigner.serving.grid import grid, sentence_around
 TEXT = "No pain. 😀 My left leg hurt, no pain in arm, numb after the tablet. Numb arm."
 
 
-def test_the_sentence_a_character_stands_in():
+def test_the_sentence_of_a_character():
     for at, words in ((0, "No pain ."), (12, "My left leg hurt ,"), (500, "Numb arm .")):
         assert words in " ".join(sentence_around(TEXT, at).words)
     with pytest.raises(InputError, match="no words"):
         sentence_around(" \n", 0)
 
 
-def test_a_score_is_the_product_of_its_cells(extract, done):
+def test_a_score_is_the_product_of_its_cells(extract, run):
     seen = 0
     for at in (0, 12, 80):
         sentence = sentence_around(TEXT, at)
-        found = done(grid(extract, TEXT, sentence), extract, 1)
+        found = run(grid(extract, TEXT, sentence), extract, 1)
         length = len(sentence.words)
         assert found.probabilities.shape == (length, length, len(extract.scheme.tags))
         np.testing.assert_allclose(found.probabilities.sum(axis=-1), 1)
@@ -47,8 +47,8 @@ def span(sentence):
 
 def test_what_has_no_grid(extract):
     long = "leg hurt numb " * 60
-    with pytest.raises(InputError, match="longer than the encoder"):
+    with pytest.raises(InputError, match="too long for one pass"):
         grid(extract, long, sentence_around(long, 0))
     other = replace(extract, scheme=SimpleNamespace(tag_space=TagSpace.SEQUENCE, name="tags"))
-    with pytest.raises(InputError, match="scheme tags has no grid"):
+    with pytest.raises(InputError, match="scheme tags has no word-pair grid"):
         grid(other, TEXT, sentence_around(TEXT, 0))

@@ -3,9 +3,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from fastapi import HTTPException
 
-from trigner.serving.messages import ExtractQuestion, GridQuestion, parse
-from trigner.serving.refusals import RefusedError
+from trigner.serving.messages import ExtractRequest, GridRequest, parse
 
 GOOD = [
     ({"text": ""}, [""]),
@@ -14,27 +14,27 @@ GOOD = [
     ({"text": "a", "threshold": None}, ["a"]),
 ]
 NOT_JSON = {
-    b"": "not JSON",
-    b"Pain": "not JSON",
-    b'{"text": "a"': "not JSON",
-    b'{"text": "a"} {}': "not JSON",
-    b"{'text': 'a'}": "not JSON",
-    b'{"text": "a\nb"}': "not JSON",
-    b'{"text": "\xff"}': "not UTF-8: byte 10",
-    b'{"text": "\xed\xa0\x80"}': "not UTF-8",
-    '{"text": "a"}'.encode("utf-16"): "not UTF-8",
-    rb'{"text": "\ud800"}': "half of a surrogate pair",
-    rb'{"text": "\udc00 and \ud83d\ude00"}': "half of a surrogate pair",
-    b'{"text": "a", "threshold": NaN}': "not JSON",
+    b"": "not valid JSON",
+    b"Pain": "not valid JSON",
+    b'{"text": "a"': "not valid JSON",
+    b'{"text": "a"} {}': "not valid JSON",
+    b"{'text': 'a'}": "not valid JSON",
+    b'{"text": "a\nb"}': "not valid JSON",
+    b'{"text": "\xff"}': "not valid UTF-8: byte 10",
+    b'{"text": "\xed\xa0\x80"}': "not valid UTF-8",
+    '{"text": "a"}'.encode("utf-16"): "not valid UTF-8",
+    rb'{"text": "\ud800"}': "lone surrogates",
+    rb'{"text": "\udc00 and \ud83d\ude00"}': "lone surrogates",
+    b'{"text": "a", "threshold": NaN}': "not valid JSON",
     b"[" * 100_000: "recursion",
-    b'{"threshold": ' + b"9" * 10_000 + b"}": "not JSON",
+    b'{"threshold": ' + b"9" * 10_000 + b"}": "not valid JSON",
 }
-NO_QUESTION = [
+INVALID = [
     ([], "JSON object"),
     ("text", "JSON object"),
     (None, "JSON object"),
-    ({}, "one of the two"),
-    ({"text": "a", "texts": ["b"]}, "one of the two"),
+    ({}, "exactly one of"),
+    ({"text": "a", "texts": ["b"]}, "exactly one of"),
     ({"text": None}, "text:"),
     ({"text": 1}, "text:"),
     ({"text": ["a"]}, "text:"),
@@ -51,38 +51,38 @@ NO_QUESTION = [
 
 
 @pytest.mark.parametrize(("value", "texts"), GOOD)
-def test_questions(value, texts):
+def test_extract_requests(value, texts):
     for ascii in (True, False):
         body = json.dumps(value, ensure_ascii=ascii).encode()
-        question = parse(ExtractQuestion, body)
-        assert question.all_texts == texts
-        assert question.is_single == ("text" in value)
-        assert parse(ExtractQuestion, b"\xef\xbb\xbf" + body) == question
+        request = parse(ExtractRequest, body)
+        assert request.all_texts == texts
+        assert request.is_single == ("text" in value)
+        assert parse(ExtractRequest, b"\xef\xbb\xbf" + body) == request
 
 
 @pytest.mark.parametrize("body", NOT_JSON, ids=lambda body: str(body[:24]))
-def test_what_is_no_json(body):
-    with pytest.raises(RefusedError, match=NOT_JSON[body]) as refused:
-        parse(ExtractQuestion, body)
-    assert refused.value.status == 400
+def test_bodies_that_are_not_json(body):
+    with pytest.raises(HTTPException, match=NOT_JSON[body]) as raised:
+        parse(ExtractRequest, body)
+    assert raised.value.status_code == 400
 
 
-@pytest.mark.parametrize(("value", "told"), NO_QUESTION)
-def test_what_is_no_question(value, told):
-    with pytest.raises(RefusedError, match=told) as refused:
-        parse(ExtractQuestion, json.dumps(value).encode())
-    assert refused.value.status == 422
+@pytest.mark.parametrize(("value", "message"), INVALID)
+def test_invalid_requests(value, message):
+    with pytest.raises(HTTPException, match=message) as raised:
+        parse(ExtractRequest, json.dumps(value).encode())
+    assert raised.value.status_code == 422
 
 
-def test_texts_are_not_repeated_in_what_is_told():
-    with pytest.raises(RefusedError) as refused:
-        parse(ExtractQuestion, b'{"texts": [["a secret"]]}')
-    assert "secret" not in refused.value.detail
+def test_error_messages_do_not_repeat_texts():
+    with pytest.raises(HTTPException) as raised:
+        parse(ExtractRequest, b'{"texts": [["a secret"]]}')
+    assert "secret" not in raised.value.detail
 
 
-def test_questions_about_grids():
-    assert parse(GridQuestion, b'{"text": "a b", "at": 2}') == GridQuestion(text="a b", at=2)
-    assert parse(GridQuestion, b'{"text": "a b"}').at == 0
+def test_grid_requests():
+    assert parse(GridRequest, b'{"text": "a b", "at": 2}') == GridRequest(text="a b", at=2)
+    assert parse(GridRequest, b'{"text": "a b"}').at == 0
     for body in (b"{}", b'{"text": "a", "at": -1}', b'{"text": "a", "at": 1.5}'):
-        with pytest.raises(RefusedError):
-            parse(GridQuestion, body)
+        with pytest.raises(HTTPException):
+            parse(GridRequest, body)

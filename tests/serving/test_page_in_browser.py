@@ -153,7 +153,7 @@ def test_offsets_count_code_points(page, extract):
     ]
 
 
-def test_an_answer_to_an_older_text_is_thrown_away(page):
+def test_an_answer_to_an_older_text_is_discarded(page):
     page.driver.execute_script(
         """
         const original = window.fetch;
@@ -193,7 +193,7 @@ def test_the_slider_hides_what_scores_less(page, extract):
     assert left < len(scores)
     assert len(page.surfaces()) == left
     assert page["threshold-value"].text == f"{least:.2f}"
-    assert f"{len(scores) - left} below the score" in page["status"].text
+    assert f"{len(scores) - left} below the minimum score" in page["status"].text
     slider.send_keys("\ue011")  # Home
     assert len(page.surfaces()) == len(scores)
 
@@ -254,7 +254,7 @@ def test_a_scheme_without_grid_says_so(page_of):
     page.until(page.surfaces)
     assert len(page.surfaces()) == len(extract(TEXT).entities)
     page.all("#entities button")[0].click()
-    page.until(lambda: "the scheme corro has no grid" in page["reason"].text)
+    page.until(lambda: "the scheme corro has no word-pair grid" in page["reason"].text)
     assert not page.all("#grid table")
 
 
@@ -315,27 +315,27 @@ def test_a_dropped_file_keeps_its_own_characters(page, extract):
 
 
 @pytest.mark.parametrize(
-    ("content", "name", "told"),
-    [(b"\xff\xfe", "note.txt", "is not UTF-8"), (b"text", "note.pdf", "is no .txt file"),
-     (b"x" * 20_001, "note.txt", "has more than the 20000 bytes")],
+    ("content", "name", "message"),
+    [(b"\xff\xfe", "note.txt", "not encoded in UTF-8"), (b"text", "note.pdf", "not a .txt file"),
+     (b"x" * 20_001, "note.txt", "is larger than 20000 bytes")],
 )  # fmt: skip
-def test_files_that_cannot_be_taken(page, content, name, told):
+def test_files_that_cannot_be_loaded(page, content, name, message):
     page.driver.execute_script(DROP, list(content), name)
-    page.until(lambda: told in page["problem"].text)
+    page.until(lambda: message in page["problem"].text)
     page.type("my leg hurt.")
     assert not page["problem"].is_displayed()
 
 
-def test_what_the_service_refuses_is_told(page):
+def test_errors_of_the_service_are_shown(page):
     page.type("my leg hurt.")
     page.driver.execute_script(
         "const area = document.getElementById('text'); area.value = 'a '.repeat(15000);"
         "area.dispatchEvent(new Event('input'));"
     )
-    page.until(lambda: "more than 20000 bytes" in page["problem"].text)
+    page.until(lambda: "larger than 20000 bytes" in page["problem"].text)
 
 
-def test_half_a_surrogate_pair_is_sent_as_one_character(page):
+def test_a_lone_surrogate_is_sent_as_one_character(page):
     page.driver.execute_script(
         "const area = document.getElementById('text'); area.value = 'my leg \\ud83d hurt';"
         "area.dispatchEvent(new Event('input'));"
@@ -343,7 +343,7 @@ def test_half_a_surrogate_pair_is_sent_as_one_character(page):
     page.until(lambda: page.drawn() == "my leg \ufffd hurt")
 
 
-def test_everything_can_be_reached_by_keys_and_has_a_name(page):
+def test_every_control_is_reachable_by_keyboard_and_has_a_name(page):
     page.type(TEXT)
     page.driver.execute_script("document.body.focus(); window.scrollTo(0, 0);")
     reached = []

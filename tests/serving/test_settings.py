@@ -7,7 +7,8 @@ from trigner.serving import ServiceSettings
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"max_body": 0}, {"timeout": 0}, {"timeout": float("inf")}, {"gather": 5}, {"x": 1}]
+    "wrong",
+    [{"max_body": 0}, {"timeout": 0}, {"timeout": float("inf")}, {"batch_delay": 5}, {"x": 1}],
 )
 def test_limits_make_sense(wrong):
     with pytest.raises(ValidationError):

@@ -32,58 +32,58 @@ def same(found, documents):
 
 
 @pytest.mark.parametrize("at_a_time", [1, 3, 50])
-def test_the_same_entities_as_the_extractor_finds(extract, done, at_a_time):
-    found = done(extraction(extract, LINES), extract, at_a_time)
+def test_the_same_entities_as_the_extractor_finds(extract, run, at_a_time):
+    found = run(extraction(extract, LINES), extract, at_a_time)
     assert sum(len(own.entities) for own in found) > 5
     same(found, extract.stream(LINES))
 
 
 @settings(max_examples=30)
 @given(st.lists(st.text(max_size=60), max_size=4))
-def test_any_text(model, done, texts):
+def test_any_text(model, run, texts):
     extract = extractor(model, device="cpu")
-    same(done(extraction(extract, texts), extract, 4), extract.stream(texts))
+    same(run(extraction(extract, texts), extract, 4), extract.stream(texts))
 
 
-def test_what_sentences_met_is_told_of_the_text_they_are_in(extract, done):
-    found = done(extraction(extract, LINES), extract, 4)
-    told = [" ".join(own.tally.notices()) for own in found]
-    assert ["windows" in notice for notice in told] == [False] * 7 + [True]
-    assert found[0].tally.sentences == 2
+def test_run_statistics_are_those_of_each_text(extract, run):
+    found = run(extraction(extract, LINES), extract, 4)
+    notices = [" ".join(own.statistics.notices()) for own in found]
+    assert ["windows" in notice for notice in notices] == [False] * 7 + [True]
+    assert found[0].statistics.sentences == 2
 
 
-def test_a_bound_that_several_windows_hit_is_one_sentences(tmp_path, done):
+def test_a_bound_that_several_windows_hit_is_one_sentences(tmp_path, run):
     extract = extractor(tiny_model(tmp_path, "mac"), device="cpu")
-    (found,) = done(extraction(extract, LINES[-1:]), extract, 4)
+    (found,) = run(extraction(extract, LINES[-1:]), extract, 4)
     fresh = replace(extract, tally=RunStatistics())
     fresh(LINES[-1])
-    assert (found.tally.bounded, found.tally.windowed) == (1, 1)
-    assert found.tally == fresh.tally
+    assert (found.statistics.bounded, found.statistics.windowed) == (1, 1)
+    assert found.statistics == fresh.tally
 
 
-def test_a_threshold_takes_the_place_of_the_extractors_own(extract, done):
-    everything = done(extraction(extract, LINES), extract, 8)
+def test_a_threshold_replaces_the_extractors_own(extract, run):
+    everything = run(extraction(extract, LINES), extract, 8)
     scores = sorted(e.score for own in everything for e in own.entities)
     middle = scores[len(scores) // 2]
     none = replace(extract, threshold=1.0, thresholds={"ADR": 1.0})
-    assert not any(own.entities for own in done(extraction(none, LINES), none, 8))
-    some = done(extraction(none, LINES, threshold=middle), none, 8)
+    assert not any(own.entities for own in run(extraction(none, LINES), none, 8))
+    some = run(extraction(none, LINES, threshold=middle), none, 8)
     assert sum(len(own.entities) for own in some) == sum(score >= middle for score in scores)
     by_label = replace(extract, thresholds={"ADR": 1.1})
-    found = done(extraction(by_label, LINES), by_label, 8)
+    found = run(extraction(by_label, LINES), by_label, 8)
     labels = {e.label for own in everything for e in own.entities}
     assert {e.label for own in found for e in own.entities} == labels - {"ADR"}
 
 
-def test_long_texts_are_cut_as_they_are_scored(extract):
+def test_long_texts_are_segmented_while_they_are_scored(extract):
     work = extraction(extract, ["My leg hurt. " * 500, "no pain."])
     first = work.take()
     assert first is not None
-    assert work.begun
+    assert work.started
     assert not work.future.done()
 
 
-def test_nothing_is_handed_over_when_nobody_waits(extract):
+def test_cancelled_work_gets_no_result(extract):
     work = extraction(extract, [""])
     assert work.future.cancel()
     assert work.take() is None

@@ -15,36 +15,40 @@ from trigner.model_folder import BUNDLED, read_description
 def serve(
     model: ModelOrBundled = BUNDLED,
     host: Annotated[
-        str, typer.Option("--host", help="Address to listen on; 0.0.0.0 is every one there is.")
+        str, typer.Option("--host", help="Address to listen on; 0.0.0.0 for all interfaces.")
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Port; 0 for any that is free.")
+        int, typer.Option("--port", min=0, max=65535, help="Port; 0 picks a free one.")
     ] = 8000,
     threshold: Threshold = "0",
     max_body: Annotated[
-        int, typer.Option("--max-body", min=1, help="Bytes of a request.")
+        int, typer.Option("--max-body", min=1, help="Maximum size of a request body in bytes.")
     ] = 2_000_000,
-    max_texts: Annotated[int, typer.Option("--max-texts", min=1, help="Texts of a request.")] = 256,
+    max_texts: Annotated[
+        int, typer.Option("--max-texts", min=1, help="Maximum number of texts per request.")
+    ] = 256,
     max_characters: Annotated[
-        int, typer.Option("--max-characters", min=1, help="Characters of a text.")
+        int, typer.Option("--max-characters", min=1, help="Maximum characters per text.")
     ] = 100_000,
     max_waiting: Annotated[
-        int, typer.Option("--max-waiting", min=1, help="Requests held; more get 503.")
+        int,
+        typer.Option("--max-waiting", min=1, help="Maximum requests in progress; more get 503."),
     ] = 64,
     timeout: Annotated[
-        float, typer.Option("--timeout", min=0.1, help="Seconds for a request.")
+        float, typer.Option("--timeout", min=0.1, help="Seconds until a request times out.")
     ] = 30.0,
     stop_within: Annotated[
-        float, typer.Option("--stop-within", min=1.0, help="Seconds to finish what is begun.")
+        float,
+        typer.Option("--stop-within", min=1.0, help="Seconds to finish requests on shutdown."),
     ] = 20.0,
     device: Device = "auto",
     batch_size: BatchSize = 32,
 ) -> None:
-    """Serve a model over HTTP, with a page to try it on.
+    """Serve a model over HTTP, with a web page to try it.
 
-    Texts go to POST /v1/extract as {"text": ...} or {"texts": [...]}; /openapi.json describes
-    everything. `--threshold` is for requests that bring none. There is no password and no
-    encryption: to be reached from elsewhere, put it behind a server that has both.
+    POST texts to /v1/extract as {"text": ...} or {"texts": [...]}; /openapi.json describes the
+    API. `--threshold` applies to requests without one. There is no authentication and no
+    encryption: to make the service public, put it behind a reverse proxy that has both.
 
     Example:
 

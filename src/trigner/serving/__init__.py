@@ -1,7 +1,7 @@
-"""The HTTP service and its page."""
+"""The HTTP service and its web page."""
 
 from trigner.serving.app import create_app
-from trigner.serving.listening import serve
+from trigner.serving.server import serve
 from trigner.serving.settings import ServiceSettings
 
 __all__ = ["ServiceSettings", "create_app", "serve"]

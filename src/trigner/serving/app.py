@@ -1,4 +1,4 @@
-"""The application: its paths and what each answers."""
+"""The application and its endpoints."""
 
 from __future__ import annotations
 
@@ -7,42 +7,48 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from trigner import __version__
 from trigner.errors import InputError
 from trigner.inference import Extractor
-from trigner.serving.around import Around
+from trigner.serving.admission import AdmissionControl
 from trigner.serving.batching import Batcher
 from trigner.serving.grid import grid, sentence_around
-from trigner.serving.intake import Intake
 from trigner.serving.messages import (
-    EXAMPLES,
+    EXTRACT_EXAMPLES,
+    GRID_EXAMPLES,
     OFFSETS,
     SENTENCE,
-    ExtractQuestion,
-    GridAnswer,
-    GridQuestion,
-    Problem,
-    TextAnswer,
-    TextsAnswer,
+    ErrorResponse,
+    ExtractRequest,
+    GridRequest,
+    GridResponse,
+    TextResponse,
+    TextsResponse,
     parse,
 )
 from trigner.serving.metrics import CONTENT_TYPE, Metrics
+from trigner.serving.middleware import HeadersAndMetrics
 from trigner.serving.page_files import page_files
-from trigner.serving.refusals import RefusedError, answer_refusal
 from trigner.serving.settings import ServiceSettings
 from trigner.serving.work import extraction
 
-PROBLEMS: dict[int | str, dict[str, Any]] = {
-    400: {"model": Problem, "description": "The body is not JSON in UTF-8."},
-    408: {"model": Problem, "description": "The body did not come in time."},
-    413: {"model": Problem, "description": "Too large a body, too many or too long texts."},
-    422: {"model": Problem, "description": "Unknown fields, wrong types, nothing to do."},
-    503: {"model": Problem, "description": "Busy: `Retry-After` says when to try again."},
-    504: {"model": Problem, "description": "Not done in time."},
+ERRORS: dict[int | str, dict[str, Any]] = {
+    400: {"model": ErrorResponse, "description": "The body is not valid JSON in UTF-8."},
+    408: {"model": ErrorResponse, "description": "Timed out while reading the body."},
+    413: {
+        "model": ErrorResponse,
+        "description": "Body too large, too many texts, or a text too long.",
+    },
+    422: {"model": ErrorResponse, "description": "Unknown fields, wrong types, missing fields."},
+    503: {
+        "model": ErrorResponse,
+        "description": "Busy or shutting down: retry after `Retry-After` seconds.",
+    },
+    504: {"model": ErrorResponse, "description": "Timed out."},
 }
 
 
@@ -52,27 +58,27 @@ def create_app(
     *,
     description: Mapping[str, Any] | None = None,
 ) -> FastAPI:
-    """The service around an extractor, which it owns from now on.
+    """The service for an extractor, which must not be used elsewhere from now on.
 
-    `description` is what the model's folder says of it (`model_folder.read_description`).
+    `description` is that of the model's folder (`model_folder.read_description`).
     """
     settings = settings or ServiceSettings()
     batcher = Batcher(
         extractor,
         sentences=settings.batch_sentences,
-        gather=settings.gather,
+        delay=settings.batch_delay,
         observe=lambda sentences, seconds: metrics.batch(sentences, seconds),
     )
-    intake = Intake(batcher, settings)
-    metrics = Metrics(lambda: intake.waiting)
+    admission = AdmissionControl(batcher, settings)
+    metrics = Metrics(lambda: admission.in_progress)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         batcher.start()
-        # The first pass is slow: ready is who has done it.
-        warm = extraction(extractor, [SENTENCE])
-        batcher.submit(warm)
-        await asyncio.wrap_future(warm.future)
+        # The first pass is slow: warm up before the service is ready.
+        warm_up = extraction(extractor, [SENTENCE])
+        batcher.submit(warm_up)
+        await asyncio.wrap_future(warm_up.future)
         try:
             yield
         finally:
@@ -81,94 +87,93 @@ def create_app(
     app = FastAPI(
         title="trigner",
         version=__version__,
-        description="Entities, also those whose words do not stand side by side. " + OFFSETS,
+        description="Named entity recognition, including discontinuous entities. " + OFFSETS,
         lifespan=lifespan,
-        docs_url=None,  # its page needs assets from elsewhere
+        docs_url=None,  # its page loads assets from other servers
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.add_exception_handler(RefusedError, answer_refusal)
-    _add_extraction(app, extractor, intake, settings, metrics)
-    _add_grid(app, extractor, intake, settings)
-    _add_model(app, _about(extractor, settings, description or {}))
+    _add_extraction(app, extractor, admission, metrics)
+    _add_grid(app, extractor, admission)
+    _add_model(app, _model_info(extractor, settings, description or {}))
     _add_health(app, batcher, metrics)
     _add_page(app)
     paths = [path for route in app.routes if isinstance(path := getattr(route, "path", None), str)]
-    app.add_middleware(Around, metrics=metrics, paths=paths)
+    app.add_middleware(HeadersAndMetrics, metrics=metrics, paths=paths)
     return app
 
 
 def _add_extraction(
-    app: FastAPI, extractor: Extractor, intake: Intake, settings: ServiceSettings, metrics: Metrics
+    app: FastAPI, extractor: Extractor, admission: AdmissionControl, metrics: Metrics
 ) -> None:
+    settings = admission.settings
+
     @app.post(
         "/v1/extract",
-        summary="Entities of one text or of many",
-        response_model=TextAnswer | TextsAnswer,
-        responses=PROBLEMS,
-        openapi_extra=_body(ExtractQuestion, EXAMPLES),
+        summary="Entities of one or many texts",
+        response_model=TextResponse | TextsResponse,
+        responses=ERRORS,
+        openapi_extra=_body(ExtractRequest, EXTRACT_EXAMPLES),
     )
     async def extract(request: Request) -> Response:
-        """`text` is answered with its `entities`, `texts` with `documents` in the same order."""
-        async with intake.place() as until:
-            question = parse(ExtractQuestion, await intake.body(request, until))
-            texts = question.all_texts
+        """Returns `entities` for `text`, and `documents`, in the same order, for `texts`."""
+        async with admission.admit() as deadline:
+            body = parse(ExtractRequest, await admission.read_body(request, deadline))
+            texts = body.all_texts
             if len(texts) > settings.max_texts:
-                raise RefusedError(413, f"more than {settings.max_texts} texts in one request")
+                raise HTTPException(413, f"more than {settings.max_texts} texts in one request")
             _check_lengths(texts, settings)
-            work = extraction(extractor, texts, question.threshold)
-            found = await intake.done(work, request, until)
-        for own in found:
-            metrics.entities(own.entities)
-        answers = [TextAnswer.of(own) for own in found]
-        return _json(answers[0] if question.is_single else TextsAnswer(documents=answers))
+            work = extraction(extractor, texts, body.threshold)
+            results = await admission.run(work, request, deadline)
+        for result in results:
+            metrics.entities(result.entities)
+        answers = [TextResponse.of(result) for result in results]
+        return _json(answers[0] if body.is_single else TextsResponse(documents=answers))
 
 
-def _add_grid(
-    app: FastAPI, extractor: Extractor, intake: Intake, settings: ServiceSettings
-) -> None:
+def _add_grid(app: FastAPI, extractor: Extractor, admission: AdmissionControl) -> None:
+    settings = admission.settings
+
     @app.post(
         "/v1/grid",
         summary="The word-pair grid of one sentence",
-        response_model=GridAnswer,
-        responses=PROBLEMS,
-        openapi_extra=_body(
-            GridQuestion, {"the first sentence": {"value": {"text": SENTENCE, "at": 0}}}
-        ),
+        response_model=GridResponse,
+        responses=ERRORS,
+        openapi_extra=_body(GridRequest, GRID_EXAMPLES),
     )
     async def show_grid(request: Request) -> Response:
-        """Probabilities of each tag for each pair of words, and which cells make each entity."""
-        async with intake.place() as until:
-            question = parse(GridQuestion, await intake.body(request, until))
-            _check_lengths([question.text], settings)
+        """Tag probabilities of each pair of words, and the cells of each entity."""
+        async with admission.admit() as deadline:
+            body = parse(GridRequest, await admission.read_body(request, deadline))
+            _check_lengths([body.text], settings)
             try:
-                sentence = await asyncio.to_thread(sentence_around, question.text, question.at)
+                sentence = await asyncio.to_thread(sentence_around, body.text, body.at)
                 if len(sentence.words) > settings.max_grid_words:
-                    told = f"the sentence has more than {settings.max_grid_words} words"
-                    raise RefusedError(413, told)
-                work = grid(extractor, question.text, sentence)
+                    message = f"the sentence has more than {settings.max_grid_words} words"
+                    raise HTTPException(413, message)
+                work = grid(extractor, body.text, sentence)
             except InputError as error:
-                raise RefusedError(422, str(error)) from error
-            found = await intake.done(work, request, until)
-        return _json(GridAnswer.of(found))
+                raise HTTPException(422, str(error)) from error
+            result = await admission.run(work, request, deadline)
+        return _json(GridResponse.of(result))
 
 
-def _add_model(app: FastAPI, about: Mapping[str, Any]) -> None:
-    @app.get("/v1/model", summary="What the model finds, how it was trained, how it scored")
+def _add_model(app: FastAPI, info: Mapping[str, Any]) -> None:
+    @app.get("/v1/model", summary="The model: labels, settings, scores, versions, limits")
     async def model() -> Response:
-        return JSONResponse(about)
+        return JSONResponse(info)
 
 
 def _add_health(app: FastAPI, batcher: Batcher, metrics: Metrics) -> None:
     @app.get("/healthz", summary="Whether the service is alive")
     async def healthy() -> Response:
-        return _status(batcher.is_working, "ok", "the worker has ended")
+        return _status(batcher.is_working, "ok", "the worker has stopped")
 
-    @app.get("/readyz", summary="Whether requests are welcome")
+    @app.get("/readyz", summary="Whether the service accepts requests")
     async def ready() -> Response:
         return _status(batcher.is_working, "ready", "not ready")
 
-    @app.get("/metrics", summary="Counts for Prometheus", response_class=Response)
+    @app.get("/metrics", summary="Metrics for Prometheus", response_class=Response)
     async def show_metrics() -> Response:
         return Response(metrics.text(), media_type=CONTENT_TYPE)
 
@@ -185,7 +190,7 @@ def _add_page(app: FastAPI) -> None:
         app.router.add_route(path, answer, methods=["GET"], include_in_schema=False)
 
 
-def _about(
+def _model_info(
     extractor: Extractor, settings: ServiceSettings, description: Mapping[str, Any]
 ) -> dict[str, Any]:
     provenance = description.get("provenance", {})
@@ -214,18 +219,18 @@ def _about(
 def _check_lengths(texts: Sequence[str], settings: ServiceSettings) -> None:
     for number, text in enumerate(texts, 1):
         if len(text) > settings.max_characters:
-            which = f"text {number} of {len(texts)}" if len(texts) > 1 else "the text"
-            raise RefusedError(413, f"{which} has more than {settings.max_characters} characters")
+            name = f"text {number} of {len(texts)}" if len(texts) > 1 else "the text"
+            raise HTTPException(413, f"{name} is longer than {settings.max_characters} characters")
 
 
-def _body(question: type[BaseModel], examples: Mapping[str, Any]) -> dict[str, Any]:
-    """What OpenAPI says of a body that is read by `parse`, after its size was checked."""
-    content = {"schema": question.model_json_schema(), "examples": dict(examples)}
+def _body(model: type[BaseModel], examples: Mapping[str, Any]) -> dict[str, Any]:
+    """The OpenAPI description of a body that `parse` validates, after its size is checked."""
+    content = {"schema": model.model_json_schema(), "examples": dict(examples)}
     return {"requestBody": {"required": True, "content": {"application/json": content}}}
 
 
-def _json(answer: BaseModel) -> Response:
-    return Response(answer.model_dump_json(), media_type="application/json")
+def _json(body: BaseModel) -> Response:
+    return Response(body.model_dump_json(), media_type="application/json")
 
 
 def _status(good: bool, yes: str, no: str) -> Response:

@@ -1,8 +1,8 @@
-"""Dynamic batching: one thread scores what all requests need, in turns.
+"""Dynamic batching: one thread scores the work of all requests, round-robin.
 
-Each request that waits gives a few windows of words to the next batch and then stands behind the
-others, so a long request takes longer and the short ones beside it do not. A sentence's scores do
-not depend on what else is in its batch.
+Each waiting request adds a few work items to the next batch and then goes to the end of the queue,
+so a long request does not delay short ones. A sentence's scores do not depend on what else is in
+its batch.
 """
 
 from __future__ import annotations
@@ -18,38 +18,41 @@ from trigner.batches import by_cost, collate
 from trigner.errors import TrignerError
 from trigner.inference import Extractor
 from trigner.inference.extraction import CELL_BUDGET
-from trigner.serving.work import Ticket, Work
+from trigner.serving.work import Work, WorkItem
 
-SLICE = 8
-"""Windows that a request gives before it is another's turn."""
+ITEMS_PER_TURN = 8
+"""Work items of a request before it is another's turn."""
 
-PADDING = 1.25
-"""How much longer than its shortest a batch's longest sentence may be."""
+MAX_LENGTH_RATIO = 1.25
+"""Longest to shortest sentence of a batch."""
 
-Entry = tuple[Work[Any], Ticket]
+STOPPING = "the service is shutting down"
+
+Entry = tuple[Work[Any], WorkItem]
 
 log = logging.getLogger(__name__)
 
 
-def alike(lengths: Sequence[int]) -> list[list[int]]:
+def group_by_length(lengths: Sequence[int]) -> list[list[int]]:
     """Indices in groups of similar length, short ones first.
 
-    What a processor computes for padding is lost: two passes over alike sentences take less time
-    than one over them all.
+    Padding costs as much as words: on a CPU, two passes over sentences of similar length take less
+    time than one over them all.
     """
     groups: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lambda i: lengths[i]):
-        if not groups or lengths[index] > PADDING * lengths[groups[-1][0]] + 2:
+        if not groups or lengths[index] > MAX_LENGTH_RATIO * lengths[groups[-1][0]] + 2:
             groups.append([])
         groups[-1].append(index)
     return groups
 
 
 class Batcher:
-    """The one thread that owns the extractor.
+    """The one worker thread that owns the extractor.
 
-    A batch has at most `sentences` windows and about `CELL_BUDGET` word pairs; an idle worker waits
-    `gather` seconds for company. `observe` is told each batch's size and its seconds.
+    A batch has at most `sentences` windows and about `CELL_BUDGET` word pairs; after a first
+    request an idle worker waits `delay` seconds for more. `observe` receives each batch's size and
+    duration in seconds.
     """
 
     def __init__(
@@ -57,44 +60,44 @@ class Batcher:
         extractor: Extractor,
         *,
         sentences: int,
-        gather: float,
+        delay: float,
         observe: Callable[[int, float], None] = lambda size, seconds: None,
     ) -> None:
         self._extractor = extractor
         self._sentences = sentences
-        self._gather = gather
+        self._delay = delay
         self._observe = observe
-        self._turns: deque[Work[Any]] = deque()
+        self._queue: deque[Work[Any]] = deque()
         self._change = threading.Condition()
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="trigner-worker", daemon=True)
 
     def start(self) -> None:
-        """Start the worker."""
+        """Start the worker thread."""
         self._thread.start()
 
     @property
     def is_working(self) -> bool:
-        """Whether the worker is there to work."""
+        """Whether the worker thread is running and accepts work."""
         return self._thread.is_alive() and not self._closing
 
     def submit(self, work: Work[Any]) -> None:
-        """Have work done; its future tells. Raises TrignerError when the worker has stopped."""
+        """Queue work; its `future` gets the result. Raises TrignerError after `close`."""
         with self._change:
             if self._closing:
-                raise TrignerError("the service is stopping")
-            self._turns.append(work)
+                raise TrignerError(STOPPING)
+            self._queue.append(work)
             self._change.notify()
 
     def close(self, timeout: float = 5.0) -> None:
-        """Stop after the batch that is being scored; work that is left fails."""
+        """Stop after the current batch; remaining work fails."""
         with self._change:
             self._closing = True
-            left = list(self._turns)
-            self._turns.clear()
+            remaining = list(self._queue)
+            self._queue.clear()
             self._change.notify()
-        for work in left:
-            work.fail(TrignerError("the service is stopping"))
+        for work in remaining:
+            work.fail(TrignerError(STOPPING))
         if self._thread.is_alive():
             self._thread.join(timeout)
 
@@ -107,13 +110,13 @@ class Batcher:
                 self._observe(len(entries), time.perf_counter() - started)
 
     def _wait(self) -> bool:
-        """Until there is something to do; False when there will be nothing any more."""
+        """Wait for work; False when the batcher is closing."""
         with self._change:
-            if not self._turns:
-                self._change.wait_for(lambda: self._turns or self._closing)
-                if not self._closing and self._gather:
+            if not self._queue:
+                self._change.wait_for(lambda: self._queue or self._closing)
+                if not self._closing and self._delay:
                     self._change.wait_for(
-                        lambda: len(self._turns) >= self._sentences or self._closing, self._gather
+                        lambda: len(self._queue) >= self._sentences or self._closing, self._delay
                     )
             return not self._closing
 
@@ -122,47 +125,49 @@ class Batcher:
         cells = 0
         while len(entries) < self._sentences and cells < CELL_BUDGET:
             with self._change:
-                if not self._turns:
+                if not self._queue:
                     break
-                work = self._turns.popleft()
-            room = min(SLICE, self._sentences - len(entries))
+                work = self._queue.popleft()
+            room = min(ITEMS_PER_TURN, self._sentences - len(entries))
             taken = self._take(work, room, CELL_BUDGET - cells)
-            entries += [(work, ticket) for ticket in taken]
+            entries += [(work, item) for item in taken]
             own = self._cells(taken)
             cells += own
             if work.has_more and not work.future.done():
-                self._put_back(work, first=len(taken) < SLICE and own < CELL_BUDGET / SLICE)
+                self._put_back(
+                    work, first=len(taken) < ITEMS_PER_TURN and own < CELL_BUDGET / ITEMS_PER_TURN
+                )
         return entries
 
     def _put_back(self, work: Work[Any], *, first: bool) -> None:
-        """Behind the others, or before them when the batch was full before its turn was over."""
+        """Behind the others, or first when the batch was full before its turn was over."""
         with self._change:
             if self._closing:
-                work.fail(TrignerError("the service is stopping"))
+                work.fail(TrignerError(STOPPING))
             elif first:
-                self._turns.appendleft(work)
+                self._queue.appendleft(work)
             else:
-                self._turns.append(work)
+                self._queue.append(work)
 
-    def _take(self, work: Work[Any], room: int, cells: int) -> list[Ticket]:
-        """Tickets of one request, at least one if it has any and somebody waits for it."""
-        taken: list[Ticket] = []
+    def _take(self, work: Work[Any], room: int, cells: int) -> list[WorkItem]:
+        """Work items of one request, at least one if it has any and is not cancelled."""
+        taken: list[WorkItem] = []
         try:
             while len(taken) < room and self._cells(taken) < cells and not work.future.done():
-                ticket = work.take()
-                if ticket is None:
+                item = work.take()
+                if item is None:
                     work.finish()
                     break
-                taken.append(ticket)
+                taken.append(item)
         except Exception as error:
-            log.exception("a request could not be cut into sentences")
+            log.exception("cannot split a request into sentences")
             work.fail(error)
             return []
         return taken
 
     def _score(self, entries: Sequence[Entry]) -> None:
-        lengths = [self._length(ticket) for _, ticket in entries]
-        for group in alike(lengths):
+        lengths = [self._length(item) for _, item in entries]
+        for group in group_by_length(lengths):
             for batch in by_cost(
                 lengths, sentences=self._sentences, cells=CELL_BUDGET, order=group
             ):
@@ -170,31 +175,31 @@ class Batcher:
                 try:
                     self._score_together(chosen)
                 except Exception:
-                    # One request's failure is none of the others'.
+                    # One request's failure must not fail the others.
                     for entry in chosen:
                         self._score_alone(entry)
                 for work, _ in chosen:
                     work.finish()
 
     def _score_together(self, entries: Sequence[Entry]) -> None:
-        subwords = [ticket.example.subwords for _, ticket in entries]
+        subwords = [item.example.subwords for _, item in entries]
         scores = self._extractor.scorer(collate(subwords, padding_id=self._extractor.padding_id))
-        for (work, ticket), logits in zip(entries, scores, strict=True):
+        for (work, item), logits in zip(entries, scores, strict=True):
             try:
-                work.receive(ticket, logits)
+                work.receive(item, logits)
             except Exception as error:
-                log.exception("a request's scores could not be read")
+                log.exception("cannot decode the scores of a request")
                 work.fail(error)
 
     def _score_alone(self, entry: Entry) -> None:
         try:
             self._score_together([entry])
         except Exception as error:
-            log.exception("a request could not be scored")
+            log.exception("cannot score a request")
             entry[0].fail(error)
 
-    def _cells(self, tickets: Sequence[Ticket]) -> int:
-        return sum(self._length(ticket) ** 2 for ticket in tickets)
+    def _cells(self, items: Sequence[WorkItem]) -> int:
+        return sum(self._length(item) ** 2 for item in items)
 
-    def _length(self, ticket: Ticket) -> int:
-        return ticket.example.length + len(self._extractor.subwords.special_words)
+    def _length(self, item: WorkItem) -> int:
+        return item.example.length + len(self._extractor.subwords.special_words)

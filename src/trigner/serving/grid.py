@@ -1,8 +1,8 @@
-"""The word-pair grid of one sentence: what the network thinks of each pair of words."""
+"""The word-pair grid of one sentence: the probabilities of the tags of each pair of words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ from trigner.errors import InputError
 from trigner.inference import Extractor
 from trigner.mentions import Document, Entity, Mention, Sentence
 from trigner.schemes import Cell, Explaining, Scheme, TagSpace
-from trigner.serving.work import Ticket, Work
+from trigner.serving.work import Work, WorkItem
 from trigner.text import entity_of, segment, sentence_at, sentence_starts
 
 
@@ -40,45 +40,42 @@ class Grid:
 
 
 def sentence_around(text: str, character: int) -> Sentence:
-    """The sentence that a character of a text belongs to. Raises InputError when it has none."""
+    """The sentence that a character of a text belongs to. Raises InputError when there is none."""
     document = Document("text", text)
     sentences = segment(document).sentences
     if not sentences:
-        raise InputError("the text has no words")
+        raise InputError("the text contains no words")
     return sentences[sentence_at(sentence_starts(document), character)]
 
 
 def grid(extractor: Extractor, text: str, sentence: Sentence) -> Work[Grid]:
     """The grid of a sentence of `text`.
 
-    Raises InputError when the model's scheme has none, or the sentence is too long for one pass of
-    the encoder.
+    Raises InputError when the model's scheme has no grid, or the sentence is too long for one pass
+    of the encoder.
     """
     if extractor.scheme.tag_space not in PROBABILITIES:
-        raise InputError(f"a model with the scheme {extractor.scheme.name} has no grid to show")
+        raise InputError(f"the scheme {extractor.scheme.name} has no word-pair grid")
     examples = windowing([sentence], extractor.subwords, extractor.max_subwords).examples
     if len(examples) > 1:
-        raise InputError("the sentence is longer than the encoder reads at a time")
-    found = Grid(sentence, tuple(extractor.scheme.tags))
+        raise InputError("the sentence is too long for one pass of the encoder")
+    result = Grid(sentence, tuple(extractor.scheme.tags))
     probabilities = PROBABILITIES[extractor.scheme.tag_space]
 
     def receive(logits: NDArray[np.floating[Any]]) -> None:
         start = len(extractor.subwords.special_words)
         end = start + len(sentence.words)
         whole = logits[:end, :end] / extractor.temperature
-        found.probabilities = probabilities(whole[start:, start:])
+        result.probabilities = probabilities(whole[start:, start:])
         document = Document("text", text)
         scored = extractor.decode(examples[0], logits).mentions
         cells = _cells(extractor.scheme, [own.mention for own in scored], whole, start)
-        found.entities += (
+        result.entities += (
             Explained(entity_of(document, sentence, own.mention, own.score), places)
             for own, places in zip(scored, cells, strict=True)
         )
 
-    def tickets() -> Iterator[Ticket]:
-        yield Ticket(examples[0], receive)
-
-    return Work(tickets(), lambda: found)
+    return Work([WorkItem(examples[0], receive)], lambda: result)
 
 
 def _cells(
@@ -86,8 +83,8 @@ def _cells(
 ) -> list[tuple[Cell, ...]]:
     """Of each mention the cells whose probabilities, multiplied, are its score.
 
-    `logits [start + L, start + L, C]` are those that were decoded, with `start` special words: what
-    stands there can decide what a mention rests on.
+    `logits [start + L, start + L, C]` are those that were decoded, with `start` special words,
+    whose cells can decide which cells a mention rests on.
     """
     moved = [Mention(tuple(word + start for word in m.words), m.label) for m in mentions]
     if isinstance(scheme, Explaining):

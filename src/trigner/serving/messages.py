@@ -1,31 +1,32 @@
-"""What goes over the wire: questions, checked strictly, and answers."""
+"""Request and response bodies. Requests are validated strictly."""
 
 from __future__ import annotations
 
 import re
 from typing import Annotated, Any, Self, TypeVar
 
+from fastapi import HTTPException
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import from_json
 
 from trigner.mentions import Entity
 from trigner.serving.grid import Grid
-from trigner.serving.refusals import RefusedError
-from trigner.serving.work import Found
+from trigner.serving.work import TextResult
 
 OFFSETS = (
     "Offsets count Unicode code points from 0 in the caller's own string, exactly as it was sent"
     " (in Python `text[start:end]`; in JavaScript `Array.from(text).slice(start, end)`)."
 )
 SENTENCE = "Pain and cramping in my hands and lower legs."
-EXAMPLES: dict[str, Any] = {
+EXTRACT_EXAMPLES: dict[str, Any] = {
     "one text": {"value": {"text": SENTENCE}},
     "many texts": {"value": {"texts": [SENTENCE, "No complaints."], "threshold": 0.5}},
 }
+GRID_EXAMPLES: dict[str, Any] = {"the first sentence": {"value": {"text": SENTENCE, "at": 0}}}
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
 def _no_defaults(schema: dict[str, Any]) -> None:
@@ -33,30 +34,30 @@ def _no_defaults(schema: dict[str, Any]) -> None:
         value.pop("default", None)
 
 
-def _one_of_two(schema: dict[str, Any]) -> None:
+def _either_required(schema: dict[str, Any]) -> None:
     _no_defaults(schema)
     schema["oneOf"] = [{"required": ["text"]}, {"required": ["texts"]}]
 
 
-class Question(BaseModel):
-    """What no question does: bring other fields, or another type that would have to be guessed."""
+class RequestBody(BaseModel):
+    """A request body without unknown fields and without type coercion."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class ExtractQuestion(Question):
-    """One text or many; `threshold` is the least score of an entity, the service's if not given."""
+class ExtractRequest(RequestBody):
+    """One text or many; `threshold` is the minimum score of an entity, by default the service's."""
 
-    model_config = ConfigDict(json_schema_extra=_one_of_two)
+    model_config = ConfigDict(json_schema_extra=_either_required)
 
     text: str = ""
     texts: Annotated[list[str], Field(min_length=1)] = []
-    threshold: Share | None = None
+    threshold: Probability | None = None
 
     @model_validator(mode="after")
-    def _one_of_the_two(self) -> Self:
+    def _exactly_one(self) -> Self:
         if ("text" in self.model_fields_set) == ("texts" in self.model_fields_set):
-            raise ValueError("give `text` or `texts`, one of the two")
+            raise ValueError("give exactly one of `text` and `texts`")
         return self
 
     @property
@@ -66,12 +67,12 @@ class ExtractQuestion(Question):
 
     @property
     def all_texts(self) -> list[str]:
-        """The texts, be it one or many."""
+        """The texts, one or many."""
         return [self.text] if self.is_single else self.texts
 
 
-class GridQuestion(Question):
-    """A text and a character of it: the grid is that of the sentence the character stands in."""
+class GridRequest(RequestBody):
+    """A text and the offset of a character in the sentence whose grid is wanted."""
 
     model_config = ConfigDict(json_schema_extra=_no_defaults)
 
@@ -79,8 +80,8 @@ class GridQuestion(Question):
     at: Annotated[int, Field(ge=0)] = 0
 
 
-class EntityAnswer(BaseModel):
-    """Characters of the text that together name one thing."""
+class ScoredEntity(BaseModel):
+    """A named entity: one or several fragments of the text, with a type and a score."""
 
     label: str
     text: str = Field(description="The fragments' texts, joined by one blank.")
@@ -90,8 +91,8 @@ class EntityAnswer(BaseModel):
     score: float = Field(ge=0, le=1)
 
     @classmethod
-    def of(cls, entity: Entity) -> EntityAnswer:
-        """The answer for an entity that was found."""
+    def of(cls, entity: Entity) -> ScoredEntity:
+        """The response for an entity."""
         return cls(
             label=entity.label,
             text=entity.text,
@@ -100,29 +101,29 @@ class EntityAnswer(BaseModel):
         )
 
 
-class TextAnswer(BaseModel):
-    """Entities of one text, in the order of their characters."""
+class TextResponse(BaseModel):
+    """Entities of one text, ordered by offset."""
 
-    entities: list[EntityAnswer]
+    entities: list[ScoredEntity]
     notices: list[str] = Field(
-        description="What is worth knowing, such as sentences read through several windows."
+        description="Remarks, such as sentences read through several windows."
     )
 
     @classmethod
-    def of(cls, found: Found) -> TextAnswer:
-        """The answer for what was found in a text."""
-        entities = [EntityAnswer.of(entity) for entity in found.entities]
-        return cls(entities=entities, notices=found.tally.notices())
+    def of(cls, result: TextResult) -> TextResponse:
+        """The response for a text."""
+        entities = [ScoredEntity.of(entity) for entity in result.entities]
+        return cls(entities=entities, notices=result.statistics.notices())
 
 
-class TextsAnswer(BaseModel):
+class TextsResponse(BaseModel):
     """Entities of many texts, in the order of `texts`."""
 
-    documents: list[TextAnswer]
+    documents: list[TextResponse]
 
 
 class Word(BaseModel):
-    """A word of the sentence and its characters in the text."""
+    """A word of the sentence and its offsets in the text."""
 
     text: str
     start: int
@@ -130,7 +131,7 @@ class Word(BaseModel):
 
 
 class Cell(BaseModel):
-    """A pair of words, by their places in the sentence, and the tag that stands there."""
+    """A pair of words, by their positions in the sentence, a tag and its probability."""
 
     row: int
     column: int
@@ -138,14 +139,14 @@ class Cell(BaseModel):
     probability: float
 
 
-class ExplainedEntity(EntityAnswer):
+class ExplainedEntity(ScoredEntity):
     """An entity and the cells whose probabilities, multiplied, are its score."""
 
     cells: list[Cell]
 
 
-class GridAnswer(BaseModel):
-    """What the model thinks of each pair of words of one sentence."""
+class GridResponse(BaseModel):
+    """The tag probabilities of each pair of words of one sentence."""
 
     words: list[Word]
     tags: list[str]
@@ -155,15 +156,15 @@ class GridAnswer(BaseModel):
     entities: list[ExplainedEntity]
 
     @classmethod
-    def of(cls, grid: Grid) -> GridAnswer:
-        """The answer for a sentence's grid."""
+    def of(cls, grid: Grid) -> GridResponse:
+        """The response for a sentence's grid."""
         words = [
             Word(text=word, start=start, end=end)
             for word, (start, end) in zip(grid.sentence.words, grid.sentence.offsets, strict=True)
         ]
         entities = [
             ExplainedEntity(
-                **EntityAnswer.of(explained.entity).model_dump(),
+                **ScoredEntity.of(explained.entity).model_dump(),
                 cells=[
                     Cell(row=i, column=j, tag=tag, probability=float(grid.probabilities[i, j, tag]))
                     for i, j, tag in explained.cells
@@ -179,40 +180,41 @@ class GridAnswer(BaseModel):
         )
 
 
-class Problem(BaseModel):
-    """Why there is no answer."""
+class ErrorResponse(BaseModel):
+    """What went wrong."""
 
     detail: str
 
 
-Q = TypeVar("Q", bound=Question)
+B = TypeVar("B", bound=RequestBody)
 
 
-def parse(kind: type[Q], body: bytes) -> Q:
-    """A question from a request's body.
+def parse(model: type[B], body: bytes) -> B:
+    """A request body, validated.
 
-    Raises RefusedError: 400 for what is not JSON in UTF-8, 422 for JSON that is no such question.
-    What is wrong is said without repeating the text.
+    Raises HTTPException: 400 when it is not JSON in UTF-8, 422 when it does not fit the model.
+    Error messages do not repeat the text.
     """
     body = body.removeprefix(b"\xef\xbb\xbf")
     try:
         body.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise RefusedError(400, f"the body is not UTF-8: byte {error.start}") from error
+        message = f"the request body is not valid UTF-8: byte {error.start}"
+        raise HTTPException(400, message) from error
     try:
         value = from_json(body, allow_inf_nan=False)
     except ValueError as error:
-        hint = " (half of a surrogate pair is no character)" if _SURROGATE.search(body) else ""
-        raise RefusedError(400, f"the body is not JSON: {error}{hint}") from error
+        hint = " (lone surrogates are not characters)" if _SURROGATE.search(body) else ""
+        raise HTTPException(400, f"the request body is not valid JSON: {error}{hint}") from error
     if not isinstance(value, dict):
-        raise RefusedError(422, "the body must be a JSON object")
+        raise HTTPException(422, "the request body must be a JSON object")
     try:
-        return kind.model_validate(value)
+        return model.model_validate(value)
     except ValidationError as error:
-        raise RefusedError(422, "; ".join(_told(fault) for fault in error.errors()[:5])) from error
+        raise HTTPException(422, "; ".join(map(_message, error.errors()[:5]))) from error
 
 
-def _told(fault: Any) -> str:
-    place = ".".join(str(part) for part in fault["loc"])
-    message = fault["msg"].removeprefix("Value error, ")
-    return f"{place}: {message}" if place else message
+def _message(error: Any) -> str:
+    field = ".".join(str(part) for part in error["loc"])
+    message = error["msg"].removeprefix("Value error, ")
+    return f"{field}: {message}" if field else message

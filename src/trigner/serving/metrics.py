@@ -1,4 +1,4 @@
-"""What the service counts, for Prometheus."""
+"""Metrics of the service, for Prometheus."""
 
 from __future__ import annotations
 
@@ -16,58 +16,58 @@ _SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
 class Metrics:
-    """One service's counts, in a registry of its own. No label holds anything that users send."""
+    """One service's metrics, in a registry of its own. No label holds anything that users send."""
 
-    def __init__(self, waiting: Callable[[], int]) -> None:
+    def __init__(self, in_progress: Callable[[], int]) -> None:
         self.registry = CollectorRegistry()
         self._requests = Counter(
             "trigner_requests", "Requests answered.", ["path", "status"], registry=self.registry
         )
         self._seconds = Histogram(
             "trigner_request_seconds",
-            "Seconds from a request's head to the end of its answer.",
+            "Seconds from the head of a request to the end of its response.",
             ["path"],
             buckets=_SECONDS,
             registry=self.registry,
         )
         self._batches = Histogram(
             "trigner_batch_sentences",
-            "Sentences scored together.",
+            "Sentences in a batch.",
             buckets=_SIZES,
             registry=self.registry,
         )
         self._batch_seconds = Histogram(
             "trigner_batch_seconds",
-            "Seconds to score a batch and read its entities.",
+            "Seconds to score and decode a batch.",
             buckets=_SECONDS,
             registry=self.registry,
         )
         self._entities = Counter(
-            "trigner_entities", "Entities answered.", ["label"], registry=self.registry
+            "trigner_entities", "Entities returned.", ["label"], registry=self.registry
         )
         self._queue = Gauge(
             "trigner_queue_requests",
-            "Requests taken and not yet answered.",
+            "Requests in progress.",
             registry=self.registry,
         )
-        self._queue.set_function(waiting)
+        self._queue.set_function(in_progress)
         ProcessCollector(registry=self.registry)
 
     def request(self, path: str, status: int, seconds: float) -> None:
-        """A request was answered."""
+        """Count an answered request."""
         self._requests.labels(path, str(status)).inc()
         self._seconds.labels(path).observe(seconds)
 
     def batch(self, sentences: int, seconds: float) -> None:
-        """A batch was scored."""
+        """Count a scored batch."""
         self._batches.observe(sentences)
         self._batch_seconds.observe(seconds)
 
     def entities(self, entities: Iterable[Entity]) -> None:
-        """Entities were answered."""
+        """Count returned entities."""
         for entity in entities:
             self._entities.labels(entity.label).inc()
 
     def text(self) -> bytes:
-        """All of it as Prometheus reads it."""
+        """All metrics in the Prometheus text format."""
         return generate_latest(self.registry)

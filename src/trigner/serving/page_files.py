@@ -1,4 +1,4 @@
-"""The page: its own files and the drawing of entities, out of the package."""
+"""The files of the page: its own and those that draw entities, from the package."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FILES = {
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """A file's content, its media type and a tag that changes with its content."""
+    """A file's content, its media type and its ETag, a hash of the content."""
 
     content: bytes
     media_type: str
@@ -34,10 +34,10 @@ class PageFile:
 
 
 def page_files() -> dict[str, PageFile]:
-    """All that the page is made of, by its path on the server."""
-    found = {}
+    """The files of the page by their path on the server."""
+    result = {}
     for path, (package, name) in _FILES.items():
         content = files(package).joinpath(name).read_bytes()
         etag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
-        found[path] = PageFile(content, _TYPES[name.rpartition(".")[2]], etag)
-    return found
+        result[path] = PageFile(content, _TYPES[name.rpartition(".")[2]], etag)
+    return result

@@ -1,4 +1,4 @@
-"""What the service takes on, and how long it works on it."""
+"""Limits of the service."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class ServiceSettings(BaseModel):
-    """Limits of the service. Each has an answer of its own when it is exceeded.
+    """Limits of the service. Each has a status code of its own when it is exceeded.
 
-    `max_body` counts bytes, `max_characters` those of one text, `max_grid_words` those of the
-    sentence whose grid is asked for. `max_waiting` requests are held at a time, more are sent away
-    with 503. A request must be answered within `timeout` seconds, and on a stop what was taken
-    within `stop_within`.
+    `max_body` is in bytes, `max_characters` applies to each text, `max_grid_words` to the sentence
+    of a grid request. At most `max_waiting` requests are in progress, more get 503. A request must
+    be answered within `timeout` seconds, requests in progress on shutdown within `stop_within`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -29,5 +28,5 @@ class ServiceSettings(BaseModel):
     timeout: Seconds = 30.0
     stop_within: Seconds = 20.0
     batch_sentences: Count = 32
-    gather: Annotated[float, Field(ge=0, le=1)] = 0.002
-    """Seconds that an idle worker waits for a first request's company."""
+    batch_delay: Annotated[float, Field(ge=0, le=1)] = 0.002
+    """Seconds that an idle worker waits after a first request for more to batch with it."""

@@ -1,6 +1,7 @@
-"""What a request needs done: windows of words to be scored, one after the other.
+"""The work of a request: windows of words to be scored, one after the other.
 
-Work is cut up as it is done, so that a long request neither fills the memory nor holds up others.
+Texts are segmented lazily, while they are scored: a long request neither fills the memory nor
+delays the others.
 """
 
 from __future__ import annotations
@@ -23,122 +24,123 @@ from trigner.text import entity_of, sentences_in
 T = TypeVar("T")
 
 SENTENCES_AT_A_TIME = 64
-"""Windowing into subwords together."""
+"""Sentences tokenized into subwords together."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
-    """A window of words and where its logits `[L, L, C]`, padding behind them, are wanted."""
+class WorkItem:
+    """A window of words, and a callback for its logits `[L, L, C]`, padding behind them."""
 
     example: Example
     receive: Callable[[NDArray[np.floating[Any]]], None]
 
 
 class Work(Generic[T]):
-    """The tickets of one request and, in `future`, what comes of them.
+    """The work items of one request and, in `future`, their result.
 
-    Used by the worker alone, but for `future`: whoever waits for it may cancel it, and nothing
-    more is done then.
+    Used by the worker thread alone, except for `future`: whoever waits for it may cancel it, which
+    ends the work.
     """
 
-    def __init__(self, tickets: Iterable[Ticket], result: Callable[[], T]) -> None:
+    def __init__(self, items: Iterable[WorkItem], result: Callable[[], T]) -> None:
         self.future: Future[T] = Future()
-        self.begun = False
-        self._tickets: Iterator[Ticket] = iter(tickets)
-        self._following: Ticket | None = None
+        self.started = False
+        self._items: Iterator[WorkItem] = iter(items)
+        self._next: WorkItem | None = None
         self._result = result
-        self._out = 0
+        self._in_progress = 0
 
-    def take(self) -> Ticket | None:
-        """The next ticket; None when there is no other."""
-        if not self.begun:
-            self.begun = True
-            self._following = next(self._tickets, None)
-        ticket = self._following
-        if ticket is not None:
-            self._out += 1
-            self._following = next(self._tickets, None)
-        return ticket
+    def take(self) -> WorkItem | None:
+        """The next work item, or None after the last."""
+        if not self.started:
+            self.started = True
+            self._next = next(self._items, None)
+        item = self._next
+        if item is not None:
+            self._in_progress += 1
+            self._next = next(self._items, None)
+        return item
 
     @property
     def has_more(self) -> bool:
-        """Whether `take` has something to give."""
-        return not self.begun or self._following is not None
+        """Whether `take` may return another work item."""
+        return not self.started or self._next is not None
 
-    def receive(self, ticket: Ticket, logits: NDArray[np.floating[Any]]) -> None:
-        """The logits of a ticket that was taken."""
-        ticket.receive(logits)
-        self._out -= 1
+    def receive(self, item: WorkItem, logits: NDArray[np.floating[Any]]) -> None:
+        """Pass on the logits of an item that was taken."""
+        item.receive(logits)
+        self._in_progress -= 1
 
     def finish(self) -> None:
-        """Hand over the result if this was all."""
-        if not self.has_more and self._out == 0 and not self.future.done():
+        """Set the result if all items are done."""
+        if not self.has_more and self._in_progress == 0 and not self.future.done():
             with suppress(InvalidStateError):  # cancelled at this very moment
                 self.future.set_result(self._result())
 
     def fail(self, error: BaseException) -> None:
-        """End with an error."""
+        """Set an error instead of the result."""
         with suppress(InvalidStateError):
             self.future.set_exception(error)
 
 
 @dataclass
-class Found:
-    """Entities of one text, and what its sentences met."""
+class TextResult:
+    """The entities of one text and its run statistics."""
 
     entities: list[Entity] = field(default_factory=list)
-    tally: RunStatistics = field(default_factory=RunStatistics)
-
-    def ordered(self) -> Found:
-        """The same as `Extractor` gives it."""
-        entities = sorted(self.entities, key=lambda e: (e.fragments, e.label))
-        return replace(self, entities=entities)
+    statistics: RunStatistics = field(default_factory=RunStatistics)
 
 
 def extraction(
     extractor: Extractor, texts: Sequence[str], threshold: float | None = None
-) -> Work[list[Found]]:
-    """The entities of texts, as `extractor` finds them; `threshold` in place of its own."""
-    found = [Found() for _ in texts]
+) -> Work[list[TextResult]]:
+    """The entities of texts, as `extractor` finds them; `threshold` replaces its thresholds."""
+    results = [TextResult() for _ in texts]
     if threshold is not None:
         extractor = replace(extractor, threshold=threshold, thresholds={})
-    tickets = (
-        ticket
-        for text, own in zip(texts, found, strict=True)
-        for ticket in _tickets(replace(extractor, tally=own.tally), text, own)
+    items = (
+        item
+        for text, result in zip(texts, results, strict=True)
+        for item in _items(replace(extractor, tally=result.statistics), text, result)
     )
-    return Work(tickets, lambda: [own.ordered() for own in found])
+
+    def in_order() -> list[TextResult]:
+        for result in results:
+            result.entities.sort(key=lambda e: (e.fragments, e.label))
+        return results
+
+    return Work(items, in_order)
 
 
-def _tickets(extractor: Extractor, text: str, found: Found) -> Iterator[Ticket]:
+def _items(extractor: Extractor, text: str, result: TextResult) -> Iterator[WorkItem]:
     document = Document("text", text)
-    waiting = sentences_in(document)
-    while sentences := list(islice(waiting, SENTENCES_AT_A_TIME)):
-        parts = windowing(sentences, extractor.subwords, extractor.max_subwords)
-        found.tally.add(len(sentences), parts)
+    remaining = sentences_in(document)
+    while sentences := list(islice(remaining, SENTENCES_AT_A_TIME)):
+        windows = windowing(sentences, extractor.subwords, extractor.max_subwords)
+        result.statistics.add(len(sentences), windows)
         bounded: set[int] = set()
-        for example in parts.examples:
-            yield _ticket(extractor, document, sentences[example.sentence], example, found, bounded)
+        for example in windows.examples:
+            yield _item(extractor, document, sentences[example.sentence], example, result, bounded)
 
 
-def _ticket(
+def _item(
     extractor: Extractor,
     document: Document,
     sentence: Sentence,
     example: Example,
-    found: Found,
+    result: TextResult,
     bounded: set[int],
-) -> Ticket:
-    """A window to score; `bounded` are the sentences known to have hit a bound of decoding."""
+) -> WorkItem:
+    """A window to score; `bounded` are the sentences already counted as bounded in decoding."""
 
     def receive(logits: NDArray[np.floating[Any]]) -> None:
         decoding = extractor.decode(example, logits)
         if not decoding.complete and example.sentence not in bounded:
             bounded.add(example.sentence)
-            found.tally.bounded += 1
+            result.statistics.bounded += 1
         for scored in decoding.mentions:
-            least = extractor.thresholds.get(scored.mention.label, extractor.threshold)
-            if scored.score >= least:
-                found.entities.append(entity_of(document, sentence, scored.mention, scored.score))
+            threshold = extractor.thresholds.get(scored.mention.label, extractor.threshold)
+            if scored.score >= threshold:
+                result.entities.append(entity_of(document, sentence, scored.mention, scored.score))
 
-    return Ticket(example, receive)
+    return WorkItem(example, receive)

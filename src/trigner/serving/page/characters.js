@@ -1,6 +1,6 @@
 /* Characters as the service counts them: Unicode code points, where JavaScript counts UTF-16 units. */
 
-/* A text that can be sent: half of a surrogate pair becomes U+FFFD, which takes as much room. */
+/* A text that can be sent: a lone surrogate becomes U+FFFD, which has the same length. */
 export function wellFormed(text) {
   return text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
 }
@@ -10,7 +10,7 @@ export function shown(text) {
   return text.replace(/\r\n?/g, "\n");
 }
 
-/* Code points of `text` before the place `unit` (UTF-16) in what a text area shows of it. */
+/* Code points of `text` before the UTF-16 offset `unit` in what a text area shows of it. */
 export function codePointAt(text, unit) {
   let points = 0;
   let units = 0;
@@ -23,7 +23,7 @@ export function codePointAt(text, unit) {
   return points;
 }
 
-/* Lines of a brat .ann file; fragments that span lines are divided there, as brat has it. */
+/* Lines of a brat .ann file; fragments are split at line breaks, as brat requires. */
 export function asBrat(text, entities) {
   const points = Array.from(text);
   return entities.map((entity, index) => {
@@ -49,8 +49,8 @@ function linesOf(points, [start, end]) {
 
 /* One JSON object, as `trigner extract --format jsonl` writes it, on several lines. */
 export function asJson(text, entities) {
-  const kept = entities.map(({ label, fragments, text: surface, score }) => (
+  const selected = entities.map(({ label, fragments, text: surface, score }) => (
     { label, fragments, text: surface, score }
   ));
-  return `${JSON.stringify({ text, entities: kept }, null, 2)}\n`;
+  return `${JSON.stringify({ text, entities: selected }, null, 2)}\n`;
 }

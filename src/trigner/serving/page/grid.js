@@ -1,6 +1,6 @@
 /* The word-pair grid of one sentence as a table, with the cells of one entity marked. */
 
-const QUIET = 0.005; // probabilities below are left blank
+const BLANK_BELOW = 0.005; // cells with lower probabilities are left blank
 const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
 function make(name, className, text) {
@@ -10,24 +10,24 @@ function make(name, className, text) {
   return element;
 }
 
-/* What a tag is drawn in: links in the page's own colour, types as everywhere on the page. */
+/* The CSS class of a tag's colour: one for links, the label's for other tags. */
 function colourOf(tag, labels) {
-  const place = labels.findIndex((label) => tag.endsWith(`-${label}`));
-  return place < 0 ? "link" : globalThis.drawEntities.colourClass(place);
+  const index = labels.findIndex((label) => tag.endsWith(`-${label}`));
+  return index < 0 ? "link" : globalThis.drawEntities.colourClass(index);
 }
 
-/* Tags of a cell but NONE, which not every scheme has, the most probable first. */
+/* Tags of a cell, the most probable first, without NONE (which not every scheme has). */
 function ranked(cell, tags) {
   const shares = cell.map((share, tag) => [share, tag]);
   return shares.filter(([, tag]) => tags[tag] !== "NONE").sort((a, b) => b[0] - a[0]);
 }
 
-/* `answer` as POST /v1/grid gives it; `onRead(sentence)` is told what a cell says. */
+/* `answer` is the response of POST /v1/grid; `onRead(message)` gets a description of a cell. */
 export function drawGrid(container, answer, labels, onRead) {
   const { words, tags, probabilities } = answer;
   const table = make("table", "pairs");
   table.setAttribute("role", "grid");
-  table.setAttribute("aria-label", "Rows and columns are the sentence’s words");
+  table.setAttribute("aria-label", "Rows and columns are the words of the sentence");
   const head = make("tr");
   head.append(make("td", "corner"));
   for (const word of words) {
@@ -59,8 +59,8 @@ export function drawGrid(container, answer, labels, onRead) {
   listen(table, cells, (row, column) => {
     const own = probabilities[row][column];
     const order = own.map((share, tag) => [share, tag]).sort((a, b) => b[0] - a[0]);
-    const told = order.map(([share, tag]) => `${tags[tag]} ${percent(share)}`).join(", ");
-    onRead(`${words[row].text} × ${words[column].text}: ${told}`);
+    const description = order.map(([share, tag]) => `${tags[tag]} ${percent(share)}`).join(", ");
+    onRead(`${words[row].text} × ${words[column].text}: ${description}`);
   });
   cells[0][0].tabIndex = 0;
   return { mark: (entity) => markCells(cells, entity) };
@@ -70,7 +70,7 @@ function cellOf(shares, tags, labels) {
   const cell = make("td", "pair");
   const [share, tag] = ranked(shares, tags)[0];
   cell.tabIndex = -1;
-  if (share >= QUIET) {
+  if (share >= BLANK_BELOW) {
     cell.classList.add(colourOf(tags[tag], labels));
     cell.style.setProperty("--share", `${(100 * share).toFixed(1)}%`);
     cell.classList.toggle("strong", share > 0.55);
@@ -79,7 +79,7 @@ function cellOf(shares, tags, labels) {
   return cell;
 }
 
-/* Marks the cells of an entity, or of none, and moves the focus's place to the first. */
+/* Marks the cells of an entity, or of none. */
 function markCells(cells, entity) {
   for (const line of cells) {
     for (const cell of line) {
@@ -96,7 +96,7 @@ function markCells(cells, entity) {
 const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 function listen(table, cells, onRead) {
-  const place = (event) => {
+  const position = (event) => {
     const cell = event.target.closest("td.pair");
     return cell ? [Number(cell.dataset.row), Number(cell.dataset.column)] : null;
   };
@@ -108,12 +108,12 @@ function listen(table, cells, onRead) {
   };
   for (const name of ["pointerover", "focusin"]) {
     table.addEventListener(name, (event) => {
-      const at = place(event);
+      const at = position(event);
       if (at) cross(at);
     });
   }
   table.addEventListener("keydown", (event) => {
-    const at = place(event);
+    const at = position(event);
     if (!at) return;
     const last = cells.length - 1;
     let next = null;
@@ -129,13 +129,13 @@ function listen(table, cells, onRead) {
   });
 }
 
-/* In words why an entity has its score: the product of its cells. */
+/* Explains the score of an entity: the product of its cells. */
 export function drawReason(container, answer, entity, labels) {
   container.replaceChildren();
   if (!entity) {
     const count = answer.entities.length;
-    const told = count ? "" : "No entity was found in this sentence. ";
-    container.append(make("p", "", `${told}Darker cells are what the model holds for likelier.`));
+    const none = count ? "" : "No entities found in this sentence. ";
+    container.append(make("p", "", `${none}Darker cells have a higher probability.`));
     return;
   }
   const line = make("p", "reason");

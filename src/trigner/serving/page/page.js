@@ -1,10 +1,10 @@
-/* The page: a text is sent as it is typed, what comes back is drawn; answers to older texts are
-   thrown away. Text only ever becomes text nodes. */
+/* The page: sends the text as it is typed and draws the entities; answers to older texts are
+   discarded. Text only ever becomes text nodes. */
 
 import { asBrat, asJson, codePointAt, shown, wellFormed } from "./characters.js";
 import { drawGrid, drawReason } from "./grid.js";
 
-const PAUSE = 200; // milliseconds without a key before a text is sent
+const DELAY = 200; // milliseconds after the last key before the text is sent
 const SAMPLE = "The most common adverse reactions were headache, nausea and vomiting.\n"
   + "Two patients had swelling of the face and hands, and decreased red and white blood cell counts "
   + "were seen after the second dose.";
@@ -14,7 +14,7 @@ const area = $("text");
 
 const state = {
   about: { labels: [], threshold: 0, thresholds: {}, limits: {} },
-  file: null, // the text of a dropped file, exactly: a text area changes its line ends
+  file: null, // the text of a dropped file, unchanged: a text area normalises line breaks
   text: "",
   entities: [],
   threshold: null, // null: the model's own
@@ -46,33 +46,33 @@ function visible() {
   ));
 }
 
-/* Asking the service. One kind of question has one answer: the newest. */
+/* Requests. Of each endpoint only the newest response is used. */
 
-const asked = { extract: null, grid: null };
+const pending = { extract: null, grid: null };
 
-async function ask(kind, question) {
-  asked[kind]?.abort();
+async function post(endpoint, body) {
+  pending[endpoint]?.abort();
   const control = new AbortController();
-  asked[kind] = control;
-  const newest = () => asked[kind] === control;
+  pending[endpoint] = control;
+  const newest = () => pending[endpoint] === control;
   try {
-    const response = await fetch(`v1/${kind}`, {
+    const response = await fetch(`v1/${endpoint}`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(question),
+      body: JSON.stringify(body),
       signal: control.signal,
     });
     const answer = await response.json();
     if (!newest()) return null;
-    const later = response.status === 503 ? Number(response.headers.get("Retry-After") ?? 1) : null;
-    return response.ok ? { answer } : { problem: answer.detail, later };
+    const retryAfter = response.status === 503 ? Number(response.headers.get("Retry-After") ?? 1) : null;
+    return response.ok ? { answer } : { problem: answer.detail, retryAfter };
   } catch (error) {
     if (!newest() || error.name === "AbortError") return null;
-    return { problem: "The service does not answer." };
+    return { problem: "The service is not responding." };
   }
 }
 
-function tellProblem(message) {
+function showProblem(message) {
   $("problem").textContent = message ?? "";
   $("problem").hidden = !message;
 }
@@ -81,19 +81,19 @@ function tellProblem(message) {
 
 let timer = null;
 
-function askSoon(pause = PAUSE) {
+function extractSoon(delay = DELAY) {
   clearTimeout(timer);
-  timer = setTimeout(find, pause);
+  timer = setTimeout(extract, delay);
 }
 
-async function find() {
+async function extract() {
   const text = currentText();
   const started = performance.now();
   $("status").textContent = "…";
-  const got = await ask("extract", { text, threshold: 0 });
+  const got = await post("extract", { text, threshold: 0 });
   if (!got) return;
-  tellProblem(got.problem);
-  if (got.later) askSoon(1000 * got.later);
+  showProblem(got.problem);
+  if (got.retryAfter) extractSoon(1000 * got.retryAfter);
   state.text = text;
   state.entities = got.answer?.entities ?? [];
   const notices = got.answer?.notices ?? [];
@@ -101,14 +101,14 @@ async function find() {
   $("notices").hidden = !notices.length;
   if (state.grid?.text !== text) closeGrid();
   drawText();
-  tellCount(got.problem ? null : performance.now() - started);
+  showStatus(got.problem ? null : performance.now() - started);
 }
 
-function tellCount(milliseconds) {
+function showStatus(milliseconds) {
   const count = visible().length;
-  const left = state.entities.length - count;
+  const hidden = state.entities.length - count;
   const parts = [count === 1 ? "1 entity" : `${count} entities`];
-  if (left) parts.push(`${left} below the score`);
+  if (hidden) parts.push(`${hidden} below the minimum score`);
   if (milliseconds) parts.push(`${Math.round(milliseconds)} ms`);
   $("status").textContent = milliseconds === null ? "" : parts.join(" · ");
 }
@@ -123,10 +123,10 @@ function drawText() {
   listEntities();
 }
 
-function filterAgain() {
+function applyThreshold() {
   state.drawing?.update(visible());
   listEntities();
-  tellCount();
+  showStatus();
 }
 
 function listEntities() {
@@ -137,11 +137,11 @@ function listEntities() {
     const type = make("td");
     type.append(chip(entity.label));
     const cell = make("td");
-    const pieces = entity.fragments.map(([a, b]) => points.slice(a, b).join("").replace(/\s+/g, " "));
-    const button = make("button", "entity", pieces.join(" … "));
+    const surfaces = entity.fragments.map(([a, b]) => points.slice(a, b).join("").replace(/\s+/g, " "));
+    const button = make("button", "entity", surfaces.join(" … "));
     button.type = "button";
     button.dir = "auto";
-    button.title = "Explain by the word-pair grid";
+    button.title = "Explain with the word-pair grid";
     button.dataset.key = keyOf(entity);
     button.addEventListener("click", () => explain(entity));
     for (const [on, off] of [["pointerenter", "pointerleave"], ["focus", "blur"]]) {
@@ -158,13 +158,13 @@ function listEntities() {
     return row;
   });
   $("entities").tBodies[0].replaceChildren(...rows);
-  press();
+  markSelected();
   $("entities").hidden = !rows.length;
   $("copy-json").disabled = $("copy-brat").disabled = !rows.length;
 }
 
-/* Shows which entity is explained; what has the focus keeps it. */
-function press() {
+/* Marks the entity that is explained, without moving the focus. */
+function markSelected() {
   for (const button of $("entities").querySelectorAll("button")) {
     button.setAttribute("aria-pressed", String(button.dataset.key === state.selected));
   }
@@ -182,7 +182,7 @@ function chip(label) {
 
 async function explain(entity) {
   state.selected = keyOf(entity);
-  press();
+  markSelected();
   if (state.grid?.text === state.text) {
     const known = state.grid.answer.entities.find((e) => keyOf(e) === state.selected);
     if (known) {
@@ -195,7 +195,7 @@ async function explain(entity) {
 
 async function openGrid(at) {
   const text = state.text;
-  const got = await ask("grid", { text, at });
+  const got = await post("grid", { text, at });
   if (!got || text !== state.text) return;
   $("why").hidden = false;
   if (got.problem) {
@@ -204,10 +204,10 @@ async function openGrid(at) {
     $("readout").textContent = "";
     $("reason").replaceChildren(make("p", "problem", got.problem));
   } else {
-    const tell = (what) => { $("readout").textContent = what; };
-    const drawn = drawGrid($("grid"), got.answer, state.about.labels, tell);
+    const show = (message) => { $("readout").textContent = message; };
+    const drawn = drawGrid($("grid"), got.answer, state.about.labels, show);
     state.grid = { text, answer: got.answer, drawn };
-    $("readout").textContent = "Point at a cell, or move with the arrow keys.";
+    $("readout").textContent = "Point at a cell or use the arrow keys.";
     showReason(got.answer.entities.find((e) => keyOf(e) === state.selected));
   }
   $("why").scrollIntoView({ block: "nearest" });
@@ -220,48 +220,48 @@ function showReason(entity) {
 }
 
 function closeGrid() {
-  asked.grid?.abort();
-  asked.grid = null;
+  pending.grid?.abort();
+  pending.grid = null;
   state.grid = null;
   state.selected = null;
   $("why").hidden = true;
 }
 
-/* Files and copies */
+/* Files and the clipboard */
 
-async function take(file) {
+async function loadFile(file) {
   if (!file) return;
   if (!/\.txt$/i.test(file.name) && file.type !== "text/plain") {
-    tellProblem(`${file.name} is no .txt file.`);
+    showProblem(`${file.name} is not a .txt file.`);
     return;
   }
-  const most = state.about.limits.max_body;
-  if (most && file.size > most) {
-    tellProblem(`${file.name} has more than the ${most} bytes that this service takes.`);
+  const limit = state.about.limits.max_body;
+  if (limit && file.size > limit) {
+    showProblem(`${file.name} is larger than ${limit} bytes, the limit of this service.`);
     return;
   }
   try {
     const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
     state.file = decoder.decode(await file.arrayBuffer());
   } catch {
-    tellProblem(`${file.name} is not UTF-8.`);
+    showProblem(`${file.name} is not encoded in UTF-8.`);
     return;
   }
   area.value = shown(state.file);
-  askSoon(0);
+  extractSoon(0);
 }
 
-async function copy(what, text) {
+async function copy(format, text) {
   let done = true;
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    done = copyByHand(text); // pages that are not served from this machine have no clipboard
+    done = copyWithCommand(text); // without HTTPS, only pages of this machine have a clipboard
   }
-  $("status").textContent = done ? `Copied as ${what}` : "The browser does not let the page copy.";
+  $("status").textContent = done ? `Copied as ${format}` : "The browser blocked copying.";
 }
 
-function copyByHand(text) {
+function copyWithCommand(text) {
   const carrier = make("textarea", "unseen");
   carrier.value = text;
   document.body.append(carrier);
@@ -273,35 +273,35 @@ function copyByHand(text) {
   return done;
 }
 
-/* What the page reacts to */
+/* Events */
 
-area.addEventListener("input", () => askSoon());
+area.addEventListener("input", () => extractSoon());
 $("clear").addEventListener("click", () => {
   area.value = "";
-  askSoon(0);
+  extractSoon(0);
   area.focus();
 });
 $("open").addEventListener("click", () => $("file").click());
 $("file").addEventListener("change", (event) => {
-  take(event.target.files[0]);
+  loadFile(event.target.files[0]);
   event.target.value = "";
 });
 $("threshold").addEventListener("input", (event) => {
   state.threshold = Number(event.target.value);
   $("threshold-value").textContent = state.threshold.toFixed(2);
-  filterAgain();
+  applyThreshold();
 });
 $("copy-json").addEventListener("click", () => copy("JSON", asJson(state.text, visible())));
 $("copy-brat").addEventListener("click", () => copy("brat", asBrat(state.text, visible())));
 $("show-grid").addEventListener("click", () => {
   state.selected = null;
-  press();
+  markSelected();
   openGrid(codePointAt(state.text, area.selectionStart));
 });
 $("close-grid").addEventListener("click", () => {
   const opener = $("entities").querySelector("[aria-pressed=true]") ?? $("show-grid");
   closeGrid();
-  press();
+  markSelected();
   opener.focus({ preventScroll: true });
 });
 $("why").addEventListener("keydown", (event) => {
@@ -313,7 +313,7 @@ for (const name of ["dragover", "drop", "dragleave"]) {
     const files = event.dataTransfer?.types.includes("Files");
     if (name !== "dragleave" && files) event.preventDefault();
     document.body.classList.toggle("dropping", name === "dragover" && files);
-    if (name === "drop" && files) take(event.dataTransfer.files[0]);
+    if (name === "drop" && files) loadFile(event.dataTransfer.files[0]);
   });
 }
 
@@ -321,7 +321,7 @@ async function start() {
   try {
     state.about = await (await fetch("v1/model")).json();
   } catch {
-    tellProblem("The service does not answer.");
+    showProblem("The service is not responding.");
     return;
   }
   const { labels, scheme, versions, threshold } = state.about;
@@ -336,7 +336,7 @@ async function start() {
   $("threshold-value").textContent = threshold.toFixed(2);
   $("how-w2ner").hidden = scheme !== "w2ner";
   if (!area.value) area.value = SAMPLE;
-  askSoon(0);
+  extractSoon(0);
 }
 
 listEntities();

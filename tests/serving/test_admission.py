@@ -1,4 +1,4 @@
-"""Many requests at once, slow ones, clients that go away: on an event loop of the test's own."""
+"""Many requests at once, slow ones, clients that disconnect: on an event loop of the test's own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trigner.serving import ServiceSettings, create_app
 
 
 class Call:
-    """One request to the application, spoken as a server would."""
+    """One request to the application, sent as an ASGI server would."""
 
     def __init__(self, app, body, *, hold=False):
         self.app = app
@@ -22,7 +22,7 @@ class Call:
             self.messages.put_nowait({"type": "http.request", "body": body, "more_body": False})
         self.task = asyncio.ensure_future(self._run())
 
-    def leave(self):
+    def disconnect(self):
         self.messages.put_nowait({"type": "http.disconnect"})
 
     async def _run(self):
@@ -41,8 +41,8 @@ class Call:
             self.body += message.get("body", b"")
 
 
-def ask(**question):
-    return json.dumps(question).encode()
+def body(**fields):
+    return json.dumps(fields).encode()
 
 
 def with_service(scenario, extract, **settings):
@@ -60,12 +60,12 @@ async def entered(gate):
     assert await asyncio.to_thread(gate.entered.wait, 20)
 
 
-def test_what_is_too_much_comes_back_later(gated, gate):
+def test_too_many_requests_get_503(gated, gate):
     async def scenario(app):
         gate.shut()
-        held = [Call(app, ask(text="no pain.")) for _ in range(3)]
+        held = [Call(app, body(text="no pain.")) for _ in range(3)]
         await entered(gate)
-        refused = Call(app, ask(text="no pain."))
+        refused = Call(app, body(text="no pain."))
         await refused.task
         assert refused.status == 503
         assert int(refused.headers["retry-after"]) >= 1
@@ -74,51 +74,53 @@ def test_what_is_too_much_comes_back_later(gated, gate):
         for call in held:
             await call.task
         assert [call.status for call in held] == [200] * 3
-        after = Call(app, ask(text="no pain."))
+        after = Call(app, body(text="no pain."))
         await after.task
         assert after.status == 200
 
     with_service(scenario, gated, max_waiting=3)
 
 
-def test_who_is_not_done_in_time_is_told(gated, gate):
+def test_timeouts(gated, gate):
     async def scenario(app):
         gate.shut()
-        begun = Call(app, ask(text="no pain."))
+        running = Call(app, body(text="no pain."))
         await entered(gate)
-        waiting = Call(app, ask(text="no pain."))
-        await asyncio.gather(begun.task, waiting.task)
-        assert begun.status == 504
-        assert b"within 0.5 seconds" in begun.body
+        waiting = Call(app, body(text="no pain."))
+        await asyncio.gather(running.task, waiting.task)
+        assert running.status == 504
+        assert b"timed out after 0.5 seconds" in running.body
         assert waiting.status == 503
+        assert b"timed out in the queue: retry in" in waiting.body
         assert waiting.headers["retry-after"]
         gate.open.set()
-        after = Call(app, ask(text="no pain."))
+        after = Call(app, body(text="no pain."))
         await after.task
         assert after.status == 200
 
     with_service(scenario, gated, timeout=0.5)
 
 
-def test_a_body_that_does_not_come_is_not_waited_for(extract):
+def test_a_timeout_while_reading_the_body(extract):
     async def scenario(app):
         call = Call(app, b"", hold=True)
         await call.task
         assert call.status == 408
+        assert b"timed out while reading the request body" in call.body
 
     with_service(scenario, extract, timeout=0.2)
 
 
-def test_nothing_more_is_done_for_a_client_that_leaves(gated, gate):
+def test_work_stops_when_the_client_disconnects(gated, gate):
     async def scenario(app):
         gate.shut()
         before = len(gate.sizes)
-        call = Call(app, ask(text="My leg hurt. " * 500))
+        call = Call(app, body(text="My leg hurt. " * 500))
         await entered(gate)
-        call.leave()
+        call.disconnect()
         await call.task
         gate.open.set()
-        other = Call(app, ask(text="no pain."))
+        other = Call(app, body(text="no pain."))
         await other.task
         assert other.status == 200
         assert len(gate.sizes) - before == 2
@@ -126,22 +128,22 @@ def test_nothing_more_is_done_for_a_client_that_leaves(gated, gate):
     with_service(scenario, gated)
 
 
-def test_a_client_that_leaves_while_it_sends_leaves_nothing_behind(extract):
+def test_a_client_that_disconnects_while_it_sends_frees_its_slot(extract):
     async def scenario(app):
         call = Call(app, b"", hold=True)
         await asyncio.sleep(0.05)
-        call.leave()
+        call.disconnect()
         await call.task
         assert call.status == 499
         for _ in range(3):
-            after = Call(app, ask(text="no pain."))
+            after = Call(app, body(text="no pain."))
             await after.task
             assert after.status == 200
 
     with_service(scenario, extract, max_waiting=1)
 
 
-def test_a_failure_is_told_without_a_reason_and_the_service_stays(extract, caplog):
+def test_an_internal_error_hides_its_reason_and_the_service_goes_on(extract, caplog):
     def scorer(batch):
         if broken:
             raise ValueError("a secret of the machine")
@@ -151,12 +153,12 @@ def test_a_failure_is_told_without_a_reason_and_the_service_stays(extract, caplo
 
     async def scenario(app):
         broken.append(True)
-        call = Call(app, ask(text="no pain."))
+        call = Call(app, body(text="no pain."))
         await call.task
         assert call.status == 500
         assert b"secret" not in call.body
         broken.clear()
-        after = Call(app, ask(text="no pain."))
+        after = Call(app, body(text="no pain."))
         await after.task
         assert after.status == 200
 
@@ -165,7 +167,7 @@ def test_a_failure_is_told_without_a_reason_and_the_service_stays(extract, caplo
 
 
 @pytest.mark.parametrize("count", [40])
-def test_many_at_once_get_what_is_theirs(extract, count):
+def test_many_requests_at_once_get_their_own_results(extract, count):
     texts = [f"{'my left leg hurt, ' * (n % 5)} no pain in arm, numb {n}." for n in range(count)]
     expected = [
         [[list(f) for f in e.fragments] for e in document.entities]
@@ -174,7 +176,7 @@ def test_many_at_once_get_what_is_theirs(extract, count):
     assert any(expected)
 
     async def scenario(app):
-        calls = [Call(app, ask(text=text)) for text in texts]
+        calls = [Call(app, body(text=text)) for text in texts]
         await asyncio.gather(*(call.task for call in calls))
         for call, own in zip(calls, expected, strict=True):
             assert call.status == 200

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from trigner.serving.around import HEADERS
+from trigner.serving.middleware import HEADERS
 
 
 @pytest.mark.parametrize(
@@ -10,7 +10,7 @@ from trigner.serving.around import HEADERS
     [("GET", "/", 200), ("GET", "/page.js", 200), ("GET", "/v1/model", 200), ("GET", "/no", 404),
      ("PUT", "/v1/extract", 405), ("POST", "/v1/extract", 400), ("GET", "/v1/extract/", 404)],
 )  # fmt: skip
-def test_every_answer_keeps_browsers_careful(serve, method, path, status):
+def test_every_response_has_security_headers_and_is_counted(serve, method, path, status):
     client = serve()
     response = client.request(method, path, content=b"x")
     assert response.status_code == status
@@ -23,7 +23,7 @@ def test_every_answer_keeps_browsers_careful(serve, method, path, status):
     assert counted in client.get("/metrics").text
 
 
-def test_nothing_but_our_own_files_may_run():
+def test_only_our_own_files_may_run():
     policy = HEADERS["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self';")
     assert "unsafe" not in policy

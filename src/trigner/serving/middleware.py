@@ -1,4 +1,4 @@
-"""Around every request: headers that keep browsers careful, and what is counted."""
+"""ASGI middleware: security headers on every response, and request metrics."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-KEPT_NOWHERE = (b"cache-control", b"no-store")
-"""Answers hold what users sent; the page's own files say otherwise themselves."""
+NO_STORE = (b"cache-control", b"no-store")
+"""Responses contain what users sent; the page's own files set another `Cache-Control`."""
 
 
-class Around:
-    """Adds `HEADERS` to every response and counts it under its path, if that is one of ours."""
+class HeadersAndMetrics:
+    """Adds `HEADERS` to every response and counts it, paths that are not ours as `other`."""
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics, paths: Collection[str]) -> None:
         self._app = app
@@ -37,7 +37,7 @@ class Around:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        status = 500  # what follows when no response is begun
+        status = 500  # what the server sends when no response is started
         started = time.perf_counter()
 
         async def send_with_headers(message: Message) -> None:
@@ -46,8 +46,8 @@ class Around:
                 status = message["status"]
                 headers = list(message.get("headers", ()))
                 headers += [(k.lower().encode(), v.encode()) for k, v in HEADERS.items()]
-                if not any(name == KEPT_NOWHERE[0] for name, _ in headers):
-                    headers.append(KEPT_NOWHERE)
+                if not any(name == NO_STORE[0] for name, _ in headers):
+                    headers.append(NO_STORE)
                 message = {**message, "headers": headers}
             await send(message)
 

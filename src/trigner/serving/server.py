@@ -1,4 +1,4 @@
-"""The service on a port, until it is told to stop."""
+"""The HTTP server: listens on a port until a signal stops it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fastapi import FastAPI
 
 from trigner.errors import TrignerError
 
-WAITING_CONNECTIONS = 1024
+BACKLOG = 1024
 
 
 def serve(
@@ -23,10 +23,10 @@ def serve(
     stop_within: float,
     on_ready: Callable[[str], None] = lambda address: None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT, then finish what was taken, for `stop_within` seconds.
+    """Serve until SIGTERM or SIGINT, then finish requests in progress, for `stop_within` seconds.
 
-    Port 0 is any that is free; `on_ready` is told the address once requests are answered. Raises
-    TrignerError when the address cannot be had or the service does not start.
+    Port 0 picks a free one; `on_ready` is called with the address once requests are answered.
+    Raises TrignerError when the address is not available or the service fails to start.
     """
     listener = _listener(host, port)
     address = _address(listener, host)
@@ -34,14 +34,14 @@ def serve(
         uvicorn.Config(
             app,
             log_level="warning",
-            access_log=False,  # texts are nobody's business, nor is who sends them
+            access_log=False,  # neither texts nor who sends them are logged
             server_header=False,
             lifespan="on",
             timeout_graceful_shutdown=max(1, round(stop_within)),
         ),
         lambda: on_ready(address),
     )
-    # uvicorn raises the signal that stopped it once more when all is done: that is no failure.
+    # uvicorn raises the signal that stopped it again at its end, which is not a failure.
     previous = {
         number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)
     }
@@ -52,11 +52,11 @@ def serve(
             signal.signal(number, handler)
         listener.close()
     if not server.started:
-        raise TrignerError("the service did not start: see above")
+        raise TrignerError("the service failed to start: see the messages above")
 
 
 class _Server(uvicorn.Server):
-    """uvicorn that tells when it is ready."""
+    """uvicorn with a callback when it is ready."""
 
     def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -70,14 +70,14 @@ class _Server(uvicorn.Server):
 
 def _listener(host: str, port: int) -> socket.socket:
     try:
-        family, kind, protocol, _, place = socket.getaddrinfo(
+        family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         listener = socket.socket(family, kind, protocol)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind(place)
-            listener.listen(WAITING_CONNECTIONS)
+            listener.bind(address)
+            listener.listen(BACKLOG)
         except OSError:
             listener.close()
             raise

@@ -1,4 +1,4 @@
-"""The service as a process of its own: started, told to stop, and what its clients see."""
+"""The service as a process of its own: started, stopped by a signal, and what its clients see."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from trigner.errors import TrignerError
 from trigner.serving import create_app, serve
 
 
-def post(port, question, timeout=60):
+def post(port, body, timeout=60):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
-        connection.request("POST", "/v1/extract", json.dumps(question))
+        connection.request("POST", "/v1/extract", json.dumps(body))
         response = connection.getresponse()
         return response.status, json.loads(response.read())
     finally:
         connection.close()
 
 
-def test_what_was_taken_is_finished_when_the_service_is_told_to_stop(folder):
+def test_requests_in_progress_are_finished_on_sigterm(folder):
     answers = []
     with process(folder) as (running, port):
-        question = {"text": "My left leg hurt, no pain in arm, numb after the tablet. " * 1500}
-        client = threading.Thread(target=lambda: answers.append(post(port, question)))
+        body = {"text": "My left leg hurt, no pain in arm, numb after the tablet. " * 1500}
+        client = threading.Thread(target=lambda: answers.append(post(port, body)))
         client.start()
         _until(lambda: _queue(port) == 1)
         running.send_signal(signal.SIGTERM)
@@ -44,13 +44,11 @@ def test_what_was_taken_is_finished_when_the_service_is_told_to_stop(folder):
     assert len(answer["entities"]) > 100
 
 
-def test_what_cannot_be_finished_in_time_is_given_up(folder):
+def test_requests_that_exceed_the_grace_period_get_503(folder):
     answers = []
     with process(folder, "--stop-within", "1") as (running, port):
-        question = {
-            "texts": ["My left leg hurt, no pain in arm, numb after the tablet. " * 300] * 90
-        }
-        client = threading.Thread(target=lambda: answers.append(post(port, question)))
+        body = {"texts": ["My left leg hurt, no pain in arm, numb after the tablet. " * 300] * 90}
+        client = threading.Thread(target=lambda: answers.append(post(port, body)))
         client.start()
         _until(lambda: _queue(port) == 1)
         started = time.monotonic()
@@ -60,7 +58,7 @@ def test_what_cannot_be_finished_in_time_is_given_up(folder):
         client.join(30)
     ((status, answer),) = answers
     assert status == 503
-    assert "stopping" in answer["detail"]
+    assert "shutting down" in answer["detail"]
 
 
 def test_an_idle_service_stops_at_once_with_connections_open(folder):
@@ -74,14 +72,14 @@ def test_an_idle_service_stops_at_once_with_connections_open(folder):
         assert running.wait(15) == 0
 
 
-def test_a_body_that_is_too_large_is_answered_not_cut_off(folder):
+def test_a_body_that_is_too_large_gets_413(folder):
     with process(folder) as (_, port):
         status, answer = post(port, {"text": "pain " * 1_000_000})
-        assert (status, answer["detail"]) == (413, "the body has more than 2000000 bytes")
+        assert (status, answer["detail"]) == (413, "the request body is larger than 2000000 bytes")
         assert post(port, {"text": "no pain."})[0] == 200
 
 
-def test_an_address_that_is_taken(extract):
+def test_an_address_that_is_in_use(extract):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(TrignerError, match=f"cannot listen on 127.0.0.1:{port}"):
