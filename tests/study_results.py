@@ -9,7 +9,7 @@ from trigner.studies.predictions import Found, write_found
 from trigner.studies.results import CHOSEN_BY, FOUND_SUFFIX, Chosen, Result, write_result
 
 SMALL = """\
-  network: {lstm_size: 8, distance_size: 3, region_size: 3, channels: 4, pair_size: 6, grid_size: 5}
+  model: {lstm_size: 8, distance_size: 3, region_size: 3, channels: 4, pair_size: 6, grid_size: 5}
   optimisation: {epochs: 2, batch_size: 2}
 """
 STUDY = f"""\

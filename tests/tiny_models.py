@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from trigner.inference.torch_runtime import torch_scorer
 
 from tiny_encoders import tiny_encoder
 from trigner.batches import collate
-from trigner.inference.torch_runtime import torch_scorer
 from trigner.networks import Model, NetworkSettings, create
 from trigner.schemes import TagSpace
 from trigner.schemes import scheme as make_scheme

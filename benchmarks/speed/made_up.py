@@ -47,7 +47,7 @@ def model(encoder: str, pair_map: str = "low_rank") -> Model:
 def system(encoder: str, settings: Settings) -> Model:
     """A fresh model of any system, one label."""
     torch.manual_seed(1)
-    return create(encoder, settings.scheme, (LABEL,), settings.network)
+    return create(encoder, settings.system, (LABEL,), settings.model)
 
 
 def vocabulary() -> list[str]:

@@ -70,7 +70,7 @@ class DevPart(_Part):
 
 
 class Provenance(_Part):
-    """Where a model comes from. All of it is optional; further parts with scores may stand beside."""
+    """Where a model comes from. All of it is optional; other parts with scores may be added."""
 
     settings: dict[str, Any] = {}
     parameters: int | None = None
@@ -80,6 +80,7 @@ class Provenance(_Part):
     licence: str | None = None
     data: str | None = None
     recipe: str | None = None
+    init_from: dict[str, str] | None = None
 
 
 class Description(_Part):

@@ -17,11 +17,11 @@ from trigner.serving import ServiceSettings, create_app
 from trigner.training.progress import ShowProgress
 
 QUICK = [
-    *("--set", "network.lstm_size=8", "--set", "network.channels=4"),
-    *("--set", "network.pair_size=6", "--set", "network.grid_size=5"),
-    *("--set", "network.biaffine_size=5", "--set", "network.toe.heads=2"),
-    *("--set", "network.mac.size=12", "--set", "network.mac.span_size=8"),
-    *("--set", "network.toe.feed_forward=7", "--set", "optimisation.epochs=2", "--device", "cpu"),
+    *("--set", "model.lstm_size=8", "--set", "model.channels=4"),
+    *("--set", "model.pair_size=6", "--set", "model.grid_size=5"),
+    *("--set", "model.biaffine_size=5", "--set", "model.toe.heads=2"),
+    *("--set", "model.mac.size=12", "--set", "model.mac.span_size=8"),
+    *("--set", "model.toe.feed_forward=7", "--set", "optimisation.epochs=2", "--device", "cpu"),
 ]
 LOSSY = {"corro", "biohd", "biohd1234", "bio"}
 """Schemes that cannot express every annotation of the small corpus."""
@@ -43,7 +43,7 @@ def entities(folder, text=TEXT):
 def test_train_resume_and_go_on_from_there(run, gold, encoder, tmp_path, monkeypatch, scheme):
     dev = shutil.copytree(gold, tmp_path / "dev")
     base = ["train", "--train", gold, "--dev", dev]
-    arguments = [*base, "--out", tmp_path / "m", "--encoder", encoder, "--scheme", scheme, *QUICK]
+    arguments = [*base, "--out", tmp_path / "m", "--encoder", encoder, "--system", scheme, *QUICK]
 
     def interrupt(*_, **__):
         raise KeyboardInterrupt

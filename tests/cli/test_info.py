@@ -6,7 +6,7 @@ import shutil
 
 def test_info(run, model):
     text = run("info", model).out
-    assert "scheme: w2ner" in text
+    assert "system: w2ner" in text
     assert json.loads(run("info", model, "--json").out)["labels"] == ["ADR", "Drug"]
 
 

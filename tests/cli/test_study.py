@@ -82,8 +82,8 @@ def share14(root):
 SMALL = [
     option
     for assignment in (
-        *("network.lstm_size=8", "network.channels=4", "network.pair_size=6"),
-        *("network.grid_size=5", "network.biaffine_size=6", "optimisation.batch_size=1"),
+        *("model.lstm_size=8", "model.channels=4", "model.pair_size=6"),
+        *("model.grid_size=5", "model.biaffine_size=6", "optimisation.batch_size=1"),
         *("optimisation.epochs=1", "adapt.epochs=1", "adapt.batch_size=2"),
     )
     for option in ("--set", assignment)

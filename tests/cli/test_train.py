@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 QUICK = [
-    *("--set", "network.lstm_size=8", "--set", "network.channels=4"),
-    *("--set", "network.pair_size=6", "--set", "network.grid_size=5"),
+    *("--set", "model.lstm_size=8", "--set", "model.channels=4"),
+    *("--set", "model.pair_size=6", "--set", "model.grid_size=5"),
     *("--set", "optimisation.epochs=2", "--device", "cpu"),
 ]
 
@@ -27,8 +27,8 @@ def test_train_then_use(run, gold, encoder, tmp_path):
 @pytest.mark.parametrize(
     ("scheme", "changes"),
     [
-        ("biohd", {"network.sequence.transitions": True, "network.sequence.layer": "hidden"}),
-        ("corro", {"task.partial_labels": "hard", "network.sequence.layer": "bilstm"}),
+        ("biohd", {"model.sequence.transitions": True, "model.sequence.layer": "hidden"}),
+        ("corro", {"task.partial_labels": "hard", "model.sequence.layer": "bilstm"}),
     ],
 )
 def test_settings_of_sequence_schemes_train_and_export(
@@ -38,7 +38,7 @@ def test_settings_of_sequence_schemes_train_and_export(
     out, small = tmp_path / "model", tmp_path / "small"
     chosen = [p for name, value in changes.items() for p in ("--set", f"{name}={value}".lower())]
     base = ["train", "--train", gold, "--dev", gold / "one.txt", "--out", out]
-    result = run(*base, "--encoder", encoder, "--scheme", scheme, *QUICK, *chosen)
+    result = run(*base, "--encoder", encoder, "--system", scheme, *QUICK, *chosen)
     assert result.code == 0, result.err
     settings = json.loads(run("info", out, "--json").out)["provenance"]["settings"]
     for name, value in changes.items():
@@ -52,7 +52,7 @@ def test_settings_of_sequence_schemes_train_and_export(
 
 
 def test_triplets_are_refused_with_a_sequence_scheme(run, gold, tmp_path):
-    arguments = ["--scheme", "corro", "--set", "triplets.weight=1"]
+    arguments = ["--system", "corro", "--set", "triplets.weight=1"]
     result = run("train", "--train", gold, "--out", tmp_path / "m", *arguments)
     assert result.code == 2
     assert "the scheme corro has no word pairs: triplets.weight must be 0" in result.err
@@ -138,9 +138,9 @@ def test_starting_from_a_model_needs_no_network_settings(run, gold, encoder, mod
     description = json.loads(run("info", tmp_path / "m", "--json").out)
     assert description["network"] == json.loads((model / "trigner.json").read_text())["network"]
     assert description["provenance"]["init_from"]["model"] == str(model)
-    result = run(*base, "--out", tmp_path / "n", "--set", "network.lstm_size=16")
+    result = run(*base, "--out", tmp_path / "n", "--set", "model.lstm_size=16")
     assert result.code == 2
-    assert "was trained with other network.lstm_size" in result.err
+    assert "was trained with other model.lstm_size" in result.err
 
 
 def test_a_preset_is_no_single_setting(run, gold, tmp_path):

@@ -73,7 +73,7 @@ def test_every_setting_says_what_it_is(site):
     settings = page[page.index('id="all-settings"') : page.index('id="presets"')]
     rows = re.findall(r"<tr>\n<td><code>(\S+)</code></td>\n(.*?)</tr>", settings, re.DOTALL)
     told = dict(rows)
-    assert {"triplets.window", "optimisation.epochs", "network.pair_map", "seed"} <= set(told)
+    assert {"triplets.window", "optimisation.epochs", "model.pair_map", "seed"} <= set(told)
     assert not [name for name, rest in told.items() if "<td></td>" in rest]
 
 

@@ -31,7 +31,7 @@ def test_every_system_at_every_point_seed_by_seed(declare):
     ]
     assert labels(made) == [(name, seed) for seed in (3, 4) for name in first]
     assert made[0].settings.triplets.margin == 0.5
-    assert made[4].settings.network.co_predictor == "w2ner"
+    assert made[4].settings.model.co_predictor == "w2ner"
     assert made[5].settings.seed == 4
 
 
@@ -62,13 +62,13 @@ def test_what_is_the_same_has_one_identity(declare):
     assert c == d
     assert a != c
     assert "preset" not in a
-    assert a["revisions"] == {"network.pair_map=low_rank": "of normalised word states"}
+    assert a["revisions"] == {"model.pair_map=low_rank": "of normalised word states"}
 
 
 def test_settings_of_other_schemes_are_no_matter_of_w2ner(declare):
     study = declare(
-        HEAD + "systems: {a: , b: {network.toe.rounds: 2, task.negative_rate: 0.5}, "
-        "c: {scheme: toe}, d: {scheme: toe, network.toe.rounds: 2}}\n"
+        HEAD + "systems: {a: , b: {model.toe.rounds: 2, task.negative_rate: 0.5}, "
+        "c: {system: toe}, d: {system: toe, model.toe.rounds: 2}}\n"
         "base: {triplets.weight: 0}\n"
     )
     a, b, c, d = (run.identity for run in runs(study, FULL))
@@ -79,8 +79,8 @@ def test_settings_of_other_schemes_are_no_matter_of_w2ner(declare):
 def test_the_start_at_shares_is_no_matter_of_sequences(declare):
     study = declare(
         HEAD
-        + "systems:\n  a: {scheme: corro}\n  b: {scheme: corro, optimisation.bias_init: true}\n"
-        "  c: {scheme: mac}\n  d: {scheme: mac, optimisation.bias_init: true}\n"
+        + "systems:\n  a: {system: corro}\n  b: {system: corro, optimisation.bias_init: true}\n"
+        "  c: {system: mac}\n  d: {system: mac, optimisation.bias_init: true}\n"
     )
     a, b, c, d = (run.identity for run in runs(study, FULL))
     assert a == b
@@ -88,7 +88,7 @@ def test_the_start_at_shares_is_no_matter_of_sequences(declare):
 
 
 def test_the_pair_map_is_no_matter_of_w2ners_co_predictor(declare):
-    study = declare(HEAD + "base: {preset: w2ner}\nsystems: {a: , b: {network.pair_map: full}}\n")
+    study = declare(HEAD + "base: {preset: w2ner}\nsystems: {a: , b: {model.pair_map: full}}\n")
     a, b = (run.identity for run in runs(study, FULL))
     assert a == b
     assert a["revisions"] == {}
@@ -128,7 +128,7 @@ def test_adaptation_is_part_of_a_run(declare):
         ("base: {adapt: please}\n", 3, "adapt: is true or false, not 'please'"),
         ("systems:\n  x: {adapt.epochs: 3}\n", 4, r"adapt\.epochs changes nothing without adapt"),
         ("base: {preset: clea}\n", 3, "unknown preset 'clea'"),
-        ("systems:\n  x:\n    network.special_words: false\n", 5, "triplets need"),
+        ("systems:\n  x:\n    model.special_words: false\n", 5, "triplets need"),
         (
             "systems: {x: }\nreport:\n  baseline: [x, contrl]\n",
             5,

@@ -48,17 +48,17 @@ def test_what_systems_set(tables):
 
 def test_another_scheme_sets_nothing_else(declare, corpus, tmp_path):
     study = declare(
-        "title: a\nseeds: [1]\nsystems:\n  corro: {scheme: corro}\n"
-        "  mac: {scheme: mac, network.mac.span_size: 96}\n"
+        "title: a\nseeds: [1]\nsystems:\n  corro: {system: corro}\n"
+        "  mac: {system: mac, model.mac.span_size: 96}\n"
     )
     for run in runs(study, protocol("full")):
         result_of(run, corpus, tmp_path)
     report = report_of(study, read_results(tmp_path, "small"), corpus)
     ((corro, of_corro), (mac, of_mac)) = report.sections[0].tables[0].rows
     assert (corro, mac) == ("corro", "mac")
-    assert of_corro == "`scheme=corro`, `network.special_words=false`, `triplets.weight=0.0`"
-    assert of_mac.startswith("`scheme=mac`, `network.mac.span_size=96`")
-    assert "network.toe" not in of_mac
+    assert of_corro == "`scheme=corro`, `model.special_words=false`, `triplets.weight=0.0`"
+    assert of_mac.startswith("`scheme=mac`, `model.mac.span_size=96`")
+    assert "model.toe" not in of_mac
 
 
 def test_models_chosen_in_two_ways_have_tables_of_their_own(tables):

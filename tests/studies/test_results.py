@@ -13,10 +13,10 @@ from trigner.studies.results import ADDED, find, flat, read_results, run_name
 # Who adds a setting: results that came before it have to be told apart by `ADDED`.
 FIRST = """
 adaptation encoder scheme seed
-network.biaffine_size network.chained network.channels network.co_predictor network.dilations
-network.distance_size network.embedding_dropout network.empty_word network.encoder_layers
-network.feature_dropout network.grid_size network.lstm_size network.mask_between network.normalised
-network.output_dropout network.pair_map network.pair_size network.region_size network.special_words
+model.biaffine_size model.chained model.channels model.co_predictor model.dilations
+model.distance_size model.embedding_dropout model.empty_word model.encoder_layers
+model.feature_dropout model.grid_size model.lstm_size model.mask_between model.normalised
+model.output_dropout model.pair_map model.pair_size model.region_size model.special_words
 optimisation.batch_size optimisation.cell_budget optimisation.max_grad_norm optimisation.encoder_lr
 optimisation.epochs optimisation.epsilon optimisation.learning_rate optimisation.patience
 optimisation.precision optimisation.warmup optimisation.weight_decay

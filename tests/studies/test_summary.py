@@ -56,7 +56,7 @@ def test_several_baselines_and_one_without_results(finished, corpus):
 def test_a_system_at_several_points_is_a_baseline_at_each(declare, corpus, tmp_path):
     study = declare(
         "title: a\nseeds: [1]\nsystems: {with: , without: {triplets.weight: 0}}\n"
-        "axes: {network.lstm_size: [8, 16]}\nbeside: {other: {triplets.margin: 2}}\n"
+        "axes: {model.lstm_size: [8, 16]}\nbeside: {other: {triplets.margin: 2}}\n"
         "report: {baseline: without}\n"
     )
     for run in runs(study, protocol("full")):

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import torch
 from torch import nn
-
 from trigner.inference.exported_tagger import GatheredPooling, folded
+
 from trigner.networks.pair_maps import FullPairMap
 from trigner.networks.pooling import WordPooling
 

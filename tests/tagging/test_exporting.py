@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from trigner.inference.onnx_runtime import onnx_scorer
 
 import trigner
 from trigner.batches import collate
 from trigner.errors import InputError, TrignerError
 from trigner.inference import export, exporting
-from trigner.inference.onnx_runtime import onnx_scorer
 from trigner.model_folder import GRAPH, read_description
 
 SENTENCES = [

@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 from torch.nn import functional
+from trigner.training.objective import Objective, parameter_groups
+from trigner.training.task_losses import cell_cross_entropy, task_loss
 
 from tiny_encoders import tiny_encoder
 from tiny_models import tiny_model
@@ -13,9 +15,7 @@ from trigner.schemes import decoded_tags
 from trigner.systems.network_settings import MacSettings
 from trigner.training import resolve
 from trigner.training.data import collator
-from trigner.training.objective import Objective, parameter_groups
 from trigner.training.settings import TaskSettings, TripletSettings
-from trigner.training.task_losses import cell_cross_entropy, task_loss
 from trigner.triplets import CandidateSettings
 
 SMALL = NetworkSettings(

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from trigner.training.sequence_loss import SequenceLoss, arcs_of, log_partition
 
 from oracles import automaton_naive
 from trigner.batches import IGNORED
 from trigner.mentions import Mention
 from trigner.schemes import Corro, scheme
-from trigner.training.sequence_loss import SequenceLoss, arcs_of, log_partition
 
 CORRO = Corro(("A",))
 SEQUENCES = ("corro", "biohd", "biohd1234", "bio")

@@ -44,8 +44,8 @@ def test_what_all_papers_share():
     )
     assert optimisation.epsilon == 1e-6
     assert optimisation.cell_budget is None
-    assert settings.network.pair_map == "full"
-    assert not settings.network.mask_between
+    assert settings.model.pair_map == "full"
+    assert not settings.model.mask_between
     assert settings.triplets.unique_masks == "both"
     assert settings.triplets.window_from == "anchor"
     assert settings.triplets.special_positive == "row_or_column"
@@ -54,16 +54,16 @@ def test_what_all_papers_share():
 def test_toes_released_set_up():
     """For CADEC; the specification lists it in section 7."""
     settings = resolve(preset="paper-toe")
-    assert (settings.scheme, settings.encoder, settings.seed) == ("toe", "biobert", 1898)
-    network = settings.network
-    assert (network.lstm_size, network.biaffine_size) == (516, 516)
-    assert (network.channels, network.dilations, network.chained) == (80, (1, 2), False)
-    assert (network.grid_size, network.distance_size, network.region_size) == (120, 20, 20)
-    assert (network.embedding_dropout, network.feature_dropout) == (0.5, 0.5)
-    assert (network.output_dropout, network.encoder_layers) == (0.33, 4)
-    assert (network.co_predictor, network.leading_words) == ("w2ner", ())
-    assert (network.mask_between, network.empty_word) == (False, "batch_minimum")
-    toe = network.toe
+    assert (settings.system, settings.encoder, settings.seed) == ("toe", "biobert", 1898)
+    network = settings.model
+    assert (model.lstm_size, model.biaffine_size) == (516, 516)
+    assert (model.channels, model.dilations, model.chained) == (80, (1, 2), False)
+    assert (model.grid_size, model.distance_size, model.region_size) == (120, 20, 20)
+    assert (model.embedding_dropout, model.feature_dropout) == (0.5, 0.5)
+    assert (model.output_dropout, model.encoder_layers) == (0.33, 4)
+    assert (model.co_predictor, network.leading_words) == ("w2ner", ())
+    assert (model.mask_between, model.empty_word) == (False, "batch_minimum")
+    toe = model.toe
     assert (toe.rounds, toe.table_size, toe.heads, toe.feed_forward) == (3, 49, 12, 3072)
     assert (toe.dropout, toe.mask_padding) == (0.1, False)
     assert (settings.task.multi_label, settings.task.first_group) == ("zero_threshold", 0.5)
@@ -83,18 +83,18 @@ def test_toes_released_set_up():
 
 def test_toe_is_clean_with_its_own_convolutions():
     settings = resolve(preset="clean", options={"scheme": "toe"})
-    assert settings.network.co_predictor == "trigner"
-    assert (settings.network.dilations, settings.network.chained) == ((1, 2), False)
-    assert settings.network.toe.mask_padding
+    assert settings.model.co_predictor == "trigner"
+    assert (settings.model.dilations, settings.model.chained) == ((1, 2), False)
+    assert settings.model.toe.mask_padding
     assert settings.triplets == resolve(preset="clean").triplets
     assert settings.optimisation == resolve(preset="clean").optimisation
 
 
 def test_the_baseline_has_neither_special_words_nor_triplets():
     settings = resolve(preset="w2ner")
-    assert settings.network.leading_words == ()
+    assert settings.model.leading_words == ()
     assert settings.triplets.weight == 0
-    assert settings.network.co_predictor == "w2ner"
+    assert settings.model.co_predictor == "w2ner"
 
 
 def test_clean_weighs_triplets_less_than_the_paper():
@@ -114,7 +114,7 @@ def test_the_default_preset_suits_every_scheme(scheme):
 @pytest.mark.parametrize("scheme", ["corro", "biohd", "biohd1234", "bio"])
 def test_sequence_schemes_need_neither_special_words_nor_triplets(scheme):
     settings = resolve(options={"scheme": scheme})
-    assert settings.network.leading_words == ()
+    assert settings.model.leading_words == ()
     assert settings.triplets.weight == 0
     told = f"the scheme {scheme} has no word pairs: triplets.weight must be 0"
     with pytest.raises(InputError, match=told):
@@ -126,11 +126,11 @@ def test_sequence_schemes_need_neither_special_words_nor_triplets(scheme):
 @pytest.mark.parametrize("options", [{}, {"scheme": "mac_minimal"}])
 def test_the_released_setting_of_mac(options):
     settings = resolve(preset="paper-mac", options=options)
-    assert settings.scheme == options.get("scheme", "mac")
+    assert settings.system == options.get("scheme", "mac")
     assert settings.encoder in ENCODERS
-    assert settings.network.leading_words == ()
+    assert settings.model.leading_words == ()
     assert settings.triplets.weight == 0
-    mac = settings.network.mac
+    mac = settings.model.mac
     assert (mac.size, mac.span_size, mac.length_size) == (768, 768, 64)
     assert (mac.recurrent, mac.span_reach, mac.squared_norm) == (False, None, True)
     task = settings.task
@@ -149,5 +149,5 @@ def test_mac_has_triplets_of_both_sources(scheme):
             assignments=[f"triplets.source={source}"],
         )
         assert settings.triplets.weight == 0.001
-        assert not settings.network.mac.squared_norm
-        assert settings.network.embedding_dropout == 0.2
+        assert not settings.model.mac.squared_norm
+        assert settings.model.embedding_dropout == 0.2

@@ -13,6 +13,7 @@ from rich.console import Console
 from safetensors.torch import load_file
 from transformers import TrainerCallback
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
+from trigner.training.objective import Objective
 
 from tiny_encoders import tiny_encoder
 from trigner.errors import InputError, TrignerError
@@ -21,17 +22,16 @@ from trigner.mentions import Document, Entity
 from trigner.networks import load
 from trigner.training import resolve, train
 from trigner.training.ema import ExponentialMovingAverage
-from trigner.training.objective import Objective
 from trigner.training.progress import ShowProgress
 from trigner.training.trainer import KeepBest, TaggerTrainer
 
 SMALL = [
-    "network.lstm_size=8",
-    "network.distance_size=3",
-    "network.region_size=3",
-    "network.channels=4",
-    "network.pair_size=6",
-    "network.grid_size=5",
+    "model.lstm_size=8",
+    "model.distance_size=3",
+    "model.region_size=3",
+    "model.channels=4",
+    "model.pair_size=6",
+    "model.grid_size=5",
     "optimisation.epochs=3",
     "optimisation.batch_size=2",
 ]
@@ -79,15 +79,15 @@ def weights(trained):
             "triplets.weight=1",
             "triplets.source=pair_states",
             "triplets.selection=hn",
-            "network.pair_map=full",
+            "model.pair_map=full",
         ),
-        ("scheme=mac",),
-        ("scheme=mac", "triplets.weight=0.1", "optimisation.bias_init=false"),
-        ("network.pair_map=folded", "network.special_words=false", "sampling.coordination=0"),
+        ("system=mac",),
+        ("system=mac", "triplets.weight=0.1", "optimisation.bias_init=false"),
+        ("model.pair_map=folded", "model.special_words=false", "sampling.coordination=0"),
         ("optimisation.cell_budget=none", "optimisation.precision=bfloat16"),
-        ("scheme=corro", "task.partial_labels=hard", "optimisation.precision=bfloat16"),
-        ("scheme=biohd1234", "network.sequence.transitions=true"),
-        ("scheme=bio", "network.sequence.layer=bilstm", "network.special_words=true"),
+        ("system=corro", "task.partial_labels=hard", "optimisation.precision=bfloat16"),
+        ("system=biohd1234", "model.sequence.transitions=true"),
+        ("system=bio", "model.sequence.layer=bilstm", "model.special_words=true"),
     ],
 )
 def test_a_training_leaves_a_model_and_nothing_unfinished(encoder, tmp_path, assignments):
@@ -154,7 +154,7 @@ def test_equal_seeds_give_equal_models(encoder, tmp_path):
     assert not all(a[name].equal(c[name]) for name in a)
 
 
-@pytest.mark.parametrize("chosen", ["scheme=w2ner", "scheme=corro", "optimisation.ema_decay=0.9"])
+@pytest.mark.parametrize("chosen", ["system=w2ner", "system=corro", "optimisation.ema_decay=0.9"])
 def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeypatch, chosen):
     def keep_always(self, args, state, control, metrics=None, **_):
         self._save(0, metrics)
@@ -295,7 +295,7 @@ def test_resuming_with_another_start_is_refused(encoder, tmp_path):
 def test_starting_from_a_model_that_does_not_fit(encoder, tmp_path):
     run(encoder, tmp_path / "first")
     for changes, message in (
-        ({"small": ["network.chained=false"]}, r"was trained with other network\.chained"),
+        ({"small": ["model.chained=false"]}, r"was trained with other network\.chained"),
         ({"small": ["scheme=other"]}, "was trained with other scheme"),
         ({"small": [], "preset": "paper"}, r"other .*network\.pair_map.* leave them"),
     ):

@@ -26,12 +26,12 @@ def test_the_order_of_precedence(tmp_path):
         ("triplets.windw=3", "triplets.windw"),
         ("optimisation.epochs=0", "optimisation.epochs"),
         ("optimisation.epochs", "key=value"),
-        ("network.dilations=[0]", "dilations"),
-        ("network.special_words=false", "POS"),
+        ("model.dilations=[0]", "dilations"),
+        ("model.special_words=false", "POS"),
         ("triplets.window=-1", "triplets.window"),
         ("optimisation.learning_rate=inf", "optimisation.learning_rate: .*finite"),
         ("triplets.weight=nan", "triplets.weight"),
-        ("network.output_dropout=nan", "network.output_dropout: .*finite"),
+        ("model.output_dropout=nan", "model.output_dropout: .*finite"),
         ("triplets.selection=nearest", "selection"),
         ("a.b: [=3", "--set|settings"),
         ("preset=paper", "give --preset paper"),
@@ -43,13 +43,13 @@ def test_what_makes_no_sense_is_named(assignment, message):
 
 
 def test_both_co_predictors_have_pair_states():
-    given = ["network.co_predictor=w2ner", "triplets.source=grid"]
+    given = ["model.co_predictor=w2ner", "triplets.source=grid"]
     settings = resolve(preset="clean", assignments=given)
     assert settings.triplets.source == "pair_states"
 
 
 def test_heads_divide_the_states():
-    sizes = ["network.lstm_size=516", "network.toe.heads=12"]
+    sizes = ["model.lstm_size=516", "model.toe.heads=12"]
     assert resolve(options={"scheme": "toe"}, assignments=sizes).network.toe.heads == 12
     with pytest.raises(InputError, match=r"toe\.heads must divide .*: 516 / 8"):
         resolve(options={"scheme": "toe"}, assignments=sizes[:1])
@@ -147,7 +147,7 @@ def test_unknown_settings_are_told_with_what_there_is(assignment, told):
 def test_what_a_scheme_needs_stands_between_defaults_and_preset(monkeypatch):
     needs = {"network": {"special_words": False, "channels": 7}, "triplets": {"weight": 0}}
     monkeypatch.setitem(SCHEME_SETTINGS, "flat", needs)
-    chosen = resolve(options={"scheme": "flat"}, assignments=["network.channels=9"])
+    chosen = resolve(options={"scheme": "flat"}, assignments=["model.channels=9"])
     assert (chosen.network.special_words, chosen.triplets.weight) == (False, 0)
     assert chosen.network.channels == 9
     with pytest.raises(InputError, match="flat has no word pairs"):

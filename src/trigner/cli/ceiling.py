@@ -16,7 +16,9 @@ from trigner.cli.output import comma_list, print_json, progress, results
 from trigner.evaluation import Ceiling, Lost, ceilings
 from trigner.evaluation.ceiling import SCHEME
 from trigner.rendering import printable, surface
-from trigner.schemes import SCHEMES, scheme
+from trigner.systems import system_spec, systems
+
+WITH_CEILING = [name for name, spec in systems().items() if spec.round_trip is not None]
 
 
 def ceiling(
@@ -25,22 +27,29 @@ def ceiling(
     lost: Annotated[
         int,
         typer.Option(
-            "--lost", metavar="N", min=0, help="List the first N entities that each scheme loses."
+            "--lost", metavar="N", min=0, help="List the first N entities that each system loses."
         ),
     ] = 3,
+    system: Annotated[
+        str | None,
+        typer.Option("--system", metavar="A,B", help=f"Only these: {', '.join(WITH_CEILING)}."),
+    ] = None,
     types: Types = None,
     from_: From = None,
     split: Split = None,
     skip_bad: SkipBad = False,
 ) -> None:
-    """Measure what each tagging scheme could reach at best on these annotations.
+    """Measure what each system could reach at best on these annotations.
 
     The annotations are encoded and decoded again. What is lost is lost before any model is trained:
-    to the splitting of sentences, to words that do not align, or to the scheme. Spurious is what
-    comes back from a scheme's tags without having been annotated.
+    to the splitting of sentences, to words that do not align, or to the system's format. Spurious is
+    what comes back from it without having been annotated.
 
     Example:  trigner ceiling --data annotated/ --lost 20
     """
+    chosen = [system_spec(name) for name in comma_list(system) or WITH_CEILING]
+    for spec in chosen:
+        spec.require("ceiling")
     corpus = read_documents(
         data, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
     )
@@ -48,7 +57,7 @@ def ceiling(
     labels = sorted({entity.label for document in documents for entity in document.entities})
     found = ceilings(
         progress(documents, total=len(documents), what="encoding and decoding"),
-        {name: scheme(name, labels) for name in SCHEMES},
+        {spec.name: spec.round_trip(labels) for spec in chosen if spec.round_trip is not None},
     )
     if json:
         print_json(
@@ -67,19 +76,19 @@ def ceiling(
     print_left_out(corpus)
     for reason, number in next(iter(found.values())).lost_by.items():
         if reason != SCHEME:
-            console.print(f"{number:,} gold entities lost to every scheme: {reason}")
+            console.print(f"{number:,} gold entities lost to every system: {reason}")
     for name, reached in found.items():
         if reached.incomplete:
             console.print(f"{name}: {reached.incomplete:,} sentences at the bound of decoding")
     if lost and any(reached.lost_by_scheme for reached in found.values()):
-        console.print(f"\nThe first {lost} that each scheme loses (--lost N for more):")
+        console.print(f"\nThe first {lost} that each system loses (--lost N for more):")
         console.print(_lost_table(found, lost))
 
 
 def _table(found: Mapping[str, Ceiling]) -> Table:
     """A row for each scheme, rates in percent."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("scheme", no_wrap=True)
+    table.add_column("system", no_wrap=True)
     for column in ("P", "R", "F1", "disc. P", "disc. R", "disc. F1", "lost", "spurious"):
         table.add_column(column, justify="right", no_wrap=True)
     for name, reached in found.items():
@@ -97,7 +106,7 @@ def _table(found: Mapping[str, Ceiling]) -> Table:
     gold = next(iter(found.values()))
     table.caption = Text(
         f"of {gold.overall.gold:,} entities, {gold.discontinuous.gold:,} of them discontinuous;"
-        " lost: by the scheme",
+        " lost: by the system",
         style="none",
     )
     table.caption_justify = "left"
@@ -105,9 +114,9 @@ def _table(found: Mapping[str, Ceiling]) -> Table:
 
 
 def _lost_table(found: Mapping[str, Ceiling], number: int) -> Table:
-    """The first entities that each scheme loses."""
+    """The first entities that each system loses."""
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("scheme", "document", "type", "entity", "characters"):
+    for column in ("system", "document", "type", "entity", "characters"):
         table.add_column(column, overflow="fold")
     for name, reached in found.items():
         for lost in _lost(reached, number):

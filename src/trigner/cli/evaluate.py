@@ -26,6 +26,7 @@ from trigner.cli.output import comma_list, progress, tell
 from trigner.errors import InputError
 from trigner.evaluation import ceiling, score, sign, unknown_labels, without_first
 from trigner.model_folder import read_description
+from trigner.systems import system_spec
 
 
 def evaluate(
@@ -77,21 +78,26 @@ def evaluate(
                 " they count as missed"
             ]
         )
-    found = list(progress(extract.documents(documents), total=len(documents), what="evaluating"))
+    run = extract.documents(documents)
+    found = list(progress(run, total=len(documents), what="evaluating"))
     found = list(without_first(found, skip_first))
-    tell(extract.tally.notices())
-    if extract.tally.windowed and (beyond := extract.beyond_windows(documents)):
+    tell(run.statistics.notices())
+    if run.statistics.windowed and (beyond := extract.beyond_windows(documents)):
         tell([f"{beyond} annotations lie whole in no window: they count as missed"])
     if wanted is not None:
         found = list(with_types(found, wanted))
-    settings = read_description(model).get("provenance", {}).get("settings")
-    beyond = ceiling(documents, extract.scheme, labels=set(extract.labels)).lost_by_scheme
+    settings = read_description(model).provenance.settings
+    round_trip = system_spec(extract.system).round_trip
+    unreachable_by = {}
+    if round_trip is not None:
+        reached = ceiling(documents, round_trip(extract.labels), labels=set(extract.labels))
+        unreachable_by[extract.system] = reached.lost_by_scheme
     scores = score(
         documents,
         found,
-        signature=str(sign(documents, settings=settings, seed=(settings or {}).get("seed"))),
-        unreachable_by={extract.scheme.name: beyond},
+        signature=str(sign(documents, settings=settings, seed=settings.get("seed"))),
+        unreachable_by=unreachable_by,
         left_out=corpus.left_out,
-        bounded=extract.tally.bounded,
+        bounded=run.statistics.bounded,
     )
     report(scores, documents, found, json=json, errors=errors, page=html)

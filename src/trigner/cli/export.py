@@ -10,6 +10,8 @@ import typer
 from trigner.cli.options import ModelFolder
 from trigner.cli.output import errors, refuse_non_empty, results
 from trigner.errors import require_extra
+from trigner.inference import spec_of
+from trigner.model_folder import read_description
 
 
 def export(
@@ -30,13 +32,11 @@ def export(
     Example:  trigner export --model model --out small --int8
     """
     refuse_non_empty(out)
+    spec = spec_of(model, read_description(model))
+    spec.require("export")
     require_extra("train", "torch", "transformers")
     require_extra("export", "onnx", "onnxscript")
-    from trigner.inference import export as run
-    from trigner.networks import load
-
-    loaded = load(model)
     with errors().status("exporting"):
-        run(loaded, out, int8=int8)
+        spec.implementation("export")(model, out, int8=int8)
     size = sum(file.stat().st_size for file in out.iterdir()) / 1e6
     results().print(f"model: {out} ({size:.1f} MB)", markup=False, highlight=False)

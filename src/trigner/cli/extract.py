@@ -97,10 +97,11 @@ def extract(
         arguments, format=from_, skip_bad=skip_bad, lines=lines, check=_check(out, format)
     )
     pipeline = load_extractor(model, device=device, batch_size=batch_size, threshold=threshold)
-    found = progress(pipeline.documents(documents), total=documents.total, what="extracting")
+    run = pipeline.documents(documents)
+    found = progress(run, total=documents.total, what="extracting")
     dropped = _write(found, documents, format, out)
     tell(dropped)
-    tell(pipeline.tally.notices())
+    tell(run.statistics.notices())
 
 
 def _check(out: Path | None, format: str) -> Callable[[Iterable[Document]], Iterable[Document]]:

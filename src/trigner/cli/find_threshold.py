@@ -63,8 +63,9 @@ def find_threshold(
     corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split, types=wanted)
     extract = load_extractor(model, device=device, batch_size=batch_size)
     documents = corpus.documents
-    found = list(progress(extract.documents(documents), total=len(documents), what="scoring"))
-    tell(extract.tally.notices())
+    run = extract.documents(documents)
+    found = list(progress(run, total=len(documents), what="scoring"))
+    tell(run.statistics.notices())
     by_label = curves(documents, with_types(found, wanted))
     # One type alone is all types.
     shown = {label: c for label, c in by_label.items() if label != ALL or len(by_label) != 2}

@@ -119,8 +119,9 @@ def write_outcomes(
         systems = {o.variant.name: o.predicted[_SHOWN_REPAIR] for o in outcomes}
         for name, model in beside.items():
             extract = load_extractor(model, device="auto", batch_size=32)
-            systems[name] = tuple(extract.documents(task.documents))
-            tell(extract.tally.notices())
+            run = extract.documents(task.documents)
+            systems[name] = tuple(run)
+            tell(run.statistics.notices())
         compared = {name: compare(task.documents, found) for name, found in systems.items()}
         write_text(html, systems_page(compared))
         tell([f"gold and {len(compared)} systems side by side: {html}"])

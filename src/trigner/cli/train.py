@@ -23,9 +23,9 @@ from trigner.corpora import NoPartError
 from trigner.errors import InputError, require_extra
 from trigner.evaluation import table, unknown_labels
 from trigner.mentions import Document
-from trigner.schemes import SCHEMES
+from trigner.systems import systems
 
-OTHERS = [name for name in SCHEMES if name != "w2ner"]
+SYSTEMS = f"w2ner (default), {', '.join(name for name in systems() if name != 'w2ner')}"
 HELD_OUT = 10  # percent of the documents that become dev when none is given
 
 
@@ -44,9 +44,14 @@ def train(
             " bioclinicalbert, pharmbert.",
         ),
     ] = None,
-    scheme: Annotated[
+    system: Annotated[
         str | None,
-        typer.Option("--scheme", help=f"Tagging scheme: w2ner (default), {', '.join(OTHERS)}."),
+        typer.Option(
+            "--system",
+            "--scheme",
+            metavar="NAME",
+            help=f"What is trained: {SYSTEMS}. `trigner info --systems` says what each is.",
+        ),
     ] = None,
     types: Types = None,
     init_from: Annotated[
@@ -106,7 +111,7 @@ def train(
         preset=preset,
         file=config,
         assignments=set_ or (),
-        options={"encoder": encoder, "scheme": scheme, "seed": seed},
+        options={"encoder": encoder, "system": system, "seed": seed},
         init_from=init_from,
     )
     if not resume:
@@ -138,8 +143,9 @@ def train(
         )
     tell(f"{n} training entities out of reach: {why}" for why, n in trained.data.unusable.items())
     console = results()
-    epoch = trained.best.model.provenance["dev"]["epoch"]
-    console.print(f"best epoch on dev ({len(held_out)} documents): {epoch}", highlight=False)
+    console.print(
+        f"best epoch on dev ({len(held_out)} documents): {trained.best.epoch}", highlight=False
+    )
     console.print(table(trained.best.scores))
     console.print(f"model: {out}", markup=False, highlight=False)
 

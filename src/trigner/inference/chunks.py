@@ -26,8 +26,12 @@ class Unfinished:
 
     def finished(self) -> Document:
         """The document with what was found, by place and label."""
-        ordered = sorted(self.entities, key=lambda e: (e.fragments, e.label))
-        return replace(self.document, entities=tuple(ordered))
+        return replace(self.document, entities=tuple(ordered(self.entities)))
+
+
+def ordered(entities: Iterable[Entity]) -> list[Entity]:
+    """Entities by offset and label, as all results have them."""
+    return sorted(entities, key=lambda e: (e.fragments, e.label))
 
 
 @dataclass

@@ -93,12 +93,15 @@ class Extractor:
         chosen = self if batch_size is None else replace(self, batch_size=batch_size)
         return chosen.documents(Document(str(n), text) for n, text in enumerate(texts))
 
-    def documents(self, documents: Iterable[Document]) -> Run:
+    def documents(
+        self, documents: Iterable[Document], statistics: RunStatistics | None = None
+    ) -> Run:
         """The documents with what was found in place of their entities, in order.
 
         Memory does not grow with their number, and with the length of one by its entities alone.
+        What the run meets is added to `statistics` if they are given.
         """
-        statistics = RunStatistics()
+        statistics = RunStatistics() if statistics is None else statistics
         return Run(self._found(documents, statistics), statistics)
 
     def batch(self, documents: Sequence[Document]) -> tuple[list[Extracted], RunStatistics]:
@@ -118,7 +121,11 @@ class Extractor:
         try:
             (found,) = self._found([document], statistics)
         except Exception as error:  # whatever it is, it is this document's alone
-            reason = str(error) if isinstance(error, TrignerError) else f"{type(error).__name__}: {error}"
+            reason = (
+                str(error)
+                if isinstance(error, TrignerError)
+                else f"{type(error).__name__}: {error}"
+            )
             return Extracted(document.id, None, reason)
         return Extracted(document.id, found)
 
@@ -156,9 +163,7 @@ class Extractor:
         bounded: set[int] = set()
         for own, prediction in self.predicted(prepared.inputs):
             found[own.sentence] += prediction.mentions
-            statistics.add_prediction(prediction, first_bounded=own.sentence not in bounded)
-            if prediction.bounded:
-                bounded.add(own.sentence)
+            statistics.add_prediction(prediction, own, bounded)
         for mentions in found:
             mentions.sort(key=lambda scored: -scored.score)
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trigner.systems import Prediction, Prepared
+from trigner.systems import Input, Prediction, Prepared
 
 
 @dataclass
@@ -29,9 +29,11 @@ class RunStatistics:
         self.windowed += prepared.windowed
         self.truncated += prepared.truncated
 
-    def add_prediction(self, prediction: Prediction, *, first_bounded: bool) -> None:
-        """Count a prediction; `first_bounded` unless its sentence hit the bound before."""
-        self.bounded += prediction.bounded and first_bounded
+    def add_prediction(self, prediction: Prediction, own: Input, bounded: set[int]) -> None:
+        """Count the prediction on an input; `bounded` holds the sentences counted as that."""
+        if prediction.bounded and own.sentence not in bounded:
+            bounded.add(own.sentence)
+            self.bounded += 1
         self.on_special_words += prediction.on_special_words
 
     def notices(self) -> list[str]:

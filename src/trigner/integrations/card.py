@@ -8,9 +8,8 @@ from typing import Any
 
 import yaml
 
-from trigner import __version__
 from trigner.inference.fetching import HUB_NAME
-from trigner.model_folder import is_exported
+from trigner.model_folder import Description
 
 SLICES = {
     "f1": "all entities",
@@ -29,21 +28,21 @@ LIMITS = """\
 
 
 def model_card(
-    description: Mapping[str, Any], *, name: str | None = None, licence: str | None = None
+    description: Description, *, name: str | None = None, licence: str | None = None
 ) -> str:
     """Markdown with YAML front matter, from a description (`model_folder.read_description`).
 
     `name` is what the model is loaded by; `licence` an identifier such as `apache-2.0`, by default
     what the provenance says. What the description does not say is left out, never guessed.
     """
-    provenance = _mapping(description.get("provenance"))
+    provenance = description.provenance.model_dump(mode="json", exclude_none=True)
     licence = licence or provenance.get("licence")
     parts = [
         _front_matter(description, provenance, licence),
         f"# {name or 'A trigner model'}\n",
         _purpose(description),
         _use(description, name),
-        f"## Labels\n\n{_list(f'`{_plain(label)}`' for label in description['labels'])}\n",
+        f"## Labels\n\n{_list(f'`{_plain(label)}`' for label in description.labels)}\n",
         _data(provenance, licence),
         _scores(provenance),
         _calibration(provenance),
@@ -54,7 +53,7 @@ def model_card(
 
 
 def _front_matter(
-    description: Mapping[str, Any], provenance: Mapping[str, Any], licence: str | None
+    description: Description, provenance: Mapping[str, Any], licence: str | None
 ) -> str:
     values: dict[str, Any] = {
         "library_name": "trigner",
@@ -63,7 +62,7 @@ def _front_matter(
             "trigner",
             "named-entity-recognition",
             "discontinuous-ner",
-            "onnx" if is_exported(description) else "pytorch",
+            "onnx" if description.is_exported else "pytorch",
         ],
     }
     if licence:
@@ -74,12 +73,11 @@ def _front_matter(
     return f"---\n{yaml.safe_dump(values, sort_keys=False, allow_unicode=True)}---\n"
 
 
-def _purpose(description: Mapping[str, Any]) -> str:
-    runtime = _mapping(description.get("runtime"))
-    precision = _plain(runtime.get("precision", "float32"))
+def _purpose(description: Description) -> str:
+    precision = _plain("float32" if description.runtime is None else description.runtime.precision)
     kind = (
         f"It runs with ONNX Runtime ({precision}), without PyTorch."
-        if is_exported(description)
+        if description.is_exported
         else "It runs with PyTorch, can be trained further, and be exported to ONNX."
     )
     return (
@@ -89,8 +87,8 @@ def _purpose(description: Mapping[str, Any]) -> str:
     )
 
 
-def _use(description: Mapping[str, Any], name: str | None) -> str:
-    extra = "trigner" if is_exported(description) else "'trigner[train]'"
+def _use(description: Description, name: str | None) -> str:
+    extra = "trigner" if description.is_exported else "'trigner[train]'"
     return f"""## How to use
 
 `pip install {extra}`, then
@@ -171,11 +169,8 @@ def _calibration(provenance: Mapping[str, Any]) -> str:
     )
 
 
-def _versions(description: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:
-    lines = [
-        f"trigner {_plain(description.get('trigner', __version__))}, model format"
-        f" {description.get('format')}"
-    ]
+def _versions(description: Description, provenance: Mapping[str, Any]) -> str:
+    lines = [f"trigner {_plain(description.trigner)}, model format {description.format}"]
     lines += [
         f"Signature of {part}: `{_plain(values['signature'])}`"
         for part, values in provenance.items()

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trigner import __version__
 from trigner.errors import InputError, TrignerError
@@ -19,17 +19,18 @@ from trigner.inference.loading import load
 from trigner.integrations.card import model_card
 from trigner.model_folder import (
     CARD,
-    DESCRIPTION,
-    check_hashes,
-    files_of,
-    need,
+    CONFIG,
+    GRAPH,
+    TOKENIZER,
+    WEIGHTS,
+    Description,
+    check_files,
     read_description,
     replace_together,
 )
 
 if TYPE_CHECKING:
     from trigner.inference import Extractor
-    from trigner.networks import Model
 
 
 def from_pretrained(
@@ -50,31 +51,22 @@ def from_pretrained(
     return load(folder, device=device, batch_size=batch_size, threshold=threshold)
 
 
-def save_pretrained(
-    model: Model | str | Path, folder: str | Path, *, licence: str | None = None
-) -> Path:
+def save_pretrained(model: str | Path, folder: str | Path, *, licence: str | None = None) -> Path:
     """Write a model to a folder as the Hub wants it, with its card.
 
-    `model` is one in memory (`networks.Model`), a folder of either kind, or a Hub name; a folder's
-    own card is kept unless `licence` is given. Other files of `folder` stay. Returns the folder.
+    `model` is a folder of either kind or a Hub name; a folder's own card is kept unless `licence` is given. Other files of `folder` stay. Returns the folder.
     Raises InputError for what is no model of ours, TrignerError when it cannot be written.
     """
     out = Path(folder)
     if out.is_file():
         raise InputError("exists already and is no folder", path=out)
     writers: dict[Path, Callable[[Path], object]] = {}
-    if isinstance(model, (str, Path)):
-        source = fetch(model)
-        description = _checked(source)
-        card = _card_of(source, description, None, licence)
-        if not (out.exists() and out.samefile(source)):
-            for name in files_of(description):
-                writers[out / name] = partial(shutil.copyfile, source / name)
-    else:
-        from trigner.networks import save
-
-        save(model, out)
-        card = model_card(read_description(out), licence=licence).encode("utf-8")
+    source = fetch(model)
+    description = _checked(source)
+    card = _card_of(source, description, None, licence)
+    if not (out.exists() and out.samefile(source)):
+        for name in description.all_files:
+            writers[out / name] = partial(shutil.copyfile, source / name)
     try:
         for path in writers:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -109,12 +101,12 @@ def push_to_hub(
     if name is None or name["revision"]:
         raise InputError(f"a repository's name is user/name, not {repo_id!r}")
     card = _card_of(source, description, repo_id, licence)
-    files = files_of(description)
+    files = description.all_files
     api = HfApi(token=token, library_name="trigner", library_version=__version__)
     try:
         api.create_repo(repo_id, private=private, exist_ok=True)
         held = set(api.list_repo_files(repo_id, revision=revision))
-        stale = ({*files_of({}), *files_of({"runtime": {}})} - set(files)) & held
+        stale = ({GRAPH, CONFIG, WEIGHTS, TOKENIZER} - set(files)) & held
         commit = api.create_commit(
             repo_id,
             [
@@ -131,21 +123,15 @@ def push_to_hub(
     return str(commit.commit_url)
 
 
-def _checked(folder: Path) -> dict[str, Any]:
+def _checked(folder: Path) -> Description:
     """The description of a whole model folder. Raises InputError for another or a damaged one."""
     description = read_description(folder)
-    files = files_of(description)
-    need(folder, files)
-    hashes = description.get("files")
-    if not isinstance(hashes, dict) or not isinstance(description.get("labels"), list):
-        raise InputError("is damaged: it has no hashes or no labels", path=folder / DESCRIPTION)
-    # Only names of our own: what a description says is no reason to look elsewhere on the disk.
-    check_hashes(folder, {name: str(hashes[name]) for name in files if name in hashes})
+    check_files(folder, description)
     return description
 
 
 def _card_of(
-    folder: Path, description: dict[str, Any], name: str | None, licence: str | None
+    folder: Path, description: Description, name: str | None, licence: str | None
 ) -> bytes:
     own = folder / CARD
     if own.is_file() and licence is None:

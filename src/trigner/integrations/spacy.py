@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import logging
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -27,7 +27,7 @@ from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Span, SpanGroup
 
 from trigner.errors import InputError
-from trigner.inference import Extractor, fetch, load
+from trigner.inference import Extractor, RunStatistics, fetch, load
 from trigner.integrations.hub import save_pretrained
 from trigner.mentions import Document, Fragment
 from trigner.model_folder import DESCRIPTION, read_description
@@ -131,6 +131,7 @@ class EntityFinder(Pipe):
         self.widened = 0
         self._folder: Path | None = None
         self._extractor: Extractor | None = None
+        self._statistics = RunStatistics()
 
     @property
     def folder(self) -> Path:
@@ -156,11 +157,11 @@ class EntityFinder(Pipe):
         """What the model finds; nothing before it is there, as spaCy asks while it loads."""
         folder = self._folder or Path(self.model)
         there = (folder / DESCRIPTION).is_file()
-        return tuple(read_description(folder)["labels"]) if there else ()
+        return read_description(folder).labels if there else ()
 
     def notices(self) -> list[str]:
         """A sentence for each thing worth telling about the texts so far."""
-        notices = [] if self._extractor is None else self._extractor.tally.notices()
+        notices = self._statistics.notices()
         if self.widened:
             notices.append(
                 f"{self.widened} fragments end inside a token of spaCy's: their spans are wider,"
@@ -171,7 +172,7 @@ class EntityFinder(Pipe):
     def __call__(self, doc: Doc) -> Doc:
         """The same Doc with the entities of its text."""
         try:
-            self._put(doc, self.extractor(doc.text))
+            self._put(doc, *self._found([doc]))
         except Exception as error:  # the pipeline's handler decides, by default it raises
             self.get_error_handler()(self.name, self, [doc], error)
         return doc
@@ -181,12 +182,15 @@ class EntityFinder(Pipe):
         remaining = iter(stream)
         while docs := list(islice(remaining, batch_size)):
             try:
-                found = list(self.extractor.stream(doc.text for doc in docs))
-                for doc, document in zip(docs, found, strict=True):
+                for doc, document in zip(docs, self._found(docs), strict=True):
                     self._put(doc, document)
             except Exception as error:  # as above
                 self.get_error_handler()(self.name, self, docs, error)
             yield from docs
+
+    def _found(self, docs: Sequence[Doc]) -> list[Document]:
+        documents = (Document(str(n), doc.text) for n, doc in enumerate(docs))
+        return list(self.extractor.documents(documents, self._statistics))
 
     def _put(self, doc: Doc, document: Document) -> None:
         entities = [

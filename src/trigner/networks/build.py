@@ -120,7 +120,7 @@ def sequence_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme)
         if grammar.opening:
             raise InputError(
                 f"the scheme {scheme.name} scores single words:"
-                " network.sequence.transitions must be false"
+                " model.sequence.transitions must be false"
             )
         transitions = ArcWeights(grammar.automaton.arc_tags.tolist())
     layer, size = _word_layer(settings, encoder.size)

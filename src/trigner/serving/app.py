@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from trigner import __version__
 from trigner.errors import InputError
 from trigner.inference import Extractor
+from trigner.model_folder import Description, Provenance
 from trigner.serving.admission import AdmissionControl
 from trigner.serving.batching import Batcher
 from trigner.serving.grid import grid, sentence_around
@@ -56,7 +57,7 @@ def create_app(
     extractor: Extractor,
     settings: ServiceSettings | None = None,
     *,
-    description: Mapping[str, Any] | None = None,
+    description: Description | None = None,
 ) -> FastAPI:
     """The service for an extractor, which must not be used elsewhere from now on.
 
@@ -64,7 +65,6 @@ def create_app(
     """
     settings = settings or ServiceSettings()
     batcher = Batcher(
-        extractor,
         sentences=settings.batch_sentences,
         delay=settings.batch_delay,
         observe=lambda sentences, seconds: metrics.batch(sentences, seconds),
@@ -95,7 +95,7 @@ def create_app(
     )
     _add_extraction(app, extractor, admission, metrics)
     _add_grid(app, extractor, admission)
-    _add_model(app, _model_info(extractor, settings, description or {}))
+    _add_model(app, _model_info(extractor, settings, description))
     _add_health(app, batcher, metrics)
     _add_page(app)
     paths = [path for route in app.routes if isinstance(path := getattr(route, "path", None), str)]
@@ -191,24 +191,24 @@ def _add_page(app: FastAPI) -> None:
 
 
 def _model_info(
-    extractor: Extractor, settings: ServiceSettings, description: Mapping[str, Any]
+    extractor: Extractor, settings: ServiceSettings, description: Description | None
 ) -> dict[str, Any]:
-    provenance = description.get("provenance", {})
-    dev = provenance.get("dev", {})
+    provenance = Provenance() if description is None else description.provenance
+    runtime = None if description is None else description.runtime
     return {
         "labels": list(extractor.labels),
-        "scheme": extractor.scheme.name,
-        "tags": list(extractor.scheme.tags),
+        "system": extractor.system,
+        "tags": list(getattr(extractor.predictor, "tags", ())),
         "threshold": extractor.threshold,
         "thresholds": dict(extractor.thresholds),
-        "settings": provenance.get("settings", {}),
-        "scores": {"dev": dev["scores"]} if "scores" in dev else {},
+        "settings": provenance.settings,
+        "scores": {"dev": provenance.dev.scores} if provenance.dev.scores else {},
         "versions": {
             "trigner": __version__,
-            "model_format": description.get("format"),
-            "trained_with": description.get("trigner"),
-            "precision": description.get("runtime", {}).get("precision", "float32"),
-            "signature": dev.get("signature"),
+            "model_format": None if description is None else description.format,
+            "trained_with": None if description is None else description.trigner,
+            "precision": "float32" if runtime is None else runtime.precision,
+            "signature": provenance.dev.signature,
         },
         "limits": settings.model_dump(
             include={"max_body", "max_texts", "max_characters", "max_grid_words", "timeout"}

@@ -14,9 +14,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from trigner.batches import by_cost, collate
+from trigner.batches import by_cost
 from trigner.errors import TrignerError
-from trigner.inference import Extractor
 from trigner.inference.extraction import CELL_BUDGET
 from trigner.serving.work import Work, WorkItem
 
@@ -48,7 +47,7 @@ def group_by_length(lengths: Sequence[int]) -> list[list[int]]:
 
 
 class Batcher:
-    """The one worker thread that owns the extractor.
+    """The one worker thread that runs the model.
 
     A batch has at most `sentences` windows and about `CELL_BUDGET` word pairs; after a first
     request an idle worker waits `delay` seconds for more. `observe` receives each batch's size and
@@ -57,13 +56,11 @@ class Batcher:
 
     def __init__(
         self,
-        extractor: Extractor,
         *,
         sentences: int,
         delay: float,
         observe: Callable[[int, float], None] = lambda size, seconds: None,
     ) -> None:
-        self._extractor = extractor
         self._sentences = sentences
         self._delay = delay
         self._observe = observe
@@ -166,40 +163,44 @@ class Batcher:
         return taken
 
     def _score(self, entries: Sequence[Entry]) -> None:
-        lengths = [self._length(item) for _, item in entries]
-        for group in group_by_length(lengths):
-            for batch in by_cost(
-                lengths, sentences=self._sentences, cells=CELL_BUDGET, order=group
-            ):
-                chosen = [entries[i] for i in batch]
-                try:
-                    self._score_together(chosen)
-                except Exception:
-                    # One request's failure must not fail the others.
-                    for entry in chosen:
-                        self._score_alone(entry)
-                for work, _ in chosen:
-                    work.finish()
+        sizes = [item.input.size for _, item in entries]
+        kinds = {entries[i][1].compute: None for i in range(len(entries))}
+        for compute in kinds:
+            own = [i for i, (_, item) in enumerate(entries) if item.compute == compute]
+            for group in group_by_length([sizes[i] for i in own]):
+                order = [own[i] for i in group]
+                for batch in by_cost(
+                    sizes, sentences=self._sentences, cells=CELL_BUDGET, order=order
+                ):
+                    self._score_batch([entries[i] for i in batch], compute)
 
-    def _score_together(self, entries: Sequence[Entry]) -> None:
-        subwords = [item.example.subwords for _, item in entries]
-        scores = self._extractor.scorer(collate(subwords, padding_id=self._extractor.padding_id))
-        for (work, item), logits in zip(entries, scores, strict=True):
+    def _score_batch(self, entries: Sequence[Entry], compute: Callable[..., Sequence[Any]]) -> None:
+        try:
+            self._score_together(entries, compute)
+        except Exception:
+            # One request's failure is none of the others'.
+            for entry in entries:
+                self._score_alone(entry)
+        for work, _ in entries:
+            work.finish()
+
+    def _score_together(
+        self, entries: Sequence[Entry], compute: Callable[..., Sequence[Any]]
+    ) -> None:
+        outputs = compute([item.input for _, item in entries])
+        for (work, item), output in zip(entries, outputs, strict=True):
             try:
-                work.receive(item, logits)
+                work.receive(item, output)
             except Exception as error:
-                log.exception("cannot decode the scores of a request")
+                log.exception("cannot read the predictions of a request")
                 work.fail(error)
 
     def _score_alone(self, entry: Entry) -> None:
         try:
-            self._score_together([entry])
+            self._score_together([entry], entry[1].compute)
         except Exception as error:
-            log.exception("cannot score a request")
+            log.exception("a request could not be predicted on")
             entry[0].fail(error)
 
     def _cells(self, items: Sequence[WorkItem]) -> int:
-        return sum(self._length(item) ** 2 for item in items)
-
-    def _length(self, item: WorkItem) -> int:
-        return item.example.length + len(self._extractor.subwords.special_words)
+        return sum(item.input.size**2 for item in items)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pydantic_core import from_json
 
 from trigner.mentions import Entity
-from trigner.serving.grid import Grid
+from trigner.serving.grid import SentenceGrid
 from trigner.serving.work import TextResult
 
 OFFSETS = (
@@ -156,7 +156,7 @@ class GridResponse(BaseModel):
     entities: list[ExplainedEntity]
 
     @classmethod
-    def of(cls, grid: Grid) -> GridResponse:
+    def of(cls, grid: SentenceGrid) -> GridResponse:
         """The response for a sentence's grid."""
         words = [
             Word(text=word, start=start, end=end)

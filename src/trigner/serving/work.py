@@ -1,4 +1,4 @@
-"""The work of a request: windows of words to be scored, one after the other.
+"""The work of a request: inputs to be predicted on, one after the other.
 
 Texts are segmented lazily, while they are scored: a long request neither fills the memory nor
 delays the others.
@@ -10,16 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from trigner.batches import Example, windowing
 from trigner.inference import Extractor, RunStatistics
+from trigner.inference.chunks import ordered
 from trigner.mentions import Document, Entity, Sentence
-from trigner.text import entity_of, sentences_in
+from trigner.systems import Input, Prediction
+from trigner.text import sentences_in
 
 T = TypeVar("T")
 
@@ -29,10 +28,14 @@ SENTENCES_AT_A_TIME = 64
 
 @dataclass(frozen=True, slots=True)
 class WorkItem:
-    """A window of words, and a callback for its logits `[L, L, C]`, padding behind them."""
+    """An input, what computes on inputs of its kind, and a callback for what that gives for it.
 
-    example: Example
-    receive: Callable[[NDArray[np.floating[Any]]], None]
+    `compute` is the predictor's `predict`, or its `grids`: items of the same are batched together.
+    """
+
+    input: Input
+    compute: Callable[[Sequence[Any]], Sequence[Any]]
+    receive: Callable[[Any], None]
 
 
 class Work(Generic[T]):
@@ -66,9 +69,9 @@ class Work(Generic[T]):
         """Whether `take` may return another work item."""
         return not self.started or self._next is not None
 
-    def receive(self, item: WorkItem, logits: NDArray[np.floating[Any]]) -> None:
-        """Pass on the logits of an item that was taken."""
-        item.receive(logits)
+    def receive(self, item: WorkItem, output: Any) -> None:
+        """Pass on what was computed for an item that was taken."""
+        item.receive(output)
         self._in_progress -= 1
 
     def finish(self) -> None:
@@ -101,46 +104,38 @@ def extraction(
     items = (
         item
         for text, result in zip(texts, results, strict=True)
-        for item in _items(replace(extractor, tally=result.statistics), text, result)
+        for item in _items(extractor, Document("text", text), result)
     )
 
     def in_order() -> list[TextResult]:
         for result in results:
-            result.entities.sort(key=lambda e: (e.fragments, e.label))
+            result.entities = ordered(result.entities)
         return results
 
     return Work(items, in_order)
 
 
-def _items(extractor: Extractor, text: str, result: TextResult) -> Iterator[WorkItem]:
-    document = Document("text", text)
+def _items(extractor: Extractor, document: Document, result: TextResult) -> Iterator[WorkItem]:
     remaining = sentences_in(document)
     while sentences := list(islice(remaining, SENTENCES_AT_A_TIME)):
-        windows = windowing(sentences, extractor.subwords, extractor.max_subwords)
-        result.statistics.add(len(sentences), windows)
+        prepared = extractor.predictor.prepare(sentences)
+        result.statistics.add_prepared(len(sentences), prepared)
         bounded: set[int] = set()
-        for example in windows.examples:
-            yield _item(extractor, document, sentences[example.sentence], example, result, bounded)
+        for own in prepared.inputs:
+            sentence = sentences[own.sentence]
+            receive = partial(_receive, extractor, document, sentence, result, own, bounded)
+            yield WorkItem(own, extractor.predictor.predict, receive)
 
 
-def _item(
+def _receive(
     extractor: Extractor,
     document: Document,
     sentence: Sentence,
-    example: Example,
     result: TextResult,
+    own: Input,
     bounded: set[int],
-) -> WorkItem:
-    """A window to score; `bounded` are the sentences already counted as bounded in decoding."""
-
-    def receive(logits: NDArray[np.floating[Any]]) -> None:
-        decoding = extractor.decode(example, logits)
-        if not decoding.complete and example.sentence not in bounded:
-            bounded.add(example.sentence)
-            result.statistics.bounded += 1
-        for scored in decoding.mentions:
-            threshold = extractor.thresholds.get(scored.mention.label, extractor.threshold)
-            if scored.score >= threshold:
-                result.entities.append(entity_of(document, sentence, scored.mention, scored.score))
-
-    return WorkItem(example, receive)
+    prediction: Prediction,
+) -> None:
+    """Add what was predicted on an input of a sentence; `bounded` as `add_prediction` has it."""
+    result.statistics.add_prediction(prediction, own, bounded)
+    result.entities += extractor.entities(document, sentence, prediction.mentions)

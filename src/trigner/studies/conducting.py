@@ -13,6 +13,7 @@ from trigner.corpora.reading import write_text
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import Statistics, describe
 from trigner.rendering import differences_page
+from trigner.training.settings import flat
 from trigner.studies.corpus import Corpus, Place, read_corpus
 from trigner.studies.declaration import Study
 from trigner.studies.grid import Changes, Run, runs
@@ -21,7 +22,7 @@ from trigner.studies.predictions import read_found
 from trigner.studies.prompted import Beside, beside
 from trigner.studies.protocols import Protocol
 from trigner.studies.report import make_report
-from trigner.studies.results import Result, find, flat, read_results
+from trigner.studies.results import Result, find, read_results
 from trigner.studies.running import RECORD, Folders, Making, Options, begun
 from trigner.studies.search import Searched, search, standing
 from trigner.studies.summary import Summary, System, gather, summarise

@@ -16,14 +16,12 @@ from pydantic import ValidationError
 
 from trigner.errors import InputError
 from trigner.networks.pretrained import ENCODERS
-from trigner.schemes import TagSpace, scheme
 from trigner.studies.declaration import REFUSED, Study
 from trigner.studies.lines import Place
 from trigner.studies.protocols import Protocol
-from trigner.studies.results import REVISED, flat
+from trigner.studies.results import REVISED, REVISIONS, with_effect
 from trigner.training import Settings, resolve
 from trigner.training.adaptation import AdaptationSettings
-from trigner.triplets import SELECTION_ALIASES
 
 ADAPT = "adapt"
 """The setting that adapts the encoder to the training text first; `adapt.epochs` and so on beside
@@ -34,13 +32,6 @@ START = "clean"
 
 FOUND = "found"
 """The system that a search leads to."""
-
-W2NER = "w2ner"
-OTHER_SCHEMES = ("mac", "sequence", "toe")
-"""Sections of the network's settings that the scheme `w2ner` does not look at."""
-
-OF_W2NER = ("tag_weight",)
-"""What it looks at of `task`; the other schemes look at the rest."""
 
 _WEIGHTS = ("*.safetensors", "*.bin", "config.json", "vocab.txt", "tokenizer.json")
 
@@ -72,37 +63,20 @@ class Run:
 
 
 def identity(settings: Settings, adaptation: AdaptationSettings | None) -> dict[str, Any]:
-    """Settings without what changes nothing and without second names for the same."""
-    dumped = settings.model_dump(mode="json", exclude={"preset"})
-    dumped["encoder"] = encoder_identity(settings.encoder)
-    # Both epochs are kept.
-    del dumped["optimisation"]["select_by"]
-    dumped["optimisation"]["cell_budget"] = settings.optimisation.cells
-    if settings.sampling.coordination == 0:
-        del dumped["sampling"]["conjunctions"]
-    if scheme(settings.scheme, ()).tag_space is TagSpace.SEQUENCE:
-        dumped["optimisation"]["bias_init"] = False
-    own = settings.scheme == W2NER
-    dumped["task"] = {n: v for n, v in dumped["task"].items() if (n in OF_W2NER) == own}
-    if own:
-        for section in OTHER_SCHEMES:
-            del dumped["network"][section]
-    if settings.network.co_predictor == "w2ner":
-        del dumped["network"]["pair_map"], dumped["network"]["pair_size"]
-    triplets = dumped["triplets"]
-    triplets["selection"] = SELECTION_ALIASES.get(triplets["selection"], triplets["selection"])
-    triplets["window"] = triplets["window"] or None
-    if triplets["weight"] == 0:
-        # Nothing else of them is looked at: the control of one study is that of another.
-        dumped["triplets"] = {"weight": 0.0}
+    """The dotted settings that matter, without those that change nothing and second names."""
+    values = settings.identity()
+    if "encoder" in values:
+        values["encoder"] = encoder_identity(settings.encoder)
+    values.pop("optimisation.select_by", None)  # the epochs of both are kept
+    if "optimisation.cell_budget" in values:
+        values["optimisation.cell_budget"] = settings.optimisation.cells
     adapted = None if adaptation is None else adaptation.model_dump(mode="json")
-    values = flat(dumped)
     revisions = {
-        f"{name}={values[name]}": meanings[values[name]]
+        f"{REVISIONS}.{name}={values[name]}": meanings[values[name]]
         for name, meanings in REVISED.items()
         if values.get(name) in meanings
     }
-    return {**dumped, "adaptation": adapted, "revisions": revisions}
+    return with_effect({**values, "adaptation": adapted, **revisions})
 
 
 @cache
@@ -204,11 +178,13 @@ def _run(study: Study, protocol: Protocol, changes: Changes, point: _Point, seed
             adapting[name] = yaml.safe_load(value)
         else:
             given.append(assignment)
-    written = [f"{name}={json.dumps(value)}" for name, value in levels.items()]
+    own = {*point.settings}
+    written = {name: f"{name}={json.dumps(value)}" for name, value in levels.items()}
     try:
         settings = resolve(
             preset=str(preset or START),
-            assignments=[*written, *given],
+            assignments=[*(text for name, text in written.items() if name in own), *given],
+            shared=[text for name, text in written.items() if name not in own],
             options={"encoder": changes.encoder, "seed": seed},
         )
         adaptation = _adaptation(adapting)

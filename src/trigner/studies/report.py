@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trigner.evaluation import SLICES, Statistics
+from trigner.training.settings import flat
 from trigner.studies.declaration import Study
 from trigner.studies.figures import gap_figure, score_figure
 from trigner.studies.grid import START, identity
@@ -28,7 +29,7 @@ from trigner.studies.layout import (
 from trigner.studies.paper_tables import beside_published
 from trigner.studies.prompted import Beside
 from trigner.studies.protocols import Protocol
-from trigner.studies.results import CHOSEN_BY, flat
+from trigner.studies.results import CHOSEN_BY
 from trigner.studies.search import Searched
 from trigner.studies.summary import RATES, Compared, Summary
 from trigner.training import resolve

@@ -20,6 +20,10 @@ from typing import Any, Literal
 from trigner.corpora.reading import write_text
 from trigner.errors import InputError
 from trigner.evaluation import Score
+from trigner.former_names import current_name
+from trigner.systems import SystemSpec, systems
+from trigner.training.settings import flat
+from trigner.triplets import SELECTION_ALIASES
 
 FORMAT_VERSION = 1
 CHOSEN_BY = ("overall", "discontinuous")
@@ -43,12 +47,15 @@ the names of all settings, so that nobody forgets.
 """
 
 REVISED: Mapping[str, Mapping[Any, str]] = {
-    "network.pair_map": {"low_rank": "of normalised word states"},
+    "model.pair_map": {"low_rank": "of normalised word states"},
 }
 """Values of settings that have come to mean something else than in the first results: setting ->
 value -> what it means now. Who changes what the same settings make of the same data adds a line;
 results from before are then another run's.
 """
+
+REVISIONS = "revisions"
+"""The section of a result's settings that names the `REVISED` values it was made with."""
 
 FOUND_SUFFIX = ".found.json.gz"
 
@@ -105,7 +112,7 @@ class Result:
         """Whether it is what a run of these settings makes of these data (None: of any)."""
         if data is not None and dict(self.data) != dict(data):
             return False
-        return {**ADDED, **flat(self.settings)} == {**ADDED, **flat(settings)}
+        return with_effect(self.settings) == with_effect(settings)
 
 
 def run_name(system: str, settings: Mapping[str, Any], data: Mapping[str, str]) -> str:
@@ -116,13 +123,39 @@ def run_name(system: str, settings: Mapping[str, Any], data: Mapping[str, str]) 
     return f"{readable}-{settings['seed']}-{digest[:8]}"
 
 
-def flat(settings: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    """Nested settings by dotted names."""
-    found: dict[str, Any] = {}
-    for key, value in settings.items():
-        name = f"{above}{key}"
-        found.update(flat(value, f"{name}.") if isinstance(value, Mapping) else {name: value})
+def with_effect(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of a run, dotted, in the form that is compared.
+
+    Names of former versions are replaced, settings younger than a result get what was done before
+    them, and what changes nothing is left out: what the run's system does not read, and what
+    others make idle. Settings of a system that is not installed stay as they are.
+    """
+    found = {}
+    for name, value in {**ADDED, **flat(values)}.items():
+        revised, dot, setting = name.rpartition(f"{REVISIONS}.")
+        found[revised + dot + current_name(setting)] = value
+    system = systems().get(str(found.get("system", "")))
+    if system is not None:
+        found = {name: value for name, value in found.items() if _matters(name, system)}
+    if found.get("sampling.coordination") == 0:
+        found.pop("sampling.conjunctions", None)
+    if found.get("model.co_predictor") == "w2ner":
+        idle = ("model.pair_map", "model.pair_size", f"{REVISIONS}.model.pair_map")
+        found = {name: value for name, value in found.items() if not name.startswith(idle)}
+    if not found.get("triplets.weight"):
+        # Nothing else of them is looked at: the control of one study is that of another.
+        found = {name: value for name, value in found.items() if not name.startswith("triplets.")}
+    elif "triplets.selection" in found:
+        selection = found["triplets.selection"]
+        found["triplets.selection"] = SELECTION_ALIASES.get(selection, selection)
+        found["triplets.window"] = found["triplets.window"] or None
     return found
+
+
+def _matters(name: str, system: SystemSpec) -> bool:
+    if name in ("system", "seed") or name.startswith("adaptation"):
+        return True
+    return system.reads_setting(name.removeprefix(f"{REVISIONS}.").partition("=")[0])
 
 
 def write_result(result: Result, folder: Path) -> Path:

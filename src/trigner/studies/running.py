@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,10 +18,9 @@ from rich.console import Console
 from trigner import __version__
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import score, sentence_counts, sign
-from trigner.inference import extractor
-from trigner.mentions import Document
+from trigner.inference import load
 from trigner.model_folder import CONFIG, DESCRIPTION, TOKENIZER, WEIGHTS
-from trigner.networks import Model
+from trigner.networks import choose_device
 from trigner.studies.corpus import Corpus
 from trigner.studies.grid import Run
 from trigner.studies.predictions import Found, write_found
@@ -34,10 +33,9 @@ from trigner.studies.results import (
     run_name,
     write_result,
 )
-from trigner.training import Kept, Trained, train
+from trigner.training import Checkpoint, Trained, train
 from trigner.training.adaptation import adapt
-from trigner.training.records import read_record, write_record
-from trigner.training.run import RUN
+from trigner.training.records import RUN, read_record, write_record
 from trigner.training.trainer import METRICS
 
 RECORD = "study.json"
@@ -212,7 +210,7 @@ def _scored(
     run: Run,
     corpus: Corpus,
     protocol: str,
-    kept: Mapping[str, Kept],
+    kept: Mapping[str, Checkpoint],
     trained: Trained,
     device: str,
 ) -> tuple[Result, dict[str, Found]]:
@@ -220,16 +218,15 @@ def _scored(
     chosen: dict[str, Chosen] = {}
     predictions: dict[str, Found] = {}
     for name, own in kept.items():
-        epoch = int(own.model.provenance["dev"]["epoch"])
+        epoch = int(own.epoch or 0)
         if chosen and epoch == chosen["overall"].epoch:
             chosen[name], predictions[name] = chosen["overall"], predictions["overall"]
             continue
-        found = _extracted(own.model, corpus.test, device)
+        found = list(load(own.folder, device=device).documents(corpus.test))
         on_test = score(corpus.test, found, signature=signature)
         chosen[name] = Chosen(epoch, own.scores.as_json(), on_test.as_json())
         counts = sentence_counts(corpus.test, found)
         predictions[name] = Found(counts, tuple(found))
-    model = trained.best.model
     made = Result(
         system=run.system,
         corpus=corpus.name,
@@ -239,13 +236,13 @@ def _scored(
         data=corpus.hashes,
         train={
             "documents": len(corpus.train),
-            "sentences": trained.data.sentences,
-            "mentions": trained.data.mentions,
+            "sentences": trained.data.sentences or 0,
+            "mentions": trained.data.mentions or 0,
         },
-        parameters=sum(p.numel() for p in model.tagger.parameters()),
+        parameters=trained.best.description.provenance.parameters or 0,
         epochs=trained.epochs,
         seconds=0.0,
-        device=_device_name(model),
+        device=_device_name(device),
         signature=signature,
         chosen=chosen,
         curve=trained.history,
@@ -253,13 +250,9 @@ def _scored(
     return replace(made, found=f"{made.stem}{FOUND_SUFFIX}"), predictions
 
 
-def _extracted(model: Model, documents: Sequence[Document], device: str) -> list[Document]:
-    return list(extractor(model, device=device).documents(documents))
-
-
-def _device_name(model: Model) -> str:
-    place = next(model.tagger.parameters()).device
-    return torch.cuda.get_device_name(place) if place.type == "cuda" else place.type
+def _device_name(name: str) -> str:
+    device = choose_device(name)
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
 
 
 def _begin(folder: Path, run: Run) -> None:
@@ -318,7 +311,7 @@ def _notes(run: Run, trained: Trained, resumed: bool) -> tuple[str, ...]:
     notes = []
     if resumed:
         notes.append("interrupted: the seconds are those after the last resumption")
-    used = trained.best.model.provenance["settings"]["optimisation"]
+    used = trained.best.description.provenance.settings["optimisation"]
     wanted = run.settings.optimisation.model_dump(mode="json")
     if smaller := {name: used[name] for name in wanted if used[name] != wanted[name]}:
         told = ", ".join(f"{name}={value}" for name, value in smaller.items())

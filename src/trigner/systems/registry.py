@@ -12,11 +12,10 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
 
-from trigner.systems.taggers import TAGGERS, TaggerSpec
-
 from trigner.errors import InputError
 from trigner.systems.protocols import Predictor, System
 from trigner.systems.spec import SystemSpec
+from trigner.systems.taggers import TAGGERS, TaggerSpec
 
 GROUP = "trigner.systems"
 

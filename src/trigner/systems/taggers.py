@@ -70,7 +70,7 @@ def _tagger(
         load="trigner.tagging.loading:load",
         export="trigner.tagging.exporting:export",
         settings=NetworkSettings,
-        round_trip=scheme,
+        round_trip=lambda labels: scheme(tuple(labels)),
         network=f"trigner.networks.build:{network}",
         reads=(*SHARED, *reads),
         ignores=ignores,
@@ -135,16 +135,18 @@ TAGGERS: dict[str, SystemSpec] = {
             "segments and their links, mentions as maximal cliques (Wang et al., ACL 2021)",
             Mac,
         ),
-        _MAC("mac_minimal", "mac with the links of neighbouring segments only", partial(Mac, full=False)),
+        _MAC(
+            "mac_minimal",
+            "mac with the links of neighbouring segments only",
+            partial(Mac, full=False),
+        ),
         _sequence(
             "corro",
             "tags with component types, found exactly (Corro, EMNLP 2024)",
             Corro,
             reads=("task.partial_labels",),
         ),
-        _sequence(
-            "biohd", "BIO tags for shared heads and for parts (Tang et al., 2013)", Biohd
-        ),
+        _sequence("biohd", "BIO tags for shared heads and for parts (Tang et al., 2013)", Biohd),
         _sequence(
             "biohd1234",
             "BIOHD with digits that say which segment a part belongs to",

@@ -52,4 +52,5 @@ def tag_shares(scheme: Scheme, examples: Sequence[Example], *, offset: int) -> N
             tags[0] += length**2 - own.size
         else:
             tags += own.sum(axis=(0, 1))
-    return tags / cells
+    shares: NDArray[np.float64] = tags / cells
+    return shares

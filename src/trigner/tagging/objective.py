@@ -61,9 +61,7 @@ class Objective(nn.Module):
         summed = self.triplets.reduction == "sum"
         triplets = (1.0 if summed else weights.get("anchors", 1.0)) * result.loss
         total = task + self.triplets.weight * triplets
-        return Losses(
-            total, {"loss_tags": task.detach(), "loss_triplets": triplets.detach()}
-        )
+        return Losses(total, {"loss_tags": task.detach(), "loss_triplets": triplets.detach()})
 
     def _states(self, scores: TagScores, candidates: CandidateBatch) -> Tensor:
         cells = (candidates.sentences, candidates.rows, candidates.columns)

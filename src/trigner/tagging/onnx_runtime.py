@@ -34,8 +34,9 @@ FORMER_INPUTS = {"piece_ids": "input_ids", "word_pieces": "word_subwords"}
 def onnx_predictor(
     folder: Path, description: Description, *, device: str, threads: int | None
 ) -> TagPredictor:
-    """A predictor for a folder that `tagging.exporting` wrote; `threads` None: ONNX Runtime's choice.
+    """A predictor for a folder that `tagging.exporting` wrote.
 
+    It runs in so many `threads` (None: as many as ONNX Runtime chooses).
     Raises InputError when a file is missing or another model's, and for a device that ONNX Runtime
     does not have.
     """

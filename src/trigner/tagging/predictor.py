@@ -83,7 +83,7 @@ class TagPredictor:
         return replace(self, temperature=temperature)
 
     def logits(self, inputs: Sequence[Example]) -> list[Logits]:
-        """The logits of each input without padding, `[L, L, C]` or `[L, C]`, special words first."""
+        """Each input's logits without padding, `[L, L, C]` or `[L, C]`, special words first."""
         batch = collate([each.subwords for each in inputs], padding_id=self.padding_id)
         scores = self.scorer(batch)
         axes = self.scheme.tag_space.word_axes

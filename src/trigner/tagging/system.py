@@ -118,7 +118,8 @@ class TagSystem:
 
     def loss(self, weights: Mapping[str, float], **batch: Any) -> Losses:
         """The tags' loss plus the triplet loss (paper, section 3)."""
-        return self.objective(weights=weights, **batch)
+        losses: Losses = self.objective(weights=weights, **batch)
+        return losses
 
     def parameter_groups(self, optimisation: Any) -> list[dict[str, Any]]:
         """The encoder, its biases and layer norms without decay, everything else."""
@@ -152,4 +153,3 @@ def saved_state(model: Model) -> SavedState:
         },
         state={"padding_id": model.padding_id},
     )
-

@@ -136,7 +136,9 @@ def adapt(
             )
         train_passages, dev_passages = (_cut(part, masked, settings) for part in (train, dev))
         with disk_errors(out), quiet():
-            trainer = _trainer(masked, train_passages, dev_passages, settings, out, chosen, progress)
+            trainer = _trainer(
+                masked, train_passages, dev_passages, settings, out, chosen, progress
+            )
             before = _dev_loss_before(trainer, out / CHECKPOINTS / RUN, identity)
             last = last_checkpoint(out / CHECKPOINTS)
             set_seed(settings.seed)  # whether or not the loss before was measured just now
@@ -192,7 +194,7 @@ def _trainer(
     dev: list[Passage],
     settings: AdaptationSettings,
     out: Path,
-    place: torch.device,
+    device: torch.device,
     progress: Callable[[Progress], None] | None,
 ) -> Trainer:
     tokenizer = masked.tokenizer
@@ -208,7 +210,7 @@ def _trainer(
     hidden = [masking(p, np.random.default_rng([settings.seed, i])) for i, p in enumerate(dev)]
     trainer = Trainer(
         model=masked.model,
-        args=_arguments(settings, out / CHECKPOINTS, place),
+        args=_arguments(settings, out / CHECKPOINTS, device),
         data_collator=masking_collator(masking, tokenizer.pad_token_id or 0),
         train_dataset=cast("Dataset[Passage]", train),
         eval_dataset=cast("Dataset[Masked]", hidden),
@@ -219,7 +221,7 @@ def _trainer(
 
 
 def _arguments(
-    settings: AdaptationSettings, folder: Path, place: torch.device
+    settings: AdaptationSettings, folder: Path, device: torch.device
 ) -> TrainingArguments:
     return OneDevice(
         output_dir=str(folder),
@@ -233,7 +235,7 @@ def _arguments(
         data_seed=settings.seed,
         fp16=settings.precision == "float16",
         bf16=settings.precision == "bfloat16",
-        place=str(place),
+        device_name=str(device),
         eval_strategy="epoch",
         save_strategy="epoch",
         logging_strategy="epoch",
@@ -244,7 +246,7 @@ def _arguments(
         prediction_loss_only=True,
         logging_nan_inf_filter=False,
         remove_unused_columns=False,
-        dataloader_pin_memory=place.type == "cuda",
+        dataloader_pin_memory=device.type == "cuda",
         report_to="none",
         disable_tqdm=True,
     )

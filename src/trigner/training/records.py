@@ -10,7 +10,6 @@ from typing import Any
 from trigner.corpora.reading import write_text
 from trigner.errors import InputError
 
-
 RUN = "run.json"
 """Settings and data of a run, written before it starts: a resumption must agree with them."""
 

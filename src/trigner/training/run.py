@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from rich.console import Console
+from transformers import set_seed
 
 from trigner.evaluation import Scores, data_hash, score, sign
 from trigner.inference import Extractor, calibrate, load, with_temperature
@@ -157,7 +158,7 @@ def _begun(
     """The system as it is before its first update, and what it learns from."""
     spec = system_spec(settings.system)
     labels = tuple(sorted({e.label for d in documents for e in d.entities}))
-    torch.manual_seed(settings.seed)
+    set_seed(settings.seed)
     system = checked_system(spec, spec.implementation("build")(settings, labels, init_from))
     segmentations = [segment(document) for document in documents]
     sentences = [sentence for each in segmentations for sentence in each.sentences]
@@ -233,7 +234,9 @@ def _epochs(
     try:
         with disk_errors(work.out), quiet():
             trainer = _trainer(work, progress, report_to, checkpoint)
-            console.print(f"{learning}, {trainer.updates:,} updates, on {work.device}", highlight=False)
+            console.print(
+                f"{learning}, {trainer.updates:,} updates, on {work.device}", highlight=False
+            )
             trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
@@ -373,7 +376,11 @@ def _provenance(
 ) -> Provenance:
     """What a model says about its training; the epoch and its scores join later."""
     dumped = settings.model_dump(mode="json")
-    started = {} if init_from is None else {"init_from": {"model": str(init_from), "weights": _identity(init_from)}}
+    started = (
+        {}
+        if init_from is None
+        else {"init_from": {"model": str(init_from), "weights": _identity(init_from)}}
+    )
     return Provenance(
         settings=dumped,
         parameters=sum(p.numel() for p in system.network.parameters()),

@@ -325,7 +325,9 @@ def _refuse_idle(
         )
     ignored = [n for n in flat(given) if n not in _ABOUT_ALL and not spec.reads_setting(n)]
     if idle := [name for name in ignored if name != "triplets.weight"]:
-        raise InputError(f"{idle[0]} changes nothing: the system {spec.name} does not read it", path=file)
+        raise InputError(
+            f"{idle[0]} changes nothing: the system {spec.name} does not read it", path=file
+        )
 
 
 _ABOUT_ALL = ("preset", "system", "seed")

@@ -217,7 +217,9 @@ class SystemTrainer(Trainer):
 
     def _check_weights(self) -> None:
         if not all(torch.isfinite(p).all() for p in self.model.parameters()):  # type: ignore[union-attr]
-            raise self._diverged(f"weights are NaN or infinite after update {self.state.global_step}")
+            raise self._diverged(
+                f"weights are NaN or infinite after update {self.state.global_step}"
+            )
 
     def _diverged(self, what: str) -> TrignerError:
         advice = "set lower optimisation.learning_rate and optimisation.encoder_lr"

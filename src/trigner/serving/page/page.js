@@ -324,8 +324,8 @@ async function start() {
     showProblem("The service is not responding.");
     return;
   }
-  const { labels, scheme, versions, threshold } = state.about;
-  $("model").textContent = `trigner ${versions.trigner} · scheme ${scheme} · ${versions.precision}`;
+  const { labels, system, versions, threshold } = state.about;
+  $("model").textContent = `trigner ${versions.trigner} · system ${system} · ${versions.precision}`;
   $("legend").replaceChildren(...labels.map((label) => {
     const item = make("li");
     item.append(chip(label));
@@ -334,7 +334,7 @@ async function start() {
   $("entities").classList.toggle("one-type", labels.length < 2);
   $("threshold").value = threshold;
   $("threshold-value").textContent = threshold.toFixed(2);
-  $("how-w2ner").hidden = scheme !== "w2ner";
+  $("how-w2ner").hidden = system !== "w2ner";
   if (!area.value) area.value = SAMPLE;
   extractSoon(0);
 }
