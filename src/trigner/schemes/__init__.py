@@ -59,7 +59,7 @@ SCHEMES: dict[str, Callable[[tuple[str, ...]], Scheme]] = {
     "biohd1234": Biohd1234,
     "bio": Bio,
 }
-"""One line a scheme: its name and what makes it from the entity types."""
+"""Each scheme by name: what builds it from the entity types."""
 
 
 def scheme(name: str, labels: Sequence[str]) -> Scheme:
