@@ -14,9 +14,9 @@ from trigner.schemes import decoded_tags
 from trigner.training import resolve
 from trigner.training.data import collator
 from trigner.training.objective import Objective, parameter_groups
-from trigner.training.settings import TaskSettings, TripletSettings
+from trigner.training.settings import TaskSettings
 from trigner.training.task_losses import cell_cross_entropy, task_loss
-from trigner.triplets import CandidateSettings
+from trigner.triplets import TripletSettings
 
 SMALL = NetworkSettings(
     lstm_size=8, distance_size=3, region_size=3, channels=4, pair_size=6, grid_size=5
@@ -51,7 +51,7 @@ def as_batch(model):
         Example(n, Window(0, len(w), 0, len(w)), p, m)
         for n, (w, p, m) in enumerate(zip(words, subwords, MENTIONS, strict=True))
     ]
-    return collator(model, CandidateSettings())(examples)
+    return collator(model, TripletSettings())(examples)
 
 
 def test_cross_entropy_is_the_mean_over_valid_cells(model, inputs):

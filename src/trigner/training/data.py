@@ -18,7 +18,7 @@ from trigner.text import segment
 from trigner.training.sampling import drawn
 from trigner.training.settings import OptimisationSettings
 from trigner.training.weighting import EQUAL, BatchWeighting, cells_of
-from trigner.triplets import CandidateSettings, candidates
+from trigner.triplets import TripletSettings, candidates
 from trigner.triplets import collate as collate_candidates
 
 
@@ -145,7 +145,7 @@ class EpochBatches:
 
 def collator(
     model: Model,
-    triplet_candidates: CandidateSettings | None,
+    triplet_candidates: TripletSettings | None,
     weighting: BatchWeighting = EQUAL,
 ) -> Callable[[Sequence[Example]], dict[str, Any]]:
     """What makes the trainer's inputs of examples: the tagger's arrays, padded `tags`, what the

@@ -8,9 +8,8 @@ from typing import Any
 from torch import Tensor, nn
 
 from trigner.networks import Tagger, TagScores
-from trigner.training.settings import TripletSettings
 from trigner.training.task_losses import TaskLoss
-from trigner.triplets import CandidateBatch, TripletLoss
+from trigner.triplets import CandidateBatch, TripletLoss, TripletSettings
 
 
 class Objective(nn.Module):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from trigner.batches import Example
 from trigner.networks import Model
 from trigner.training.settings import OptimisationSettings
-from trigner.triplets import CandidateSettings, candidates
+from trigner.triplets import TripletSettings, candidates
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def batch_weighting(
     model: Model,
     examples: Sequence[Example],
     settings: OptimisationSettings,
-    triplets: CandidateSettings | None,
+    triplets: TripletSettings | None,
     mean_of_batches: Callable[[Sequence[int]], float],
 ) -> BatchWeighting:
     """The means over all batches of a training; mining every anchor once if there are triplets.
