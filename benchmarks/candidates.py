@@ -15,12 +15,12 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from trigner.triplets import CLEAN, PAPER, candidates
+from trigner.training import resolve
+from trigner.triplets import candidates
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from oracles.triplets_naive import naive_candidates
@@ -73,7 +73,9 @@ def main() -> None:
     parser.add_argument("--naive-sentences", type=int, default=540)
     parser.add_argument("--seed", type=int, default=123)
     options = parser.parse_args()
-    settings = replace(CLEAN if options.preset == "clean" else PAPER, window=options.window)
+    settings = resolve(
+        preset=options.preset, assignments=[f"triplets.window={options.window}"]
+    ).triplets
     corpus = made_up_corpus(options.sentences, options.seed)
 
     found = [candidates(mentions, length, settings) for mentions, length in corpus]

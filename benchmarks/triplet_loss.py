@@ -19,7 +19,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from trigner.triplets import PAPER, SELECTIONS, TripletLoss, candidates, collate
+from trigner.training import resolve
+from trigner.triplets import SELECTIONS, TripletLoss, candidates, collate
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from oracles.triplets_naive import naive_candidates, naive_loss, naive_triplets
@@ -56,8 +57,9 @@ def main() -> None:
     for length, count in zip(lengths, counts, strict=True):
         starts = random.integers(0, length - 4, count).tolist()
         corpus.append(([tuple(range(start, start + 4)) for start in starts], length))
-    found = [candidates(mentions, length, PAPER) for mentions, length in corpus]
-    named = [naive_candidates(mentions, length, PAPER) for mentions, length in corpus]
+    settings = resolve(preset="paper").triplets
+    found = [candidates(mentions, length, settings) for mentions, length in corpus]
+    named = [naive_candidates(mentions, length, settings) for mentions, length in corpus]
     batch = collate(found)
     print(f"collate {spread(milliseconds(lambda: collate(found), options.repeat))}")
     print(f"{len(batch.rows)} cells, {len(batch.anchors)} anchors, {len(batch.pair_cells)} pairs")

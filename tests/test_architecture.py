@@ -18,7 +18,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # A room may import the rooms of the layers above its own, and `PEERS` of its own layer.
 LAYERS = (
-    {"mentions", "errors"},
+    {"mentions", "errors", "arrays"},
     {"text", "corpora", "schemes", "evaluation", "prompting"},
     {"batches", "model_folder", "rendering"},
     {"networks", "triplets"},

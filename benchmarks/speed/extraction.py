@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import torch
 from candidates import Words, made_up_corpus
@@ -22,8 +20,10 @@ from speed.figures import (
     told,
 )
 from trigner.inference.extraction import Extractor
-from trigner.triplets import PAPER, Candidates, candidates
+from trigner.training import resolve
+from trigner.triplets import Candidates, candidates
 
+PAPER = resolve(preset="paper").triplets
 WINDOWS = (None, 1, 5, 10, 15, 20, 25)
 Corpus = list[tuple[list[Words], int]]
 
@@ -31,7 +31,7 @@ Corpus = list[tuple[list[Words], int]]
 def measure(*, sentences: int, loops: int, rounds: int, tell: Tell) -> Section:
     """Ours at every window; the loops at 25, on `loops` sentences."""
     corpus = made_up_corpus(sentences, 123)
-    settings = replace(PAPER, window=25)
+    settings = PAPER.model_copy(update={"window": 25})
     every = max(1, sentences // loops)
     # The longest sentence comes first: leave it out, as each sentence counts `every` times.
     part = corpus[every // 2 :: every]
@@ -62,7 +62,7 @@ def measure(*, sentences: int, loops: int, rounds: int, tell: Tell) -> Section:
     )
     for window in WINDOWS:
         tell(f"candidates, window {window}")
-        own = replace(PAPER, window=window)
+        own = PAPER.model_copy(update={"window": window})
         found = spread([seconds(lambda o=own: _all(corpus, o)) for _ in range(rounds)])
         section.figures.append(told(f"ours, window {window or 'none'}", found))
     return section

@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from trigner.training.objective import Objective
+from trigner.training.task_losses import cell_cross_entropy
 
 from oracles.triplets_naive import naive_candidates
 from speed import made_up, memory
@@ -28,10 +30,7 @@ from speed.straightforward import Straightforward, centroid_loss
 from trigner.mentions import Sentence
 from trigner.networks import Model
 from trigner.training.data import collator
-from trigner.training.objective import Objective
-from trigner.training.settings import TripletSettings
-from trigner.training.task_losses import cell_cross_entropy
-from trigner.triplets import CLEAN
+from trigner.triplets import TripletSettings
 
 SELECTIONS = ("ce", "nc", "hn", "sn")
 PLAIN, BARE = "straightforward", "bare encoder"
@@ -117,7 +116,7 @@ def _required(taken: dict[str, list[float]], slow: dict[str, list[float]]) -> li
 
 def training_batch(model: Model, sentences: list[Sentence]) -> dict[str, Any]:
     """As the trainer gets it."""
-    return collator(model, CLEAN)(made_up.examples(model, sentences))
+    return collator(model, TripletSettings())(made_up.examples(model, sentences))
 
 
 def our_objective(model: Model, source: str, selection: str) -> Objective:
@@ -138,7 +137,8 @@ def plain_loss(
     """The straightforward objective: same losses, same weights, logits source, centroids."""
     network = Straightforward(model.tagger)
     found = [
-        naive_candidates([m.words for m in s.mentions], len(s.words), CLEAN) for s in sentences
+        naive_candidates([m.words for m in s.mentions], len(s.words), TripletSettings())
+        for s in sentences
     ]
     inputs = {k: v for k, v in batch.items() if k in INPUTS}
 

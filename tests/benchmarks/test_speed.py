@@ -23,7 +23,6 @@ from speed.straightforward import Straightforward, centroid_loss
 
 from tiny_encoders import tiny_encoder
 from trigner.schemes import SCHEMES, scheme
-from trigner.triplets import PAPER
 
 
 def tell(what: str) -> None:
@@ -81,7 +80,7 @@ def test_memory_is_measured_in_a_fresh_process(encoder):
 def test_candidates():
     section = extraction.measure(sentences=8, loops=4, rounds=1, tell=tell)
     assert len(section.figures) == 2 + len(extraction.WINDOWS)
-    extraction.same([([(0, 1), (2,)], 5), ([], 3)], PAPER)
+    extraction.same([([(0, 1), (2,)], 5), ([], 3)], extraction.PAPER)
 
 
 def test_extraction_by_size_of_corpus(encoder):

@@ -35,7 +35,7 @@ def log_partition(automaton, scores):
     return math.log(math.fsum(math.exp(score) for score in weighed(automaton, scores).values()))
 
 
-def chance(automaton, scores, holds):
+def probability(automaton, scores, holds):
     """The probability that a sequence of tags is one for which `holds` is true."""
     weights = {tags: math.exp(score) for tags, score in weighed(automaton, scores).items()}
     return math.fsum(w for tags, w in weights.items() if holds(tags)) / math.fsum(weights.values())
@@ -46,5 +46,7 @@ def marginals(automaton, scores, tags):
     found = np.zeros((len(scores), tags))
     for word in range(len(scores)):
         for tag in range(tags):
-            found[word, tag] = chance(automaton, scores, lambda own, w=word, t=tag: own[w] == t)
+            found[word, tag] = probability(
+                automaton, scores, lambda own, w=word, t=tag: own[w] == t
+            )
     return found

@@ -1,4 +1,4 @@
-"""The chance of each mention from a sum of its own over the whole sentence, in logarithms."""
+"""The marginal of each mention from a sum of its own over the whole sentence, in logarithms."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from trigner.schemes.grammar import NO_TAG
 
 
 def marginals(grammar, scores, tags, mentions):
-    """How likely each mention's words have these tags and its pieces end where they do, `[M]`."""
+    """Marginal probability that each mention's words have these tags and its pieces end, `[M]`."""
     everything = log_partition(grammar.automaton, scores, np.ones((1, *shape(grammar, tags)), bool))
     total = np.zeros(len(mentions))
     exchanged = np.array(grammar.exchanged)[tags]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from trigner.triplets import CandidateSettings
+from trigner.triplets import TripletSettings
 
 Cell = tuple[int, int]
 Found = dict[Cell, tuple[list[Cell], list[Cell]]]
@@ -20,7 +20,7 @@ POS, NEG = (0, 0), (1, 1)
 
 
 def naive_candidates(
-    mentions: Sequence[Sequence[int]], length: int, settings: CandidateSettings
+    mentions: Sequence[Sequence[int]], length: int, settings: TripletSettings
 ) -> Found:
     """Every anchor with its positives and negatives, shifted by the two special words."""
     entities = [sorted({word + 2 for word in mention}) for mention in mentions]
@@ -48,7 +48,7 @@ def naive_candidates(
     }
 
 
-def _pool(entities: list[list[int]], settings: CandidateSettings) -> list[Cell]:
+def _pool(entities: list[list[int]], settings: TripletSettings) -> list[Cell]:
     cells: set[Cell] = set()
     for words in entities:
         if len(words) == 1:
@@ -65,7 +65,7 @@ def _together(one: Cell, other: Cell, entities: list[list[int]]) -> bool:
     return any(set(one) | set(other) <= set(words) for words in entities)
 
 
-def _near(anchor: Cell, cell: Cell, settings: CandidateSettings) -> bool:
+def _near(anchor: Cell, cell: Cell, settings: TripletSettings) -> bool:
     if not settings.window:
         return True
     (row, column), (other_row, other_column) = (_place(c, settings) for c in (anchor, cell))
@@ -78,13 +78,13 @@ def _near(anchor: Cell, cell: Cell, settings: CandidateSettings) -> bool:
     return distance <= settings.window
 
 
-def _place(cell: Cell, settings: CandidateSettings) -> Cell:
+def _place(cell: Cell, settings: TripletSettings) -> Cell:
     if settings.window_from == "word" and 0 in cell:
         return max(cell), max(cell)
     return cell
 
 
-def _taken(anchor: Cell, used: list[Cell], settings: CandidateSettings) -> bool:
+def _taken(anchor: Cell, used: list[Cell], settings: TripletSettings) -> bool:
     if settings.special_positive == "cell":
         return anchor in used
     return any(anchor[0] == row or anchor[1] == column for row, column in used)
@@ -96,7 +96,7 @@ def _negatives(
     pool: list[Cell],
     entities: list[list[int]],
     length: int,
-    settings: CandidateSettings,
+    settings: TripletSettings,
 ) -> list[Cell]:
     outside = []
     for x in range(2, length + 2):

@@ -83,7 +83,7 @@ def test_a_walk_over_some_arcs_has_their_chance():
         walked = distribution.states[1]
         for word in (1, 2):
             walked = walked @ distribution.steps(word, allowed[word, automaton.arc_tags])
-        expected = automaton_naive.chance(
+        expected = automaton_naive.probability(
             automaton, scores, lambda tags, own=allowed: own[[1, 2], tags[1:3]].all()
         )
         assert walked.sum() == pytest.approx(expected)

@@ -46,7 +46,7 @@ def test_discontinuous_and_shorter_overlapping_mentions_are_lost():
 def test_a_score_is_the_probability_of_the_mention(length, seed):
     scores = np.random.default_rng(seed).normal(size=(length, 3)) * 2
     for scored in ONE.decode(scores).mentions:
-        expected = automaton_naive.chance(
+        expected = automaton_naive.probability(
             ONE.grammar.automaton,
             scores,
             lambda tags, own=scored.mention: own in found(ONE.decode_tags(np.array(tags))),

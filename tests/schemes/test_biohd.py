@@ -75,7 +75,6 @@ def test_digits_keep_apart_what_biohd_joins():
     gold = {(0, 2), (3, 5)}
     assert round_trip(ONE, 6, *gold) == {(0, 2, 3, 5)}
     assert round_trip(DIGITS, 6, *gold) == gold
-    assert round_trip(Biohd(("A",), without_heads="pair"), 6, *gold) == gold
 
 
 @BOTH
@@ -183,7 +182,7 @@ def test_lost_is_what_does_not_come_back(kind, gold):
 
 
 @BOTH
-def test_types_are_glued_apart(kind):
+def test_types_are_merged_separately(kind):
     scheme = kind(("A", "B"))
     gold = [Mention((0, 2), "A"), Mention((1, 3), "B"), Mention((4,), "B")]
     encoding = scheme.encode(gold, 5)
@@ -192,24 +191,19 @@ def test_types_are_glued_apart(kind):
     assert scheme.encode(clash, 4).lost == (clash[0],)
 
 
-def test_the_rules_are_options():
-    gold = [(0, 1, 2), (0, 1, 4)]
-    tags = ONE.encode(mentions(*gold), 5).tags
-    assert words(Biohd(("A",), with_heads="product").decode_tags(tags)) == {(0, 1, 2), (0, 1, 4)}
-    two = Biohd(("A",), with_heads="all_h")
+def test_of_two_equally_near_heads_the_left_one_is_joined():
     tags = np.array([ONE.tags.index(f"{name}-A") for name in ("HB", "DB", "HB")])
-    assert words(two.decode_tags(tags)) == {(0, 1, 2)}
     assert words(ONE.decode_tags(tags)) == {(0, 1), (2,)}
 
 
-def test_a_product_is_bounded():
+def test_the_number_of_mentions_is_bounded():
     tags = np.array([ONE.tags.index(f"{name}-A") for name in ("HB", "DB")] * 40)
-    scheme = Biohd(("A",), with_heads="product")
+    scheme = Biohd(("A",), max_mentions=30)
     decoding = scheme.decode(np.eye(7)[tags] * 10)
     assert not decoding.complete
-    assert len(decoding.mentions) == scheme.max_mentions
+    assert len(decoding.mentions) == 30
     assert not scheme.decode_tags(tags).complete
-    assert Biohd(("A",), max_mentions=1600, with_heads="product").decode_tags(tags).complete
+    assert ONE.decode_tags(tags).complete
 
 
 def test_stray_tags_begin_segments():

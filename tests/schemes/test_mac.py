@@ -90,7 +90,7 @@ def test_what_the_full_version_confuses():
     assert round_trip(FULL, *gold, length=6) == {*gold, (0, 2), (0, 1, 2, 4)}
 
 
-def test_shared_ends_are_lost_and_told():
+def test_shared_ends_are_lost_and_reported():
     """Both have the same BOUND, and their segments are all joined."""
     short, long = Mention((0, 4), "ADR"), Mention((0, 2, 4), "ADR")
     for mac in (FULL, MINIMAL):
@@ -269,7 +269,7 @@ def test_a_single_mention_survives_the_round_trip(mac, words):
 
 
 @BOTH
-def test_bounds_are_told_and_keep_the_best(mac):
+def test_bounds_are_reported_and_keep_the_best(mac):
     scores = np.full((30, 30, len(mac.tags)), -9.0)
     for word in range(30):
         scores[word, word, [mac.tags.index("S-ADR")]] = 1 + word
@@ -314,7 +314,7 @@ def test_evidence_is_searched_as_decoding_searches(mac):
 
 
 @BOTH
-def test_too_many_nodes_are_told(mac):
+def test_too_many_nodes_are_reported(mac):
     mention = Mention(tuple(range(0, 40, 2)), "ADR")
     assert mac.encode([mention], 40).lost == ()
     few = Mac(LABELS, full=mac.full, max_nodes=19)
@@ -324,7 +324,7 @@ def test_too_many_nodes_are_told(mac):
 
 
 @BOTH
-def test_a_search_that_is_given_up_is_told(mac):
+def test_a_search_that_stops_early_is_reported(mac):
     mention = Mention(tuple(range(0, 40, 2)), "ADR")
     little = Mac(LABELS, full=mac.full, max_effort=30)
     assert not little.decode_tags(mac.encode([mention], 40).tags).complete

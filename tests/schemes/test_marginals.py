@@ -8,22 +8,22 @@ from hypothesis import strategies as st
 from oracles import automaton_naive, marginals_naive
 from trigner.mentions import Mention
 from trigner.schemes import Corro, scheme
-from trigner.schemes.marginals import beginnings, marginals
+from trigner.schemes.marginals import marginals, prefixes_of
 
 CORRO = Corro(("A",))
 
 
 def test_mentions_with_the_same_first_segments_share_them():
     own = [(0, 2, 3), (0, 2, 3, 7), (0, 5), (1, 5), (0, 2, 3)]
-    begun = beginnings([Mention(words, "A") for words in own])
-    assert begun.first.tolist() == [0, 2, 7, 5, 1, 5]
-    assert begun.last.tolist() == [0, 3, 7, 5, 1, 5]
-    assert begun.before.tolist() == [-1, 0, 1, 0, -1, 4]
-    assert begun.until.tolist() == [5, 7, 0, 0, 5, 0]
-    assert begun.whole.tolist() == [1, 2, 3, 5, 1]
+    prefixes = prefixes_of([Mention(words, "A") for words in own])
+    assert prefixes.first.tolist() == [0, 2, 7, 5, 1, 5]
+    assert prefixes.last.tolist() == [0, 3, 7, 5, 1, 5]
+    assert prefixes.before.tolist() == [-1, 0, 1, 0, -1, 4]
+    assert prefixes.until.tolist() == [5, 7, 0, 0, 5, 0]
+    assert prefixes.whole.tolist() == [1, 2, 3, 5, 1]
 
 
-def test_a_chance_sums_over_everything_else():
+def test_a_marginal_sums_over_everything_else():
     grammar = CORRO.grammar
     names = ["DB-By-A", "DI-O-A", "DI-Bx-A", "CB-A"]
     tags = np.array([CORRO.tags.index(name) for name in names])
@@ -40,8 +40,8 @@ def test_a_chance_sums_over_everything_else():
             named in kinds and own[1] not in opening and own[1] not in ends and own[3] not in ends
         )
 
-    assert found[0] == pytest.approx(automaton_naive.chance(grammar.automaton, scores, pair))
-    single = automaton_naive.chance(grammar.automaton, scores, lambda own: own[3] == tags[3])
+    assert found[0] == pytest.approx(automaton_naive.probability(grammar.automaton, scores, pair))
+    single = automaton_naive.probability(grammar.automaton, scores, lambda own: own[3] == tags[3])
     assert found[1] == pytest.approx(single)
 
 

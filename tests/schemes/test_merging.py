@@ -6,8 +6,8 @@ from trigner.schemes.chain import Segment
 from trigner.schemes.merging import (
     Kind,
     Piece,
-    glued,
-    glued_by_digits,
+    merged,
+    merged_by_digits,
     pieces_of,
     pointed_to,
     words_of,
@@ -22,7 +22,7 @@ def parts(*words):
     return [Segment(Kind.PART, first, last) for first, last in words]
 
 
-def test_subwords():
+def test_pieces():
     mentions = [(0, 1, 2), (0, 1, 5), (7, 8), (9,)]
     assert pieces_of(mentions) == [
         Piece(Kind.HEAD, 0, 1, frozenset({0, 1})),
@@ -36,41 +36,21 @@ def test_subwords():
 
 
 @pytest.mark.parametrize(
-    ("number", "all_", "pair"),
-    [
-        (0, [], []),
-        (1, [(0,)], [(0,)]),
-        (3, [(0, 2, 4)], [(0, 2, 4)]),
-        (4, [(0, 2, 4, 6)], [(0, 2), (4, 6)]),
-        (5, [(0, 2, 4, 6, 8)], [(0, 2), (4, 6, 8)]),
-    ],
+    ("number", "expected"), [(0, []), (1, [(0,)]), (3, [(0, 2, 4)]), (4, [(0, 2, 4, 6)])]
 )
-def test_parts_without_heads(number, all_, pair):
+def test_parts_without_heads_are_one_mention(number, expected):
     own = parts(*[(2 * n, 2 * n) for n in range(number)])
-    assert glued([], own, "nearest", "all") == all_
-    assert glued([], own, "nearest", "pair") == pair
+    assert merged([], own) == expected
 
 
-@pytest.mark.parametrize(
-    ("rule", "expected"),
-    [
-        # The part at 4 is as near to the head at 2 as to that at 6: the left one has it.
-        ("nearest", {(0, 2), (2, 4), (6,), (10, 12)}),
-        ("all_h", {(0, 2, 6, 10), (2, 4, 6, 10), (2, 6, 10, 12)}),
-        (
-            "product",
-            {tuple(sorted((head, part))) for head in (2, 6, 10) for part in (0, 4, 12)},
-        ),
-    ],
-)
-def test_parts_with_heads(rule, expected):
-    found = glued(heads((2, 2), (6, 6), (10, 10)), parts((0, 0), (4, 4), (12, 12)), rule, "all")
-    assert len(found) == len(set(found))
-    assert set(found) == expected
+def test_parts_join_the_nearest_head():
+    found = merged(heads((2, 2), (6, 6), (10, 10)), parts((0, 0), (4, 4), (12, 12)))
+    # The part at 4 is as near to the head at 2 as to that at 6: it joins the left one.
+    assert sorted(found) == [(0, 2), (2, 4), (6,), (10, 12)]
 
 
 def test_heads_alone():
-    assert glued(heads((0, 1), (3, 3)), [], "all_h", "all") == [(0, 1), (3,)]
+    assert merged(heads((0, 1), (3, 3)), []) == [(0, 1), (3,)]
 
 
 @pytest.mark.parametrize(
@@ -93,16 +73,16 @@ def test_digits_point_to_the_nearest(digit, expected):
 )
 def test_linked_parts_are_one_mention(digits, expected):
     own = parts((4, 4), (6, 6), (10, 10))
-    found = glued_by_digits(heads((2, 2), (8, 8), (12, 12)), own, digits)
+    found = merged_by_digits(heads((2, 2), (8, 8), (12, 12)), own, digits)
     assert len(found) == len(set(found))
     assert set(found) == expected
 
 
 def test_a_chain_of_parts_has_all_their_heads():
     own = parts((4, 4), (6, 6), (10, 10))
-    found = glued_by_digits(heads((2, 2), (12, 12)), own, [1, 3, 3])
+    found = merged_by_digits(heads((2, 2), (12, 12)), own, [1, 3, 3])
     assert set(found) == {(2, 4, 6, 10), (12,)}
-    found = glued_by_digits(heads((2, 2), (12, 12)), own, [1, 4, 2])
+    found = merged_by_digits(heads((2, 2), (12, 12)), own, [1, 4, 2])
     assert set(found) == {(2, 4), (6, 10, 12)}
 
 

@@ -55,13 +55,13 @@ def test_toes_released_set_up():
     """For CADEC; the specification lists it in section 7."""
     settings = resolve(preset="paper-toe")
     assert (settings.system, settings.encoder, settings.seed) == ("toe", "biobert", 1898)
-    network = settings.model
+    model = settings.model
     assert (model.lstm_size, model.biaffine_size) == (516, 516)
     assert (model.channels, model.dilations, model.chained) == (80, (1, 2), False)
     assert (model.grid_size, model.distance_size, model.region_size) == (120, 20, 20)
     assert (model.embedding_dropout, model.feature_dropout) == (0.5, 0.5)
     assert (model.output_dropout, model.encoder_layers) == (0.33, 4)
-    assert (model.co_predictor, network.leading_words) == ("w2ner", ())
+    assert (model.co_predictor, model.leading_words) == ("w2ner", ())
     assert (model.mask_between, model.empty_word) == (False, "batch_minimum")
     toe = model.toe
     assert (toe.rounds, toe.table_size, toe.heads, toe.feed_forward) == (3, 49, 12, 3072)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from trigner.training.objective import Objective
+from trigner.training.task_losses import task_loss
 
 from tiny_encoders import tiny_encoder
 from trigner.batches import Example, Window
 from trigner.mentions import Mention
 from trigner.networks import NetworkSettings, create
 from trigner.training.data import EpochBatches, collator
-from trigner.training.objective import Objective
-from trigner.training.settings import OptimisationSettings, TaskSettings, TripletSettings
-from trigner.training.task_losses import task_loss
+from trigner.training.settings import OptimisationSettings, TaskSettings
 from trigner.training.weighting import BatchWeighting, batch_weighting
-from trigner.triplets import CandidateSettings
+from trigner.triplets import TripletSettings
 
 SMALL = NetworkSettings(
     lstm_size=8,
@@ -75,7 +75,7 @@ def test_an_epochs_gradient_is_that_of_the_mean_over_all_cells(scheme, tmp_path)
 def test_equal_weighting_leaves_each_batch_its_mean(tmp_path):
     model = model_of("w2ner", tmp_path)
     settings = OptimisationSettings(batch_weighting="equal")
-    weighting = batch_weighting(model, examples_of(model), settings, CandidateSettings(), sum)
+    weighting = batch_weighting(model, examples_of(model), settings, TripletSettings(), sum)
     assert weighting == BatchWeighting()
     inputs = collator(model, None, weighting)(examples_of(model))
     assert inputs["weight"] == 1.0
@@ -86,7 +86,7 @@ def test_triplets_weigh_by_their_anchors(tmp_path):
     examples = examples_of(model)
     settings = OptimisationSettings(batch_size=2, epochs=2)
     batches = EpochBatches(LENGTHS, settings, seed=1, epochs=2)
-    mined = CandidateSettings()
+    mined = TripletSettings()
     weighting = batch_weighting(model, examples, settings, mined, batches.mean_sum)
     together = collator(model, mined, weighting)
     factors, anchors = [], []
@@ -106,7 +106,7 @@ def test_a_training_without_any_anchor_has_no_factor():
 @pytest.mark.parametrize(("reduction", "factor"), [("mean_violating", 3.0), ("sum", 1.0)])
 def test_the_sum_of_triplets_counts_each_alike_already(reduction, factor, tmp_path):
     model = model_of("w2ner", tmp_path, special_words=True)
-    inputs = collator(model, CandidateSettings())(examples_of(model))
+    inputs = collator(model, TripletSettings())(examples_of(model))
     objective = Objective(
         model.tagger,
         task_loss(model.scheme, TaskSettings()),

@@ -1,14 +1,15 @@
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from trigner.triplets import CLEAN, CandidateBatch, candidates, collate
+from trigner.triplets import CandidateBatch, TripletSettings, candidates, collate
 from trigner.triplets import batch as batch_module
 
+CLEAN = TripletSettings()
 SENTENCES = [
     candidates([], 7, CLEAN),
     candidates([(0, 1, 3), (2,)], 6, CLEAN),
@@ -87,7 +88,7 @@ def test_collation_leaves_its_input_alone():
 
 
 def test_to_moves_every_tensor_and_keeps_the_blocks():
-    batch = collate([candidates([(0, 1)], 3, replace(CLEAN, window=None))])
+    batch = collate([candidates([(0, 1)], 3, TripletSettings(window=None))])
     moved = batch.to("meta")
     assert {tensor.device.type for tensor in tensors(moved).values()} == {"meta"}
     assert moved.blocks == batch.blocks

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import tracemalloc
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,10 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.triplets_naive import Found, naive_candidates
-from trigner.triplets import CLEAN, PAPER, Candidates, CandidateSettings, candidates
+from trigner.training import resolve
+from trigner.triplets import Candidates, TripletSettings, candidates
 
 POS, NEG = (0, 0), (1, 1)
-PRESETS = {"clean": CLEAN, "paper": PAPER}
+CLEAN = TripletSettings()
+PRESETS = {name: resolve(preset=name).triplets for name in ("clean", "paper")}
+PAPER = PRESETS["paper"]
 
 
 def cells_of(found: Candidates) -> Found:
@@ -151,7 +153,7 @@ VECTORS = {
 @pytest.mark.parametrize("vector", VECTORS)
 def test_vectors(vector, preset):
     length, mentions, window, options, expected, instead = VECTORS[vector]
-    settings = replace(PRESETS[preset], window=window, **options)
+    settings = PRESETS[preset].model_copy(update={"window": window, **options})
     if preset == "clean":
         expected = expected | instead
     assert cells_of(candidates(mentions, length, settings)) == expected
@@ -174,7 +176,7 @@ def test_the_last_cell_of_an_entity_is_skipped_when_pairs_are_unique():
     ],
 )
 def test_window_of_three_reaches_these_offsets(metric, reached):
-    settings = replace(CLEAN, window=3, window_metric=metric, full_grid=True)
+    settings = TripletSettings(window=3, window_metric=metric, full_grid=True)
     negatives = cells_of(candidates([(8, 9)], 20, settings))[10, 11][1]
     offsets = [(3, 1), (3, 2), (2, 2)]
     assert [o for o in offsets if (10 + o[0], 11 + o[1]) in negatives] == reached
@@ -182,13 +184,15 @@ def test_window_of_three_reaches_these_offsets(metric, reached):
 
 def test_no_window_is_written_0_or_none():
     mentions = [(0, 3), (9,)]
-    unlimited = cells_of(candidates(mentions, 30, replace(PAPER, window=0)))
-    assert unlimited == cells_of(candidates(mentions, 30, replace(PAPER, window=None)))
+    unlimited = cells_of(candidates(mentions, 30, PAPER.model_copy(update={"window": 0})))
+    assert unlimited == cells_of(
+        candidates(mentions, 30, PAPER.model_copy(update={"window": None}))
+    )
     assert len(unlimited[2, 5][1]) == 30 * 29 // 2 - 1
 
 
 def test_whole_grid_has_mirror_and_diagonal_cells():
-    settings = replace(CLEAN, window=None, full_grid=True, unique_pairs=False)
+    settings = TripletSettings(window=None, full_grid=True, unique_pairs=False)
     found = cells_of(candidates([(0, 1), (3,)], 4, settings))
     assert list(found) == [(0, 5), (2, 2), (2, 3), (3, 2), (3, 3)]
     assert found[3, 2][0] == [(2, 2), (2, 3), (3, 3)]
@@ -200,7 +204,7 @@ def test_whole_grid_has_mirror_and_diagonal_cells():
     ("place", "cell"), [("row", (0, 4)), ("column", (4, 0)), ("diagonal", (4, 4))]
 )
 def test_anchor_of_a_one_word_entity(place, cell):
-    found = candidates([(2,)], 5, replace(CLEAN, window=1, one_word_anchor=place))
+    found = candidates([(2,)], 5, TripletSettings(window=1, one_word_anchor=place))
     assert cells_of(found) == {cell: ([POS], [(3, 4), (3, 5), (4, 5)])}
 
 
@@ -213,7 +217,7 @@ def test_anchor_of_a_one_word_entity(place, cell):
     ],
 )
 def test_kinds_of_negatives(negatives, with_a_neighbour, alone):
-    settings = replace(CLEAN, window=2, window_metric="chebyshev", negatives=negatives)
+    settings = TripletSettings(window=2, window_metric="chebyshev", negatives=negatives)
     near = cells_of(candidates([(0, 1), (2, 3)], 6, settings))
     far = cells_of(candidates([(0, 1), (4, 5)], 6, settings))
     assert (near[2, 3][1], far[2, 3][1]) == (with_a_neighbour, alone)
@@ -228,7 +232,7 @@ def sentences(draw: st.DrawFn) -> tuple[list[tuple[int, ...]], int]:
 
 
 every_setting = st.builds(
-    CandidateSettings,
+    TripletSettings,
     window=st.one_of(st.none(), st.integers(0, 8)),
     window_metric=st.sampled_from(["euclid_rounded", "chebyshev", "manhattan"]),
     window_from=st.sampled_from(["word", "anchor"]),
@@ -286,7 +290,7 @@ def test_a_sentence_without_mentions_has_no_candidates():
 def test_memory_of_a_long_sentence(window):
     random = np.random.default_rng(0)
     mentions = [tuple(range(start, start + 4)) for start in random.integers(0, 396, 60).tolist()]
-    settings = replace(CLEAN, window=window)
+    settings = TripletSettings(window=window)
     tracemalloc.start()
     found = candidates(mentions, 400, settings)
     _, peak = tracemalloc.get_traced_memory()

@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 import torch
 
-from trigner.triplets import CLEAN, candidates, collate
+from trigner.triplets import TripletSettings, candidates, collate
 from trigner.triplets import batch as batch_module
 from trigner.triplets.centroids import negative_centroids, positive_centroids
 
+CLEAN = TripletSettings()
 SENTENCES = [
     candidates([(0, 1, 3), (2,)], 5, CLEAN),
     candidates([], 2, CLEAN),

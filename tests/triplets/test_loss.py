@@ -8,16 +8,18 @@ from torch import Tensor
 
 from oracles.triplets_naive import naive_candidates, naive_loss, naive_triplets
 from trigner.errors import InputError
+from trigner.training import resolve
 from trigner.triplets import (
-    CLEAN,
-    PAPER,
     SELECTIONS,
     CandidateBatch,
     Candidates,
     TripletLoss,
+    TripletSettings,
     candidates,
     collate,
 )
+
+CLEAN, PAPER = TripletSettings(), resolve(preset="paper").triplets
 
 # (words of the mentions, words of the sentence)
 SENTENCES = [

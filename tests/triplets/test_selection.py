@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 import torch
 from hypothesis import given, settings
@@ -10,20 +8,21 @@ from torch import Tensor
 
 from oracles.triplets_naive import Triplet, naive_candidates, naive_triplets
 from trigner.errors import InputError
+from trigner.training import resolve
 from trigner.triplets import (
-    CLEAN,
     METRICS,
-    PAPER,
     SELECTION_ALIASES,
     SELECTIONS,
     CandidateBatch,
     Candidates,
+    TripletSettings,
     candidates,
     collate,
 )
 from trigner.triplets.selection import Triplets, selection_named
 
 EUCLIDEAN = METRICS["euclidean"]
+CLEAN, PAPER = TripletSettings(), resolve(preset="paper").triplets
 
 
 def on_a_line(anchor: float, positives: list[float], negatives: list[float]):
@@ -119,10 +118,11 @@ def grids(draw: st.DrawFn):
     states = torch.randn(
         len(sentences), size, size, draw(st.sampled_from([1, 3, 64])), generator=random
     ).double()
-    preset = replace(
-        draw(st.sampled_from([CLEAN, PAPER])),
-        window=draw(st.sampled_from([None, 2])),
-        unique_pairs=draw(st.booleans()),
+    preset = draw(st.sampled_from([CLEAN, PAPER])).model_copy(
+        update={
+            "window": draw(st.sampled_from([None, 2])),
+            "unique_pairs": draw(st.booleans()),
+        }
     )
     return sentences, preset, states
 

@@ -1,20 +1,22 @@
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, fields
-
 import pytest
+from pydantic import ValidationError
 
-from trigner.errors import InputError
-from trigner.triplets import CLEAN, PAPER, CandidateSettings
+from trigner.training import resolve
+from trigner.triplets import TripletSettings
+
+CLEAN, PAPER = (resolve(preset=name).triplets for name in ("clean", "paper"))
 
 
-def test_presets_differ_in_items_13_16_and_17_only():
+def test_presets_differ_in_their_weight_and_items_13_16_and_17_only():
     differing = {
-        option.name: (getattr(CLEAN, option.name), getattr(PAPER, option.name))
-        for option in fields(CandidateSettings)
-        if getattr(CLEAN, option.name) != getattr(PAPER, option.name)
+        option: (getattr(CLEAN, option), getattr(PAPER, option))
+        for option in TripletSettings.model_fields
+        if getattr(CLEAN, option) != getattr(PAPER, option)
     }
     assert differing == {
+        "weight": (0.001, 1.0),
         "unique_masks": ("positives", "both"),
         "window_from": ("word", "anchor"),
         "special_positive": ("cell", "row_or_column"),
@@ -22,7 +24,18 @@ def test_presets_differ_in_items_13_16_and_17_only():
 
 
 def test_defaults_are_clean():
-    assert CandidateSettings() == CLEAN
+    assert TripletSettings() == CLEAN
+
+
+def test_without_weight_no_candidates_are_made():
+    assert TripletSettings(weight=0).candidates is None
+    assert CLEAN.candidates == CLEAN
+
+
+def test_other_names_of_sources_and_selections():
+    assert TripletSettings(source="grid", selection="sn-hn").source == "pair_states"
+    with pytest.raises(ValidationError, match="known are: hn, sn, ce, nc, sn-hn, hard-negative"):
+        TripletSettings(selection="nearest")
 
 
 @pytest.mark.parametrize(
@@ -37,15 +50,15 @@ def test_defaults_are_clean():
     ],
 )
 def test_an_unknown_value_is_refused_with_the_known_ones(option):
-    with pytest.raises(InputError, match=f"{option} must be one of .*{getattr(CLEAN, option)}"):
-        CandidateSettings(**{option: "elsewhere"})
+    with pytest.raises(ValidationError, match=f"Input should be .*{getattr(CLEAN, option)}"):
+        TripletSettings(**{option: "elsewhere"})
 
 
 def test_a_negative_window_is_refused():
-    with pytest.raises(InputError, match="window"):
-        CandidateSettings(window=-1)
+    with pytest.raises(ValidationError, match="window"):
+        TripletSettings(window=-1)
 
 
 def test_settings_are_frozen():
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(ValidationError, match="frozen"):
         CLEAN.window = 3

@@ -42,8 +42,8 @@ def ceiling(
     """Measure what each system could reach at best on these annotations.
 
     The annotations are encoded and decoded again. What is lost is lost before any model is trained:
-    to the splitting of sentences, to words that do not align, or to the system's format. Spurious is
-    what comes back from it without having been annotated.
+    to the splitting of sentences, to words that do not align, or to the system's format. Spurious
+    is what comes back from it without having been annotated.
 
     Example:  trigner ceiling --data annotated/ --lost 20
     """

@@ -15,9 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Scores = NDArray[np.floating[Any]]
+from trigner.arrays import Booleans, Floats, Integers, Scores
 
 _NOWHERE = -1
 _LOWEST = float(np.finfo(np.float64).min)
@@ -45,8 +43,8 @@ class Automaton:
     """A deterministic automaton. `states` are names; `arcs`, `start` and `finals` number them.
 
     Scores are given for each word and tag, `[L, C]`, or for each word and arc, `[L, A]`, in the
-    order of `arcs`: then an arc can have a weight of its own. Raises ValueError for arcs that
-    leave a choice, and where a state or an arc is named that is not there.
+    order of `arcs`: then an arc can have a weight of its own. Raises ValueError for two arcs from
+    one state with the same tag, and for an unknown state.
     """
 
     states: tuple[str, ...]
@@ -69,22 +67,22 @@ class Automaton:
 
     @cached_property
     def entering(self) -> Integers:
-        """The arcs into each state, `[S, K]`, by tag and source; `A` where there are no more."""
+        """The arcs into each state, `[S, K]`, by tag and source; padded with `A`."""
         return self._by([arc.target for arc in self.arcs])
 
     @cached_property
     def leaving(self) -> Integers:
-        """The arcs out of each state, `[S, K]`; `A` where there are no more."""
+        """The arcs out of each state, `[S, K]`; padded with `A`."""
         return self._by([arc.source for arc in self.arcs])
 
     @cached_property
     def sources(self) -> Integers:
-        """The state that each arc leaves, `[A + 1]`; any for the one that is not there."""
+        """The source of each arc, `[A + 1]`; the last stands for no arc."""
         return np.array([*(arc.source for arc in self.arcs), 0], dtype=np.int64)
 
     @cached_property
     def targets(self) -> Integers:
-        """The state that each arc enters, `[A + 1]`; any for the one that is not there."""
+        """The target of each arc, `[A + 1]`; the last stands for no arc."""
         return np.array([*(arc.target for arc in self.arcs), 0], dtype=np.int64)
 
     @cached_property
@@ -97,14 +95,14 @@ class Automaton:
 
     @cached_property
     def _moves(self) -> list[dict[int, int]]:
-        """From each state by tag to the next: plain numbers, for walking word by word."""
+        """From each state by tag to the next, as plain numbers for a walk word by word."""
         moves: list[dict[int, int]] = [{} for _ in self.states]
         for arc in self.arcs:
             moves[arc.source][arc.tag] = arc.target
         return moves
 
     def accepts(self, tags: Sequence[int] | NDArray[np.integer[Any]]) -> bool:
-        """Is this sequence of tags well-formed?"""
+        """Whether this sequence of tags is well-formed."""
         state = self.start
         for tag in np.asarray(tags).tolist():
             state = self._moves[state].get(tag, _NOWHERE)
@@ -121,8 +119,8 @@ class Automaton:
     def best(self, scores: Scores) -> Path:
         """The well-formed sequence with the highest score (Viterbi).
 
-        Of equals, at each word from the last on, the one with the first tag and then the first
-        state before it. Raises ValueError when no sequence of this length is well-formed.
+        Ties are broken from the last word backwards: the first tag, then the first state before
+        it. Raises ValueError when no sequence of this length is well-formed.
         """
         alone = self._each_alone(scores)
         if alone is not None:
@@ -147,9 +145,9 @@ class Automaton:
         return Path(tags, total)
 
     def _each_alone(self, scores: Scores) -> Path | None:
-        """The best tag of each word, if together they are well-formed: nothing can be better.
+        """The best tag of each word, if together they are well-formed: no sequence is better.
 
-        None too where a word has several best ones, or arcs have weights of their own.
+        None also where a word has several best tags, or arcs have weights of their own.
         """
         if scores.shape[-1] == len(self.arcs):
             return None
@@ -160,7 +158,7 @@ class Automaton:
         return Path(tags.astype(np.int64), float(sum(best.tolist())))
 
     def distribution(self, scores: Scores) -> Distribution:
-        """Well-formed sequences, each with a chance in proportion to `exp(score)`."""
+        """Well-formed sequences, each with a probability proportional to `exp(score)`."""
         own = self.arc_scores(scores)
         largest = own.max(axis=1, initial=_LOWEST)
         leaving = self.leaving.T
@@ -184,7 +182,7 @@ class Automaton:
         return self.distribution(scores).log_partition
 
     def marginals(self, scores: Scores) -> Floats:
-        """How likely each word has each tag, `[L, C]`; tags that no arc reads stay out of `C`."""
+        """Marginal probability of each tag at each word, `[L, C]`, `C` up to the last tag read."""
         return self.distribution(scores).marginals
 
     def _at(self, *states: int) -> Floats:
@@ -194,7 +192,7 @@ class Automaton:
         return weights
 
     def _by(self, states: Sequence[int]) -> Integers:
-        """Arcs listed by the state beside each, as rows of equal width."""
+        """Arcs grouped by the state given for each, as rows of equal width."""
         lists: list[list[int]] = [[] for _ in self.states]
         order = sorted(range(len(self.arcs)), key=lambda a: (self.arcs[a].tag, self.arcs[a].source))
         for arc in order:
@@ -205,11 +203,12 @@ class Automaton:
 
 @dataclass(frozen=True)
 class Distribution:
-    """Chances of an automaton's sequences, as a Markov chain over its states.
+    """The distribution over an automaton's sequences, as a Markov chain over its states.
 
-    `arcs [L, A]` are the marginals that a word leads over an arc once the state before the word is
-    the arc's source: what comes after is summed up in them. So a chance that depends on the words
-    up to some word is known there. `log_partition` is the logarithm of the sum of `exp(score)`.
+    `arcs [L, A]` are transition probabilities: that a word takes an arc, given that the state
+    before the word is the arc's source. All that comes later is summed out, so the probability of
+    what depends on the first words only is known after these. `log_partition` is the logarithm of
+    the sum of `exp(score)`.
     """
 
     automaton: Automaton
@@ -218,7 +217,7 @@ class Distribution:
 
     @cached_property
     def states(self) -> Floats:
-        """The marginals of each state before each word and after the last, `[L + 1, S]`."""
+        """Marginal probability of each state before each word and after the last, `[L + 1, S]`."""
         automaton = self.automaton
         sources, targets = automaton.sources[:-1], automaton.targets[:-1]
         states = np.zeros((len(self.arcs) + 1, len(automaton.states)))
@@ -230,14 +229,14 @@ class Distribution:
 
     @cached_property
     def marginals(self) -> Floats:
-        """How likely each word has each tag, `[L, C]`."""
+        """Marginal probability of each tag at each word, `[L, C]`."""
         through = self.states[:-1, self.automaton.sources[:-1]] * self.arcs
         reads = self.automaton.arc_tags[:, None] == np.arange(self.automaton.arc_after.shape[1])
         marginals: Floats = through @ reads
         return marginals
 
-    def steps(self, word: int, arcs: NDArray[np.bool_]) -> Floats:
-        """The marginals to come from each state to each over one of these arcs, `[S, S]`."""
+    def steps(self, word: int, arcs: Booleans) -> Floats:
+        """Probability of going from each state to each by one of these arcs, `[S, S]`."""
         count = len(self.automaton.states)
         steps: Floats = np.bincount(
             self._cells, self.arcs[word] * arcs, minlength=count * count
@@ -246,12 +245,12 @@ class Distribution:
 
     @cached_property
     def _cells(self) -> Integers:
-        """The place of each arc in a table of its source and target, `[A]`."""
+        """The index of each arc in a flat table of sources and targets, `[A]`."""
         cells: Integers = self.automaton.sources * len(self.automaton.states)
         return (cells + self.automaton.targets)[:-1]
 
 
 def _with_none(scores: Floats) -> Floats:
-    """Scores of arcs and, behind them, of the arc that is not there."""
+    """Scores of arcs, and minus infinity for no arc."""
     none = np.full((*scores.shape[:-1], 1), -np.inf)
     return np.concatenate([scores, none], axis=-1)

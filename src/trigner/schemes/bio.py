@@ -1,4 +1,4 @@
-"""Flat BIO: the plain lower bound, which knows nothing of discontinuous mentions."""
+"""Flat BIO: a baseline that cannot represent discontinuous mentions."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trigner.arrays import Integers, Scores
 from trigner.mentions import Mention
 from trigner.schemes.chain import chain, segments
 from trigner.schemes.grammar import Grammar
-from trigner.schemes.scheme import Decoding, Encoding, Scores, TagGroup, Tags, TagSpace, check
+from trigner.schemes.scheme import Decoding, Encoding, TagGroup, Tags, TagSpace, check
 from trigner.schemes.sequence_decoding import apart, certain, decode
 
 
@@ -20,8 +20,8 @@ from trigner.schemes.sequence_decoding import apart, certain, decode
 class Bio:
     """One tag a word: `O`, and `B-type` and `I-type` for its first and further words.
 
-    Discontinuous mentions are lost, and of continuous ones that overlap the longest stays, of
-    equally long ones the first. What is lost leaves no tag behind.
+    Discontinuous mentions are lost. Of overlapping continuous ones the longest is kept, of equally
+    long ones the first. Lost mentions leave no tags.
     """
 
     labels: tuple[str, ...]
@@ -61,7 +61,7 @@ class Bio:
         """Mentions of tags `[L]`, each with score 1. A stray `I` begins a mention."""
         return certain(self._read(tags.astype(np.int64)), limit=len(tags))
 
-    def _read(self, tags: NDArray[np.int64]) -> list[Mention]:
+    def _read(self, tags: Integers) -> list[Mention]:
         return [
             Mention(tuple(range(s.first, s.last + 1)), self.labels[s.kind]) for s in segments(tags)
         ]

@@ -1,4 +1,4 @@
-"""BIOHD and BIOHD1234: words that mentions share are marked, and pieces glued by rules.
+"""BIOHD and BIOHD1234: words that mentions share are marked, and pieces merged by rules.
 
 Tang et al., 2013 and 2015; Metke-Jimenez and Karimi, 2016. Ties and the table of BIOHD1234's digits
 are ours: `docs/schemes.md`.
@@ -12,23 +12,20 @@ from functools import lru_cache
 
 import numpy as np
 
+from trigner.arrays import Integers, Scores
 from trigner.mentions import Mention
-from trigner.schemes.automaton import Integers
 from trigner.schemes.chain import Segment, chain, segments
 from trigner.schemes.grammar import Grammar
 from trigner.schemes.merging import (
     Kind,
     Piece,
-    WithHeads,
-    WithoutHeads,
-    Words,
-    glued,
-    glued_by_digits,
+    merged,
+    merged_by_digits,
     pieces_of,
     pointed_to,
     words_of,
 )
-from trigner.schemes.scheme import Decoding, Encoding, Scores, TagGroup, Tags, TagSpace, check
+from trigner.schemes.scheme import Decoding, Encoding, TagGroup, Tags, TagSpace, Words, check
 from trigner.schemes.sequence_decoding import apart, certain, decode
 
 PLAIN_OR_HEAD = ("", "H")
@@ -40,13 +37,11 @@ class Biohd:
     """Seven tags for one label: O, and B and I, HB and HI, DB and DI of each.
 
     B is a mention that is continuous and shares no word; H are words that mentions share; D those
-    that belong to one mention, a discontinuous one or one that shares others. Reading is
-    ambiguous: `with_heads` and `without_heads` are rules of `gluing.glued`.
+    of one mention, a discontinuous one or one that shares other words. Tags can be ambiguous:
+    `merging.merged` has the rules by which they are read.
     """
 
     labels: tuple[str, ...]
-    with_heads: WithHeads = "nearest"
-    without_heads: WithoutHeads = "all"
     max_mentions: int = 1000
     name: str = field(default="biohd", init=False)
     tag_space: TagSpace = field(default=TagSpace.SEQUENCE, init=False)
@@ -63,10 +58,10 @@ class Biohd:
         return self.grammar.tags
 
     def encode(self, mentions: Sequence[Mention], length: int) -> Encoding:
-        """Tags `[L]`. Lost is what does not come back from them.
+        """Tags `[L]`. Lost are the mentions that do not come back from them.
 
-        A mention that shares words with a longer one, or one of equal length before it, of another
-        label leaves no tag behind.
+        A mention that shares a word with one of another label that is longer, or as long and comes
+        first, leaves no tags.
         """
         return _encode(self, mentions, length, lambda pieces, words: [p.kind for p in pieces])
 
@@ -82,18 +77,14 @@ class Biohd:
 
     def read(self, tags: Integers) -> list[Mention]:
         """Mentions of tags `[L]`, those of each label in turn."""
-
-        def glue(heads: Sequence[Segment], parts: Sequence[Segment]) -> list[Words]:
-            return glued(heads, parts, self.with_heads, self.without_heads)
-
-        return _read(self.labels, len(Kind), tags, glue)
+        return _read(self.labels, len(Kind), tags, merged)
 
 
 @dataclass(frozen=True, slots=True)
 class Biohd1234:
-    """Thirteen tags for one label: BIOHD with a digit on D that says what to glue it to.
+    """Thirteen tags for one label: BIOHD with a digit on D that says what to merge it with.
 
-    1 the nearest H to the left, 2 to the right, 3 the nearest D to the left, 4 to the right.
+    1 is the nearest H to the left, 2 to the right, 3 the nearest D to the left, 4 to the right.
     """
 
     labels: tuple[str, ...]
@@ -138,29 +129,29 @@ class Biohd1234:
     def read(self, tags: Integers) -> list[Mention]:
         """Mentions of tags `[L]`, those of each label in turn."""
 
-        def glue(heads: Sequence[Segment], parts: Sequence[Segment]) -> list[Words]:
-            return glued_by_digits(heads, parts, [part.kind - Kind.PART + 1 for part in parts])
+        def merge(heads: Sequence[Segment], parts: Sequence[Segment]) -> list[Words]:
+            return merged_by_digits(heads, parts, [part.kind - Kind.PART + 1 for part in parts])
 
-        return _read(self.labels, Kind.PART + len(DIGITS), tags, glue)
+        return _read(self.labels, Kind.PART + len(DIGITS), tags, merge)
 
 
 Kinds = Callable[[Sequence[Piece], Sequence[Words]], Sequence[int]]
-Glue = Callable[[Sequence[Segment], Sequence[Segment]], list[Words]]
+Merge = Callable[[Sequence[Segment], Sequence[Segment]], list[Words]]
 
 
 def _encode(
     scheme: Biohd | Biohd1234, mentions: Sequence[Mention], length: int, kinds: Kinds
 ) -> Encoding:
-    """Tags of the pieces of each label's mentions; `kinds` number those of its segments."""
+    """Tags of the pieces of each label's mentions; `kinds` gives the kinds of their segments."""
     check(mentions, scheme.labels, length)
     kept = _one_label_a_word(mentions)
     tags = np.zeros(length, dtype=np.int64)
     tags_a_label = (len(scheme.tags) - 1) // len(scheme.labels) if scheme.labels else 0
-    for place, label in enumerate(scheme.labels):
+    for index, label in enumerate(scheme.labels):
         own = sorted(mention.words for mention in kept if mention.label == label)
         pieces = pieces_of(own)
         for piece, kind in zip(pieces, kinds(pieces, own), strict=True):
-            begin = 1 + place * tags_a_label + 2 * kind
+            begin = 1 + index * tags_a_label + 2 * kind
             tags[piece.first : piece.last + 1] = begin + 1
             tags[piece.first] = begin
     back = set(scheme.read(tags))
@@ -178,18 +169,18 @@ def _one_label_a_word(mentions: Sequence[Mention]) -> set[Mention]:
     return kept
 
 
-def _read(labels: Sequence[str], kinds: int, tags: Integers, glue: Glue) -> list[Mention]:
-    """Plain segments, and what `glue` makes of the heads and parts of each label."""
+def _read(labels: Sequence[str], kinds: int, tags: Integers, merge: Merge) -> list[Mention]:
+    """Plain segments, and what `merge` makes of the heads and parts of each label."""
     own: list[list[Segment]] = [[] for _ in labels]
     for segment in segments(tags):
-        place, kind = divmod(segment.kind, kinds)
-        own[place].append(Segment(kind, segment.first, segment.last))
+        index, kind = divmod(segment.kind, kinds)
+        own[index].append(Segment(kind, segment.first, segment.last))
     found: list[Mention] = []
     for label, all_ in zip(labels, own, strict=True):
         plain = [words_of(s) for s in all_ if s.kind == Kind.PLAIN]
         heads = [s for s in all_ if s.kind == Kind.HEAD]
         parts = [s for s in all_ if s.kind >= Kind.PART]
-        found += [Mention(words, label) for words in (*plain, *glue(heads, parts))]
+        found += [Mention(words, label) for words in (*plain, *merge(heads, parts))]
     return found
 
 
@@ -199,7 +190,7 @@ def _digit(
     heads: Sequence[Segment],
     parts: Sequence[Segment],
 ) -> int:
-    """The first digit whose target lies in the mention of a part; else 1, or 3 without heads."""
+    """The first digit whose target lies in the part's mention; else 1, or 3 without heads."""
     (owner,) = piece.owners
     for digit in DIGITS:
         target = pointed_to(digit, _segment(piece), heads, parts)

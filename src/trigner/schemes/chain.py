@@ -1,20 +1,21 @@
-"""Linear chains: segments of words, each begun by one tag and gone on with by another."""
+"""Linear chains: segments of words, each with a tag that begins it and one that continues it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trigner.schemes.automaton import Arc, Automaton, Integers
+from trigner.arrays import Integers
+from trigner.schemes.automaton import Arc, Automaton
 from trigner.schemes.grammar import NO_TAG, Grammar
 
 
 def chain(segments: Sequence[tuple[str, str]]) -> Grammar:
-    """Tags of which pairs of neighbours are well-formed or not: a linear chain.
+    """The grammar of a linear chain, in which only pairs of neighbouring tags are constrained.
 
-    `segments` name the tag that begins a kind of segment and the one that goes on with it: this
-    one can only follow one of the two. There is a state for each tag, so that a weight of an arc
-    is that of a pair of neighbouring tags.
+    `segments` are pairs of tags, such as B and I: the first begins a segment, the second continues
+    it and can follow only one of the two. There is a state for each tag, so that the weight of an
+    arc is that of a pair of neighbouring tags.
     """
     tags = ("O", *(tag for segment in segments for tag in segment))
     states = ("start", *tags)
@@ -34,7 +35,7 @@ def chain(segments: Sequence[tuple[str, str]]) -> Grammar:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Words `first` to `last` of one kind; kinds number the pairs of tags of `chain`."""
+    """Words `first` to `last`; `kind` is the index of their pair of tags in `chain`."""
 
     kind: int
     first: int
@@ -42,14 +43,14 @@ class Segment:
 
 
 def segments(tags: Integers) -> list[Segment]:
-    """The segments of a chain's tags, in order. A stray tag that goes on begins a segment."""
+    """The segments of a chain's tags, in order. A stray continuing tag begins a segment."""
     found: list[Segment] = []
     for word, tag in enumerate(tags.tolist()):
-        kind, goes_on = divmod(tag - 1, 2)
+        kind, continues = divmod(tag - 1, 2)
         if tag == 0:
             continue
         before = found[-1] if found else None
-        if goes_on and before is not None and (before.kind, before.last) == (kind, word - 1):
+        if continues and before is not None and (before.kind, before.last) == (kind, word - 1):
             found[-1] = Segment(kind, before.first, word)
         else:
             found.append(Segment(kind, word, word))

@@ -1,4 +1,4 @@
-"""Maximal cliques of a small graph: sets of nodes, all joined, to which no other can be added.
+"""Maximal cliques of a small graph: sets of nodes, all joined, to which no node can be added.
 
 Bron and Kerbosch's search (1973) with Tomita's choice of a pivot. A set of nodes is an integer
 whose bit `n` says that node `n` is in it.
@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 
 
 class Effort:
-    """How much a search may still do. `spent` is True once it had to stop before its end."""
+    """A budget of steps for a search. `spent` is True once the search had to stop early."""
 
     def __init__(self, limit: int) -> None:
         self.left = limit
         self.spent = False
 
     def spend(self, amount: int) -> bool:
-        """Whether so much more may be done; it is taken off what is left."""
+        """Take `amount` off what is left; whether there was enough."""
         if amount > self.left:
             self.spent = True
         else:
@@ -31,10 +31,10 @@ def maximal_cliques(
     """Each maximal clique of the nodes `among` that holds a node of `through`, once.
 
     `neighbours[n]` are the nodes joined with node `n`, in both directions and never `n` itself.
-    `effort` counts the nodes that are looked at; there may be exponentially many cliques, and when
-    it is spent the search ends.
+    `effort` counts the nodes visited; there may be exponentially many cliques, and when it is spent
+    the search ends.
     """
-    # Which cliques hold `first` and no earlier node of `through`: these are in nobody else's part.
+    # The cliques that hold `first` and no earlier node of `through`, so that none comes twice.
     done = 0
     for first in members(through & among):
         near = neighbours[first] & among
@@ -47,7 +47,7 @@ def maximal_cliques(
 def _extensions(
     clique: int, candidates: int, excluded: int, neighbours: Sequence[int], effort: Effort
 ) -> Iterator[int]:
-    """Maximal cliques made of `clique` and candidates, and not extensible by what is excluded."""
+    """Maximal cliques made of `clique` and candidates that no excluded node extends."""
     waiting = [(clique, candidates, excluded)]
     while waiting:
         clique, candidates, excluded = waiting.pop()
@@ -69,7 +69,7 @@ def _extensions(
 
 
 def members(nodes: int) -> Iterator[int]:
-    """Numbers of the nodes in a set, increasing."""
+    """The nodes of a set, increasing."""
     while nodes:
         lowest = nodes & -nodes
         yield lowest.bit_length() - 1

@@ -1,8 +1,8 @@
 """Corro's two layers: sets of mentions, and in each set components of two types.
 
 Corro, A fast and sound tagging method for discontinuous named-entity recognition, EMNLP 2024. The
-mentions of a set are all pairs of one x and one y component. What is recalled, what reconstructed:
-`docs/schemes.md`.
+mentions of a set are all pairs of one x and one y component. `docs/schemes.md` says which parts
+are the article's and which are reconstructed.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trigner.arrays import Integers, Scores
 from trigner.mentions import Mention
 from trigner.schemes.corro_automaton import (
     CB,
@@ -31,29 +31,26 @@ from trigner.schemes.corro_automaton import (
     tag_of,
 )
 from trigner.schemes.grammar import Grammar
-from trigner.schemes.scheme import Decoding, Encoding, Scores, TagGroup, Tags, TagSpace, check
+from trigner.schemes.scheme import Decoding, Encoding, TagGroup, Tags, TagSpace, check
 from trigner.schemes.sequence_decoding import Product, certain, decode
 
 Painted = dict[int, int]
-"""Word -> kind of tag, of the words of some mentions and of the gaps between them."""
+"""Word -> kind of tag, for the words of some mentions and the gaps between them."""
 
 SEARCHED = 12
-"""Mentions of a group whose sub-groups are all tried; larger groups are thinned out greedily."""
+"""Up to this many mentions of a group all subsets are tried; larger groups are thinned greedily."""
 
 
 @dataclass(frozen=True, slots=True)
 class Corro:
     """Ten tags for one label, nine more for each other; decoding never gives ill-formed tags.
 
-    With `strict` a set must have a discontinuous mention; otherwise two overlapping continuous
-    ones are a set as well. With `repair` ill-formed tags are read as the well-formed ones that
-    agree with most of them. `max_mentions` bounds what one sentence decodes to.
+    A set may consist of overlapping continuous mentions. `max_mentions` bounds what one sentence
+    decodes to.
     """
 
     labels: tuple[str, ...]
     max_mentions: int = 1000
-    strict: bool = False
-    repair: bool = False
     name: str = field(default="corro", init=False)
     tag_space: TagSpace = field(default=TagSpace.SEQUENCE, init=False)
     groups: tuple[TagGroup, ...] = field(default=(), init=False)
@@ -61,7 +58,7 @@ class Corro:
     @property
     def grammar(self) -> Grammar:
         """The automaton of `corro_automaton`."""
-        return corro_grammar(self.labels, strict=self.strict)
+        return corro_grammar(self.labels)
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -71,16 +68,17 @@ class Corro:
     def encode(self, mentions: Sequence[Mention], length: int) -> Encoding:
         """Tags `[L]`, the first component of a set being x.
 
-        Of mentions that cannot stand together as many as possible stay; of as many, more
-        discontinuous ones; then those that come first. What is lost leaves no tag behind.
+        Of mentions that cannot be tagged together as many as possible are kept; of equally large
+        choices the one with more discontinuous mentions, then the first. Lost mentions leave no
+        tags.
         """
         check(mentions, self.labels, length)
         tags = np.zeros(length, dtype=np.int64)
         kept: set[Mention] = set()
         for group in _groups(sorted(set(mentions))):
-            chosen = _largest(group, self.strict)
+            chosen = _largest(group)
             kept.update(chosen)
-            for label, painted in _paint_all(chosen, self.strict) or ():
+            for label, painted in _paint_all(chosen) or ():
                 for word, kind in painted.items():
                     tags[word] = tag_of(self.labels.index(label), kind)
         return Encoding(tags, tuple(mention for mention in mentions if mention not in kept))
@@ -88,26 +86,24 @@ class Corro:
     def decode(self, scores: Scores) -> Decoding:
         """Mentions of the best well-formed tags; scores as in `marginals.marginals`.
 
-        The score of a discontinuous mention is the probability that it is there.
+        The score of a discontinuous mention is its marginal probability.
         """
         return decode(self.grammar, scores, self._read, limit=self.max_mentions)
 
     def decode_tags(self, tags: Tags) -> Decoding:
         """Mentions of tags `[L]`, each with score 1. Raises ValueError for ill-formed tags."""
         if not self.grammar.automaton.accepts(tags):
-            if not self.repair:
-                raise ValueError("the tags are ill-formed")
-            tags = self.grammar.automaton.best(np.eye(len(self.tags))[tags]).tags
+            raise ValueError("the tags are ill-formed")
         products = self._read(tags.astype(np.int64))
         return certain([m for product in products for m in product], limit=self.max_mentions)
 
-    def _read(self, tags: NDArray[np.int64]) -> list[Product]:
+    def _read(self, tags: Integers) -> list[Product]:
         found: list[Product] = []
         components = _Components()
         label = ""
         for word, tag in enumerate(tags.tolist()):
             place, kind = divmod(tag - 1, len(KINDS))
-            if kind in BEGINS_ANEW or tag == 0:
+            if kind in BEGINS or tag == 0:
                 found += components.products(label)
                 components = _Components()
             if tag:
@@ -116,13 +112,13 @@ class Corro:
         return found + components.products(label)
 
 
-BEGINS_ANEW = (CB, DB_X, DB_Y)
+BEGINS = (CB, DB_X, DB_Y)
 X, Y = {DB_X, DI_BX, DI_IX}, {DB_Y, DI_BY, DI_IY}
-GOES_ON = {CI, DI_IX, DI_IY}
+CONTINUES = {CI, DI_IX, DI_IY}
 
 
 class _Components:
-    """A continuous mention, or the components of a set, while tags are read."""
+    """A continuous mention, or the components of a set, as its tags are read word by word."""
 
     def __init__(self) -> None:
         self._whole: list[int] = []
@@ -133,7 +129,7 @@ class _Components:
             self._whole.append(word)
         elif kind != DI_O:
             own = self._typed[kind in Y]
-            if kind in GOES_ON:
+            if kind in CONTINUES:
                 own[-1].append(word)
             else:
                 own.append([word])
@@ -146,7 +142,7 @@ class _Components:
 
 
 def _groups(mentions: Sequence[Mention]) -> list[tuple[Mention, ...]]:
-    """Sorted mentions, together when their extents overlap, directly or over others."""
+    """Groups of sorted mentions whose extents overlap, directly or through others."""
     groups: list[list[Mention]] = []
     end = -1
     for mention in mentions:
@@ -158,35 +154,33 @@ def _groups(mentions: Sequence[Mention]) -> list[tuple[Mention, ...]]:
 
 
 @lru_cache(maxsize=4096)
-def _largest(group: tuple[Mention, ...], strict: bool) -> tuple[Mention, ...]:
-    """The mentions of a group that stay, as `Corro.encode` says; sorted."""
+def _largest(group: tuple[Mention, ...]) -> tuple[Mention, ...]:
+    """The mentions of a group that are kept, as `Corro.encode` says; sorted."""
     if len(group) > SEARCHED:
-        return _thinned(group, strict)
+        return _thinned(group)
     for size in range(len(group), 0, -1):
-        possible = [s for s in combinations(group, size) if _paint_all(s, strict) is not None]
+        possible = [s for s in combinations(group, size) if _paint_all(s) is not None]
         if possible:
             return max(possible, key=_discontinuous)
     return ()
 
 
-def _thinned(group: Sequence[Mention], strict: bool) -> tuple[Mention, ...]:
-    """Mentions taken one after the other where those before allow it.
-
-    Once discontinuous ones first, once those of the least extent: what leaves more.
+def _thinned(group: Sequence[Mention]) -> tuple[Mention, ...]:
+    """Mentions taken greedily: discontinuous ones first, or those of the least extent first,
+    whichever keeps more.
     """
     orders = (
         sorted(group, key=lambda m: (not m.is_discontinuous, m)),
         sorted(group, key=lambda m: (m.words[-1] - m.words[0], m)),
     )
-    found = (_taken(order, strict) for order in orders)
-    return max(found, key=lambda chosen: (len(chosen), _discontinuous(chosen)))
+    return max(map(_taken, orders), key=lambda chosen: (len(chosen), _discontinuous(chosen)))
 
 
-def _taken(order: Iterable[Mention], strict: bool) -> tuple[Mention, ...]:
+def _taken(order: Iterable[Mention]) -> tuple[Mention, ...]:
     chosen: tuple[Mention, ...] = ()
     for mention in order:
         more = tuple(sorted((*chosen, mention)))
-        if _paint_all(more, strict) is not None:
+        if _paint_all(more) is not None:
             chosen = more
     return chosen
 
@@ -195,24 +189,22 @@ def _discontinuous(mentions: Iterable[Mention]) -> int:
     return sum(mention.is_discontinuous for mention in mentions)
 
 
-def _paint_all(mentions: Sequence[Mention], strict: bool) -> list[tuple[str, Painted]] | None:
-    """Tags of sorted mentions, group by group; None when some of them cannot be expressed."""
+def _paint_all(mentions: Sequence[Mention]) -> list[tuple[str, Painted]] | None:
+    """Tags of sorted mentions, group by group; None when they cannot be tagged together."""
     found: list[tuple[str, Painted]] = []
     for group in _groups(mentions):
-        painted = _paint(group, strict) if len({m.label for m in group}) == 1 else None
+        painted = _paint(group) if len({m.label for m in group}) == 1 else None
         if painted is None:
             return None
         found.append((group[0].label, painted))
     return found
 
 
-def _paint(group: Sequence[Mention], strict: bool) -> Painted | None:
-    """Tags of mentions of one label that overlap; None when they are no set."""
+def _paint(group: Sequence[Mention]) -> Painted | None:
+    """Tags of mentions of one label that overlap; None when they do not form a set."""
     first, *others = group
     if not others and not first.is_discontinuous:
         return {word: CI if n else CB for n, word in enumerate(first.words)}
-    if strict and not _discontinuous(group):
-        return None
     components = _components(group)
     owners = [owner for owner, _ in components]
     if others or len(components) != 2:
@@ -238,7 +230,7 @@ def _paint(group: Sequence[Mention], strict: bool) -> Painted | None:
 
 
 def _components(group: Sequence[Mention]) -> list[tuple[frozenset[int], list[int]]]:
-    """Runs of neighbouring words that the same mentions hold: which of the group, which words."""
+    """Runs of neighbouring words in the same mentions: indices of these mentions, words."""
     owners: dict[int, set[int]] = {}
     for number, mention in enumerate(group):
         for word in mention.words:

@@ -17,7 +17,7 @@ KINDS = ("CB", "CI", "DB-Bx", "DB-By", "DI-Bx", "DI-By", "DI-Ix", "DI-Iy", "DI-O
 
 OUTSIDE = "S"
 
-# State -> tag -> next state; what begins anew from outside and from final states is `NEW`.
+# State -> tag -> next state. `NEW` begins a mention or set, from outside and from final states.
 INSIDE = {
     "C": {CI: "C"},
     "1x": {DI_IX: "1x", DI_BX: "Nx", DI_BY: "Txy", DI_O: "Gx"},
@@ -31,14 +31,6 @@ INSIDE = {
     "Fx": {DI_IX: "Fx", DI_BX: "Fx", DI_BY: "Fy", DI_O: "Gxy"},
     "Fy": {DI_IY: "Fy", DI_BY: "Fy", DI_BX: "Fx", DI_O: "Gxy"},
     "Gxy": {DI_O: "Gxy", DI_BX: "Fx", DI_BY: "Fy"},
-}
-
-# Three touching components of two types: two mentions, neither of them discontinuous.
-ALL_TOUCHING = {
-    "Txy": {**INSIDE["Txy"], DI_BX: "Uxyx"},
-    "Tyx": {**INSIDE["Tyx"], DI_BY: "Uyxy"},
-    "Uxyx": {DI_IX: "Uxyx", DI_BX: "Fx", DI_BY: "Fy", DI_O: "Gxy"},
-    "Uyxy": {DI_IY: "Uyxy", DI_BX: "Fx", DI_BY: "Fy", DI_O: "Gxy"},
 }
 
 NEW = {CB: "C", DB_X: "1x", DB_Y: "1y"}
@@ -57,13 +49,9 @@ def tag_of(label: int, kind: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def corro_grammar(labels: tuple[str, ...], *, strict: bool = False) -> Grammar:
-    """A copy of the states for each label; all share the state outside.
-
-    With `strict` every set has a discontinuous mention.
-    """
-    inside = {**INSIDE, **ALL_TOUCHING} if strict else INSIDE
-    states = [OUTSIDE, *(f"{state}-{label}" for label in labels for state in inside)]
+def corro_grammar(labels: tuple[str, ...]) -> Grammar:
+    """A copy of the states for each label; all share the state outside."""
+    states = [OUTSIDE, *(f"{state}-{label}" for label in labels for state in INSIDE)]
     number = {name: place for place, name in enumerate(states)}
     finals = [number[OUTSIDE]]
     arcs: list[Arc] = []
@@ -73,7 +61,7 @@ def corro_grammar(labels: tuple[str, ...], *, strict: bool = False) -> Grammar:
         new += [Arc(0, tag_of(index, k), number[f"{t}-{label}"]) for k, t in NEW.items()]
         arcs += [
             Arc(number[f"{source}-{label}"], tag_of(index, kind), number[f"{target}-{label}"])
-            for source, steps in inside.items()
+            for source, steps in INSIDE.items()
             for kind, target in steps.items()
         ]
     arcs += [Arc(final, arc.tag, arc.target) for final in finals for arc in new]
@@ -89,7 +77,8 @@ def corro_grammar(labels: tuple[str, ...], *, strict: bool = False) -> Grammar:
 
 
 def _mapped(labels: int, table: dict[int, int], otherwise: int | None) -> list[int]:
-    """The table's tag for each tag of each label; `otherwise`, or the tag itself, for no other."""
+    """The table applied to each tag of each label. Tags that it lacks become `otherwise`, or with
+    None stay as they are."""
     found = []
     for label in range(labels):
         for kind in range(len(KINDS)):

@@ -1,4 +1,4 @@
-"""What schemes with one tag a word share: which sequences of tags are well-formed."""
+"""Which sequences of tags are well-formed: what all schemes with one tag a word share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from trigner.schemes.automaton import Automaton, Integers
+from trigner.arrays import Integers
+from trigner.schemes.automaton import Automaton
 from trigner.schemes.scheme import Scheme
 
 NO_TAG = -1
@@ -18,10 +19,11 @@ NO_TAG = -1
 class Grammar:
     """The tags of a scheme, class 0 outside, and which sequences of them are well-formed.
 
-    For each tag, `continued` is the tag with which the next word would go on with the same piece of
-    a mention, `NO_TAG` for none; `exchanged` is the tag that means the same once the two types of
-    components in its set of mentions change places; `reopened` the one that differs in whether the
-    word begins the set; both are mostly the tag itself. `opening` tags begin a set.
+    For each tag, `continued` is the tag by which the next word continues the same piece of a
+    mention, `NO_TAG` for none; `exchanged` the tag that means the same after the two component
+    types x and y of its set of mentions are swapped; `reopened` the same tag at the beginning of a
+    set instead of inside one, or the reverse. Both are mostly the tag itself. `opening` tags begin
+    a set.
     """
 
     tags: tuple[str, ...]

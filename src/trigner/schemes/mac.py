@@ -2,23 +2,23 @@
 
 Wang et al., Discontinuous Named Entity Recognition as Maximal Clique Discovery, ACL 2021. A mention
 of the type `t` with the segments `s1, ..., sm` (runs of neighbouring words, first and last word
-inclusive) becomes, in cells that may hold other tags as well,
+inclusive) has these tags, in cells that may hold other tags as well:
 
     S-t             (first, last) of a mention that is one segment
     B-t, I-t        (first, last) of the first and of each further segment of several
     H2H-t, T2T-t    (first, first) and (last, last) of two segments, in both orders
 
-and in the full version, which is that of the released code,
+and in the full version, which is that of the released code, also
 
     BOUND-t         (first word, last word) of the whole mention
     H2T-t, T2H-t    (first, last) and (last, first) of two segments, in both orders
 
-Decoding makes a graph of each type: a node where B, I or S is, an edge between two nodes that all
-links join in one order or the other, unless one holds the other. Mentions are its maximal cliques
-within each BOUND that touch both of its ends, or in the minimal version, all maximal cliques. Of
-nodes that overlap within a clique the later is skipped.
+Decoding builds a graph for each type: a node where B, I or S is set, an edge between two nodes that
+all links join in one order or the other, unless one contains the other. Mentions are its maximal
+cliques within each BOUND that touch both of its ends, or in the minimal version all maximal
+cliques. Of nodes that overlap within a clique the later one is skipped.
 
-Ours: the bounds on the search, and what a mention's score is.
+Ours: the bounds on the search, and the score of a mention.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 
+from trigner.arrays import Scores
 from trigner.mentions import Mention, ScoredMention
 from trigner.schemes import segment_graph
 from trigner.schemes.cliques import Effort
@@ -37,35 +38,34 @@ from trigner.schemes.scheme import (
     Cell,
     Decoding,
     Encoding,
-    Scores,
     TagGroup,
     Tags,
     TagSpace,
     check,
     log_probability,
 )
-from trigner.schemes.segment_graph import Bounds, Clique, Found, Links, Span
+from trigner.schemes.segment_graph import Bounds, Clique, Cliques, LinkScores, Span
 
 NODES = ("S", "B", "I")
-"""Tags that make a segment: decoding does not tell them apart."""
+"""Tags of a segment that is a node; decoding does not distinguish them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mac:
     """Multi-label grid of segment and link tags of each type; `full` or minimal version.
 
-    A mention's score is the product of the probabilities of what it rests on: of each of its nodes
-    the most probable of B, I and S, each link of each of its edges (in the more probable of the
-    two orders in which all are there), and its BOUND.
+    A mention's score is the product of these probabilities: of each node the most probable of B, I
+    and S, each link of each edge (in the more probable of the two orders in which all are set),
+    and its BOUND.
 
-    Decoding is bounded: for each type the `max_nodes` most probable nodes that links can join take
-    part, and `max_effort` nodes are looked at in the search for cliques, which begins with the most
-    probable BOUND and is shared evenly by the types; of what is found the `max_mentions` best of a
-    sentence are kept. Below the bounds it is complete; where one is hit this is told.
+    Decoding is bounded: for each type the `max_nodes` most probable nodes that links can join are
+    used, and the search for cliques visits at most `max_effort` nodes, shared evenly by the types,
+    the most probable BOUND first; the `max_mentions` best of a sentence are kept. Below the bounds
+    it is complete; a bound that is hit is reported by `Decoding.complete`.
 
-    `Encoding.lost` are the mentions that do not come back from the tags: those whose segments are,
-    with the links of other mentions, part of a larger clique. In the full version that takes
-    segments between the same first and last word.
+    `Encoding.lost` are the mentions that do not come back from the tags: their segments become part
+    of a larger clique by the links of other mentions. In the full version this takes segments
+    between the same first and last word.
     """
 
     labels: tuple[str, ...]
@@ -114,7 +114,7 @@ class Mac:
                 tags[cell] = 1
         plain = not any(mention.is_discontinuous for mention in mentions)
         if plain and len(mentions) <= self.max_mentions:
-            return Encoding(tags)  # each comes back: nothing joins them
+            return Encoding(tags)  # nothing joins them: each comes back
         back = {scored.mention for scored in self.decode_tags(tags).mentions}
         return Encoding(tags, tuple(m for m in mentions if m not in back))
 
@@ -126,7 +126,7 @@ class Mac:
             complete &= own.complete
             found += (
                 ScoredMention(Mention(words, label), math.exp(clique.weight))
-                for words, clique in own.cliques.items()
+                for words, clique in own.by_words.items()
             )
         found.sort(key=lambda scored: -scored.score)
         complete &= len(found) <= self.max_mentions
@@ -139,10 +139,12 @@ class Mac:
     def evidence(self, mentions: Sequence[Mention], scores: Scores) -> list[tuple[Cell, ...]]:
         """As `Explaining.evidence`."""
         found = dict(self._by_label(scores))
-        return [self._rests_on(found[m.label].cliques[m.words], m.label, scores) for m in mentions]
+        return [
+            self._evidence_of(found[m.label].by_words[m.words], m.label, scores) for m in mentions
+        ]
 
-    def _rests_on(self, clique: Clique, label: str, scores: Scores) -> tuple[Cell, ...]:
-        tag = self._places(self.labels.index(label))
+    def _evidence_of(self, clique: Clique, label: str, scores: Scores) -> tuple[Cell, ...]:
+        tag = self._tag_indices(self.labels.index(label))
         cells = [
             (a, b, max((tag[k] for k in NODES), key=lambda t: scores[a, b, t]))
             for a, b in clique.segments
@@ -152,8 +154,8 @@ class Mac:
             cells += max(orders, key=lambda order: _weight([scores[cell] for cell in order]))
         return (*cells, *(() if clique.around is None else ((*clique.around, tag["BOUND"]),)))
 
-    def _by_label(self, scores: Scores) -> Iterator[tuple[str, Found]]:
-        """What is found of each label; what a search leaves of its effort is the next ones'."""
+    def _by_label(self, scores: Scores) -> Iterator[tuple[str, Cliques]]:
+        """The cliques of each label; effort that one search leaves is shared by the next."""
         left = self.max_effort
         for number, label in enumerate(self.labels):
             effort = Effort(left // (len(self.labels) - number))
@@ -161,23 +163,23 @@ class Mac:
             yield label, self._found(scores, number, effort)
             left += effort.left
 
-    def _found(self, scores: Scores, number: int, effort: Effort) -> Found:
-        tag = self._places(number)
+    def _found(self, scores: Scores, number: int, effort: Effort) -> Cliques:
+        tag = self._tag_indices(number)
         return segment_graph.mentions(
             np.max([scores[:, :, tag[kind]] for kind in NODES], axis=0),
-            Links(*(scores[:, :, tag[kind]] for kind in self.link_kinds)),
+            LinkScores(*(scores[:, :, tag[kind]] for kind in self.link_kinds)),
             scores[:, :, tag["BOUND"]] if self.full else None,
             Bounds(self.max_mentions, self.max_nodes, effort),
         )
 
-    def _places(self, number: int) -> dict[str, int]:
-        """Where each kind of tag of a label stands among the tags."""
+    def _tag_indices(self, number: int) -> dict[str, int]:
+        """The index of each kind of tag of a label among the tags."""
         kinds, links = self.segment_kinds, self.link_kinds
         first = len(kinds) * number
         first_link = len(kinds) * len(self.labels) + len(links) * number
         return {
-            **{kind: first + place for place, kind in enumerate(kinds)},
-            **{kind: first_link + place for place, kind in enumerate(links)},
+            **{kind: first + n for n, kind in enumerate(kinds)},
+            **{kind: first_link + n for n, kind in enumerate(links)},
         }
 
     def _links(self, one: Span, other: Span, tag: dict[str, int]) -> list[Cell]:
@@ -186,8 +188,8 @@ class Mac:
         return [(one[ends[k[0]]], other[ends[k[2]]], tag[k]) for k in self.link_kinds]
 
     def _cells(self, mention: Mention) -> Iterator[Cell]:
-        """The cells that a mention's tags stand in."""
-        tag = self._places(self.labels.index(mention.label))
+        """The cells of a mention's tags."""
+        tag = self._tag_indices(self.labels.index(mention.label))
         segments = mention.segments
         for number, span in enumerate(segments):
             kind = "S" if len(segments) == 1 else "I" if number else "B"
@@ -199,7 +201,7 @@ class Mac:
 
 
 def _weight(logits: Sequence[float]) -> float:
-    """Log-probability of links, all of which must be there."""
+    """Log-probability of links that must all be set."""
     if min(logits) <= 0:
         return -math.inf
     return float(log_probability(np.array(logits)).sum())

@@ -1,9 +1,9 @@
-"""How likely mentions are under the distribution over well-formed sequences of tags.
+"""Marginal probabilities of mentions under the distribution over well-formed sequences of tags.
 
-A mention asks something of the words from its first to the one after its last. The distribution is
-a Markov chain, so that it is enough to walk from the first to the last of these: one row of state
-marginals for each piece of a mention, and all rows take their step together, word by word. Mentions
-that begin with the same segments share their rows.
+A mention constrains the tags from its first word to the one after its last. The distribution is a
+Markov chain, so it is enough to walk over these words: a row of state probabilities for each piece
+of a mention, and all rows advance together, word by word. Mentions that begin with the same
+segments share their rows.
 """
 
 from __future__ import annotations
@@ -13,35 +13,36 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trigner.arrays import Floats, Integers
 from trigner.mentions import Mention
-from trigner.schemes.automaton import Distribution, Floats, Integers
+from trigner.schemes.automaton import Distribution
 from trigner.schemes.grammar import Grammar
 
 
 def marginals(
     grammar: Grammar, distribution: Distribution, tags: Integers, mentions: Sequence[Mention]
 ) -> Floats:
-    """How likely each mention's words have these tags and its pieces end where they do, `[M]`.
+    """Marginal probability that each mention's words have these tags and its pieces end, `[M]`.
 
-    Exact sums over all well-formed sequences, whatever the other words' tags, with both ways to
-    name the types of components and wherever the set begins.
+    Exact sums over all well-formed sequences, whatever the tags of other words, over both namings
+    of the component types, and wherever the set begins.
     """
-    begun = beginnings(mentions)
-    total = _as_named(grammar, distribution, tags, begun)
+    prefixes = prefixes_of(mentions)
+    total = _as_named(grammar, distribution, tags, prefixes)
     exchanged = grammar.exchange[tags]
     typed = set(np.flatnonzero(exchanged != tags).tolist())
     if typed:
         twice = [not typed.isdisjoint(mention.words) for mention in mentions]
-        total += _as_named(grammar, distribution, exchanged, begun) * twice
+        total += _as_named(grammar, distribution, exchanged, prefixes) * twice
     return total.clip(0.0, 1.0)
 
 
 @dataclass(frozen=True)
-class Beginnings:
-    """What mentions begin with, segment by segment: `first` and `last` word of a segment, `[N]`.
+class Prefixes:
+    """Prefixes of mentions in segments; `first` and `last` word of the last segment of each, `[N]`.
 
-    `before` is the beginning without it, -1 for none; `until` the word up to which another
-    segment may follow; `whole [M]` the beginning that is each of the mentions, all of it.
+    `before` is the prefix one segment shorter, -1 for none; `until` the last word at which another
+    segment may follow; `whole [M]` the prefix that is each mention as a whole.
     """
 
     first: Integers
@@ -51,8 +52,8 @@ class Beginnings:
     whole: Integers
 
 
-def beginnings(mentions: Sequence[Mention]) -> Beginnings:
-    """The beginnings of mentions, shorter ones first, each once."""
+def prefixes_of(mentions: Sequence[Mention]) -> Prefixes:
+    """The prefixes of mentions, each once and after the prefix that is a segment shorter."""
     numbers: dict[tuple[int, int, int], int] = {}
     whole = []
     for mention in mentions:
@@ -64,32 +65,32 @@ def beginnings(mentions: Sequence[Mention]) -> Beginnings:
     before, firsts, lasts = table[:, 0], table[:, 1], table[:, 2]
     until = np.zeros(len(numbers), dtype=np.int64)
     np.maximum.at(until, before[before >= 0], firsts[before >= 0])
-    return Beginnings(firsts, lasts, before, until, np.array(whole, dtype=np.int64))
+    return Prefixes(firsts, lasts, before, until, np.array(whole, dtype=np.int64))
 
 
 def _as_named(
-    grammar: Grammar, distribution: Distribution, tags: Integers, begun: Beginnings
+    grammar: Grammar, distribution: Distribution, tags: Integers, prefixes: Prefixes
 ) -> Floats:
-    """`marginals` with these types of components only, `[M]`."""
+    """`marginals` with this naming of the component types only, `[M]`."""
     automaton = distribution.automaton
     reads = automaton.arc_tags
-    rows = np.zeros((len(begun.first), len(automaton.states)))
+    rows = np.zeros((len(prefixes.first), len(automaton.states)))
     found = np.zeros(len(rows))
-    order = np.argsort(begun.first, kind="stable")
-    starts = np.searchsorted(begun.first[order], np.arange(len(tags) + 1))
+    order = np.argsort(prefixes.first, kind="stable")
+    starts = np.searchsorted(prefixes.first[order], np.arange(len(tags) + 1))
     inside = ended = waiting = order[:0]
-    # Between the words of a mention no other set may begin.
+    # No other set begins between the words of a mention.
     between = ~np.isin(reads, grammar.opening)
     ends = np.ones(len(reads), dtype=bool)
     for word, tag in enumerate(tags.tolist()):
         new = order[starts[word] : starts[word + 1]]
-        is_first = begun.before[new] < 0
+        is_first = prefixes.before[new] < 0
         first, later = new[is_first], new[~is_first]
         rows[first] = distribution.states[word]
-        rows[later] = rows[begun.before[later]]
+        rows[later] = rows[prefixes.before[later]]
         inside = np.concatenate([inside, later])
-        waiting = waiting[begun.until[waiting] > word]
-        ended = ended[begun.until[ended] > word]
+        waiting = waiting[prefixes.until[waiting] > word]
+        ended = ended[prefixes.until[ended] > word]
         for group, arcs in (
             (first, (reads == tag) | (reads == grammar.reopened[tag])),
             (inside, reads == tag),
@@ -100,11 +101,11 @@ def _as_named(
                 rows[group] = rows[group] @ distribution.steps(word, arcs)
         waiting = np.concatenate([waiting, ended])
         inside = np.concatenate([inside, first])
-        is_last = begun.last[inside] == word
+        is_last = prefixes.last[inside] == word
         ended, inside = inside[is_last], inside[~is_last]
         ends = reads != grammar.continued[tag]
         if ended.size and word + 1 < len(tags):
             found[ended] = rows[ended] @ distribution.steps(word + 1, ends).sum(axis=1)
         elif ended.size:
             found[ended] = rows[ended].sum(axis=1)
-    return found[begun.whole]
+    return found[prefixes.whole]

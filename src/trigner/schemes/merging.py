@@ -1,7 +1,7 @@
-"""Pieces of mentions on words, and the rules that glue them together again.
+"""Pieces of mentions, and the rules that merge them into mentions again.
 
 A head (H) is a piece that several mentions share, a part (D) a piece of one mention alone. All
-functions here see the pieces of one label in one sentence.
+functions here take the pieces of one label in one sentence.
 """
 
 from __future__ import annotations
@@ -9,17 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal
 
 from trigner.schemes.chain import Segment
-
-Words = tuple[int, ...]
-WithHeads = Literal["nearest", "all_h", "product"]
-WithoutHeads = Literal["all", "pair"]
+from trigner.schemes.scheme import Words
 
 
 class Kind(IntEnum):
-    """What a piece is; the numbers are those of segments in `biohd`'s tags."""
+    """The kind of a piece; the numbers are those of segments in `biohd`'s tags."""
 
     PLAIN = 0
     HEAD = 1
@@ -28,7 +24,7 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Neighbouring words `first` to `last` of the same mentions: `owners` are places in a list."""
+    """Words `first` to `last`, all in the same mentions: `owners` are indices of these."""
 
     kind: Kind
     first: int
@@ -58,47 +54,26 @@ def pieces_of(mentions: Sequence[Words]) -> list[Piece]:
     return found
 
 
-def glued(
-    heads: Sequence[Segment],
-    parts: Sequence[Segment],
-    with_heads: WithHeads,
-    without_heads: WithoutHeads,
-) -> list[Words]:
-    """BIOHD's mentions, plain ones apart; segments come in order.
+def merged(heads: Sequence[Segment], parts: Sequence[Segment]) -> list[Words]:
+    """BIOHD's mentions, except plain ones; segments come in order.
 
-    With heads each part joins the `nearest` (of two the left), `all_h` of them, or each of them
-    in turn (`product`); a head that no part joined is a mention. Without, `all` parts are one
-    mention, or each `pair` of neighbours is, an odd last one going with the pair before it.
+    Each part joins the nearest head (of two the left); a head that no part joined is a mention.
+    Without heads all parts are one mention.
     """
     if not heads:
-        if without_heads == "all" or len(parts) < 4:
-            return [words_of(*parts)] if parts else []
-        pairs = [list(parts[n : n + 2]) for n in range(0, len(parts) - 1, 2)]
-        if len(parts) % 2:
-            pairs[-1].append(parts[-1])
-        return [words_of(*pair) for pair in pairs]
-    joined: set[Segment] = set()
-    found: list[Words] = []
-    for part in parts:
-        if with_heads == "nearest":
-            chosen = [min(heads, key=lambda head: (_between(head, part), head.first))]
-        else:
-            chosen = list(heads)
-        joined.update(chosen)
-        if with_heads == "product":
-            found += [words_of(head, part) for head in chosen]
-        else:
-            found.append(words_of(*chosen, part))
-    return found + [words_of(head) for head in heads if head not in joined]
+        return [words_of(*parts)] if parts else []
+    nearest = [min(heads, key=lambda head: (_between(head, p), head.first)) for p in parts]
+    found = [words_of(head, part) for head, part in zip(nearest, parts, strict=True)]
+    return found + [words_of(head) for head in heads if head not in nearest]
 
 
-def glued_by_digits(
+def merged_by_digits(
     heads: Sequence[Segment], parts: Sequence[Segment], digits: Sequence[int]
 ) -> list[Words]:
-    """BIOHD1234's mentions, plain ones apart; `digits` are those of the parts.
+    """BIOHD1234's mentions, except plain ones; `digits` are those of the parts.
 
-    Parts that 3 and 4 link, directly or over others, are one mention with all heads that 1 and 2
-    of them point to. Heads that none points to are mentions. A digit that points to nothing links
+    Parts linked by 3 and 4, directly or through others, are one mention with all heads that their
+    1 and 2 point to. A head that no digit points to is a mention. A digit without a target links
     nothing.
     """
     group = {part: {part} for part in parts}

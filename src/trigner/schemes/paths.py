@@ -1,6 +1,6 @@
-"""Paths of links from heads to tails, best first, as many as asked for.
+"""Paths of links from heads to tails, best first, up to a limit.
 
-What the schemes that chain words share: links lead from a word to a later one, and a mention is an
+What the schemes that link words share: links lead from a word to a later one, and a mention is an
 increasing path of links from a head to a tail that something licenses.
 """
 
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from trigner.arrays import Floats, Integers
 
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Paths in the order of their log-probability: (log-probability, number of the pair of head and
-    tail, words). `complete` is False when the bound left others out."""
+    """Paths, best first: (log-probability, index of the pair of head and tail, words).
+
+    `complete` is False when there are more than the limit.
+    """
 
     found: list[tuple[float, int, tuple[int, ...]]]
     complete: bool
@@ -44,10 +44,10 @@ class Links:
         self._to: dict[int, Floats] = {}
 
     def reach(self, tails: Integers) -> None:
-        """Find the best log-probability of a path from each word to each of `tails`.
+        """Compute the best log-probability of a path from each word to each of `tails`.
 
-        Links only lead to later words, so one sweep from the last word backwards is exact; words
-        that cannot reach a tail keep minus infinity, which prunes them.
+        Links only lead to later words, so one backward sweep is exact; words that cannot reach a
+        tail keep minus infinity, which prunes them.
         """
         self._tails = np.unique(tails)
         best = np.full((len(self._next), len(self._tails)), -np.inf)
@@ -65,7 +65,7 @@ class Links:
         self._to = dict(zip(self._tails.tolist(), self._best, strict=True))
 
     def best(self, heads: Integers, tails: Integers) -> Floats:
-        """Best log-probability from each head to the tail beside it; minus infinity for none."""
+        """Best log-probability from each head to its tail; minus infinity without a path."""
         return self._best[np.searchsorted(self._tails, tails), heads]
 
     def steps(self, word: int, tail: int) -> _Steps:
@@ -79,20 +79,20 @@ class Links:
 
 
 def _rows(table: Floats, numbers: Integers) -> Floats:
-    """Rows of a table, not copied where they stand side by side. `numbers` increase."""
+    """Rows of a table, a view where they are consecutive. `numbers` increase."""
     first, last = int(numbers[0]), int(numbers[-1])
     return table[first : last + 1] if last - first + 1 == len(numbers) else table[numbers]
 
 
 class _Steps:
-    """Links from one word on to one tail, best first, sorted only as far as they are asked for."""
+    """Links from one word on to one tail, best first, sorted lazily."""
 
     def __init__(self, successors: Integers, weights: Floats, bounds: Floats) -> None:
         self._successors, self._weights, self._bounds = successors, weights, bounds
         self._ordered: list[tuple[float, int, float]] = []
 
     def step(self, index: int) -> tuple[float, int, float] | None:
-        """(bound, next word, link weight) of the link at a place of the order; None behind it."""
+        """(bound, next word, link weight) of the `index`-th best link; None past the last."""
         while len(self._ordered) <= index:
             # Of equals the farthest word: the shorter mention.
             best = len(self._bounds) - 1 - int(self._bounds[::-1].argmax())
@@ -112,41 +112,41 @@ def best_paths(
     `weights` are the log-probabilities of the pairs themselves; a path's is the sum of its pair's
     and its links'. A head that is its own tail is a path of one word.
 
-    Best-first search whose bound is exact (`Links.best`), so paths come out in order. A state
-    is a path so far and which of its possible next steps comes next; each one taken is a path
-    emitted, so work grows with the paths that are emitted and not with those that exist.
+    Best-first search with an exact bound (`Links.best`), so paths come out in order. A state is a
+    path so far and which of its next steps to take; each state taken from the queue yields a path,
+    so work grows with the paths returned and not with those that exist.
     """
     links.reach(tails)
     totals = weights + links.best(heads, tails)
     reachable = np.flatnonzero(totals > -np.inf)
     complete = limit is None or len(reachable) <= limit
     if limit and not complete:
-        # A corner has at least its own best path: no other corner than the best can matter.
+        # Each pair has a path of its own, so only the `limit` best pairs can matter.
         bar = -np.partition(-totals, limit - 1)[limit - 1]
         reachable = np.flatnonzero(totals >= bar)
     reachable = reachable[np.argsort(-totals[reachable], kind="stable")]
-    # state: (-bound, tie-break, corner, words so far, log-probability, index of the next step)
+    # state: (-bound, tie-break, pair, words so far, log-probability, index of the next step)
     queue: list[tuple[float, int, int, tuple[int, ...], float, int]] = [
         (-float(totals[c]), n, int(c), (int(heads[c]),), float(weights[c]), 0)
         for n, c in enumerate(reachable[:limit])
     ]
-    ticket = 0
+    tie = 0
     found: list[tuple[float, int, tuple[int, ...]]] = []
     while queue:
         if limit is not None and len(found) >= limit:
             return Paths(found, complete=False)
-        _, _, corner, words, total, index = heapq.heappop(queue)
-        tail = int(tails[corner])
-        # Nothing waiting is better than the best way on from here: take it to its end.
+        _, _, pair, words, total, index = heapq.heappop(queue)
+        tail = int(tails[pair])
+        # Nothing in the queue is better than the best way on from here: follow it to its end.
         while words[-1] != tail:
             steps = links.steps(words[-1], tail)
             taken, following = steps.step(index), steps.step(index + 1)
-            assert taken is not None  # a word on the way to a tail has a link that leads there
+            assert taken is not None  # words on the way to a tail have a link that leads there
             if following is not None:
-                # Of equals the last comes first: what branches off late is soon at its end.
-                ticket -= 1
+                # Of equals the last one comes first: a late branch is soon at its end.
+                tie -= 1
                 later = -(total + following[0])
-                heapq.heappush(queue, (later, ticket, corner, words, total, index + 1))
+                heapq.heappush(queue, (later, tie, pair, words, total, index + 1))
             words, total, index = (*words, taken[1]), total + taken[2], 0
-        found.append((total, corner, words))
+        found.append((total, pair, words))
     return Paths(found, complete)

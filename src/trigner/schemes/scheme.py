@@ -1,4 +1,4 @@
-"""What every tagging scheme offers: mentions become tags, scores become mentions."""
+"""The interface of a tagging scheme: mentions to tags, scores to mentions."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from trigner.arrays import Floats, Scores
 from trigner.mentions import Mention, ScoredMention
 
 Tags = NDArray[np.integer[Any]]
-Scores = NDArray[np.floating[Any]]
+Words = tuple[int, ...]
 Cell = tuple[int, int, int]
 """Row, column and tag of a grid."""
 
 
 class TagSpace(Enum):
-    """The shape of a scheme's tags; it chooses head and task loss."""
+    """The shape of a scheme's tags; it determines the tagger and the loss."""
 
     EXCLUSIVE_GRID = "exclusive grid"
     """One class per cell: tags `[L, L]`, scores `[L, L, C]`. Class 0 is none."""
 
     MULTI_LABEL_GRID = "multi-label grid"
-    """Any number of tags per cell: tags `[L, L, C]` of 0 and 1, scores `[L, L, C]`; a tag is there
-    where its score is above 0."""
+    """Any number of tags per cell: tags `[L, L, C]` of 0 and 1, scores `[L, L, C]`; a score above
+    0 means that the tag is set."""
 
     SEQUENCE = "sequence"
     """One tag per word: tags `[L]`, class 0 is outside. Scores `[L, C]`, or `[L, A]` for each arc
@@ -40,10 +41,10 @@ class TagSpace(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TagGroup:
-    """Tags of a multi-label grid that are learnt together, side by side in `tags`.
+    """Tags of a multi-label grid that share a loss, `start` to `stop` of the scheme's tags.
 
-    `upper` says that they can only stand on or above the diagonal, `auxiliary` that decoding does
-    not read them: they are there to learn from.
+    `upper`: they occur on and above the diagonal only. `auxiliary`: they are trained on, but not
+    decoded.
     """
 
     name: str
@@ -65,8 +66,8 @@ class Encoding:
 class Decoding:
     """Mentions of one sentence, best first.
 
-    `complete` is False when a bound was hit: then there may be others, and `mentions` holds the
-    best of those that were found.
+    `complete` is False when a bound was hit: there may be others, and `mentions` holds the best of
+    those that were found.
     """
 
     mentions: tuple[ScoredMention, ...]
@@ -74,7 +75,7 @@ class Decoding:
 
 
 class Scheme(Protocol):
-    """Mentions <-> tags. `L` is the number of words of a sentence, `C` of classes."""
+    """Mentions <-> tags. `L` is the number of words of a sentence, `C` the number of classes."""
 
     @property
     def name(self) -> str:
@@ -98,7 +99,7 @@ class Scheme(Protocol):
 
     @property
     def groups(self) -> tuple[TagGroup, ...]:
-        """What a multi-label grid's loss is the weighted sum over; empty for other tag spaces."""
+        """Groups of tags whose losses a multi-label grid adds up; empty for other tag spaces."""
         ...
 
     def encode(self, mentions: Sequence[Mention], length: int) -> Encoding:
@@ -109,11 +110,11 @@ class Scheme(Protocol):
         ...
 
     def decode(self, scores: Scores) -> Decoding:
-        """Mentions that the (unnormalised) scores of one sentence, without padding, stand for."""
+        """Mentions from the (unnormalised) scores of one sentence, without padding."""
         ...
 
     def decode_tags(self, tags: Tags) -> Decoding:
-        """Mentions that certain tags stand for, each with score 1."""
+        """Mentions from given tags, each with score 1."""
         ...
 
 
@@ -122,10 +123,10 @@ class Explaining(Protocol):
     """A scheme whose mentions' scores are not the product over the cells that encode them."""
 
     def evidence(self, mentions: Sequence[Mention], scores: Scores) -> list[tuple[Cell, ...]]:
-        """Of each mention the cells of `scores [L, L, C]` whose probabilities make its score.
+        """For each mention the cells of `scores [L, L, C]` whose probabilities, multiplied, are its
+        score.
 
-        Their product is the score; a cell's probability is that of its tag in the tag space. Raises
-        KeyError when the scores do not stand for a mention.
+        Raises KeyError for a mention that these scores do not decode to.
         """
         ...
 
@@ -139,13 +140,13 @@ def check(mentions: Sequence[Mention], labels: tuple[str, ...], length: int) -> 
             raise ValueError(f"unknown label {mention.label!r}")
 
 
-def log_probability(scores: Scores) -> NDArray[np.float64]:
-    """Logarithms of the logistic function: of tags of a multi-label grid that they are there."""
-    result: NDArray[np.float64] = -np.logaddexp(0, -scores.astype(np.float64))
+def log_probability(scores: Scores) -> Floats:
+    """Log-probabilities of tags of a multi-label grid: logarithms of the logistic function."""
+    result: Floats = -np.logaddexp(0, -scores.astype(np.float64))
     return result
 
 
 def decoded_tags(scheme: Scheme) -> tuple[int, ...]:
-    """The tags that decoding reads: all but those of auxiliary groups."""
+    """Indices of the tags that decoding reads: all but those of auxiliary groups."""
     left_out = {tag for g in scheme.groups if g.auxiliary for tag in range(g.start, g.stop)}
     return tuple(tag for tag in range(len(scheme.tags)) if tag not in left_out)

@@ -10,25 +10,21 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trigner.arrays import Booleans, Floats, Integers, Scores
 from trigner.schemes.cliques import Effort, maximal_cliques, members
-from trigner.schemes.scheme import log_probability
+from trigner.schemes.scheme import Words, log_probability
 
 Span = tuple[int, int]
 """First and last word, both inclusive."""
 
-Words = tuple[int, ...]
-Floats = NDArray[np.floating]
-Integers = NDArray[np.int64]
-Booleans = NDArray[np.bool_]
-
 
 @dataclass(frozen=True, slots=True)
 class Clique:
-    """What a mention rests on: segments that do not overlap, in order, and the span around them.
+    """What a mention is decoded from: segments that do not overlap, in order, and the span around
+    them.
 
-    `weight` is the log-probability of it all. `around` is None where mentions need none.
+    `weight` is the log-probability of all of it. `around` is None where mentions need none.
     """
 
     weight: float
@@ -42,16 +38,16 @@ class Clique:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Cliques:
     """The best clique for each mention's words; `complete` unless a bound was hit."""
 
-    cliques: dict[Words, Clique]
+    by_words: dict[Words, Clique]
     complete: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """At most so many mentions of one segment, nodes with links, and nodes looked at."""
+    """Limits of mentions of one segment, of nodes with links, and of nodes that a search visits."""
 
     mentions: int
     nodes: int
@@ -59,15 +55,15 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Links:
-    """Logits of the links of one type, `[L, L]` each; ends to starts only in the full version."""
+class LinkScores:
+    """Logits of the links of one type, `[L, L]` each; start to end only in the full version."""
 
-    starts: Floats
-    ends: Floats
-    start_to_end: Floats | None = None
-    end_to_start: Floats | None = None
+    starts: Scores
+    ends: Scores
+    start_to_end: Scores | None = None
+    end_to_start: Scores | None = None
 
-    def between(self, starts: Integers, ends: Integers) -> list[Floats]:
+    def between(self, starts: Integers, ends: Integers) -> list[Scores]:
         """Logits `[N, N]` of each kind of link from each of N spans to each."""
         kinds = [(self.starts, starts, starts), (self.ends, ends, ends)]
         if self.start_to_end is not None and self.end_to_start is not None:
@@ -84,13 +80,13 @@ def _on_either_axis(cells: Booleans) -> Booleans:
     return words
 
 
-def mentions(segments: Floats, links: Links, around: Floats | None, bounds: Bounds) -> Found:
-    """Mentions of one type from logits `[L, L]`: of segments, links, and spans of whole mentions.
+def mentions(segments: Scores, links: LinkScores, around: Scores | None, bounds: Bounds) -> Cliques:
+    """Mentions of one type from logits `[L, L]` of segments, links, and spans of whole mentions.
 
-    Without `around` every maximal clique is a mention; with it only what touches both ends of such
-    a span within it. Before bounds the most probable spans and segments are looked at.
+    Without `around` every maximal clique is a mention; with it only those within such a span that
+    touch both of its ends. Where a bound is hit the most probable spans and segments are used.
     """
-    spans = _there(segments)
+    spans = _above_zero(segments)
     graph = _graph(spans, links, bounds.nodes)
     complete = graph.complete
     found: dict[Words, Clique] = {}
@@ -101,17 +97,17 @@ def mentions(segments: Floats, links: Links, around: Floats | None, bounds: Boun
     for row, column, weight in zip(*(values.tolist() for values in alone), strict=True):
         span = (row, column)
         _keep(found, Clique(weight, (span,), None if around is None else span))
-    several = graph.cliques(None if around is None else _there(around), bounds.effort)
+    several = graph.cliques(None if around is None else _above_zero(around), bounds.effort)
     for clique in several:
         _keep(found, clique)
-    return Found(found, complete and not bounds.effort.spent)
+    return Cliques(found, complete and not bounds.effort.spent)
 
 
 Spans = tuple[Integers, Integers, Floats]
 """Rows, columns and log-probabilities of spans, `[N]` each."""
 
 
-def _there(logits: Floats) -> Spans:
+def _above_zero(logits: Scores) -> Spans:
     """Spans on or above the diagonal whose logit is above 0."""
     rows, columns = np.nonzero(logits > 0)
     upper = rows <= columns
@@ -131,8 +127,8 @@ def _keep(found: dict[Words, Clique], clique: Clique) -> None:
         found[words] = clique
 
 
-def _alone(spans: Spans, isolated: Booleans, around: Floats | None) -> Spans:
-    """Segments that are mentions of their own: all that is around them, or without edges."""
+def _alone(spans: Spans, isolated: Booleans, around: Scores | None) -> Spans:
+    """Segments that are mentions by themselves: those in `around`, or those without edges."""
     rows, columns, weights = spans
     if around is None:
         return rows[isolated], columns[isolated], weights[isolated]
@@ -145,9 +141,9 @@ def _alone(spans: Spans, isolated: Booleans, around: Floats | None) -> Spans:
 class Graph:
     """Spans with edges, in order, and the edges.
 
-    `neighbours` are sets of nodes as in `schemes.cliques`, `edges [N, N]` the log-probabilities of
-    what joins two nodes. `isolated` tells which of all spans have no edge; `complete` is False when
-    there were too many nodes to look at them all.
+    `neighbours` are sets of nodes as in `schemes.cliques`, `edges [N, N]` log-probabilities.
+    `isolated` says which of all spans have no edge; `complete` is False when there were too many
+    nodes to use them all.
     """
 
     spans: Sequence[Span]
@@ -167,14 +163,14 @@ class Graph:
             return
         first, last = self._by_word(0), self._by_word(1)
         rows, columns, weights = around
-        open_ = np.flatnonzero(np.isin(rows, list(first)) & np.isin(columns, list(last)))
-        for place in open_[np.argsort(-weights[open_], kind="stable")].tolist():
-            span = (int(rows[place]), int(columns[place]))
+        possible = np.flatnonzero(np.isin(rows, list(first)) & np.isin(columns, list(last)))
+        for index in possible[np.argsort(-weights[possible], kind="stable")].tolist():
+            span = (int(rows[index]), int(columns[index]))
             inside = sum(nodes for word, nodes in first.items() if word >= span[0])
             inside &= sum(nodes for word, nodes in last.items() if word <= span[1])
             for clique in self._maximal(inside, first[span[0]], effort):
                 if clique & last[span[1]]:
-                    yield self._segments(clique, span, float(weights[place]))
+                    yield self._segments(clique, span, float(weights[index]))
             if effort.spent:
                 return
 
@@ -183,7 +179,7 @@ class Graph:
         return (clique for clique in found if clique.bit_count() > 1)
 
     def _by_word(self, side: int) -> dict[int, int]:
-        """The set of nodes that start (0) or end (1) with each word."""
+        """The set of nodes that start (`side` 0) or end (1) with each word."""
         found: dict[int, int] = {}
         for number, span in enumerate(self.spans):
             found[span[side]] = found.get(span[side], 0) | 1 << number
@@ -200,7 +196,7 @@ class Graph:
         return Clique(weight, tuple(self.spans[node] for node in kept), around)
 
 
-def _graph(spans: Spans, links: Links, most: int) -> Graph:
+def _graph(spans: Spans, links: LinkScores, most: int) -> Graph:
     """The graph of the `most` probable of the spans that have links."""
     rows, columns, weights = spans
     starts, ends = links.reachable()

@@ -1,4 +1,4 @@
-"""From scores of sequences of tags to mentions, each with its chance."""
+"""From scores of tag sequences to mentions, each with its marginal probability."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trigner.arrays import Floats, Integers, Scores
 from trigner.mentions import Mention, ScoredMention
-from trigner.schemes.automaton import Floats, Integers
 from trigner.schemes.grammar import Grammar
 from trigner.schemes.marginals import marginals
-from trigner.schemes.scheme import Decoding, Scores
-
-Words = tuple[int, ...]
+from trigner.schemes.scheme import Decoding, Words
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
     """Mentions of one label: the words of each of `firsts` with those of each of `seconds`.
 
-    As a sequence: there can be far more than are wanted, and each is made when asked for.
+    A lazy sequence: there can be far more mentions than are wanted, and each is made on access.
     """
 
     label: str
@@ -45,7 +43,7 @@ class Product:
 
 
 def apart(mentions: Iterable[Mention]) -> list[Product]:
-    """Each mention on its own."""
+    """A product of its own for each mention."""
     return [Product(mention.label, (mention.words,)) for mention in mentions]
 
 
@@ -56,10 +54,10 @@ def decode(
     *,
     limit: int,
 ) -> Decoding:
-    """The mentions that `read` finds in the best well-formed tags, each with its chance.
+    """The mentions that `read` finds in the best well-formed tags, with marginal probabilities.
 
-    Of more than `limit` mentions those stay whose words are likeliest to have their tags, each
-    word taken alone.
+    Of more than `limit` mentions those are kept whose words have the largest product of marginal
+    tag probabilities.
     """
     tags = grammar.automaton.best(scores).tags
     products = read(tags)
@@ -76,7 +74,7 @@ def decode(
 
 
 def _likeliest(products: Sequence[Product], likely: Floats, limit: int) -> list[Mention]:
-    """The mentions with the largest products of their words' marginals `[L]`, first ones first."""
+    """The mentions with the largest products of their words' marginals `[L]`; ties in order."""
     with np.errstate(divide="ignore"):
         words = np.log(likely)
     weights = np.concatenate([product.weights(words) for product in products])
@@ -90,6 +88,6 @@ def _likeliest(products: Sequence[Product], likely: Floats, limit: int) -> list[
 
 
 def certain(mentions: Sequence[Mention], *, limit: int) -> Decoding:
-    """Mentions of certain tags, each with score 1."""
+    """Mentions of given tags, each with score 1."""
     found = tuple(ScoredMention(mention, 1.0) for mention in mentions[:limit])
     return Decoding(found, complete=len(mentions) <= limit)

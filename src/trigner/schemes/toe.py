@@ -1,15 +1,15 @@
-"""TOE's grid: W2NER's relations from both sides, with tags that help in learning alone.
+"""TOE's grid: W2NER's relations in both directions, with auxiliary tags for training only.
 
 Liu et al., TOE: A Grid-Tagging Discontinuous NER Model Enhanced by Embedding Tag/Word Relations and
-More Fine-Grained Tags, 2022. A mention with the words `w1 < ... < wk` becomes, each in a cell
-`(row, column)` that may hold other tags as well,
+More Fine-Grained Tags, 2022. A mention with the words `w1 < ... < wk` has these tags, in cells
+`(row, column)` that may hold other tags as well:
 
     NNW   next word        (w1, w2), ..., (wk-1, wk)
     PNW   previous word    (w2, w1), ..., (wk, wk-1)
     HTW   head to tail     (w1, wk), of its type
     THW   tail to head     (wk, w1), of its type
 
-and, of what is learnt and never decoded,
+and these, which are trained on and never decoded:
 
     SEG-NEXT    the last word of a fragment and the first of the next one
     CONT-SPAN   the last and the first word of a mention of one fragment
@@ -18,8 +18,8 @@ and, of what is learnt and never decoded,
 Two words are linked where NNW and PNW both say so, a head and a tail belong together where HTW or
 THW does: every increasing path of links from a head to its tail is a mention.
 
-Ours: HTW and THW have a type (the released code knows one type), the auxiliary tags have none; and
-what a mention's score is.
+Ours: HTW and THW have a type (the released code has one type only), the auxiliary tags have none;
+and the score of a mention.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from trigner.arrays import Scores
 from trigner.mentions import Mention, ScoredMention
 from trigner.schemes.paths import Links, best_paths
 from trigner.schemes.scheme import (
     Cell,
     Decoding,
     Encoding,
-    Scores,
     TagGroup,
     Tags,
     TagSpace,
@@ -53,12 +53,12 @@ AUXILIARY = ("SEG-NEXT", "CONT-SPAN", "DISC-SEG")
 class Toe:
     """Multi-label grid: NNW, PNW, HTW and THW of each type, then the three auxiliary tags.
 
-    `max_mentions` bounds what one sentence decodes to; the best are kept and the hit is told.
-    None removes the bound: an early model can then produce exponentially many mentions.
+    `max_mentions` bounds what one sentence decodes to; the best are kept, and `Decoding.complete`
+    is False. None removes the bound: an early model can then produce exponentially many mentions.
 
     Every mention can be expressed, so `Encoding.lost` is always empty. Mentions that share words
-    may decode to further ones beside them: paths that mix, and as links have no type, the same path
-    with each type that its first and last word have.
+    may decode to additional ones: paths that mix, and, as links have no type, the same path with
+    each type that its first and last word have.
     """
 
     labels: tuple[str, ...]
@@ -74,7 +74,7 @@ class Toe:
 
     @property
     def groups(self) -> tuple[TagGroup, ...]:
-        """The tags that are decoded, and those that are not."""
+        """The tags that are decoded, and the auxiliary ones."""
         return (
             TagGroup("main", 0, self._auxiliary),
             TagGroup("auxiliary", self._auxiliary, self._auxiliary + 3, auxiliary=True),
@@ -107,11 +107,11 @@ class Toe:
         return Encoding(tags)
 
     def decode(self, scores: Scores) -> Decoding:
-        """Mentions from scores `[L, L, C]`; a tag is there where its score is above 0.
+        """Mentions from scores `[L, L, C]`; a tag is set where its score is above 0.
 
-        The two tags of a link, and those of head and tail, say the same thing twice. A link is as
-        sure as the less sure of its two tags, head and tail as the surer of theirs (as the two
-        are joined by `and` and by `or`): each factor is above one half. A mention's score is the
+        The two tags of a link say the same thing twice, and so do those of head and tail. A link
+        has the smaller probability of its two tags, head and tail the larger of theirs (they are
+        joined by `and` and by `or`): each factor is above one half. A mention's score is the
         product of these sigmoid probabilities; `evidence` lists their cells.
         """
         linked = np.triu(np.minimum(scores[..., NNW], scores[..., PNW].T), 1)
@@ -148,9 +148,9 @@ class Toe:
 
     def evidence(self, mentions: Sequence[Mention], scores: Scores) -> list[tuple[Cell, ...]]:
         """As `Explaining.evidence`, of any mention."""
-        return [self._rests_on(mention, scores) for mention in mentions]
+        return [self._evidence_of(mention, scores) for mention in mentions]
 
-    def _rests_on(self, mention: Mention, scores: Scores) -> tuple[Cell, ...]:
+    def _evidence_of(self, mention: Mention, scores: Scores) -> tuple[Cell, ...]:
         label = self.labels.index(mention.label)
         head, tail = mention.words[0], mention.words[-1]
         sides = [((a, b, NNW), (b, a, PNW)) for a, b in pairwise(mention.words)]

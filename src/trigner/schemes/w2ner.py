@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from trigner.arrays import Floats, Integers, Scores
 from trigner.mentions import Mention, ScoredMention
-from trigner.schemes.paths import Floats, Integers, Links, best_paths
-from trigner.schemes.scheme import Decoding, Encoding, Scores, TagGroup, Tags, TagSpace, check
+from trigner.schemes.paths import Links, best_paths
+from trigner.schemes.scheme import Decoding, Encoding, TagGroup, Tags, TagSpace, check
 
 NONE, NNW, FIRST_THW = 0, 1, 2
 
@@ -26,8 +27,8 @@ NONE, NNW, FIRST_THW = 0, 1, 2
 class W2ner:
     """Grid of word pairs with one class per cell: NONE, NNW or THW-type.
 
-    `max_mentions` bounds what one sentence decodes to; the best are kept and the hit is told.
-    None removes the bound: an early model can then produce exponentially many mentions.
+    `max_mentions` bounds what one sentence decodes to; the best are kept, and `Decoding.complete`
+    is False. None removes the bound: an early model can then produce exponentially many mentions.
     """
 
     labels: tuple[str, ...]
@@ -56,7 +57,7 @@ class W2ner:
         return Encoding(tags, tuple(lost))
 
     def decode(self, scores: Scores) -> Decoding:
-        """Mentions from scores `[L, L, C]`; each cell stands for its best class.
+        """Mentions from scores `[L, L, C]`; each cell has its best class.
 
         A mention's score is the product of the softmax probabilities of its cells.
         """

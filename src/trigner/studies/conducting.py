@@ -13,7 +13,6 @@ from trigner.corpora.reading import write_text
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import Statistics, describe
 from trigner.rendering import differences_page
-from trigner.training.settings import flat
 from trigner.studies.corpus import Corpus, Place, read_corpus
 from trigner.studies.declaration import Study
 from trigner.studies.grid import Changes, Run, runs
@@ -34,6 +33,7 @@ from trigner.studies.written import (
     significance_csv,
     summary_csv,
 )
+from trigner.training.settings import flat
 from trigner.training.trainer import check_trackers
 
 Tell = Callable[[str], None]

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trigner.evaluation import SLICES, Statistics
-from trigner.training.settings import flat
 from trigner.studies.declaration import Study
 from trigner.studies.figures import gap_figure, score_figure
 from trigner.studies.grid import START, identity
@@ -33,6 +32,7 @@ from trigner.studies.results import CHOSEN_BY
 from trigner.studies.search import Searched
 from trigner.studies.summary import RATES, Compared, Summary
 from trigner.training import resolve
+from trigner.training.settings import flat
 
 SHOWN_TRIALS = 10
 

@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 from trigner.errors import InputError
 from trigner.evaluation import SLICES, Significance, compare_systems
-from trigner.training.settings import flat
 from trigner.studies.grid import Run
 from trigner.studies.predictions import Found, read_found
 from trigner.studies.results import CHOSEN_BY, Result, find
+from trigner.training.settings import flat
 
 Part = Literal["dev", "test"]
 PARTS: tuple[Part, ...] = ("dev", "test")

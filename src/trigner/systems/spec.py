@@ -25,7 +25,7 @@ CAPABILITIES = {
 """What only some systems can do."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SystemSpec:
     """A system: its name, what builds and loads it, its settings and what else it can do.
 

@@ -17,7 +17,7 @@ from trigner.systems.spec import SystemSpec
 MakeScheme = Callable[[tuple[str, ...]], Scheme]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TaggerSpec(SystemSpec):
     """A tag scheme with its network: `module:name` of what builds it (`networks.build`)."""
 

@@ -22,7 +22,7 @@ from trigner.tagging.objective import Objective, parameter_groups
 from trigner.tagging.predictor import TagPredictor
 from trigner.tagging.task_losses import task_loss
 from trigner.tagging.torch_runtime import torch_predictor
-from trigner.triplets import candidates
+from trigner.triplets import Candidates, TripletSettings, candidates
 from trigner.triplets import collate as collate_candidates
 
 
@@ -61,7 +61,7 @@ class TagSystem:
             settings.triplets,
             decoded_tags(model.scheme),
         )
-        self._candidates = settings.triplets.candidates
+        self._candidates = settings.triplets if settings.triplets.weight else None
         self._bias_init = settings.optimisation.bias_init
 
     @property
@@ -93,11 +93,11 @@ class TagSystem:
         length = example.length + self.model.offset
         sizes = {"cells": length**self.model.scheme.tag_space.word_axes}
         if self._candidates is not None:
-            sizes["anchors"] = len(self._mined(example).anchors)
+            sizes["anchors"] = len(self._mined(example, self._candidates).anchors)
         return sizes
 
-    def _mined(self, example: Example) -> Any:
-        return candidates([m.words for m in example.mentions], example.length, self._candidates)
+    def _mined(self, example: Example, options: TripletSettings) -> Candidates:
+        return candidates([m.words for m in example.mentions], example.length, options)
 
     def collate(self, examples: Sequence[Example]) -> dict[str, Any]:
         """The tagger's arrays, padded `tags` and, with triplets, their `candidates`."""
@@ -113,7 +113,8 @@ class TagSystem:
             "tags": torch.from_numpy(padded),
         }
         if self._candidates is not None:
-            inputs["candidates"] = collate_candidates([self._mined(e) for e in examples])
+            mined = [self._mined(e, self._candidates) for e in examples]
+            inputs["candidates"] = collate_candidates(mined)
         return inputs
 
     def loss(self, weights: Mapping[str, float], **batch: Any) -> Losses:

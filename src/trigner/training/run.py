@@ -376,11 +376,9 @@ def _provenance(
 ) -> Provenance:
     """What a model says about its training; the epoch and its scores join later."""
     dumped = settings.model_dump(mode="json")
-    started = (
-        {}
-        if init_from is None
-        else {"init_from": {"model": str(init_from), "weights": _identity(init_from)}}
-    )
+    started = None
+    if init_from is not None:
+        started = {"model": str(init_from), "weights": _identity(init_from)}
     return Provenance(
         settings=dumped,
         parameters=sum(p.numel() for p in system.network.parameters()),
@@ -395,5 +393,5 @@ def _provenance(
         dev=DevPart(
             documents=len(dev), signature=str(sign(dev, settings=dumped, seed=settings.seed))
         ),
-        **started,
+        init_from=started,
     )

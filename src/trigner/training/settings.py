@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -20,7 +19,6 @@ from pydantic import (
     SerializeAsAny,
     ValidationError,
     create_model,
-    field_validator,
     model_validator,
 )
 
@@ -32,89 +30,15 @@ from trigner.systems import NetworkSettings, SystemSpec, system_spec
 from trigner.tagging.settings import TaskSettings
 from trigner.training.presets import DEFAULT, PRESETS
 from trigner.training.records import differences
-from trigner.triplets import SELECTION_ALIASES, SELECTIONS, CandidateSettings
+from trigner.triplets import TripletSettings
 
 SelectBy = Literal["overall", "discontinuous"]
-Source = Literal["logits", "pair_states"]
-SOURCE_ALIASES = {"output": "logits", "Y": "logits", "grid": "pair_states", "H^bi": "pair_states"}
-
 
 AUTO_CELLS = 40_000
 
 
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class TripletSettings(_Section):
-    """The triplet loss (paper, section 3.3). Items: `docs/decisions/triplet-presets.md`."""
-
-    weight: float = Field(
-        default=0.001, ge=0, description="factor of the triplet loss; 0 switches it off"
-    )
-    source: Source = Field(
-        default="logits",
-        description="which cell vectors: scores of tags that are decoded (logits), or what the last"
-        " layer before them reads: H^bi, of W2NER's co-predictor the grid branch (pair_states)",
-    )
-    selection: str = Field(default="centroid", description="hn, sn, ce or nc, or their long names")
-    margin: float = Field(default=1.0, gt=0, description="distance that a negative must be farther")
-    metric: Literal["euclidean", "cosine"] = Field(
-        default="euclidean", description="distance of cell vectors, in selection and loss"
-    )
-    reduction: Literal["mean_violating", "mean_all", "sum"] = Field(
-        default="mean_violating", description="mean over hinges above 0, over all, or their sum"
-    )
-    window: int | None = Field(
-        default=25, ge=0, description="reach of positives and negatives; 0 or none: no limit"
-    )
-    window_metric: Literal["euclid_rounded", "chebyshev", "manhattan"] = Field(
-        default="euclid_rounded", description="shape of the window: disc, square or diamond"
-    )
-    window_from: Literal["word", "anchor"] = Field(
-        default="word", description="where one-word anchors measure"
-    )
-    unique_pairs: bool = Field(default=True, description="use a pair of anchors in one order only")
-    unique_masks: Literal["positives", "both"] = Field(
-        default="positives", description="what that applies to"
-    )
-    per_entity: bool = Field(default=True, description="other entities' cells are negatives")
-    full_grid: bool = Field(default=False, description="mirror cells and tag cells too")
-    negatives: Literal["all", "inter_first", "non_entity"] = Field(
-        default="all",
-        description="other entities' cells and cells of none; of none only where there are no"
-        " others; of none alone",
-    )
-    one_word_anchor: Literal["row", "column", "diagonal"] = Field(
-        default="row", description="anchor of the word t: ([POS], t), (t, [POS]) or (t, t)"
-    )
-    special_positive: Literal["cell", "row_or_column"] = Field(
-        default="cell", description="how an anchor counts as used already"
-    )
-
-    @field_validator("selection")
-    @classmethod
-    def _known(cls, name: str) -> str:
-        if name not in SELECTIONS and name not in SELECTION_ALIASES:
-            known = ", ".join([*SELECTIONS, *SELECTION_ALIASES])
-            raise ValueError(f"unknown selection {name!r}; known are: {known}")
-        return name
-
-    @model_validator(mode="before")
-    @classmethod
-    def _aliases(cls, data: Any) -> Any:
-        if isinstance(data, dict) and data.get("source") in SOURCE_ALIASES:
-            return {**data, "source": SOURCE_ALIASES[data["source"]]}
-        return data
-
-    @property
-    def candidates(self) -> CandidateSettings | None:
-        """How anchors, positives and negatives are found; None with a weight of 0."""
-        if self.weight == 0:
-            return None
-        return CandidateSettings(
-            **{f.name: getattr(self, f.name) for f in fields(CandidateSettings)}
-        )
 
 
 class SamplingSettings(_Section):

@@ -1,8 +1,8 @@
 """Candidates of several sentences as the tensors that selection works on.
 
-Cells of all sentences stand behind one another, so that the caller gathers their vectors once.
-Masks of negatives stay apart in blocks, a block per sentence: padding them to the largest sentence
-of a batch costs up to a hundred times as much as soon as one sentence is long.
+Cells of all sentences are concatenated, so that the caller gathers their vectors once. Masks of
+negatives stay separate, a block for each sentence: padding them to the largest sentence of a batch
+costs up to a hundred times as much once one sentence is long.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class CandidateBatch:
     """N cells, A anchors and Q anchor-positive pairs of the sentences of a batch."""
 
     sentences: Tensor
-    """`[N]`, int64: which sentence of the batch a cell is in. With `rows` and `columns` this is
+    """`[N]`, int64: which sentence of the batch a cell is in. With `rows` and `columns` it says
     where the caller gathers the cells' vectors."""
     rows: Tensor
     """`[N]`, int64."""
@@ -52,11 +52,11 @@ class CandidateBatch:
     negative_counts: Tensor
     """`[A]`, float32, at least 1."""
     negatives: Tensor
-    """Bool: the blocks' masks `[anchors, cells]`, flat, behind one another."""
+    """Bool: the blocks' masks `[anchors, cells]`, flattened and concatenated."""
     blocks: tuple[Block, ...]
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> CandidateBatch:
-        """The same with all tensors on `device`."""
+        """A copy with all tensors on `device`."""
         moved = {
             field.name: getattr(self, field.name).to(device, non_blocking=non_blocking)
             for field in fields(self)
@@ -72,7 +72,7 @@ class CandidateBatch:
 
 
 def collate(sentences: Sequence[Candidates]) -> CandidateBatch:
-    """One batch of the sentences' candidates, in this order; those without any take no room."""
+    """One batch of the sentences' candidates, in this order; those without any are skipped."""
     filled = [(number, found) for number, found in enumerate(sentences) if len(found.anchors)]
     cell_starts = _starts([len(found.cells) for _, found in filled])
     anchor_starts = _starts([len(found.anchors) for _, found in filled])
@@ -126,7 +126,7 @@ def _blocks(
 
 
 def _starts(counts: Sequence[int] | np.ndarray) -> list[int]:
-    """Where each part begins when parts of these sizes stand behind one another, and the end."""
+    """Where parts of these sizes begin when they are concatenated, and the end."""
     return [0, *np.cumsum(counts, dtype=np.int64).tolist()]
 
 

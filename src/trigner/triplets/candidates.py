@@ -1,7 +1,7 @@
 """Mentions of a sentence -> anchors with their positive and negative cells (paper, section 3.3).
 
 Cells are `(row, column)` of the grid of a sentence's words with `[POS]` (0) and `[NEG]` (1) before
-them, so word `w` has index `w + 2`. All cells of a sentence are worked on at once.
+them, so word `w` has index `w + 2`. All cells of a sentence are processed at once.
 """
 
 from __future__ import annotations
@@ -13,41 +13,41 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from trigner.triplets.settings import CandidateSettings
+from trigner.arrays import Booleans
+from trigner.triplets.settings import TripletSettings
 
 SPECIAL_WORDS = 2
 POSITIVE_CELL = (0, 0)
 NEGATIVE_CELL = (1, 1)
 
-# Integers that a window's distances may take up at once: keeps long sentences within bounds.
+# Distances computed at once: bounds the memory that a long sentence takes.
 _DISTANCES_AT_ONCE = 1 << 20
 
-Integers = NDArray[np.int32]
-Booleans = NDArray[np.bool_]
+Indices = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """What the triplets of one sentence are made of; only cells and anchors that make triplets.
+    """What the triplets of one sentence are made of: only cells and anchors that take part in some.
 
-    Negatives are a mask as an anchor's window covers most of an ordinary sentence; positives are
+    Negatives are a mask, as an anchor's window covers most of an ordinary sentence; positives are
     few, hence pairs.
     """
 
-    cells: Integers
+    cells: Indices
     """`[C, 2]`, row and column."""
-    anchors: Integers
+    anchors: Indices
     """`[A]`, indices into `cells`, increasing."""
-    positives: Integers
-    """`[Q, 2]`: which anchor (0 to A - 1), index into `cells`. Sorted; every anchor has one."""
+    positives: Indices
+    """`[Q, 2]`: anchor (0 to A - 1) and index into `cells`. Sorted; every anchor has one."""
     negatives: Booleans
     """`[A, C]`; every anchor has one."""
     skipped: int = 0
-    """Anchors left out because nothing is positive for them."""
+    """How many anchors were left out because they have no positive."""
 
 
 def candidates(
-    mentions: Collection[Sequence[int]], length: int, settings: CandidateSettings
+    mentions: Collection[Sequence[int]], length: int, settings: TripletSettings
 ) -> Candidates:
     """Anchors of a sentence of `length` words, whose `mentions` are word indices (from 0).
 
@@ -64,8 +64,8 @@ def candidates(
     for member, words in zip(members, entities, strict=True):
         member[[word + SPECIAL_WORDS for word in words]] = True
     pool = _pool(entities, settings)
-    places = _places(pool, settings)
-    positive, other = _within_pool(pool, places, members, settings)
+    positions = _positions(pool, settings)
+    positive, other = _within_pool(pool, positions, members, settings)
     outside = _outside(pool, members, settings)
 
     paired = positive.any(axis=1)
@@ -77,7 +77,7 @@ def candidates(
     if settings.negatives != "non_entity":
         negatives[:, :count] = other[kept]
     near = negatives[:, count:-2]
-    _mark_near(near, places[kept], outside, settings)
+    _mark_near(near, positions[kept], outside, settings)
     if settings.negatives == "inter_first":
         near[negatives[:, :count].any(axis=1)] = False
     negatives[:, -1] = ~negatives.any(axis=1)
@@ -94,7 +94,7 @@ def candidates(
 
 
 def _of_used_cells(
-    cells: Integers,
+    cells: Indices,
     anchors: NDArray[np.intp],
     positives: NDArray[np.intp],
     negatives: Booleans,
@@ -115,7 +115,7 @@ def _of_used_cells(
     )
 
 
-def _pool(entities: list[tuple[int, ...]], settings: CandidateSettings) -> Integers:
+def _pool(entities: list[tuple[int, ...]], settings: TripletSettings) -> Indices:
     """Anchor cells `[P, 2]`, sorted by row, then column."""
     pool: set[tuple[int, int]] = set()
     for words in entities:
@@ -131,8 +131,8 @@ def _pool(entities: list[tuple[int, ...]], settings: CandidateSettings) -> Integ
     return np.array(sorted(pool), dtype=np.int32)
 
 
-def _places(pool: Integers, settings: CandidateSettings) -> Integers:
-    """Where each pool cell stands when a window is measured, `[P, 2]`."""
+def _positions(pool: Indices, settings: TripletSettings) -> Indices:
+    """The position of each pool cell when distances are measured, `[P, 2]`."""
     if settings.window_from == "anchor":
         return pool
     at_the_edge = (pool == 0).any(axis=1, keepdims=True)
@@ -140,12 +140,12 @@ def _places(pool: Integers, settings: CandidateSettings) -> Integers:
 
 
 def _within_pool(
-    pool: Integers, places: Integers, members: Booleans, settings: CandidateSettings
+    pool: Indices, positions: Indices, members: Booleans, settings: TripletSettings
 ) -> tuple[Booleans, Booleans]:
-    """Positives and cells of other entities: for each anchor (row) which pool cells, `[P, P]`."""
+    """Which pool cells are positives, and which in other entities, for each anchor: `[P, P]`."""
     count = len(pool)
     near = np.zeros((count, count), dtype=np.bool_)
-    _mark_near(near, places, places, settings)
+    _mark_near(near, positions, positions, settings)
     np.fill_diagonal(near, False)
     if settings.per_entity:
         # [POS] is in no entity, so nothing shares one with an anchor at the edge of the grid.
@@ -162,8 +162,8 @@ def _within_pool(
     return positive, other
 
 
-def _outside(pool: Integers, members: Booleans, settings: CandidateSettings) -> Integers:
-    """Cells of two words that no entity has both of, `[N, 2]`, sorted by row, then column."""
+def _outside(pool: Indices, members: Booleans, settings: TripletSettings) -> Indices:
+    """Cells whose two words share no entity, `[N, 2]`, sorted by row, then column."""
     if settings.full_grid:
         allowed = np.ones((members.shape[1],) * 2, dtype=np.bool_)
         single = np.flatnonzero(members.any(axis=0))
@@ -175,7 +175,7 @@ def _outside(pool: Integers, members: Booleans, settings: CandidateSettings) -> 
     return np.argwhere(allowed).astype(np.int32)
 
 
-def _taken(pool: Integers, positive: Booleans, settings: CandidateSettings) -> Booleans:
+def _taken(pool: Indices, positive: Booleans, settings: TripletSettings) -> Booleans:
     """Which anchors count as a positive of some anchor, `[P]`."""
     used: Booleans = np.any(positive, axis=0)
     if settings.special_positive == "cell":
@@ -185,10 +185,8 @@ def _taken(pool: Integers, positive: Booleans, settings: CandidateSettings) -> B
     return lines[0, pool[:, 0]] | lines[1, pool[:, 1]]
 
 
-def _mark_near(
-    near: Booleans, anchors: Integers, cells: Integers, settings: CandidateSettings
-) -> None:
-    """Set `near [A, C]`, which must be False: whose window reaches which cell."""
+def _mark_near(near: Booleans, anchors: Indices, cells: Indices, settings: TripletSettings) -> None:
+    """Fill `near [A, C]`, all False before: which cells each anchor's window reaches."""
     window = settings.window
     if not window:
         near[:] = True

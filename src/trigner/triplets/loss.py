@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import torch
 from torch import Tensor, nn
@@ -13,16 +13,15 @@ from trigner.errors import InputError
 from trigner.triplets.batch import CandidateBatch
 from trigner.triplets.metrics import metric_named
 from trigner.triplets.selection import selection_named
-
-Reduction = Literal["mean_violating", "mean_all", "sum"]
+from trigner.triplets.settings import Reduction
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TripletResult:
-    """Scalars on the states' device; the counts are tensors so that reading them may wait."""
+    """Scalars on the states' device; the counts are tensors to avoid waiting for the device."""
 
     loss: Tensor
-    """Part of the graph of the states, also when there is no triplet."""
+    """Part of the graph of the states, even when there is no triplet."""
     triplets: Tensor
     """int64: how many were selected."""
     violating: Tensor
@@ -33,7 +32,7 @@ class TripletLoss(nn.Module):
     """`max(0, margin + d(anchor, positive) - d(anchor, negative))` of the selected triplets.
 
     `selection` and `metric` are names of `SELECTIONS` (or their aliases) and `METRICS`; the metric
-    serves the selection and the loss. `mean_violating`, as the released code has it, is the mean
+    is used by the selection and the loss. `mean_violating`, as in the released code, is the mean
     over triplets with a hinge above 0; the paper's formula is the `sum`. Raises InputError for an
     unknown name or a margin that is not above 0.
     """
@@ -66,8 +65,8 @@ class TripletLoss(nn.Module):
             chosen = self.select(states, batch, metric=self.metric, margin=self.margin)
             hinges = functional.relu(
                 self.margin
-                + self.metric.between(chosen.anchors, chosen.positives)
-                - self.metric.between(chosen.anchors, chosen.negatives)
+                + self.metric.pairwise(chosen.anchors, chosen.positives)
+                - self.metric.pairwise(chosen.anchors, chosen.negatives)
             )
             kept = chosen.kept
             if kept is None:

@@ -10,8 +10,8 @@ from torch.nn import functional
 
 from trigner.errors import InputError
 
-# From this width on a matrix product is faster than differences. In float32 it would be too coarse
-# to tell near cells apart.
+# From this width on a matrix product is faster than differences. It needs float64: in float32 it
+# cannot tell near cells apart.
 _WIDE = 48
 _CELLS_AT_ONCE = 8192
 
@@ -19,22 +19,22 @@ _CELLS_AT_ONCE = 8192
 class Metric(Protocol):
     """A distance function, in two forms."""
 
-    def between(self, left: Tensor, right: Tensor) -> Tensor:
-        """Distance of each row to the same row, `[T]` from twice `[T, D]`. Differentiable."""
+    def pairwise(self, left: Tensor, right: Tensor) -> Tensor:
+        """Distances of corresponding rows, `[T]` from two `[T, D]`. Differentiable."""
         ...
 
-    def grid(self, left: Tensor, right: Tensor) -> Tensor:
-        """Distance of each row to each other row: `[A, C]` from `[A, D]`, `[C, D]`. No gradient."""
+    def matrix(self, left: Tensor, right: Tensor) -> Tensor:
+        """Distances of all pairs of rows: `[A, C]` from `[A, D]`, `[C, D]`. Without gradient."""
         ...
 
 
 class Euclidean:
-    """`between` adds 1e-6 to each difference, as PyTorch's triplet margin loss does."""
+    """`pairwise` adds 1e-6 to each difference, as PyTorch's triplet margin loss does."""
 
-    def between(self, left: Tensor, right: Tensor) -> Tensor:
+    def pairwise(self, left: Tensor, right: Tensor) -> Tensor:
         return functional.pairwise_distance(left, right, p=2.0, eps=1e-6)
 
-    def grid(self, left: Tensor, right: Tensor) -> Tensor:
+    def matrix(self, left: Tensor, right: Tensor) -> Tensor:
         # Apple's GPUs have no float64.
         if left.shape[1] < _WIDE or left.device.type == "mps":
             return torch.cdist(left, right, compute_mode="donot_use_mm_for_euclid_dist")
@@ -49,12 +49,12 @@ class Euclidean:
 
 
 class Cosine:
-    """One minus the cosine of the angle: from 0 to 2. An experiment; the paper has none of it."""
+    """One minus the cosine similarity, from 0 to 2. Ours; the paper has no such distance."""
 
-    def between(self, left: Tensor, right: Tensor) -> Tensor:
+    def pairwise(self, left: Tensor, right: Tensor) -> Tensor:
         return 1 - functional.cosine_similarity(left, right, dim=1)
 
-    def grid(self, left: Tensor, right: Tensor) -> Tensor:
+    def matrix(self, left: Tensor, right: Tensor) -> Tensor:
         return 1 - functional.normalize(left) @ functional.normalize(right).T
 
 
@@ -62,11 +62,11 @@ METRICS: dict[str, Metric] = {
     "euclidean": Euclidean(),
     "cosine": Cosine(),
 }
-"""One line a metric."""
+"""Metrics by their names in settings."""
 
 
 def metric_named(name: str) -> Metric:
-    """Raises InputError listing the known names."""
+    """The metric of this name. Raises InputError listing the known names."""
     try:
         return METRICS[name]
     except KeyError:

@@ -1,4 +1,4 @@
-"""Which triplets are made of the candidates (paper, section 3.3, "Triplet Selection")."""
+"""Triplets from candidates: what other libraries call miners (paper, section 3.3)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from trigner.errors import InputError
 from trigner.triplets.batch import BLOCK, Block, CandidateBatch
 from trigner.triplets.centroids import negative_centroids, positive_centroids
 from trigner.triplets.metrics import Metric
+from trigner.triplets.settings import SELECTION_ALIASES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,12 +27,12 @@ class Triplets:
     negatives: Tensor
     """`[T, D]`."""
     kept: Tensor | None = None
-    """Bool `[T]`: False where there is no triplet after all. None: all are kept. A mask, as leaving
-    them out would wait for the device."""
+    """Bool `[T]`: False where there is no triplet after all; None: all are kept. A mask, since
+    removing rows would wait for the device."""
 
 
 class Selection(Protocol):
-    """Cell vectors `[N, D]` of a batch of candidates to triplets."""
+    """Triplets from the cell vectors `[N, D]` of a batch of candidates."""
 
     def __call__(
         self, states: Tensor, batch: CandidateBatch, *, metric: Metric, margin: float
@@ -92,21 +93,7 @@ SELECTIONS: dict[str, Selection] = {
     "nc": negative_centroid,
     "sn-hn": semi_hard_or_hard,
 }
-"""One line a selection."""
-
-SELECTION_ALIASES: dict[str, str] = {
-    "hard-negative": "hn",
-    "semi-hard": "sn",
-    "centroid": "ce",
-    "negative-centroid": "nc",
-    "semi-hard-or-hard": "sn-hn",
-    # What the released code calls them; its read-me and its command line differ on one.
-    "grid_hardneg": "hn",
-    "grid_semineg": "sn",
-    "grid_semihard": "sn",
-    "grid_centroid": "ce",
-    "grid_negcentroid": "nc",
-}
+"""Selections by their names in settings."""
 
 
 def selection_named(name: str) -> Selection:
@@ -127,8 +114,8 @@ def _pairs(
 
 
 def _vectors(states: Tensor, *cells: Tensor) -> tuple[Tensor, ...]:
-    """Vectors of each of these lists of cells. One gather, as the gradient of every gather is as
-    large as `states`."""
+    """Vectors of each of these lists of cells. A single gather, as the gradient of each gather is
+    as large as `states`."""
     joined: tuple[Tensor, ...] = states[torch.cat(cells)].split([len(part) for part in cells])
     return joined
 
@@ -136,11 +123,11 @@ def _vectors(states: Tensor, *cells: Tensor) -> tuple[Tensor, ...]:
 def _distances(
     states: Tensor, batch: CandidateBatch, metric: Metric
 ) -> Iterator[tuple[Block, Tensor, Tensor]]:
-    """Blocks with the distances of their anchors to all cells, and the same with infinity at cells
+    """Blocks with the distances of their anchors to all cells, and the same with infinity for cells
     that are not negatives; both `[anchors, cells]`."""
     fixed = states.detach()
     for block, mask in batch.masks():
-        distances = metric.grid(fixed[batch.anchors[block.anchors]], fixed[block.cells])
+        distances = metric.matrix(fixed[batch.anchors[block.anchors]], fixed[block.cells])
         yield block, distances, distances.masked_fill(~mask, torch.inf)
 
 

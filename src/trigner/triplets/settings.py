@@ -1,81 +1,120 @@
-"""Which cells become anchors, positives and negatives (paper, section 3.3).
+"""What the triplets are made of, and how their loss is computed (paper, section 3.3).
 
-Each option is one difference between what is intended and what the released code does, or one open
-question of the paper; `docs/decisions/triplet-presets.md` lists them with their item numbers.
+Most options of the candidates are a difference between what the paper intends and what the released
+code does, or a question that the paper leaves open: `docs/decisions/triplet-presets.md` lists them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Literal, get_args, get_type_hints
+from typing import Any, Literal
 
-from trigner.errors import InputError
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-WindowMetric = Literal["euclid_rounded", "chebyshev", "manhattan"]
-WindowFrom = Literal["word", "anchor"]
-UniqueMasks = Literal["positives", "both"]
-Negatives = Literal["all", "inter_first", "non_entity"]
-OneWordAnchor = Literal["row", "column", "diagonal"]
-SpecialPositive = Literal["cell", "row_or_column"]
+Reduction = Literal["mean_violating", "mean_all", "sum"]
 
+SOURCE_ALIASES = {"output": "logits", "Y": "logits", "grid": "pair_states", "H^bi": "pair_states"}
 
-@dataclass(frozen=True, slots=True)
-class CandidateSettings:
-    """How the cells of a sentence become candidates. The defaults are the preset `clean`.
-
-    Raises InputError when a value is not one of an option's, or a window is negative.
-    """
-
-    window: int | None = 25
-    """Reach of positives and negatives around the anchor, in words. None or 0: no limit."""
-
-    window_metric: WindowMetric = "euclid_rounded"
-    """How far two cells are apart: rounded Euclidean (a disc), the larger of the two offsets (a
-    square block, as the paper's figure draws it), or their sum."""
-
-    window_from: WindowFrom = "word"
-    """Where the cell of a one-word entity `t` stands in a window: at the word's own cell `(t, t)`,
-    or where the anchor cell itself is, at the edge of the grid."""
-
-    unique_pairs: bool = True
-    """Use a pair of cells in one order only: the earlier cell (row, then column) is the anchor."""
-
-    unique_masks: UniqueMasks = "positives"
-    """What `unique_pairs` drops earlier cells from: positives, or other entities' cells too."""
-
-    per_entity: bool = True
-    """Positives share an entity with the anchor, cells of other entities are negatives. Otherwise
-    all cells of all entities are one another's positives, and no negatives."""
-
-    full_grid: bool = False
-    """Below and on the diagonal too: mirror cells, and the diagonal cells of an entity's words."""
-
-    negatives: Negatives = "all"
-    """Other entities' cells and cells of no entity; the latter only where an anchor has none of the
-    former; or the latter alone."""
-
-    one_word_anchor: OneWordAnchor = "row"
-    """The anchor cell of a one-word entity `t`: `([POS], t)`, `(t, [POS])` or `(t, t)`."""
-
-    special_positive: SpecialPositive = "cell"
-    """An anchor without positives gets `([POS], [POS])` unless it serves as a positive itself: it
-    is that very cell, or (by the released code's test) shares a row or a column with one."""
-
-    def __post_init__(self) -> None:
-        if self.window is not None and self.window < 0:
-            raise InputError(f"window must be 0 or none (no limit) or more; got {self.window}")
-        hints = get_type_hints(type(self))
-        for option in fields(self):
-            known = get_args(hints[option.name])
-            value = getattr(self, option.name)
-            if known and isinstance(known[0], str) and value not in known:
-                raise InputError(f"{option.name} must be one of {', '.join(known)}; got {value!r}")
+SELECTION_ALIASES: dict[str, str] = {
+    "hard-negative": "hn",
+    "semi-hard": "sn",
+    "centroid": "ce",
+    "negative-centroid": "nc",
+    "semi-hard-or-hard": "sn-hn",
+    # The released code's names; its README and its command line differ on one.
+    "grid_hardneg": "hn",
+    "grid_semineg": "sn",
+    "grid_semihard": "sn",
+    "grid_centroid": "ce",
+    "grid_negcentroid": "nc",
+}
 
 
-CLEAN = CandidateSettings()
-"""The intended behaviour."""
+class TripletSettings(BaseModel):
+    """The triplet loss and its candidates; the defaults are those of the preset `clean`."""
 
-PAPER = CandidateSettings(
-    unique_masks="both", window_from="anchor", special_positive="row_or_column"
-)
-"""What the released code does: the candidates behind the published numbers."""
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    weight: float = Field(
+        default=0.001, ge=0, description="factor of the triplet loss; 0 switches it off"
+    )
+    source: Literal["logits", "pair_states"] = Field(
+        default="logits",
+        description="which cell vectors: scores of tags that are decoded (logits), or what the last"
+        " layer before them reads: H^bi, of W2NER's co-predictor the grid branch (pair_states)",
+    )
+    selection: str = Field(
+        default="centroid", description="hn, sn, ce, nc or sn-hn, or a long name"
+    )
+    margin: float = Field(default=1.0, gt=0, description="distance that a negative must be farther")
+    metric: Literal["euclidean", "cosine"] = Field(
+        default="euclidean", description="distance of cell vectors, in selection and loss"
+    )
+    reduction: Reduction = Field(
+        default="mean_violating", description="mean over hinges above 0, over all, or their sum"
+    )
+    window: int | None = Field(
+        default=25,
+        ge=0,
+        description="reach of positives and negatives around the anchor, in words; 0 or none: no"
+        " limit",
+    )
+    window_metric: Literal["euclid_rounded", "chebyshev", "manhattan"] = Field(
+        default="euclid_rounded", description="shape of the window: disc, square or diamond"
+    )
+    window_from: Literal["word", "anchor"] = Field(
+        default="word",
+        description="centre of the window of a one-word entity t: (t, t), or its anchor cell at the"
+        " edge of the grid",
+    )
+    unique_pairs: bool = Field(
+        default=True,
+        description="use each pair of cells in one order only: the earlier cell (row, then column)"
+        " is the anchor",
+    )
+    unique_masks: Literal["positives", "both"] = Field(
+        default="positives",
+        description="what unique_pairs removes earlier cells from: positives, or also negatives in"
+        " other entities",
+    )
+    per_entity: bool = Field(
+        default=True,
+        description="positives share an entity with the anchor, cells of other entities are"
+        " negatives; false: all cells of entities are positives of one another",
+    )
+    full_grid: bool = Field(
+        default=False, description="use the cells below the diagonal and on it too"
+    )
+    negatives: Literal["all", "inter_first", "non_entity"] = Field(
+        default="all",
+        description="cells of other entities and of none; of none only where there are no others;"
+        " of none alone",
+    )
+    one_word_anchor: Literal["row", "column", "diagonal"] = Field(
+        default="row",
+        description="anchor cell of a one-word entity t: ([POS], t), (t, [POS]) or (t, t)",
+    )
+    special_positive: Literal["cell", "row_or_column"] = Field(
+        default="cell",
+        description="an anchor without positives gets ([POS], [POS]), unless it is a positive"
+        " itself, or (row_or_column) shares a row or column with one",
+    )
+
+    @field_validator("selection")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        known = dict.fromkeys([*SELECTION_ALIASES.values(), *SELECTION_ALIASES])
+        if name not in known:
+            raise ValueError(f"unknown selection {name!r}; known are: {', '.join(known)}")
+        return name
+
+    @model_validator(mode="before")
+    @classmethod
+    def _aliases(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("source") in SOURCE_ALIASES:
+            return {**data, "source": SOURCE_ALIASES[data["source"]]}
+        return data
+
+    @property
+    def candidates(self) -> TripletSettings | None:
+        """How candidates are found; None with a weight of 0, which needs none."""
+        return self if self.weight else None
