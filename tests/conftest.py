@@ -1,4 +1,4 @@
-"""What holds for every test: no network, one thread, no time limit on a single example."""
+"""What holds for every test: no network, one thread, no time limit on an example; small models."""
 
 from __future__ import annotations
 
@@ -8,7 +8,38 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # read when huggingface_hub is imported
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
+from functools import cache
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("trigner", deadline=None, print_blob=True)
 settings.load_profile("trigner")
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory):
+    """Makes a small untrained model by tag scheme, encoder kind and network settings, each once."""
+    from tiny_models import tiny_model
+
+    @cache
+    def made(scheme="w2ner", kind="bert", **changes):
+        return tiny_model(tmp_path_factory.mktemp("encoder") / kind, scheme, kind, **changes)
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def saved_model(tiny, tmp_path_factory):
+    """Folder of the small w2ner model, for PyTorch."""
+    from tiny_models import save
+
+    return save(tiny(), tmp_path_factory.mktemp("saved") / "model")
+
+
+@pytest.fixture(scope="session")
+def exported_model(tiny, tmp_path_factory):
+    """Folder of the same model, for ONNX Runtime."""
+    from tiny_models import export
+
+    return export(tiny(), tmp_path_factory.mktemp("exported") / "model")

@@ -1,20 +1,30 @@
-"""Models with random weights that find mentions in nearly any text."""
+"""Models with random weights that find mentions in nearly any text, in memory and in folders."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import torch
-from trigner.inference.torch_runtime import torch_scorer
 
 from tiny_encoders import tiny_encoder
 from trigner.batches import collate
+from trigner.inference import Extractor
+from trigner.model_folder import Description, Provenance, save_model
 from trigner.networks import Model, NetworkSettings, create
-from trigner.schemes import TagSpace
-from trigner.schemes import scheme as make_scheme
+from trigner.schemes import Scheme, TagSpace
+from trigner.systems import tagger_spec
 from trigner.systems.network_settings import MacSettings, ToeSettings
+from trigner.systems.taggers import TAGGERS
+from trigner.tagging import exporting
+from trigner.tagging.system import saved_state
+from trigner.tagging.torch_runtime import torch_predictor, torch_scorer
+
+TAG_SCHEMES = tuple(TAGGERS)
+"""Names of all tag schemes."""
 
 SMALL = NetworkSettings(
     lstm_size=8,
@@ -61,3 +71,35 @@ def tiny_model(folder: Path, scheme: str = "w2ner", kind: str = "bert", **change
             layer.bias -= torch.from_numpy(middle[start:stop])
             start = stop
     return made
+
+
+def make_scheme(name: str, labels: Sequence[str]) -> Scheme:
+    """A tag scheme over entity types."""
+    return tagger_spec(name).scheme(tuple(labels))
+
+
+def extractor(model: Model, **options: Any) -> Extractor:
+    """An extractor around a model in memory, on the CPU."""
+    return Extractor(torch_predictor(model, torch.device("cpu")), model.scheme.name, **options)
+
+
+def save(model: Model, folder: Path, **provenance: Any) -> Path:
+    """Write a model's folder."""
+    state = saved_state(model)
+    description = Description(
+        system=model.scheme.name,
+        labels=model.scheme.labels,
+        model=model.network.model_dump(mode="json"),
+        state=dict(state.state),
+        temperature=model.temperature,
+        files={},
+        provenance=Provenance.model_validate(provenance),
+    )
+    save_model(folder, description, state.files)
+    return folder
+
+
+def export(model: Model, out: Path, *, int8: bool = False) -> Path:
+    """Write a model for ONNX Runtime."""
+    with TemporaryDirectory() as folder:
+        return exporting.export(save(model, Path(folder) / "model"), out, int8=int8)
