@@ -29,16 +29,16 @@ from trigner.corpora import read
 from trigner.prompting import (
     SENTENCES,
     VARIANTS,
-    Answers,
-    Outcome,
-    Patience,
+    CompletionCache,
+    RetryPolicy,
     Variant,
+    VariantResult,
     endpoint,
+    entity_types_of,
     failures_table,
-    prepare,
-    run,
+    prepare_task,
+    run_variant,
     scores_table,
-    subjects_of,
     write_sentences,
 )
 
@@ -75,52 +75,52 @@ def weights(cache: Path) -> Path:
     return partial.rename(target)
 
 
-def asked(options: argparse.Namespace, base_url: str) -> dict[str, list[Outcome]]:
+def asked(options: argparse.Namespace, base_url: str) -> dict[str, list[VariantResult]]:
     """Outcomes of both experiments, by name."""
     data, train = read(options.corpus / "test"), read(options.corpus / "train")
-    subjects = subjects_of(data.documents, format="spl-adr")
-    answers = Answers(options.out / "answers.jsonl")
-    found: dict[str, list[Outcome]] = {}
+    entity_types = entity_types_of(data.documents, format="spl-adr")
+    cache = CompletionCache(options.out / "answers.jsonl")
+    found: dict[str, list[VariantResult]] = {}
     for name, size, variants in (
         ("two-shot", options.sentences, [TWO_SHOT]),
         ("six-variants", options.six, VARIANTS),
     ):
-        task = prepare(data, subjects, train=train, size=size)
+        task = prepare_task(data, entity_types, train=train, size=size)
         found[name] = []
         for variant in variants if size else ():
-            outcome = run(
+            result = run_variant(
                 task,
                 variant,
-                answers,
+                cache,
                 endpoint(base_url),
                 model=MODEL,
                 parameters=PARAMETERS,
-                patience=Patience(timeout=options.timeout, attempts=2),
+                retry_policy=RetryPolicy(timeout=options.timeout, max_attempts=2),
                 concurrency=1,
-                finished=lambda done, total, v=variant: print(f"{v.name}: {done} of {total}"),
+                on_progress=lambda done, total, v=variant: print(f"{v.name}: {done} of {total}"),
             )
-            if outcome.asked.stopped is not None:
-                raise SystemExit(outcome.asked.stopped)
-            found[name].append(outcome)
-            write_sentences(options.out / name / variant.name / SENTENCES, task, outcome)
-            lines = [answers.get(question) for question in outcome.questions]
+            if result.summary.stopped is not None:
+                raise SystemExit(result.summary.stopped)
+            found[name].append(result)
+            write_sentences(options.out / name / variant.name / SENTENCES, task, result)
+            lines = [cache.get(request) for request in result.requests]
             seconds = [line.seconds for line in lines if line is not None]
             print(f"{name}, {variant.name}: {statistics.median(seconds):.1f} s a sentence (median)")
     return found
 
 
-def written(found: dict[str, list[Outcome]], out: Path) -> None:
+def written(found: dict[str, list[VariantResult]], out: Path) -> None:
     """Tables as text and scores as JSON, by experiment."""
     out.mkdir(parents=True, exist_ok=True)
-    for name, outcomes in found.items():
-        if not outcomes:
+    for name, results in found.items():
+        if not results:
             continue
-        told = {outcome.variant.name: outcome.as_json() for outcome in outcomes}
+        told = {result.variant.name: result.as_json() for result in results}
         (out / f"{name}.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
         with (out / f"{name}.txt").open("w", encoding="utf-8") as file:
             console = Console(file=file, width=160)
-            console.print(scores_table(outcomes))
-            console.print(failures_table(outcomes))
+            console.print(scores_table(results))
+            console.print(failures_table(results))
 
 
 def main() -> None:
