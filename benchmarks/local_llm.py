@@ -2,7 +2,7 @@
 
     python benchmarks/local_llm.py WEIGHTS.gguf
 
-Prints the base URL once the model is loaded, then serves until its standard input ends. Needs
+Prints the base URL once the model is loaded, then serves until its standard input closes. Needs
 `pip install --no-deps -r requirements-local-llm.txt`.
 """
 
@@ -19,13 +19,13 @@ from pathlib import Path
 
 @contextmanager
 def serving(weights: Path, *, threads: int = 1) -> Iterator[str]:
-    """The base URL of a server in a process of its own. Raises RuntimeError if it does not come up.
+    """The base URL of a server in its own process. Raises RuntimeError if it does not start.
 
-    A process of its own: what native code breaks there breaks nothing here.
+    In its own process, a crash of native code does not end the caller.
     """
-    line = [sys.executable, __file__, str(weights), "--threads", str(threads)]
+    command = [sys.executable, __file__, str(weights), "--threads", str(threads)]
     with subprocess.Popen(
-        line,
+        command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -34,7 +34,9 @@ def serving(weights: Path, *, threads: int = 1) -> Iterator[str]:
         try:
             address = process.stdout.readline().strip()
             if not address:
-                raise RuntimeError(f"no server for {weights.name}: exit code {process.wait(60)}")
+                raise RuntimeError(
+                    f"the server for {weights.name} did not start: exit code {process.wait(60)}"
+                )
             yield address
         finally:
             process.stdin.close()
@@ -51,13 +53,13 @@ def main() -> None:
         "--threads",
         type=int,
         default=1,
-        help="several wait for each other busily: not on busy machines",
+        help="more than one spin while they wait for each other: avoid on busy machines",
     )
-    parser.add_argument("--context", type=int, default=4096, help="tokens of prompt and answer")
+    parser.add_argument("--context", type=int, default=4096, help="tokens of prompt and completion")
     options = parser.parse_args()
 
-    # The library writes what it does to standard output, which is for the address alone.
-    told = os.fdopen(os.dup(1), "w")
+    # The library logs to standard output, which is reserved for the address.
+    stdout = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     import xllamacpp
 
@@ -67,7 +69,7 @@ def main() -> None:
     params.n_parallel = 1
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = options.threads
     server = xllamacpp.Server(params)
-    print(f"{server.listening_address}/v1", file=told, flush=True)
+    print(f"{server.listening_address}/v1", file=stdout, flush=True)
     sys.stdin.read()
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-PATIENT = {"attempts": 3, "first_wait": 0.01, "timeout": 5.0}
-"""For `Patience`: quick, and three attempts."""
+QUICK_RETRIES = {"max_attempts": 3, "initial_delay": 0.01, "timeout": 5.0}
+"""For `RetryPolicy`: quick, and three attempts."""
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def test_a_dry_run_asks_nothing_and_writes_nothing(command, tmp_path):
     assert not (tmp_path / "out").exists()
     assert "The first of 24 prompts" in result.out
     assert "cost: 0.2" in result.out
-    assert "estimated by a rule" in result.out
+    assert "estimated: one token for" in result.out
     assert "sent to" not in result.out
     assert (
         "sent to https://api.openai.com/v1" in command("https://api.openai.com/v1", "--dry-run").out
@@ -119,7 +119,7 @@ def test_a_run_goes_on_where_it_ended(command, tmp_path):
         result = command(stub.base_url, "--concurrency", 1, "--html", page)
         assert result.code == 1
         begun = page.read_text()
-        assert "go on with --resume" in result.err
+        assert "continue with --resume" in result.err
         assert "TRIGNER_LLM_API_KEY" in result.err
         before = len(stub.requests)
     with serving(answers) as stub:
@@ -241,18 +241,18 @@ def test_credentialed_corpora_stay_on_this_machine(command, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--reason-first"], "add --explain"),
-        (["--all-variants", "--shots", 2], "takes the place of"),
+        (["--reason-first"], "needs --explain"),
+        (["--all-variants", "--shots", 2], "omit them"),
         (["--parameter", "top_p"], "NAME=VALUE"),
-        (["--parameter", "top_p=x"], "is no JSON"),
+        (["--parameter", "top_p=x"], "is not valid JSON"),
         (["--parameter", "model=1"], "cannot set 'model'"),
-        (["--descriptor", "Drug=medicine"], "not asked for"),
+        (["--descriptor", "Drug=medicine"], "not one of the types"),
         (["--prices", "2", "--dry-run"], "two numbers"),
-        (["--prices", "2,nan", "--dry-run"], "from 0 on"),
-        (["--format", "html"], "can be written"),
-        (["--beside", "m"], "for the page of --html"),
+        (["--prices", "2,nan", "--dry-run"], "non-negative"),
+        (["--format", "html"], "cannot be written; choose one of brat"),
+        (["--compare", "m"], "needs --html"),
         (["--key-variable", "NOT_THERE"], "NOT_THERE is not set"),
-        (["--shots", 9], "9 examples are asked for"),
+        (["--shots", 9], "cannot choose 9 examples"),
     ],
 )
 def test_bad_usage(command, arguments, told):
@@ -266,7 +266,7 @@ def test_examples_must_not_be_what_is_asked(run, gold, tmp_path):
     result = run("prompt", *common, "--train", gold)
     assert result.code == 2
     assert "3 documents are in both" in result.err
-    assert "name it with --train" in run("prompt", *common).err
+    assert "add --train" in run("prompt", *common).err
 
 
 def test_without_a_server_only_the_record_counts(command, run, gold, tmp_path):

@@ -7,25 +7,25 @@ from shutil import copytree
 import pytest
 
 from llm_stub import answered, serving
-from trigner.cli.prompt_report import check_systems, named
+from trigner.cli.prompt_report import check_outputs, model_names
 from trigner.errors import InputError
 
 
-def test_a_trained_model_stands_beside_the_answers(run, gold, model, tmp_path):
+def test_a_trained_model_stands_compared_the_answers(run, gold, model, tmp_path):
     # One of the models is called like a variant, two are called alike.
     models = [tmp_path / name for name in ("a/zero-shot", "b/same", "c/same", "last")]
     for folder in models:
         copytree(model, folder)
     given = ["--data", gold, "--types", "ADR", "--llm", "stub", "--out", tmp_path / "out"]
     page = tmp_path / "systems.html"
-    beside = [argument for folder in models for argument in ("--beside", folder)]
+    compared = [argument for folder in models for argument in ("--compare", folder)]
     with serving(lambda _: answered("[]")) as stub:
         result = run(
             *("prompt", *given, "--base-url", stub.base_url, "--size", 3),
-            *("--html", page, *beside, "--format", "grid"),
+            *("--html", page, *compared, "--format", "grid"),
         )
     assert result.code == 0, result.err
-    assert "gold and 5 systems side by side" in result.err
+    assert "page with gold and 5 systems" in result.err
     data = page.read_text().split('id="data">')[1].split("</script>")[0]
     shown = json.loads(data)
     assert shown["systems"] == ["zero-shot", "a/zero-shot", "b/same", "c/same", "last"]
@@ -41,18 +41,18 @@ def test_models_have_names_of_their_own(tmp_path, monkeypatch):
         (tmp_path / name).mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "d")
     given = [Path("../a/b/m"), tmp_path / "c" / "b" / "m", Path("m"), Path("user/m@v1"), Path(".")]
-    assert list(named(given, ["zero-shot"])) == ["a/b/m", "c/b/m", "d/m", "user/m@v1", "d"]
-    assert list(named(given, ["zero-shot"]).values()) == given
-    assert list(named([Path("../one-shot")], ["one-shot"])) == [f"{tmp_path.name}/one-shot"]
+    assert list(model_names(given, ["zero-shot"])) == ["a/b/m", "c/b/m", "d/m", "user/m@v1", "d"]
+    assert list(model_names(given, ["zero-shot"]).values()) == given
+    assert list(model_names([Path("../one-shot")], ["one-shot"])) == [f"{tmp_path.name}/one-shot"]
     for twice in ([Path("m"), tmp_path / "d" / "m"], [Path("user/m")] * 2):
-        with pytest.raises(InputError, match="names a model twice"):
-            named(twice, [])
+        with pytest.raises(InputError, match="duplicate --compare"):
+            model_names(twice, [])
 
 
 def test_a_model_of_the_hub_keeps_its_name(monkeypatch, tmp_path):
     monkeypatch.setattr("trigner.inference.fetch", lambda model: tmp_path)
     page = tmp_path / "page.html"
-    found = check_systems(page, [Path("user/m")], "jsonl", variants=["zero-shot"])
+    found = check_outputs(page, [Path("user/m")], "jsonl", variants=["zero-shot"])
     assert found == {"user/m": tmp_path}
 
 
@@ -61,7 +61,7 @@ def test_what_cannot_be_written_is_told_before_anything_is_asked(run, gold, tmp_
     with serving(lambda _: answered("[]")) as stub:
         url = ("--base-url", stub.base_url)
         assert run("prompt", *given, *url, "--html", tmp_path).code == 2
-        missing = run("prompt", *given, *url, "--html", tmp_path / "p", "--beside", "missing")
+        missing = run("prompt", *given, *url, "--html", tmp_path / "p", "--compare", "missing")
         assert "no such model" in missing.err
         assert run("prompt", *given, *url, "--format", "cadec").code == 2
         assert not stub.requests

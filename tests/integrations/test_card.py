@@ -65,8 +65,8 @@ def test_what_the_card_says():
         'trigner.load("ann/adr")',
         "'trigner[train]'",
         "- `ADR`\n",
-        "66 documents, 423 sentences, 788 mentions, and 110 sentences made of them",
-        "3 mentions are out of reach: cut by a sentence boundary",
+        "66 documents, 423 sentences, 788 mentions, and 110 sentences generated from them",
+        "3 mentions could not be learned: cut by a sentence boundary",
         "Licence: not stated",
         "## Scores on 11 documents of dev",
         "| all entities | 71.23 |",
@@ -96,7 +96,7 @@ def test_what_is_not_known_is_left_out():
     card = model_card({"format": 4, "labels": ["ADR"]})
     assert "Scores" not in card.replace("The scores", "")
     assert "Confidence" not in card
-    assert "made of them" not in card
+    assert "generated from them" not in card
     assert "base_model" not in front_matter(card)
     assert "license" not in front_matter(card)
 
@@ -109,7 +109,7 @@ def test_exported_models_need_no_pytorch():
     assert "[train]" not in card
 
 
-def test_no_path_of_a_disk_is_told():
+def test_no_local_path_is_shown():
     settings = {"encoder": "/home/ann/secret/my-encoder"}
     card = model_card({**DESCRIPTION, "provenance": {"settings": settings}})
     assert "Encoder: `my-encoder`" in card

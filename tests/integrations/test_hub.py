@@ -147,7 +147,7 @@ BAD = {
     old: "has model format 2; this trigner reads 4",
     changed: r"tokenizer\.json: is not the one that this model was saved with",
     incomplete: r"this model folder has no tokenizer\.json",
-    without_hashes: "has no hashes",
+    without_hashes: "file hashes or labels are missing",
 }
 
 
@@ -174,7 +174,7 @@ def test_names_in_a_description_reach_no_other_file(exported, tmp_path):
 
 def test_no_folder_to_write_to(exported, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         save_pretrained(exported, tmp_path / "file")
     with pytest.raises(TrignerError, match="cannot save"):
         save_pretrained(exported, tmp_path / "file" / "below")

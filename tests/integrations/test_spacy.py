@@ -97,8 +97,8 @@ def test_where_tokens_are_longer_than_fragments(make, caplog):
         for span, fragment in zip(entity.spans, entity.fragments, strict=True)
     ]
     assert finder.widened == 2 * sum(each)
-    assert finder.notices()[-1].startswith(f"{finder.widened} fragments end inside a token")
-    assert sum("inside a token" in record.getMessage() for record in caplog.records) == 1
+    assert finder.notices()[-1].startswith(f"{finder.widened} fragments end inside a spaCy token")
+    assert sum("inside a spaCy token" in record.getMessage() for record in caplog.records) == 1
 
 
 def test_thresholds_and_groups(make, exported, extract):

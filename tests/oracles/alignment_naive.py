@@ -1,4 +1,4 @@
-"""The spelling of a text by words of a sentence, found by trying every choice of words."""
+"""Words of a sentence that make up a text, found by trying every choice of words."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ CUTS = (r"\w+|[^\w\s]", r"\w+")
 """Words with marks of punctuation, and without."""
 
 
-def spelling(words, text, near):
-    """As `trigner.prompting.alignment.spelling`, straight from its description."""
+def find_text(words, text, near):
+    """As `trigner.prompting.alignment.find_text`, straight from its description."""
     for cut in CUTS:
         found = []
-        for chosen in spellings(words, text, cut):
+        for chosen in matches(words, text, cut):
             distance = sum(min([abs(w - i) for i in near], default=0) for w in chosen)
             found.append((distance, chosen[-1] - chosen[0], chosen))
         if found:
@@ -21,7 +21,7 @@ def spelling(words, text, near):
     return None
 
 
-def spellings(words, text, cut):
+def matches(words, text, cut):
     """Every choice of words, in order, that is the text."""
     wanted = re.findall(cut, text.casefold())
     for size in range(1, len(wanted) + 1):
@@ -37,5 +37,5 @@ def reachable(words, indices, text):
     if indices is not None and all(0 <= index < len(words) for index in indices):
         found.add(tuple(sorted(set(indices))))
     if text is not None:
-        found.update(*(spellings(words, text, cut) for cut in CUTS))
+        found.update(*(matches(words, text, cut) for cut in CUTS))
     return found

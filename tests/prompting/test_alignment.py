@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from oracles import alignment_naive
 from trigner.prompting import REPAIRS, Item, align
-from trigner.prompting.alignment import pieces, spelling, spells
+from trigner.prompting.alignment import find_text, matches_text, tokens
 
 MOTION = [f"w{i}" for i in range(30)] + [
     "loss",
@@ -99,23 +99,23 @@ def test_outside_the_sentence_only_the_text_helps(indices):
 
 def test_words_of_several_pieces_and_punctuation():
     words = ["COVID-19", "(", "mild", ")", ",", "don't"]
-    assert spelling(words, "covid-19 mild", ()) == (0, 2)
-    assert spelling(words, "mild )", ()) == (2, 3)
-    assert spelling(words, "mild.", ()) == (2,)
-    assert spelling(words, "don't", ()) == (5,)
-    assert spelling(words, "covid", ()) is None
-    assert spelling(words, "!", ()) is None
-    assert spells(words, (0, 2), "COVID-19 ... mild")
-    assert not spells(words, (0,), "")
+    assert find_text(words, "covid-19 mild", ()) == (0, 2)
+    assert find_text(words, "mild )", ()) == (2, 3)
+    assert find_text(words, "mild.", ()) == (2,)
+    assert find_text(words, "don't", ()) == (5,)
+    assert find_text(words, "covid", ()) is None
+    assert find_text(words, "!", ()) is None
+    assert matches_text(words, (0, 2), "COVID-19 ... mild")
+    assert not matches_text(words, (0,), "")
 
 
 def test_order_counts():
-    assert spelling(LEGS, "legs pain", ()) is None
+    assert find_text(LEGS, "legs pain", ()) is None
 
 
 def test_a_text_of_nothing_but_repetitions_is_quick():
     words = ["a"] * 400
-    assert spelling(words, " ".join(["a"] * 40), (380,)) == tuple(range(360, 400))
+    assert find_text(words, " ".join(["a"] * 40), (380,)) == tuple(range(360, 400))
 
 
 @given(
@@ -125,10 +125,10 @@ def test_a_text_of_nothing_but_repetitions_is_quick():
 )
 def test_spelling_is_that_of_the_oracle(words, text, near):
     text = " ".join(text)
-    found = spelling(words, text, near)
-    assert found == alignment_naive.spelling(words, text, near)
+    found = find_text(words, text, near)
+    assert found == alignment_naive.find_text(words, text, near)
     if found is not None:
-        assert spells(words, found, text)
+        assert matches_text(words, found, text)
 
 
 @given(
@@ -145,6 +145,6 @@ def test_what_is_found_are_words_of_the_sentence(words, indices, text):
         else:
             assert list(found) == sorted(set(found))
             assert 0 <= found[0] <= found[-1] < len(words)
-    if text is not None and spelling(words, text, ()):
+    if text is not None and find_text(words, text, ()):
         chosen = align(item, words, "text")
-        assert pieces(" ".join(words[i] for i in chosen)) == pieces(text)
+        assert tokens(" ".join(words[i] for i in chosen)) == tokens(text)

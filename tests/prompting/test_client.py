@@ -6,17 +6,19 @@ import time
 
 import pytest
 
-from llm_stub import PATIENT, Response, answered, failing, serving
-from trigner.prompting import Client, HopelessError, NoAnswerError, Patience, endpoint
+from llm_stub import QUICK_RETRIES, Response, answered, failing, serving
+from trigner.prompting import Client, CompletionError, FatalError, RetryPolicy, endpoint
 from trigner.prompting.client import _retry_after
 
 GOOD = answered("[]")
 PROXY = Response(body=b"<html>Bad gateway</html>", headers={"Content-Type": "text/html"})
 
 
-def complete(base_url, prompt="p", parameters=None, **patience):
+def complete(base_url, prompt="p", parameters=None, **retry_policy):
     async def ask():
-        async with Client(endpoint(base_url), Patience(**{**PATIENT, **patience})) as client:
+        async with Client(
+            endpoint(base_url), RetryPolicy(**{**QUICK_RETRIES, **retry_policy})
+        ) as client:
             return await client.complete(prompt, "m", parameters or {})
 
     return asyncio.run(ask())
@@ -30,8 +32,8 @@ def in_turn(*responses):
 def test_an_answer_and_what_was_sent():
     with serving(lambda _: answered("[1]")) as stub:
         reply = complete(stub.base_url, "Pain – ü", {"temperature": 0, "max_tokens": 7})
-    assert (reply.text, reply.finish_reason, reply.model) == ("[1]", "stop", "stub-1")
-    assert (reply.prompt_tokens, reply.answer_tokens, reply.attempts) == (10, 5, 1)
+    assert (reply.text, reply.finish_reason, reply.response_model) == ("[1]", "stop", "stub-1")
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.attempts) == (10, 5, 1)
     (request,) = stub.requests
     assert request == {
         "model": "m",
@@ -71,13 +73,13 @@ def test_failures_that_pass_are_tried_again(failure):
     ("failure", "told"),
     [
         (failing(500, "on fire"), "HTTP 500: on fire"),
-        (PROXY, "no chat completion: <html>Bad gateway"),
+        (PROXY, "not a chat completion: <html>Bad gateway"),
         (Response(hangs=True), "no answer within 0.2 s"),
         (Response(body=GOOD.body, headers=GOOD.headers, cut=20), "Connection error"),
     ],
 )
 def test_attempts_come_to_an_end(failure, told):
-    with serving(lambda _: failure) as stub, pytest.raises(NoAnswerError, match=told) as error:
+    with serving(lambda _: failure) as stub, pytest.raises(CompletionError, match=told) as error:
         complete(stub.base_url, timeout=0.2 if failure.hangs else 5.0)
     assert "(3 attempts)" in str(error.value)
     assert len(stub.requests) == 3
@@ -86,22 +88,22 @@ def test_attempts_come_to_an_end(failure, told):
 def test_nobody_listens():
     with serving(lambda _: GOOD) as stub:
         pass
-    with pytest.raises(NoAnswerError, match="Connection error"):
+    with pytest.raises(CompletionError, match="Connection error"):
         complete(stub.base_url)
 
 
 @pytest.mark.parametrize("status", [400, 413, 422])
 def test_a_prompt_that_is_refused_is_not_asked_again(status):
-    refused = pytest.raises(NoAnswerError, match="too long")
+    refused = pytest.raises(CompletionError, match="too long")
     with serving(lambda _: failing(status, "too long")) as stub, refused:
         complete(stub.base_url)
     assert len(stub.requests) == 1
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
-def test_what_no_prompt_can_pass_is_hopeless(status):
-    hopeless = pytest.raises(HopelessError, match=f"HTTP {status}")
-    with serving(lambda _: failing(status)) as stub, hopeless:
+def test_what_no_prompt_can_pass_is_fatal(status):
+    fatal = pytest.raises(FatalError, match=f"HTTP {status}")
+    with serving(lambda _: failing(status)) as stub, fatal:
         complete(stub.base_url)
     assert len(stub.requests) == 1
 
@@ -115,7 +117,10 @@ def test_retry_after_is_honoured():
 
 def test_a_wait_that_is_too_long_ends_it():
     busy = failing(429, "quota", **{"Retry-After": "7200"})
-    with serving(lambda _: busy) as stub, pytest.raises(HopelessError, match="wait 7,200 s"):
+    with (
+        serving(lambda _: busy) as stub,
+        pytest.raises(FatalError, match="asks us to wait 7,200 s"),
+    ):
         complete(stub.base_url)
     assert len(stub.requests) == 1
 
@@ -131,9 +136,9 @@ def test_retry_after_in_its_forms():
 
 
 def test_waits_grow_and_vary():
-    patience = Patience(first_wait=1, longest_wait=5)
+    retry_policy = RetryPolicy(initial_delay=1, max_delay=5)
     for attempt, longest in ((1, 1), (2, 2), (3, 4), (4, 5), (500, 5)):
-        waits = {patience.wait(attempt) for _ in range(20)}
+        waits = {retry_policy.delay(attempt) for _ in range(20)}
         assert len(waits) > 1
         assert all(longest / 2 <= wait <= longest for wait in waits)
 
@@ -142,7 +147,7 @@ def test_redirects_are_not_followed():
     elsewhere = serving(lambda _: GOOD)
     with elsewhere as other:
         moved = Response(307, b"", {"Location": f"{other.base_url}/chat/completions"})
-        with serving(lambda _: moved) as stub, pytest.raises(NoAnswerError, match="HTTP 307"):
+        with serving(lambda _: moved) as stub, pytest.raises(CompletionError, match="HTTP 307"):
             complete(stub.base_url)
         assert not other.requests
 

@@ -3,23 +3,32 @@ from __future__ import annotations
 import pytest
 
 from trigner.mentions import Mention
-from trigner.prompting import KINDS, SUBJECTS, Answer, Item, Judged, count_failures
+from trigner.prompting import (
+    ENTITY_TYPES,
+    FAILURE_KINDS,
+    Completion,
+    Item,
+    ParsedAnswer,
+    SentenceResult,
+    count_failures,
+)
 
 TEXT = "I have pain and cramping in my hands and lower legs ."
 WORDS = tuple(TEXT.split())
 # pain in my hands; pain in my lower legs
 GOLD = (Mention((2, 5, 6, 7), "ADR"), Mention((2, 5, 6, 9, 10), "ADR"))
-ADR = SUBJECTS["cadec"]
+ADR = ENTITY_TYPES["cadec"]
 
 
 def found(items=(), predicted=(), *, gold=(), text="", reason="stop", answer=None):
     """The kinds met, with their numbers."""
     if answer is None:
-        answer = Answer(tuple(items), place="list", spelling="JSON")
+        answer = ParsedAnswer(tuple(items), found_in="list", syntax="JSON")
     mentions = tuple(Mention(words, "ADR") for words in predicted)
-    one = Judged(WORDS, tuple(gold), text, reason, answer, mentions)
+    completion = None if text is None else Completion(text, reason, None, None, None, 1, 0.0)
+    one = SentenceResult(WORDS, tuple(gold), completion, answer, mentions)
     counts = count_failures([one], ADR).counts
-    assert set(counts) == set(KINDS)
+    assert set(counts) == set(FAILURE_KINDS)
     return {name: number for name, number in counts.items() if number}
 
 
@@ -83,14 +92,19 @@ def test_a_right_prediction_is_no_failure_whatever_it_looks_like():
 @pytest.mark.parametrize(
     ("text", "reason", "answer", "kinds"),
     [
-        (None, None, Answer(), ["no answer"]),
-        ("There is some pain.", "stop", Answer(), ["unparsable"]),
-        ("I'm sorry, but I can't help with that.", "stop", Answer(), ["unparsable", "refusal"]),
-        ("No.", "refusal", Answer(), ["unparsable", "refusal"]),
-        ("", "content_filter", Answer(), ["unparsable", "refusal"]),
-        ("I'm sorry it hurts: []", "stop", Answer(place="list"), []),
-        ("[{", "length", Answer(), ["unparsable", "truncated"]),
-        ("[{}, {", "stop", Answer(place="list", truncated=True), ["truncated"]),
+        (None, None, ParsedAnswer(), ["no answer"]),
+        ("There is some pain.", "stop", ParsedAnswer(), ["unparsable"]),
+        (
+            "I'm sorry, but I can't help with that.",
+            "stop",
+            ParsedAnswer(),
+            ["unparsable", "refusal"],
+        ),
+        ("No.", "refusal", ParsedAnswer(), ["unparsable", "refusal"]),
+        ("", "content_filter", ParsedAnswer(), ["unparsable", "refusal"]),
+        ("I'm sorry it hurts: []", "stop", ParsedAnswer(found_in="list"), []),
+        ("[{", "length", ParsedAnswer(), ["unparsable", "truncated"]),
+        ("[{}, {", "stop", ParsedAnswer(found_in="list", truncated=True), ["truncated"]),
     ],
 )
 def test_kinds_of_answers(text, reason, answer, kinds):
@@ -99,8 +113,8 @@ def test_kinds_of_answers(text, reason, answer, kinds):
 
 def test_totals_and_json():
     item = Item((3,), "pain", "ADR")
-    answer = Answer((item, item), "list", "JSON")
-    judged = Judged(WORDS, GOLD, "", "stop", answer, (Mention((3,), "ADR"),))
+    answer = ParsedAnswer((item, item), "list", "JSON")
+    judged = SentenceResult(WORDS, GOLD, None, answer, (Mention((3,), "ADR"),))
     failures = count_failures([judged, judged], ADR)
     assert failures.totals == {
         "answers": 2,
@@ -109,6 +123,6 @@ def test_totals_and_json():
         "discontinuous gold": 4,
     }
     told = failures.as_json()
-    assert list(told) == list(KINDS)
+    assert list(told) == list(FAILURE_KINDS)
     assert told["wrong indices"] == {"count": 4, "of": 4, "unit": "items"}
     assert told["missed discontinuous"] == {"count": 4, "of": 4, "unit": "discontinuous gold"}

@@ -7,14 +7,14 @@ import pytest
 from trigner.corpora import Corpus, document_of
 from trigner.mentions import Mention
 from trigner.prompting import (
-    SUBJECTS,
-    Answers,
-    Patience,
+    ENTITY_TYPES,
+    CompletionCache,
+    RetryPolicy,
     Variant,
     endpoint,
     estimate,
-    prepare,
-    run,
+    prepare_task,
+    run_variant,
 )
 
 WORDS = ["My", "hands", "and", "feet", "itch", "badly", "."]
@@ -35,32 +35,32 @@ TRAIN = Corpus(
     "variant", [Variant(1), Variant(0, index_base=True, json_schema=True)], ids=lambda v: v.name
 )
 def test_a_real_server_answers_once(local_llm, tmp_path, variant):
-    task = prepare(DATA, SUBJECTS["cadec"], train=TRAIN)
+    task = prepare_task(DATA, ENTITY_TYPES["cadec"], train=TRAIN)
     path = tmp_path / "answers.jsonl"
 
     def ask(server):
-        return run(
+        return run_variant(
             task,
             variant,
-            Answers(path),
+            CompletionCache(path),
             server,
             model="smollm2",
             parameters={"max_tokens": 48},
-            patience=Patience(timeout=120, attempts=1),
+            retry_policy=RetryPolicy(timeout=120, max_attempts=1),
         )
 
-    outcome = ask(endpoint(local_llm))
-    assert outcome.asked.is_complete, outcome.asked
-    recorded = Answers(path).get(outcome.questions[0])
+    result = ask(endpoint(local_llm))
+    assert result.summary.is_complete, result.summary
+    recorded = CompletionCache(path).get(result.requests[0])
     assert recorded.finish_reason in ("stop", "length")
-    assert 0 < recorded.answer_tokens <= 48
-    assert outcome.scores["text"].overall.gold == 1
+    assert 0 < recorded.completion_tokens <= 48
+    assert result.scores["text"].overall.gold == 1
     if variant.json_schema:
         # The server held the answer to the schema: JSON as far as it goes.
         assert recorded.text.lstrip().startswith("{")
-        assert recorded.finish_reason == "length" or not outcome.judged[0].answer.is_unparsable
-    about = estimate(outcome.questions, []).prompt_tokens
+        assert recorded.finish_reason == "length" or not result.sentences[0].answer.is_unparsable
+    about = estimate(result.requests, []).prompt_tokens
     assert abs(about / recorded.prompt_tokens - 1) < 0.25
     again = ask(None)
-    assert again.asked.recorded == 1
-    assert again.as_json()["scores"] == outcome.as_json()["scores"]
+    assert again.summary.cached == 1
+    assert again.as_json()["scores"] == result.as_json()["scores"]

@@ -7,16 +7,16 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 from llm_answers import ANSWERS, TERRIBLE
-from trigner.prompting import Item, Variant, parse, prompt
+from trigner.prompting import Item, Variant, build_prompt, parse
+from trigner.prompting.entity_types import EntityType
 from trigner.prompting.parsing import ECHOES
-from trigner.prompting.subjects import Subject
 
 ONE = '[{"entity": "sore hands", "index": [1, 4], "type": "ADR"}]'
 ITEM = Item((1, 4), "sore hands", "ADR")
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "spelling"),
+    ("text", "found_in", "syntax"),
     [
         (f"```json\n{ONE}\n```", "block", "JSON"),
         (f"```json {ONE}```", "block", "JSON"),
@@ -43,10 +43,10 @@ ITEM = Item((1, 4), "sore hands", "ADR")
         (f'{{"explanation": ["one", "two"], "entities": {ONE}}}', "list", "JSON"),
     ],
 )
-def test_one_item_however_it_is_written(text, place, spelling):
+def test_one_item_however_it_is_written(text, found_in, syntax):
     answer = parse(text)
     assert answer.items == (ITEM,)
-    assert (answer.place, answer.spelling, answer.truncated) == (place, spelling, False)
+    assert (answer.found_in, answer.syntax, answer.truncated) == (found_in, syntax, False)
 
 
 @pytest.mark.parametrize(
@@ -133,9 +133,9 @@ def test_indices(index, indices):
 
 
 def test_an_echo_of_the_template_is_seen():
-    subject = (Subject("ADR", "ADR", "reaction"),)
+    entity_types = (EntityType("ADR", "ADR", "reaction"),)
     for explain in (False, True):
-        echoed = prompt(("Pain",), [], subject, Variant(explain=explain))
+        echoed = build_prompt(("Pain",), [], entity_types, Variant(explain=explain))
         assert all(echo in echoed for echo in ECHOES)
         items = parse(echoed).items
         assert items
@@ -164,8 +164,8 @@ def test_what_is_drawn_for_it_are_answers():
     def draw(text):
         answer = parse(text)
         if any(item.indices and item.text for item in answer.items):
-            places.add(answer.place)
-            spellings.add(answer.spelling)
+            places.add(answer.found_in)
+            spellings.add(answer.syntax)
 
     draw()
     assert places >= {"block", "list"}

@@ -6,7 +6,14 @@ import pytest
 
 from trigner.errors import InputError
 from trigner.mentions import Mention, Sentence
-from trigner.prompting import SUBJECTS, VARIANTS, Subject, Variant, prompt, response_format
+from trigner.prompting import (
+    ENTITY_TYPES,
+    VARIANTS,
+    EntityType,
+    Variant,
+    build_prompt,
+    response_format,
+)
 
 WORDS = ("Pain", "in", "my", '"legs"')
 EXAMPLE = Sentence(
@@ -21,7 +28,7 @@ ANSWER = [
     {"entity": "Sore hands", "index": [0, 1], "type": "ADR"},
     {"entity": "Sore feet", "index": [0, 3], "type": "ADR"},
 ]
-ADR = SUBJECTS["cadec"]
+ADR = ENTITY_TYPES["cadec"]
 
 
 def test_the_six_variants():
@@ -35,13 +42,13 @@ def test_the_six_variants():
     ]
 
 
-@pytest.mark.parametrize("corpus", SUBJECTS)
+@pytest.mark.parametrize("corpus", ENTITY_TYPES)
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: v.name)
 def test_what_every_variant_says(corpus, variant):
-    subjects = SUBJECTS[corpus]
-    asked = prompt(WORDS, [EXAMPLE, OTHER][: variant.shots], subjects, variant)
-    assert f"every {subjects[0].descriptor} in a text" in asked
-    assert f'"type": "{subjects[0].name}"' in asked
+    entity_types = ENTITY_TYPES[corpus]
+    asked = build_prompt(WORDS, [EXAMPLE, OTHER][: variant.shots], entity_types, variant)
+    assert f"every {entity_types[0].descriptor} in a text" in asked
+    assert f'"type": "{entity_types[0].name}"' in asked
     assert f"Text: {json.dumps(WORDS)}" in asked
     assert "```json" in asked
     assert asked.count("Text: ") == variant.shots + 1
@@ -53,13 +60,13 @@ def test_what_every_variant_says(corpus, variant):
 
 
 def test_the_text_comes_after_the_examples_and_before_the_form():
-    asked = prompt(WORDS, [EXAMPLE, OTHER], ADR, Variant(2))
+    asked = build_prompt(WORDS, [EXAMPLE, OTHER], ADR, Variant(2))
     places = [asked.index(part) for part in ("Sore", "well", "Pain", "```json")]
     assert places == sorted(places)
 
 
 def test_answers_of_examples_are_what_the_form_asks_for():
-    asked = prompt(WORDS, [EXAMPLE, OTHER], ADR, Variant(2))
+    asked = build_prompt(WORDS, [EXAMPLE, OTHER], ADR, Variant(2))
     first, second = (
         json.loads(line.removeprefix("Expected answer: "))
         for line in asked.splitlines()
@@ -70,20 +77,20 @@ def test_answers_of_examples_are_what_the_form_asks_for():
 
 
 def test_options():
-    numbered = prompt(WORDS, [EXAMPLE], ADR, Variant(1, numbered=True, index_base=True))
+    numbered = build_prompt(WORDS, [EXAMPLE], ADR, Variant(1, numbered=True, index_base=True))
     assert '["0:Pain", "1:in"' in numbered
     assert '["0:Sore", "1:hands"' in numbered
     assert '"entity": "Sore feet"' in numbered
     assert "has index 0" in numbered
-    reasoned = prompt(WORDS, [], ADR, Variant(explain=True, reason_first=True))
+    reasoned = build_prompt(WORDS, [], ADR, Variant(explain=True, reason_first=True))
     assert reasoned.index("Explanation: the steps") < reasoned.index("```json")
-    explained = prompt(WORDS, [], ADR, Variant(explain=True))
+    explained = build_prompt(WORDS, [], ADR, Variant(explain=True))
     assert explained.index("Explanation: the steps") > explained.index("```json")
 
 
 def test_a_schema():
     variant = Variant(1, explain=True, json_schema=True)
-    asked = prompt(WORDS, [EXAMPLE], ADR, variant)
+    asked = build_prompt(WORDS, [EXAMPLE], ADR, variant)
     assert "```" not in asked
     assert json.dumps({"entities": ANSWER}) in asked
     schema = response_format(ADR, variant)["json_schema"]["schema"]
@@ -95,18 +102,20 @@ def test_a_schema():
 
 
 def test_several_types():
-    subjects = [Subject(n, n, n.lower()) for n in ("Drug", "Dose", "Route")]
-    asked = prompt(WORDS, [], subjects, Variant())
+    entity_types = [EntityType(n, n, n.lower()) for n in ("Drug", "Dose", "Route")]
+    asked = build_prompt(WORDS, [], entity_types, Variant())
     assert "every drug, dose or route in" in asked
     assert "one of Drug, Dose, Route" in asked
 
 
 def test_words_that_look_like_places_of_a_template():
-    assert '["$words", "${type}", "$"]' in prompt(("$words", "${type}", "$"), [], ADR, Variant())
+    assert '["$words", "${type}", "$"]' in build_prompt(
+        ("$words", "${type}", "$"), [], ADR, Variant()
+    )
 
 
 def test_names_tell_options_and_numbers():
     assert Variant(5, examples="similar", numbered=True).name == "5-shot-similar-numbered"
     assert Variant(0, True, False, True, True, True).name == "zero-shot-reasoned-base-schema"
-    with pytest.raises(InputError, match="cannot be -1"):
+    with pytest.raises(InputError, match="cannot be negative: -1"):
         Variant(-1)

@@ -5,15 +5,15 @@ from rich.console import Console
 from trigner.corpora import Corpus, document_of
 from trigner.mentions import Mention
 from trigner.prompting import (
-    KINDS,
+    ENTITY_TYPES,
+    FAILURE_KINDS,
     REPAIRS,
-    SUBJECTS,
     VARIANTS,
-    Asked,
+    RequestSummary,
+    build_requests,
     failures_table,
-    judge,
-    prepare,
-    questions,
+    prepare_task,
+    score_variant,
     scores_table,
 )
 
@@ -27,17 +27,21 @@ def lines(table):
     return captured.get().splitlines()
 
 
-def outcomes():
-    task = prepare(DATA, SUBJECTS["cadec"])
+def results():
+    task = prepare_task(DATA, ENTITY_TYPES["cadec"])
     made = []
     for variant in VARIANTS[:2]:
-        asked = questions(task, variant, "m")
-        made.append(judge(task, variant, asked, [None], Asked(0, 0, {asked[0].key: "gone"})))
+        asked = build_requests(task, variant, "m")
+        made.append(
+            score_variant(
+                task, variant, asked, [None], RequestSummary(0, 0, {asked[0].key: "gone"})
+            )
+        )
     return made
 
 
 def test_scores_by_variant_and_repair():
-    shown = lines(scores_table(outcomes()))
+    shown = lines(scores_table(results()))
     first = [line.split() for line in shown if line.startswith("zero-shot ")]
     assert [line[:2] for line in first] == [["zero-shot", "strict"]]
     assert first[0][-3:] == ["0", "0", "1"]
@@ -47,9 +51,9 @@ def test_scores_by_variant_and_repair():
 
 
 def test_every_kind_of_failure_has_a_row_and_its_total():
-    shown = [line.split("  ") for line in lines(failures_table(outcomes()))]
+    shown = [line.split("  ") for line in lines(failures_table(results()))]
     flat = [[cell.strip() for cell in line if cell.strip()] for line in shown]
-    for name, kind in KINDS.items():
+    for name, kind in FAILURE_KINDS.items():
         (row,) = [line for line in flat if line and line[0] == name]
         expected = "1" if name in ("no answer", "missed discontinuous") else "0"
         assert row[1].split()[: len(kind.unit.split())] == kind.unit.split()

@@ -4,19 +4,19 @@ import json
 
 import pytest
 
-from llm_stub import PATIENT, answered, serving
+from llm_stub import QUICK_RETRIES, answered, serving
 from trigner.corpora import Corpus, document_of
 from trigner.errors import InputError
 from trigner.mentions import Mention
 from trigner.prompting import (
-    SUBJECTS,
-    Answers,
-    Patience,
+    ENTITY_TYPES,
+    CompletionCache,
+    RetryPolicy,
     Variant,
     endpoint,
-    prepare,
+    prepare_task,
     read_sentences,
-    run,
+    run_variant,
     words_sha256,
     write_sentences,
 )
@@ -29,18 +29,18 @@ ITEMS = [
 
 
 def test_what_is_written_is_read_again(tmp_path):
-    task = prepare(Corpus((GOLD,), "grid", ()), SUBJECTS["cadec"])
+    task = prepare_task(Corpus((GOLD,), "grid", ()), ENTITY_TYPES["cadec"])
     with serving(lambda _: answered(json.dumps(ITEMS))) as stub:
-        outcome = run(
+        result = run_variant(
             task,
             Variant(0),
-            Answers(tmp_path / "answers.jsonl"),
+            CompletionCache(tmp_path / "answers.jsonl"),
             endpoint(stub.base_url),
             model="m",
-            patience=Patience(**PATIENT),
+            retry_policy=RetryPolicy(**QUICK_RETRIES),
         )
     path = tmp_path / "sentences.jsonl"
-    write_sentences(path, task, outcome)
+    write_sentences(path, task, result)
     (read,) = read_sentences(path)
     assert (read.document, read.sentence, read.line) == ("d", 0, 1)
     assert read.types == ("ADR",)
@@ -72,7 +72,7 @@ LINE = {"document": "d", "sentence": 0, "types": ["ADR"], "words_sha256": "0", "
 def test_a_damaged_line_is_named(tmp_path, line):
     path = tmp_path / "sentences.jsonl"
     path.write_text(json.dumps(LINE) + "\n" + line + "\n")
-    with pytest.raises(InputError, match="is damaged") as caught:
+    with pytest.raises(InputError, match="damaged line") as caught:
         list(read_sentences(path))
     assert (caught.value.path, caught.value.line) == (path, 2)
 

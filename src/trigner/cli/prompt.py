@@ -3,265 +3,236 @@
 from __future__ import annotations
 
 import json as json_module
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-import typer
+from typer import Option
 
 from trigner.cli.options import From, Json, SkipBad, Split, Types, read_documents
 from trigner.cli.output import comma_list, counting, print_json, refuse_non_empty, results, tell
-from trigner.cli.prompt_report import Systems, check_systems, print_report, write_outcomes
+from trigner.cli.prompt_report import check_outputs, print_report, write_results
 from trigner.corpora import Corpus
 from trigner.errors import InputError, TrignerError
 from trigner.prompting import (
-    BASIS,
+    DEFAULT_PARAMETERS,
+    TOKEN_RULE,
     VARIANTS,
-    Answers,
+    CompletionCache,
     Endpoint,
-    Outcome,
-    Patience,
     Prices,
+    RetryPolicy,
     Task,
     Variant,
+    VariantResult,
+    build_requests,
     check_licence,
     endpoint,
+    entity_types_of,
     estimate,
-    prepare,
-    questions,
-    run,
-    subjects_of,
+    prepare_task,
+    run_variant,
 )
 
 ANSWERS = "answers.jsonl"
 
+_DEFAULTS = ", ".join(f"{name}={value}" for name, value in DEFAULT_PARAMETERS.items())
+_BASE_URL = """OpenAI-compatible server, such as http://127.0.0.1:8000/v1. Without it, only recorded
+answers are used."""
+_STRATIFIED = """Only the sentences with discontinuous entities, and as many each with other
+entities and without any."""
+_SIZE = "At most N sentences, from these three groups in turn."
+_KEY = """Environment variable with the API key; by default OPENAI_API_KEY for OpenAI,
+GEMINI_API_KEY for Gemini, else TRIGNER_LLM_API_KEY."""
+_HTML = "Write a page with gold and all systems side by side; --resume overwrites it."
+_PERMISSION = "The data's owner allows sending a credentialed corpus (ShARe) to others."
+
+Text = str | None
+Texts = list[str] | None
+
 
 def prompt(
-    data: Annotated[Path, typer.Option("--data", help="Annotated documents to ask about.")],
-    llm: Annotated[str, typer.Option("--llm", metavar="NAME", help="The server's model.")],
-    out: Annotated[
-        Path, typer.Option("--out", help="New folder for answers, predictions and scores.")
-    ],
-    base_url: Annotated[
-        str | None,
-        typer.Option(
-            "--base-url",
-            metavar="URL",
-            help="An OpenAI-compatible server, such as http://127.0.0.1:8000/v1."
-            " Without it, only answers on record count.",
-        ),
-    ] = None,
-    shots: Annotated[int, typer.Option("--shots", min=0, help="Examples in the prompt.")] = 0,
-    explain: Annotated[bool, typer.Option("--explain", help="Ask for the steps as well.")] = False,
+    data: Annotated[Path, Option("--data", help="Annotated documents.")],
+    llm: Annotated[str, Option("--llm", metavar="NAME", help="Model name on the server.")],
+    out: Annotated[Path, Option("--out", help="New folder for answers, predictions and scores.")],
+    base_url: Annotated[Text, Option("--base-url", metavar="URL", help=_BASE_URL)] = None,
+    shots: Annotated[int, Option("--shots", min=0, help="Examples in the prompt.")] = 0,
+    explain: Annotated[bool, Option("--explain", help="Ask for the reasoning steps too.")] = False,
     all_variants: Annotated[
-        bool,
-        typer.Option("--all-variants", help="0, 1 and 2 examples, each without and with --explain"),
+        bool, Option("--all-variants", help="0, 1 and 2 shots, each with and without --explain.")
     ] = False,
     train: Annotated[
         Path | None,
-        typer.Option("--train", help="Where examples come from; with --split its part train."),
+        Option("--train", help="Source of the examples; default with --split: part train."),
     ] = None,
     similar: Annotated[
-        bool, typer.Option("--similar", help="Examples most like each text; else fixed ones.")
+        bool, Option("--similar", help="Use the examples most similar to each text.")
     ] = False,
-    numbered: Annotated[bool, typer.Option("--numbered", help="Number the words.")] = False,
+    numbered: Annotated[bool, Option("--numbered", help="Number the words.")] = False,
     index_base: Annotated[
-        bool, typer.Option("--index-base", help="Say that indices start at 0.")
+        bool, Option("--index-base", help="Say that indices start at 0.")
     ] = False,
     reason_first: Annotated[
-        bool, typer.Option("--reason-first", help="With --explain: steps before the answer.")
+        bool, Option("--reason-first", help="With --explain: steps before the answer.")
     ] = False,
     json_schema: Annotated[
-        bool, typer.Option("--json-schema", help="Have the server hold answers to a schema.")
+        bool, Option("--json-schema", help="Make the server enforce a JSON schema.")
     ] = False,
     types: Types = None,
     descriptor: Annotated[
-        list[str] | None,
-        typer.Option("--descriptor", metavar="TYPE=WORDS", help="How a type is described."),
+        Texts, Option("--descriptor", metavar="TYPE=WORDS", help="Description of a type.")
     ] = None,
-    stratified: Annotated[
-        bool,
-        typer.Option(
-            "--stratified",
-            help="Only all sentences with discontinuous gold and as many with other gold and none.",
-        ),
-    ] = False,
-    size: Annotated[
-        int | None,
-        typer.Option(
-            "--size",
-            min=1,
-            help="Only so many sentences, of these three in turn; with --stratified of that.",
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of sample and examples.")] = 0,
+    stratified: Annotated[bool, Option("--stratified", help=_STRATIFIED)] = False,
+    size: Annotated[int | None, Option("--size", metavar="N", min=1, help=_SIZE)] = None,
+    seed: Annotated[int, Option("--seed", help="Seed of the sample and the examples.")] = 0,
     parameter: Annotated[
-        list[str] | None,
-        typer.Option(
+        Texts,
+        Option(
             "--parameter",
             metavar="NAME=JSON",
-            help="Of the request, beside temperature=0, seed=0, max_tokens=1024; null takes it out",
+            help=f"Request parameter, besides {_DEFAULTS}; null removes one.",
         ),
     ] = None,
-    concurrency: Annotated[
-        int, typer.Option("--concurrency", min=1, help="Questions at a time.")
-    ] = 4,
-    timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds an answer.")] = 300,
-    attempts: Annotated[int, typer.Option("--attempts", min=1, help="For each question.")] = 6,
-    key_variable: Annotated[
-        str | None,
-        typer.Option(
-            "--key-variable",
-            metavar="NAME",
-            help="Environment variable with the key; OPENAI_API_KEY and GEMINI_API_KEY for these"
-            " two, else TRIGNER_LLM_API_KEY.",
-        ),
-    ] = None,
+    concurrency: Annotated[int, Option("--concurrency", min=1, help="Requests at a time.")] = 4,
+    timeout: Annotated[float, Option("--timeout", min=1, help="Seconds per attempt.")] = 300,
+    attempts: Annotated[int, Option("--attempts", min=1, help="Attempts per request.")] = 6,
+    key_variable: Annotated[Text, Option("--key-variable", metavar="NAME", help=_KEY)] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on in --out: what was answered is not asked again.")
+        bool, Option("--resume", help="Continue in --out; recorded answers are reused.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only tell tokens and cost, and show a prompt.")
+        bool, Option("--dry-run", help="Send nothing: show a prompt, tokens and cost.")
     ] = False,
     prices: Annotated[
-        str | None,
-        typer.Option("--prices", metavar="IN,OUT", help="US dollars for a million tokens of each."),
+        Text, Option("--prices", metavar="IN,OUT", help="US dollars per million tokens.")
     ] = None,
-    format: Annotated[str, typer.Option("--format", help="Of the predictions written.")] = "jsonl",
-    html: Annotated[
-        Path | None,
-        typer.Option(
-            "--html",
-            metavar="FILE",
-            help="Write gold and all systems side by side; anew with --resume.",
-        ),
+    format: Annotated[str, Option("--format", help="Format of the predictions.")] = "jsonl",
+    html: Annotated[Path | None, Option("--html", metavar="FILE", help=_HTML)] = None,
+    compare: Annotated[
+        list[Path] | None,
+        Option("--compare", metavar="MODEL", help="Trained model to add to --html; repeatable."),
     ] = None,
-    beside: Systems = None,
     json: Json = False,
     from_: From = None,
     split: Split = None,
     skip_bad: SkipBad = False,
-    has_permission: Annotated[
-        bool,
-        typer.Option(
-            "--i-have-permission",
-            help="The data's owner allows to send a credentialed corpus (ShARe) to others.",
-        ),
-    ] = False,
+    has_permission: Annotated[bool, Option("--i-have-permission", help=_PERMISSION)] = False,
 ) -> None:
-    """Ask a large language model for entities, and score it like any other system.
+    """Prompt a large language model for entities, and score it like any other system.
 
-    Every raw answer is kept in OUT/answers.jsonl as soon as it is there; --resume goes on after an
-    interruption. Scores are told for indices as given (strict) and with three repairs.
+    Every raw answer is written to OUT/answers.jsonl as it arrives; --resume continues after an
+    interruption. Scores are reported for the indices as given (strict) and with three repairs.
 
     Example:  trigner prompt --data test/ --train train/ --shots 2 --llm qwen
     --base-url http://127.0.0.1:8000/v1 --out runs/qwen
     """
-    choice: Literal["fixed", "similar"] = "similar" if similar else "fixed"
-    chosen = Variant(shots, explain, numbered, index_base, reason_first, json_schema, choice)
+    chosen = Variant(shots, explain, numbered, index_base, reason_first, json_schema)
+    if similar:
+        chosen = replace(chosen, examples="similar")
     variants = _variants(chosen, all_variants=all_variants)
-    sent = _parameters(parameter)
+    parameters = _parameters(parameter)
     if not resume and not dry_run:
         refuse_non_empty(out)
-    systems = check_systems(
-        html, beside or (), format, variants=[v.name for v in variants], may_exist=resume or dry_run
-    )
+    names = [variant.name for variant in variants]
+    models = check_outputs(html, compare or (), format, variants=names, may_exist=resume or dry_run)
     server = None if base_url is None else endpoint(base_url, key_variable=key_variable)
     corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split)
-    subjects = subjects_of(
+    entity_types = entity_types_of(
         corpus.documents,
         format=corpus.format,
         types=comma_list(types),
-        descriptors=_descriptors(descriptor),
+        descriptors=_pairs(descriptor, "--descriptor"),
     )
-    learned = None
+    training = None
     if any(variant.shots for variant in variants):
-        learned = _train(train, data, split, from_, skip_bad)
-        _check_apart(corpus, learned)
-    task = prepare(corpus, subjects, train=learned, stratified=stratified, size=size, seed=seed)
+        training = _training(train, data, split, from_, skip_bad)
+        _check_disjoint(corpus, training)
+    task = prepare_task(
+        corpus, entity_types, train=training, stratified=stratified, size=size, seed=seed
+    )
     if not task.sentences:
-        raise InputError("holds no sentence to ask about", path=data)
-    answers = Answers(out / ANSWERS)
-    if answers.damaged:
-        tell([f"{answers.path}: {answers.damaged} unfinished lines passed over"])
+        raise InputError("contains no sentences", path=data)
+    cache = CompletionCache(out / ANSWERS)
+    if cache.damaged:
+        tell([f"{cache.path}: {cache.damaged} incomplete lines skipped"])
     if dry_run:
-        _estimate(task, variants, llm, sent, answers, server, prices)
+        _print_estimate(task, variants, llm, parameters, cache, server, prices)
         return
     check_licence(task.corpora, server, has_permission=has_permission)
-    ask = partial(
-        run,
-        model=llm,
-        parameters=sent,
-        patience=Patience(timeout=timeout, attempts=attempts),
-        concurrency=concurrency,
-        has_permission=has_permission,
-    )
-    outcomes: list[Outcome] = []
+    runs: list[VariantResult] = []
     for variant in variants:
-        with counting(f"{variant.name} of {llm}") as finished:
-            outcomes.append(ask(task, variant, answers, server, finished=finished))
-        tell(_notices(outcomes[-1]))
-        if outcomes[-1].asked.stopped is not None:
+        with counting(f"{variant.name} of {llm}") as on_progress:
+            run = run_variant(
+                task,
+                variant,
+                cache,
+                server,
+                model=llm,
+                parameters=parameters,
+                retry_policy=RetryPolicy(timeout=timeout, max_attempts=attempts),
+                concurrency=concurrency,
+                has_permission=has_permission,
+                on_progress=on_progress,
+            )
+        runs.append(run)
+        tell(_notices(run))
+        if run.summary.stopped is not None:
             break
-    write_outcomes(task, outcomes, out, format=format, html=html, beside=systems)
+    write_results(task, runs, out, format=format, html=html, models=models)
     if json:
-        print_json({outcome.variant.name: outcome.as_json() for outcome in outcomes})
+        print_json({run.variant.name: run.as_json() for run in runs})
     else:
-        print_report(task, outcomes)
-    _end(outcomes, len(variants), out)
+        print_report(task, runs)
+    _check_complete(runs, len(variants), out)
 
 
 def _variants(chosen: Variant, *, all_variants: bool) -> tuple[Variant, ...]:
     if chosen.reason_first and not (chosen.explain or all_variants):
-        raise InputError("--reason-first is about the steps: add --explain")
+        raise InputError("--reason-first needs --explain")
     if not all_variants:
         return (chosen,)
     if chosen.shots or chosen.explain:
-        raise InputError("--all-variants takes the place of --shots and --explain")
+        raise InputError("--all-variants replaces --shots and --explain: omit them")
     return tuple(replace(chosen, shots=v.shots, explain=v.explain) for v in VARIANTS)
 
 
 def _pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
-    found = {}
+    pairs = {}
     for pair in given or ():
-        name, is_pair, value = pair.partition("=")
-        if not is_pair or not name or not value:
+        name, _, value = pair.partition("=")
+        if not name or not value:
             raise InputError(f"{option} takes NAME=VALUE; got {pair!r}")
-        found[name] = value
-    return found
-
-
-def _descriptors(given: Sequence[str] | None) -> dict[str, str]:
-    return _pairs(given, "--descriptor")
+        pairs[name] = value
+    return pairs
 
 
 def _parameters(given: Sequence[str] | None) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for name, value in _pairs(given, "--parameter").items():
         if name in ("model", "messages", "stream", "n"):
             raise InputError(f"--parameter cannot set {name!r}")
         try:
-            found[name] = json_module.loads(value)
+            parameters[name] = json_module.loads(value)
         except ValueError as error:
-            raise InputError(f"--parameter {name}: {value!r} is no JSON") from error
-    return found
+            raise InputError(f"--parameter {name}: {value!r} is not valid JSON") from error
+    return parameters
 
 
-def _train(
+def _training(
     train: Path | None, data: Path, split: str | None, format: str | None, skip_bad: bool
 ) -> Corpus:
-    """The training part: `--train`, or for a corpus read by parts its part train."""
+    """The documents of `--train`; for a corpus that is read by parts, by default its part train."""
     if train is not None:
         return read_documents(train, format=format, skip_bad=skip_bad)
     if split is None or split == "train":
-        raise InputError("examples come from the training part: name it with --train")
+        raise InputError("--shots needs training documents to take examples from: add --train")
     return read_documents(data, format=format, skip_bad=skip_bad, split="train")
 
 
-def _check_apart(data: Corpus, train: Corpus) -> None:
-    """Raises InputError when a document would be asked about and shown as an example."""
+def _check_disjoint(data: Corpus, train: Corpus) -> None:
+    """Raises InputError when a document is both asked about and a source of examples."""
     asked = {(document.id, document.text) for document in data.documents}
     if both := [d.id for d in train.documents if (d.id, d.text) in asked]:
         raise InputError(
@@ -270,36 +241,34 @@ def _check_apart(data: Corpus, train: Corpus) -> None:
         )
 
 
-def _estimate(
+def _print_estimate(
     task: Task,
     variants: Sequence[Variant],
     model: str,
     parameters: Mapping[str, Any],
-    answers: Answers,
+    cache: CompletionCache,
     server: Endpoint | None,
     prices: str | None,
 ) -> None:
-    each = _prices(prices)
-    everything = [q for v in variants for q in questions(task, v, model, parameters)]
-    left = [question for question in everything if answers.get(question) is None]
-    told = estimate(left, [q for q in everything if answers.get(q) is not None])
-    console = results()
-    most = "without a limit" if told.answer_tokens is None else f"{told.answer_tokens:,} at most"
+    per_million = _prices(prices)
+    requests = [r for v in variants for r in build_requests(task, v, model, parameters)]
+    missing = [request for request in requests if cache.get(request) is None]
+    found = estimate(missing, [request for request in requests if cache.get(request) is not None])
+    limit = found.completion_tokens
     lines = [
-        everything[0].prompt,
+        requests[0].prompt,
         "",
-        f"The first of {len(everything):,} prompts; {told.questions:,} are to be asked,"
-        f" {told.recorded:,} are answered on record",
-        f"prompt tokens: about {told.prompt_tokens:,} ({BASIS})",
-        f"answer tokens: {most}",
+        f"The first of {len(requests):,} prompts; {found.requests:,} would be sent,"
+        f" {found.cached:,} have a recorded answer",
+        f"prompt tokens: about {found.prompt_tokens:,} ({TOKEN_RULE})",
+        f"answer tokens: {'no limit' if limit is None else f'{limit:,} at most'}",
     ]
-    if each is not None:
-        cost = told.most(each)
-        lines.append(
-            "cost: without a limit" if cost is None else f"cost: {cost:,.2f} US dollars at most"
-        )
+    if per_million is not None:
+        cost = found.max_cost(per_million)
+        lines.append(f"cost: {'no limit' if cost is None else f'{cost:,.2f} US dollars at most'}")
     if server is not None and not server.is_loopback:
         lines.append(f"texts would be sent to {server.base_url}")
+    console = results()
     for line in lines:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
@@ -308,37 +277,35 @@ def _prices(given: str | None) -> Prices | None:
     if given is None:
         return None
     try:
-        prompt_price, answer_price = (float(part) for part in given.split(","))
+        of_prompt, of_completion = (float(part) for part in given.split(","))
     except ValueError as error:
         raise InputError(f"--prices takes two numbers, such as 2.5,10; got {given!r}") from error
-    if not (0 <= prompt_price < float("inf") and 0 <= answer_price < float("inf")):
-        raise InputError(f"--prices takes numbers from 0 on; got {given!r}")
-    return Prices(prompt_price, answer_price)
+    if not (0 <= of_prompt < float("inf") and 0 <= of_completion < float("inf")):
+        raise InputError(f"--prices takes non-negative numbers; got {given!r}")
+    return Prices(of_prompt, of_completion)
 
 
-def _notices(outcome: Outcome) -> list[str]:
-    asked, name = outcome.asked, outcome.variant.name
-    told = [f"{name}: {asked.answered} answered, {asked.recorded} answered on record before"]
-    if asked.failed:
-        numbers: dict[str, int] = {}
-        for why in asked.failed.values():
-            numbers[why] = numbers.get(why, 0) + 1
-        told += [f"{name}: {n} without an answer: {why}" for why, n in numbers.items()]
-    return told
+def _notices(run: VariantResult) -> list[str]:
+    name, summary = run.variant.name, run.summary
+    reasons = Counter(summary.failed.values())
+    return [
+        f"{name}: {summary.completed} answered, {summary.cached} reused from the record",
+        *(f"{name}: {count} without an answer: {reason}" for reason, count in reasons.items()),
+    ]
 
 
-def _end(outcomes: Sequence[Outcome], wanted: int, out: Path) -> None:
-    """Raises TrignerError when something was not answered: what there is has been written."""
-    stopped = outcomes[-1].asked.stopped
-    unanswered = sum(len(outcome.asked.failed) for outcome in outcomes)
+def _check_complete(runs: Sequence[VariantResult], wanted: int, out: Path) -> None:
+    """Raises TrignerError when requests are left without an answer; all others are written."""
+    stopped = runs[-1].summary.stopped
+    unanswered = sum(len(run.summary.failed) for run in runs)
     if stopped is not None:
-        others = wanted - len(outcomes)
-        more = f"; {others} more variants were not begun" if others else ""
+        others = wanted - len(runs)
+        more = f"; {others} more variants were not started" if others else ""
         raise TrignerError(
-            f"{stopped}{more}. What was answered is kept in {out}: go on with --resume"
+            f"{stopped}{more}. The answers so far are in {out}: continue with --resume"
         )
     if unanswered:
         raise TrignerError(
-            f"{unanswered} questions have no answer and count as empty predictions;"
-            f" --resume asks them again (answers are kept in {out})"
+            f"{unanswered} requests have no answer and count as empty predictions; the others are"
+            f" in {out}: --resume sends these again"
         )

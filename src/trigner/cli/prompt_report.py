@@ -1,4 +1,4 @@
-"""What `trigner prompt` writes and prints: predictions, scores, failures, systems side by side."""
+"""The output of `trigner prompt`: predictions, scores, failures, and a page with all systems."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from trigner.cli.comparing import check_page
 from trigner.cli.options import load_extractor, model_folder
@@ -21,9 +18,9 @@ from trigner.evaluation import compare, table
 from trigner.prompting import (
     SENTENCES,
     STRATA,
-    Outcome,
     Repair,
     Task,
+    VariantResult,
     failures_table,
     scores_table,
     stratum,
@@ -31,20 +28,11 @@ from trigner.prompting import (
 )
 from trigner.rendering import systems_page
 
-Systems = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--beside",
-        metavar="MODEL",
-        help="A trained model for --html beside the answers, folder or name on the Hub; often.",
-    ),
-]
-
 PREDICTIONS, REPORT = "predictions", "scores.json"
 _SHOWN_REPAIR: Repair = "text"
 
 
-def check_systems(
+def check_outputs(
     html: Path | None,
     models: Sequence[Path],
     format: str,
@@ -52,19 +40,19 @@ def check_systems(
     variants: Sequence[str],
     may_exist: bool = False,
 ) -> dict[str, Path]:
-    """The folders of the models beside the variants, by name, fetched from the Hub if need be.
+    """The folders of the models to compare with, by name, downloaded from the Hub if need be.
 
-    Raises InputError for output that cannot be written, before any question is asked. A page that
-    is there already is written anew only if it `may_exist`.
+    Raises InputError for output that cannot be written, before any request is sent. A page that
+    exists is overwritten only if it `may_exist`.
     """
     check_page(html, may_exist=may_exist)
     if models and html is None:
-        raise InputError("--beside is for the page of --html")
+        raise InputError("--compare needs --html")
     if format not in FORMATS or FORMATS[format].write is None:
         names = ", ".join(name for name, known in FORMATS.items() if known.write)
-        raise InputError(f"--format {format}: these can be written: {names}")
+        raise InputError(f"--format {format}: cannot be written; choose one of {names}")
     folders = {}
-    for name, model in named(models, variants).items():
+    for name, model in model_names(models, variants).items():
         folder = model_folder(model)
         if folder is None or not folder.exists():
             raise InputError("no such model", path=model)
@@ -72,69 +60,68 @@ def check_systems(
     return folders
 
 
-def named(models: Sequence[Path], taken: Sequence[str]) -> dict[str, Path]:
-    """Models by names that no other has: as on the Hub, or the last parts of a folder's path.
+def model_names(models: Sequence[Path], taken: Sequence[str]) -> dict[str, Path]:
+    """Models by unique names: as on the Hub, or the last parts of a folder's path.
 
-    These are as few as tell it from the others and from names that are `taken`. Raises InputError
-    for one that is given twice.
+    As few parts as distinguish a model from the others and from names that are `taken`. Raises
+    InputError for a duplicate.
     """
     parts = [Path(os.path.abspath(m)).parts if m.exists() else (str(m),) for m in models]
-    for place, model in enumerate(models):
-        if parts[place] in parts[:place]:
-            raise InputError("--beside names a model twice", path=model)
+    for index, model in enumerate(models):
+        if parts[index] in parts[:index]:
+            raise InputError("duplicate --compare", path=model)
     lengths = [1] * len(parts)
     while True:
         names = ["/".join(p[-length:]) for p, length in zip(parts, lengths, strict=True)]
-        often = Counter([*names, *taken])
-        unclear = [
-            place
-            for place, name in enumerate(names)
-            if often[name] > 1 and lengths[place] < len(parts[place])
+        counts = Counter([*names, *taken])
+        ambiguous = [
+            index
+            for index, name in enumerate(names)
+            if counts[name] > 1 and lengths[index] < len(parts[index])
         ]
-        if not unclear:
+        if not ambiguous:
             return dict(zip(names, models, strict=True))
-        for place in unclear:
-            lengths[place] += 1
+        for index in ambiguous:
+            lengths[index] += 1
 
 
-def write_outcomes(
+def write_results(
     task: Task,
-    outcomes: Sequence[Outcome],
+    runs: Sequence[VariantResult],
     out: Path,
     *,
     format: str,
     html: Path | None,
-    beside: Mapping[str, Path],
+    models: Mapping[str, Path],
 ) -> None:
-    """Files of each variant below `out`, and the page with all systems, models `beside` by name."""
-    for outcome in outcomes:
-        folder = out / outcome.variant.name
-        chosen = FORMATS[format]
-        place = PREDICTIONS if chosen.writes_folder else PREDICTIONS + chosen.endings[0]
-        report = write(outcome.predicted[_SHOWN_REPAIR], folder / place, format=format)
-        tell(report.notices())
-        write_sentences(folder / SENTENCES, task, outcome)
-        write_text(folder / REPORT, json.dumps(outcome.as_json(), indent=1) + "\n")
+    """Writes each variant's files below `out`, and the page with all variants and `models`."""
+    chosen = FORMATS[format]
+    file = PREDICTIONS if chosen.writes_folder else PREDICTIONS + chosen.endings[0]
+    for run in runs:
+        folder = out / run.variant.name
+        tell(write(run.predicted[_SHOWN_REPAIR], folder / file, format=format).notices())
+        write_sentences(folder / SENTENCES, task, run)
+        write_text(folder / REPORT, json.dumps(run.as_json(), indent=1) + "\n")
     if html is not None:
-        systems = {o.variant.name: o.predicted[_SHOWN_REPAIR] for o in outcomes}
-        for name, model in beside.items():
+        systems = {run.variant.name: run.predicted[_SHOWN_REPAIR] for run in runs}
+        for name, model in models.items():
             extract = load_extractor(model, device="auto", batch_size=32)
             run = extract.documents(task.documents)
             systems[name] = tuple(run)
             tell(run.statistics.notices())
         compared = {name: compare(task.documents, found) for name, found in systems.items()}
         write_text(html, systems_page(compared))
-        tell([f"gold and {len(compared)} systems side by side: {html}"])
+        tell([f"page with gold and {len(compared)} systems: {html}"])
 
 
-def print_report(task: Task, outcomes: Sequence[Outcome]) -> None:
-    """Tables of scores and failures; of a single variant its ordinary scores too."""
+def print_report(task: Task, runs: Sequence[VariantResult]) -> None:
+    """Prints tables of scores and failures; for a single variant also its scores by slice."""
     console = results()
     numbers = [sum(stratum(s) == n for s in task.sentences) for n in range(len(STRATA))]
     shown = ", ".join(f"{n:,} {name}" for n, name in zip(numbers, STRATA, strict=True))
     console.print(f"{len(task.sentences):,} sentences: {shown}", highlight=False)
-    console.print(scores_table(outcomes))
-    console.print(failures_table(outcomes))
-    if len(outcomes) == 1:
-        console.print(f"\nrepair {_SHOWN_REPAIR}:", highlight=False)
-        console.print(table(outcomes[0].scores[_SHOWN_REPAIR]))
+    console.print(scores_table(runs))
+    console.print(failures_table(runs))
+    if len(runs) == 1:
+        console.print(f"\nwith repair {_SHOWN_REPAIR}:", highlight=False)
+        console.print(table(runs[0].scores[_SHOWN_REPAIR]))

@@ -1,4 +1,4 @@
-"""Thin adapters to what others use: the Hugging Face Hub, and spaCy (`integrations.spacy`)."""
+"""Adapters to other libraries: the Hugging Face Hub, and spaCy (`integrations.spacy`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model's card: the README.md that the Hub shows, written from what the model folder says."""
+"""The model card: the README.md that the Hub shows, generated from `trigner.json`."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ SLICES = {
     "discontinuous_f1": "discontinuous entities",
     "continuous_f1": "continuous entities",
 }
-"""Which slice the F1 of a provenance is about, by its name there."""
+"""Name of an F1 score in the provenance -> the entities that it is about."""
 
 LIMITS = """\
-- It finds what its training documents are about and is untested on other text. Names of things
-  outside the labels above are not found.
-- An entity stands within one sentence: what an annotator would spread over two is missed.
-- The scores above are those of the documents named there. Measure on your own text:
+- It was trained on one kind of text and is untested on others. It finds only the labels above.
+- Entities are found within one sentence; those that span two are missed.
+- The scores above hold for the documents named there. Measure on your own text:
   `trigner evaluate --model MODEL --data FOLDER`.
-- It is no medical device, and its output needs a reader."""
+- It is not a medical device: have a person check its output."""
 
 
 def model_card(
@@ -32,8 +31,8 @@ def model_card(
 ) -> str:
     """Markdown with YAML front matter, from a description (`model_folder.read_description`).
 
-    `name` is what the model is loaded by; `licence` an identifier such as `apache-2.0`, by default
-    what the provenance says. What the description does not say is left out, never guessed.
+    `name` is the name to load the model by, `licence` an identifier such as `apache-2.0`, by
+    default that of the provenance. What the description does not say is omitted, never guessed.
     """
     provenance = description.provenance.model_dump(mode="json", exclude_none=True)
     licence = licence or provenance.get("licence")
@@ -78,11 +77,11 @@ def _purpose(description: Description) -> str:
     kind = (
         f"It runs with ONNX Runtime ({precision}), without PyTorch."
         if description.is_exported
-        else "It runs with PyTorch, can be trained further, and be exported to ONNX."
+        else "It runs with PyTorch, and can be trained further or exported to ONNX."
     )
     return (
-        "Finds named entities in raw text, also discontinuous ones, whose words do not stand side"
-        " by side. Each entity\ncomes with the exact character ranges of its fragments and a score."
+        "Finds named entities in raw text, including discontinuous ones, whose words are not"
+        " adjacent. Each entity\nhas the exact character ranges of its fragments and a score."
         f" {kind}\n"
     )
 
@@ -112,16 +111,16 @@ def _data(provenance: Mapping[str, Any], licence: str | None) -> str:
         f"{train[kind]} {kind}" for kind in ("documents", "sentences", "mentions") if kind in train
     ]
     if counts:
-        made = f", and {train['made']} sentences made of them" if train.get("made") else ""
+        made = f", and {train['made']} sentences generated from them" if train.get("made") else ""
         lines.append(f"Trained on {', '.join(counts)}{made}")
     lines += [
-        f"{count} mentions are out of reach: {_plain(reason)}"
+        f"{count} mentions could not be learned: {_plain(reason)}"
         for reason, count in _mapping(train.get("unusable")).items()
     ]
     if encoder := _encoder(provenance):
         lines.append(f"Encoder: `{_plain(encoder)}`")
     if preset := _mapping(provenance.get("settings")).get("preset"):
-        lines.append(f"Settings: preset `{_plain(preset)}`; all of them stand in `trigner.json`")
+        lines.append(f"Settings: preset `{_plain(preset)}`; all of them are in `trigner.json`")
     if recipe := provenance.get("recipe"):
         lines.append(f"Made by `{_plain(recipe)}`")
     lines.append(f"Licence: {_plain(licence)}" if licence else "Licence: not stated")
@@ -154,7 +153,7 @@ def _by_slice(scores: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _by_name(scores: Mapping[str, Any]) -> str:
     rows = [f"| {SLICES.get(n, _plain(n))} | {_score(value)} |" for n, value in scores.items()]
-    return "\n".join(["| F1, or as named | |", "|---|---:|", *rows])
+    return "\n".join(["| F1 unless named otherwise | |", "|---|---:|", *rows])
 
 
 def _calibration(provenance: Mapping[str, Any]) -> str:
@@ -180,7 +179,7 @@ def _versions(description: Description, provenance: Mapping[str, Any]) -> str:
 
 
 def _encoder(provenance: Mapping[str, Any]) -> str | None:
-    """The encoder's name; of a folder on somebody's disk only the last part."""
+    """The encoder's name; for a local folder only the last part of its path."""
     encoder = _mapping(provenance.get("settings")).get("encoder")
     if not encoder:
         return None
@@ -197,7 +196,7 @@ def _list(lines: Iterator[str] | list[str]) -> str:
 
 
 def _plain(value: Any) -> str:
-    """One line that ends no code span, opens no table cell and no tag."""
+    """One line that cannot end a code span or open a table cell or tag."""
     text = " ".join(str(value).split())
     return text.translate({ord("`"): "'", ord("|"): "/", ord("<"): "(", ord(">"): ")"})
 

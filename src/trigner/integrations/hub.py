@@ -1,7 +1,7 @@
 """Model folders on the Hugging Face Hub: save with a card, load by name, upload.
 
-Both kinds of folder, PyTorch's and exported ones, are the same here: a handful of files that
-`trigner.json` describes. See docs/decisions/hub.md.
+PyTorch and exported folders are treated alike: a few files that `trigner.json` describes.
+See docs/decisions/hub.md.
 """
 
 from __future__ import annotations
@@ -43,23 +43,25 @@ def from_pretrained(
     batch_size: int = 32,
     threshold: float = 0.0,
 ) -> Extractor:
-    """The model in a folder or with a name on the Hub, ready to extract.
+    """Load a model by folder or by name on the Hub, ready to extract.
 
-    `revision` is a branch, tag or commit. Raises as `inference.fetch` and `inference.load`.
+    `revision` is a branch, tag or commit. Raises the errors of `inference.fetch` and
+    `inference.load`.
     """
     folder = fetch(model, revision=revision, cache_dir=cache_dir, token=token)
     return load(folder, device=device, batch_size=batch_size, threshold=threshold)
 
 
 def save_pretrained(model: str | Path, folder: str | Path, *, licence: str | None = None) -> Path:
-    """Write a model to a folder as the Hub wants it, with its card.
+    """Write a model and its card to a folder, in the layout of the Hub.
 
-    `model` is a folder of either kind or a Hub name; a folder's own card is kept unless `licence` is given. Other files of `folder` stay. Returns the folder.
-    Raises InputError for what is no model of ours, TrignerError when it cannot be written.
+    `model` is a folder of either kind or a Hub name; a folder's own card is kept unless `licence`
+    is given. Other files in `folder` stay. Returns the folder. Raises InputError for a folder that
+    is not a trigner model, TrignerError when writing fails.
     """
     out = Path(folder)
     if out.is_file():
-        raise InputError("exists already and is no folder", path=out)
+        raise InputError("exists and is not a folder", path=out)
     writers: dict[Path, Callable[[Path], object]] = {}
     source = fetch(model)
     description = _checked(source)
@@ -86,12 +88,12 @@ def push_to_hub(
     message: str = "Upload a trigner model",
     licence: str | None = None,
 ) -> str:
-    """Upload a model folder in one commit and return the commit's address.
+    """Upload a model folder in one commit and return the commit's URL.
 
-    The repository is created when it is not there (`private` then counts). The model's own files
-    are uploaded, nothing else in the folder, with its README.md or a generated card; files of
-    a model of the other kind that stood there are deleted. Raises InputError for what is no model
-    of ours or no repository's name, TrignerError when the Hub refuses or cannot be reached.
+    Creates the repository if needed, `private` or not. Uploads the model's own files and its
+    README.md or a generated card, nothing else in the folder; deletes files that a model of the
+    other kind left in the repository. Raises InputError for a folder that is not a trigner model
+    and for an invalid `repo_id`, TrignerError when the Hub refuses or cannot be reached.
     """
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 
@@ -99,7 +101,7 @@ def push_to_hub(
     description = _checked(source)
     name = HUB_NAME.fullmatch(repo_id)
     if name is None or name["revision"]:
-        raise InputError(f"a repository's name is user/name, not {repo_id!r}")
+        raise InputError(f"a repository is named user/name; got {repo_id!r}")
     card = _card_of(source, description, repo_id, licence)
     files = description.all_files
     api = HfApi(token=token, library_name="trigner", library_version=__version__)
@@ -117,14 +119,14 @@ def push_to_hub(
             commit_message=message,
             revision=revision,
         )
-    except Exception as error:  # whatever the HTTP library of the day raises
+    except Exception as error:  # huggingface_hub passes on those of its HTTP library
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise TrignerError(f"cannot upload to {repo_id}: {reason}") from error
     return str(commit.commit_url)
 
 
 def _checked(folder: Path) -> Description:
-    """The description of a whole model folder. Raises InputError for another or a damaged one."""
+    """The description of a model folder. Raises InputError if it is none or is damaged."""
     description = read_description(folder)
     check_files(folder, description)
     return description

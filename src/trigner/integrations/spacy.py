@@ -5,11 +5,11 @@
     doc._.trigner             # tuple of SpacyEntity: label, fragments, spans, score, text
     doc.spans["trigner"]      # a span for each fragment; those of one entity share `span.id_`
 
-spaCy's spans hold whole tokens. Where a fragment ends inside a token its span is widened; the exact
-characters stay in `doc._.trigner`. What is stored are plain values in `doc.user_data["trigner"]`:
-with them `Doc.to_bytes` and `DocBin(store_user_data=True)` keep entities whole, and importing
-this module where they are read back is enough to have `doc._.trigner` there. `Doc.from_docs`
-takes over span groups but no user_data, and warns of that.
+spaCy's spans consist of whole tokens. Where a fragment ends inside a token its span is wider; the
+exact characters stay in `doc._.trigner`. Entities are stored as plain values in
+`doc.user_data["trigner"]`, so `Doc.to_bytes` and `DocBin(store_user_data=True)` preserve them;
+import this module where they are read back to have `doc._.trigner`. `Doc.from_docs` copies span
+groups but not user_data, and warns of that.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from trigner.mentions import Document, Fragment
 from trigner.model_folder import DESCRIPTION, read_description
 
 KEY = "trigner"
-"""Of `doc.user_data`, and the name of the extension of `Doc`."""
+"""Key in `doc.user_data` and name of the extension attribute of `Doc`."""
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ class SpacyEntity:
     """An entity of a Doc.
 
     `fragments` are half-open character ranges of `doc.text`, `spans` their tokens, one span each;
-    `text` is the exact surface, fragments joined by one blank, and `group` that of `doc.spans`.
+    `text` is the exact text of the fragments, joined by a space, `group` the key in `doc.spans`.
     """
 
     label: str
@@ -59,21 +59,21 @@ class SpacyEntity:
 
     @property
     def is_aligned(self) -> bool:
-        """Whether the spans hold exactly the characters of the fragments."""
+        """Whether the spans cover exactly the characters of the fragments."""
         return all(map(_is_exact, self.spans, self.fragments))
 
 
 def entities_of(doc: Doc) -> tuple[SpacyEntity, ...]:
-    """What `doc._.trigner` gives: entities of all groups, in the order of the text.
+    """The value of `doc._.trigner`: entities of all groups, in text order.
 
-    Raises InputError when the text is not the one that they were found in, as in a Doc made with
+    Raises InputError when they were found in another text, as in a Doc made with
     `Span.as_doc(copy_user_data=True)`.
     """
     stored = doc.user_data.get(KEY)
     if stored is None:
         return ()
     if stored["text"] != _fingerprint(doc.text):
-        raise InputError("the entities in this Doc's user_data are those of another text")
+        raise InputError("the entities in this Doc's user_data were found in another text")
     found = [
         _entity(doc, n, label, tuple((start, end) for start, end in fragments), score, group)
         for group, entities in stored["groups"].items()
@@ -86,7 +86,7 @@ def _entity(
     doc: Doc, n: int, label: str, fragments: tuple[Fragment, ...], score: float, group: str
 ) -> SpacyEntity:
     spans = tuple(
-        # There is one: no character but a blank stands outside spaCy's tokens.
+        # Never None: only whitespace is outside spaCy's tokens.
         cast(Span, doc.char_span(start, end, label=label, span_id=str(n), alignment_mode="expand"))
         for start, end in fragments
     )
@@ -107,9 +107,9 @@ if not Doc.has_extension(KEY):
 
 
 class EntityFinder(Pipe):
-    """The component. The model is loaded when it is first needed.
+    """The pipeline component. It loads its model on first use.
 
-    `widened` counts fragments whose spans are wider than they are; the first is told in the log.
+    `widened` counts fragments with a wider span; the first one is logged as a warning.
     """
 
     def __init__(
@@ -135,14 +135,14 @@ class EntityFinder(Pipe):
 
     @property
     def folder(self) -> Path:
-        """The model's folder, fetched from the Hub if the model is a name there."""
+        """The model's folder, downloaded if `model` is a name on the Hub."""
         if self._folder is None:
             self._folder = fetch(self.model)
         return self._folder
 
     @property
     def extractor(self) -> Extractor:
-        """The loaded model. Raises as `inference.load`."""
+        """The loaded model. Raises the errors of `inference.load`."""
         if self._extractor is None:
             self._extractor = load(
                 self.folder,
@@ -154,36 +154,36 @@ class EntityFinder(Pipe):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What the model finds; nothing before it is there, as spaCy asks while it loads."""
+        """The model's labels; none before it is downloaded, as spaCy asks while loading."""
         folder = self._folder or Path(self.model)
         there = (folder / DESCRIPTION).is_file()
         return read_description(folder).labels if there else ()
 
     def notices(self) -> list[str]:
-        """A sentence for each thing worth telling about the texts so far."""
+        """Messages about the texts so far, one for each thing worth knowing."""
         notices = self._statistics.notices()
         if self.widened:
             notices.append(
-                f"{self.widened} fragments end inside a token of spaCy's: their spans are wider,"
-                f" the exact characters stand in doc._.{KEY}"
+                f"{self.widened} fragments end inside a spaCy token: their spans are wider,"
+                f" the exact characters are in doc._.{KEY}"
             )
         return notices
 
     def __call__(self, doc: Doc) -> Doc:
-        """The same Doc with the entities of its text."""
+        """Adds the entities of its text to a Doc."""
         try:
-            self._put(doc, *self._found([doc]))
-        except Exception as error:  # the pipeline's handler decides, by default it raises
+            self._set_annotations(doc, *self._found([doc]))
+        except Exception as error:  # spaCy's error handler decides; the default one raises
             self.get_error_handler()(self.name, self, [doc], error)
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Docs with their entities, in order; each gets what it would get alone."""
+        """Adds entities to a stream of Docs; batching does not change them."""
         remaining = iter(stream)
         while docs := list(islice(remaining, batch_size)):
             try:
                 for doc, document in zip(docs, self._found(docs), strict=True):
-                    self._put(doc, document)
+                    self._set_annotations(doc, document)
             except Exception as error:  # as above
                 self.get_error_handler()(self.name, self, docs, error)
             yield from docs
@@ -192,7 +192,7 @@ class EntityFinder(Pipe):
         documents = (Document(str(n), doc.text) for n, doc in enumerate(docs))
         return list(self.extractor.documents(documents, self._statistics))
 
-    def _put(self, doc: Doc, document: Document) -> None:
+    def _set_annotations(self, doc: Doc, document: Document) -> None:
         entities = [
             _entity(doc, n, e.label, e.fragments, float(e.score or 0.0), self.group)
             for n, e in enumerate(document.entities)
@@ -210,20 +210,20 @@ class EntityFinder(Pipe):
         self._count_widened(entities)
 
     def _count_widened(self, entities: Iterable[SpacyEntity]) -> None:
-        told = self.widened > 0
+        is_logged = self.widened > 0
         for entity in entities:
             for span, fragment in zip(entity.spans, entity.fragments, strict=True):
                 self.widened += not _is_exact(span, fragment)
-        if self.widened and not told:
+        if self.widened and not is_logged:
             log.warning("%s: %s", self.name, self.notices()[-1])
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Put the model into a folder of a saved pipeline, which then needs no other."""
+        """Save the model with the pipeline, which then needs no other files."""
         if "model" not in exclude:
             save_pretrained(self.folder, path)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> EntityFinder:
-        """Use the model of a saved pipeline's folder, not the one of the configuration."""
+        """Use the model saved with the pipeline, not the one in the config."""
         if "model" not in exclude:
             self._folder, self._extractor = Path(path), None
         return self
@@ -238,7 +238,7 @@ def create_component(
     device: str,
     batch_size: int,
 ) -> EntityFinder:
-    """What `nlp.add_pipe("trigner")` calls. `model` is a folder or a name on the Hub."""
+    """The factory of `nlp.add_pipe("trigner")`. `model` is a folder or a name on the Hub."""
     return EntityFinder(
         name,
         model=model,

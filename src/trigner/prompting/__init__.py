@@ -1,78 +1,85 @@
-"""Large language models as one more system, under the same scores. No torch."""
+"""Large language models, prompted for entities and scored like any other system. No torch."""
 
 from trigner.prompting.alignment import REPAIRS, Repair, align
-from trigner.prompting.answers import Answers, Question, Recorded
-from trigner.prompting.asking import Asked, ask
-from trigner.prompting.client import Client, HopelessError, NoAnswerError, Patience, Reply
+from trigner.prompting.cache import CompletionCache, CompletionRequest
+from trigner.prompting.client import Client, Completion, CompletionError, FatalError, RetryPolicy
+from trigner.prompting.completions import RequestSummary, complete_all
 from trigner.prompting.endpoint import Endpoint, check_licence, endpoint
-from trigner.prompting.estimate import BASIS, Estimate, Prices, estimate
-from trigner.prompting.examples import chooser
-from trigner.prompting.failures import KINDS, Failures, Judged, count_failures
-from trigner.prompting.parsing import Answer, Item, parse
-from trigner.prompting.prompts import VARIANTS, Variant, prompt, response_format
+from trigner.prompting.entity_types import ENTITY_TYPES, EntityType, entity_types_of
+from trigner.prompting.estimate import TOKEN_RULE, Estimate, Prices, estimate
+from trigner.prompting.experiment import (
+    DEFAULT_PARAMETERS,
+    Task,
+    VariantResult,
+    build_requests,
+    prepare_task,
+    run_variant,
+    score_variant,
+)
+from trigner.prompting.failures import FAILURE_KINDS, FailureCounts, SentenceResult, count_failures
+from trigner.prompting.few_shot import few_shot_examples
+from trigner.prompting.parsing import Item, ParsedAnswer, parse
+from trigner.prompting.prompts import VARIANTS, Variant, build_prompt, response_format
 from trigner.prompting.reports import failures_table, scores_table
-from trigner.prompting.running import PARAMETERS, Outcome, Task, judge, prepare, questions, run
 from trigner.prompting.sampling import STRATA, sample, stratum
 from trigner.prompting.sentences import (
     SENTENCES,
-    Predicted,
+    SentencePrediction,
     read_sentences,
     words_sha256,
     write_sentences,
 )
-from trigner.prompting.subjects import SUBJECTS, Subject, subjects_of
 
 __all__ = [
-    "BASIS",
-    "KINDS",
-    "PARAMETERS",
+    "DEFAULT_PARAMETERS",
+    "ENTITY_TYPES",
+    "FAILURE_KINDS",
     "REPAIRS",
     "SENTENCES",
     "STRATA",
-    "SUBJECTS",
+    "TOKEN_RULE",
     "VARIANTS",
-    "Answer",
-    "Answers",
-    "Asked",
     "Client",
+    "Completion",
+    "CompletionCache",
+    "CompletionError",
+    "CompletionRequest",
     "Endpoint",
+    "EntityType",
     "Estimate",
-    "Failures",
-    "HopelessError",
+    "FailureCounts",
+    "FatalError",
     "Item",
-    "Judged",
-    "NoAnswerError",
-    "Outcome",
-    "Patience",
-    "Predicted",
+    "ParsedAnswer",
     "Prices",
-    "Question",
-    "Recorded",
     "Repair",
-    "Reply",
-    "Subject",
+    "RequestSummary",
+    "RetryPolicy",
+    "SentencePrediction",
+    "SentenceResult",
     "Task",
     "Variant",
+    "VariantResult",
     "align",
-    "ask",
+    "build_prompt",
+    "build_requests",
     "check_licence",
-    "chooser",
+    "complete_all",
     "count_failures",
     "endpoint",
+    "entity_types_of",
     "estimate",
     "failures_table",
-    "judge",
+    "few_shot_examples",
     "parse",
-    "prepare",
-    "prompt",
-    "questions",
+    "prepare_task",
     "read_sentences",
     "response_format",
-    "run",
+    "run_variant",
     "sample",
+    "score_variant",
     "scores_table",
     "stratum",
-    "subjects_of",
     "words_sha256",
     "write_sentences",
 ]

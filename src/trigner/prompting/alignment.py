@@ -1,7 +1,7 @@
-"""Items of an answer -> words of the sentence: as given, and with three repairs.
+"""Aligns the items of an answer with words of the sentence: as given, and with three repairs.
 
-Models name the right words and get their indices wrong (TriG-NER, section 5.6). Each repair uses
-the item's text to mend its indices; how much that is worth is seen by scoring all side by side.
+Models often name the right words with wrong indices (TriG-NER, section 5.6). Each repair uses the
+item's text to correct its indices; scoring all of them side by side shows what that is worth.
 """
 
 from __future__ import annotations
@@ -15,114 +15,111 @@ from trigner.prompting.parsing import Item
 
 Repair = Literal["strict", "range", "shift", "text"]
 REPAIRS: tuple[Repair, ...] = get_args(Repair)
-"""In the order of reports."""
+"""In the order of the reports."""
 
 SHIFTS = (-1, 1, -2, 2)
 
-Words = Sequence[str]
-Chosen = tuple[int, ...]
-
-_PIECE = re.compile(r"\w+|[^\w\s]")
+_TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
-def align(item: Item, words: Words, repair: Repair) -> Chosen | None:
-    """Indices of an item's words, strictly increasing; None when it has to be dropped.
+def align(item: Item, words: Sequence[str], repair: Repair) -> tuple[int, ...] | None:
+    """Indices of an item's words, strictly increasing; None when the item has to be dropped.
 
-    `strict` takes the indices as they are, without repetitions. `range` takes two indices for the
-    ends of an interval when the text is all of it and not just these two words, `shift` moves all
-    indices by the offset of `SHIFTS` that makes them spell the text, `text` tries `range` and then
-    takes the words that spell the text, wherever they stand. What no repair applies to, as it
-    spells its text already or cannot be made to, is taken strictly: it is dropped when it has no
-    index or one outside the sentence.
+    `strict` takes the indices as they are, without repetitions. `range` takes two indices as the
+    ends of an interval when the text is the whole interval and not just these two words. `shift`
+    moves all indices by the first offset of `SHIFTS` with which they match the text. `text` tries
+    `range`, then the words that match the text anywhere in the sentence. An item that needs no
+    repair or that cannot be repaired is taken strictly: dropped if it has no index or one outside
+    the sentence.
     """
     return _ALIGN[repair](item, words)
 
 
-def spells(words: Words, indices: Sequence[int] | None, text: str | None) -> bool:
+def matches_text(words: Sequence[str], indices: Sequence[int] | None, text: str | None) -> bool:
     """Whether the words at these indices, in order, are the text; case and punctuation aside."""
-    return text is not None and _deviation(words, indices, text) < len(_CUTS)
+    return text is not None and _mismatch(words, indices, text) < len(_TOKENIZERS)
 
 
-def spelling(words: Words, text: str, near: Sequence[int]) -> Chosen | None:
-    """The increasing sequence of words that spells the text; None when there is none.
+def find_text(words: Sequence[str], text: str, near: Sequence[int]) -> tuple[int, ...] | None:
+    """Increasing indices of the words that make up the text; None when there are none.
 
-    Of several the one with the least sum of each word's distance to the nearest index in `near`
-    counts, then the one with the smallest extent, then the leftmost. Case is ignored. Punctuation
-    is, when the text is not found with it.
+    Of several the one with the least sum of each word's distance to the nearest index in `near` is
+    taken, then the one with the smallest extent, then the leftmost. Case is ignored; punctuation
+    only when the text is not found with it.
     """
-    for cut in _CUTS:
-        found = _nearest([cut(word) for word in words], cut(text), near)
+    for tokenize in _TOKENIZERS:
+        found = _nearest([tokenize(word) for word in words], tokenize(text), near)
         if found is not None:
             return found
     return None
 
 
 @lru_cache(maxsize=65_536)
-def pieces(text: str) -> tuple[str, ...]:
-    """Words and single marks of punctuation, without case."""
-    return tuple(_PIECE.findall(text.casefold()))
+def tokens(text: str) -> tuple[str, ...]:
+    """Words and single punctuation marks, casefolded."""
+    return tuple(_TOKEN.findall(text.casefold()))
 
 
 @lru_cache(maxsize=65_536)
-def _letters(text: str) -> tuple[str, ...]:
-    return tuple(piece for piece in pieces(text) if piece[0].isalnum() or piece[0] == "_")
+def _word_tokens(text: str) -> tuple[str, ...]:
+    return tuple(token for token in tokens(text) if token[0].isalnum() or token[0] == "_")
 
 
-_CUTS = (pieces, _letters)
+_TOKENIZERS = (tokens, _word_tokens)
 
 
-def _deviation(words: Words, indices: Sequence[int] | None, text: str) -> int:
-    """How far the words at these indices are from being the text: the place in `_CUTS`."""
+def _mismatch(words: Sequence[str], indices: Sequence[int] | None, text: str) -> int:
+    """0 when the words at these indices are the text, 1 when they are without punctuation, or 2."""
     if not indices or not all(0 <= index < len(words) for index in indices):
-        return len(_CUTS)
+        return len(_TOKENIZERS)
     chosen = [words[index] for index in sorted(set(indices))]
-    agreeing = (
-        place
-        for place, cut in enumerate(_CUTS)
-        if [piece for word in chosen for piece in cut(word)] == [*cut(text)] != []
+    matching = (
+        level
+        for level, tokenize in enumerate(_TOKENIZERS)
+        if [token for word in chosen for token in tokenize(word)] == [*tokenize(text)] != []
     )
-    return next(agreeing, len(_CUTS))
+    return next(matching, len(_TOKENIZERS))
 
 
-def _strict(item: Item, words: Words) -> Chosen | None:
+def _strict(item: Item, words: Sequence[str]) -> tuple[int, ...] | None:
     if item.indices is None or not all(0 <= index < len(words) for index in item.indices):
         return None
     return tuple(sorted(set(item.indices)))
 
 
-def _range(item: Item, words: Words) -> Chosen | None:
+def _range(item: Item, words: Sequence[str]) -> tuple[int, ...] | None:
     return _interval(item, words) or _strict(item, words)
 
 
-def _interval(item: Item, words: Words) -> Chosen | None:
+def _interval(item: Item, words: Sequence[str]) -> tuple[int, ...] | None:
     if item.text is None or item.indices is None or len(item.indices) != 2:
         return None
     first, last = item.indices
     if not 0 <= first < last < len(words):
         return None
     chosen = tuple(range(first, last + 1))
-    nearer = _deviation(words, chosen, item.text) < _deviation(words, item.indices, item.text)
-    return chosen if nearer else None
+    better = _mismatch(words, chosen, item.text) < _mismatch(words, item.indices, item.text)
+    return chosen if better else None
 
 
-def _shift(item: Item, words: Words) -> Chosen | None:
-    if item.indices is not None and not spells(words, item.indices, item.text):
+def _shift(item: Item, words: Sequence[str]) -> tuple[int, ...] | None:
+    if item.indices is not None and not matches_text(words, item.indices, item.text):
         for offset in SHIFTS:
             moved = tuple(sorted({index + offset for index in item.indices}))
-            if spells(words, moved, item.text):
+            if matches_text(words, moved, item.text):
                 return moved
     return _strict(item, words)
 
 
-def _text(item: Item, words: Words) -> Chosen | None:
+def _text(item: Item, words: Sequence[str]) -> tuple[int, ...] | None:
     if (interval := _interval(item, words)) is not None:
         return interval
-    if item.text is None or spells(words, item.indices, item.text):
+    if item.text is None or matches_text(words, item.indices, item.text):
         return _strict(item, words)
-    return spelling(words, item.text, item.indices or ()) or _strict(item, words)
+    return find_text(words, item.text, item.indices or ()) or _strict(item, words)
 
 
-_ALIGN: Mapping[Repair, Callable[[Item, Words], Chosen | None]] = {
+_ALIGN: Mapping[Repair, Callable[[Item, Sequence[str]], tuple[int, ...] | None]] = {
     "strict": _strict,
     "range": _range,
     "shift": _shift,
@@ -132,27 +129,27 @@ _ALIGN: Mapping[Repair, Callable[[Item, Words], Chosen | None]] = {
 
 def _nearest(
     words: Sequence[tuple[str, ...]], text: tuple[str, ...], near: Sequence[int]
-) -> Chosen | None:
-    """`spelling` over words and a text in pieces; a word without pieces is never part of it.
+) -> tuple[int, ...] | None:
+    """`find_text` over words and a text in tokens; a word without tokens is never part of it.
 
-    By dynamic programming: `best[n]` is the best way so far to spell the first `n` pieces, as its
+    By dynamic programming: `best[n]` is the best way so far to match the first `n` tokens, as its
     cost, its first word (the later, the smaller the extent in the end) and its words.
     """
-    best: dict[int, tuple[int, int, Chosen]] = {}
-    ended: list[tuple[int, int, Chosen]] = []
+    best: dict[int, tuple[int, int, tuple[int, ...]]] = {}
+    ended: list[tuple[int, int, tuple[int, ...]]] = []
     for position, added in enumerate(words):
         if not added:
             continue
         distance = min((abs(position - index) for index in near), default=0)
-        # From the longest on, so that no word is taken twice.
+        # Longest first, so that no word is taken twice.
         for done in (*sorted(best, reverse=True), 0):
             after = done + len(added)
             if text[done:after] != added:
                 continue
             cost, first, chosen = best[done] if done else (0, -position, ())
-            way = (cost + distance, first, (*chosen, position))
+            path = (cost + distance, first, (*chosen, position))
             if after == len(text):
-                ended.append((cost + distance, position + first, way[2]))
+                ended.append((cost + distance, position + first, path[2]))
             else:
-                best[after] = min(best.get(after, way), way)
+                best[after] = min(best.get(after, path), path)
     return min(ended)[2] if ended else None

@@ -1,4 +1,4 @@
-"""Lists and objects inside other text: where they end, and what of them is whole if they do not."""
+"""Finds bracketed lists and objects inside other text, also ones that were cut off."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _CLOSING = {"[": "]", "{": "}"}
 _LIST = re.compile(r"\[(?=\s*[{\]])")
 _OBJECT = re.compile(r"\{(?=\s*[\"'\w}])")
 _LONGEST, _MOST = 50_000, 100
-"""Characters looked at behind an opening bracket, and opening brackets: no answer has more."""
+"""Limits: characters examined after an opening bracket, and opening brackets examined."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bracketed:
-    """A list or object; one that was never closed is cut behind its last whole object."""
+    """A list or object; a list that was never closed ends after its last complete object."""
 
     text: str
     complete: bool
@@ -25,8 +25,8 @@ class Bracketed:
 def bracketed(text: str, opening: Literal["[", "{"]) -> Iterator[Bracketed]:
     """Each outermost list of objects (or empty list), or each outermost object, in order.
 
-    Brackets inside of strings do not count. A list that was never closed and has no whole object
-    is left out, as is such an object.
+    Brackets inside strings are ignored. A list that was never closed is skipped if it has no
+    complete object, and an object that was never closed always.
     """
     pattern = _LIST if opening == "[" else _OBJECT
     position = 0
@@ -44,7 +44,7 @@ def bracketed(text: str, opening: Literal["[", "{"]) -> Iterator[Bracketed]:
 
 
 def _end(text: str, start: int) -> tuple[int | None, int | None]:
-    """Behind the closing bracket (None: there is none), and behind the last whole inner object."""
+    """Ends of the bracketed text (None: never closed) and of its last complete inner object."""
     open_brackets: list[str] = []
     whole: int | None = None
     position, last = start, min(len(text), start + _LONGEST)
@@ -71,16 +71,16 @@ def _end(text: str, start: int) -> tuple[int | None, int | None]:
 
 
 def _opens_string(text: str, position: int) -> bool:
-    """A quote opens a string where a key or value may start, and is an apostrophe elsewhere."""
+    """A quote opens a string where a key or value may start; elsewhere it is an apostrophe."""
     before = text[max(0, position - 200) : position].rstrip()
     return before.endswith(("[", "{", ",", ":", "("))
 
 
 def _string_end(text: str, start: int, last: int) -> int | None:
-    """Behind the quote that closes a string.
+    """The position after the closing quote; None if the string is never closed.
 
-    A double quote always does; a single one only before what may follow a value, so that
-    apostrophes inside of words do not.
+    A double quote always closes it; a single one only before what may follow a value, so that
+    apostrophes inside words do not.
     """
     quote, position = text[start], start + 1
     while position < last:

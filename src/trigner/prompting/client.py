@@ -1,4 +1,4 @@
-"""One prompt to a server and its answer back, with patience: any OpenAI-compatible endpoint."""
+"""Requests to an OpenAI-compatible server, retried when a failure may be temporary."""
 
 from __future__ import annotations
 
@@ -21,69 +21,74 @@ if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
 
 _RETRIED = {408, 409, 425, 429}
-_HOPELESS = {401: "the key is refused", 403: "access is denied", 404: "there is no such thing"}
+_FATAL = {401: "the key was refused", 403: "access denied", 404: "no such model or address"}
 
 
-class NoAnswerError(TrignerError):
-    """The server gave no answer to a prompt, however often it was asked."""
+class CompletionError(TrignerError):
+    """The server gave no completion for a prompt, after all attempts."""
 
 
-class HopelessError(TrignerError):
-    """The server will answer no prompt at all: the key, the model or the address is wrong."""
+class FatalError(TrignerError):
+    """No request to this server can succeed: the key, the model or the address is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How long to wait and how often to ask.
+class RetryPolicy:
+    """Timeout, number of attempts, and exponential backoff with jitter; times in seconds.
 
-    `timeout` is for a whole answer, in seconds; a prompt is asked `attempts` times at most. The
-    wait before attempt n + 1 is drawn from [w / 2, w] with w = `first_wait` * 2^(n - 1), at most
-    `longest_wait`; a server's Retry-After counts instead, up to `longest_retry_after`.
+    `timeout` is for one attempt. The delay before attempt n + 1 is drawn from [d / 2, d] with
+    d = `initial_delay` * 2^(n - 1), at most `max_delay`; a server's Retry-After replaces it, up to
+    `max_retry_after`.
     """
 
     timeout: float = 300.0
-    attempts: int = 6
-    first_wait: float = 1.0
-    longest_wait: float = 60.0
-    longest_retry_after: float = 600.0
+    max_attempts: int = 6
+    initial_delay: float = 1.0
+    max_delay: float = 60.0
+    max_retry_after: float = 600.0
 
-    def wait(self, attempt: int) -> float:
+    def delay(self, attempt: int) -> float:
         """Seconds to wait after the given failed attempt (1 is the first)."""
-        longest = min(self.longest_wait, self.first_wait * 2.0 ** (attempt - 1))
+        longest = min(self.max_delay, self.initial_delay * 2.0 ** (attempt - 1))
         return longest * random.uniform(0.5, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """What a server answered. Token counts are None when it does not tell them."""
+class Completion:
+    """A server's answer; what the server does not report is None.
+
+    `response_model` is the model named in the response, `seconds` the time from the request to the
+    answer, retries and waits included.
+    """
 
     text: str
     finish_reason: str | None
-    model: str | None
+    response_model: str | None
     prompt_tokens: int | None
-    answer_tokens: int | None
+    completion_tokens: int | None
     attempts: int
+    seconds: float
 
 
-class _PassingError(Exception):
-    """A failure that may pass; `after` is how long the server asks to wait."""
+class _TransientError(Exception):
+    """A failure that may be temporary; `retry_after` is the wait that the server asks for."""
 
-    def __init__(self, message: str, after: float | None = None) -> None:
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
-        self.after = after
+        self.retry_after = retry_after
 
 
 class Client:
-    """Asks one server; use as an asynchronous context manager.
+    """A client of one server; use it as an asynchronous context manager.
 
-    Never follows redirects, and uses no proxy on the way to this machine: text goes to the given
+    It follows no redirects, and uses no proxy to reach this machine: text goes to the given
     address and nowhere else. Raises TrignerError when the package `openai` is not installed.
     """
 
-    def __init__(self, server: Endpoint, patience: Patience | None = None) -> None:
+    def __init__(self, server: Endpoint, retry_policy: RetryPolicy | None = None) -> None:
         require_extra("llm", "openai", "httpx2")
         self.server = server
-        self.patience = patience or Patience()
+        self.retry_policy = retry_policy or RetryPolicy()
         self._client: AsyncOpenAI | None = None
         self._not_before = 0.0
 
@@ -95,17 +100,17 @@ class Client:
             follow_redirects=False,
             trust_env=not self.server.is_loopback,
             verify=_certificates(),
-            timeout=self.patience.timeout,
+            timeout=self.retry_policy.timeout,
         )
-        # What the package would take from the environment is meant for OpenAI's own servers.
-        unsent: Any = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
+        # The package reads these from the environment; they are meant for OpenAI's own servers.
+        omitted: Any = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
         self._client = AsyncOpenAI(
             api_key=self.server.key,
             base_url=self.server.base_url,
             max_retries=0,
-            timeout=self.patience.timeout,
+            timeout=self.retry_policy.timeout,
             http_client=http,
-            default_headers=unsent,
+            default_headers=omitted,
         )
         return self
 
@@ -118,33 +123,35 @@ class Client:
         if self._client is not None:
             await self._client.close()
 
-    async def complete(self, prompt: str, model: str, parameters: Mapping[str, Any]) -> Reply:
-        """The answer to a prompt.
+    async def complete(self, prompt: str, model: str, parameters: Mapping[str, Any]) -> Completion:
+        """The completion of a prompt.
 
-        Failures that may pass (429, 408, 409, 5xx, timeouts, dropped connections, bodies that are
-        no answer) are tried again. Raises NoAnswerError when the attempts are used up or the
-        server refuses this prompt, HopelessError when it would refuse every one.
+        Failures that may be temporary (429, 408, 409, 425, 5xx, timeouts, dropped connections,
+        bodies that are not a chat completion) are retried. Raises CompletionError when no attempt
+        is left or the server refuses this prompt, FatalError when it would refuse every prompt.
         """
-        for attempt in range(1, self.patience.attempts + 1):
+        started = time.monotonic()
+        policy = self.retry_policy
+        for attempt in range(1, policy.max_attempts + 1):
             await asyncio.sleep(max(0.0, self._not_before - time.monotonic()))
             try:
-                async with asyncio.timeout(self.patience.timeout):
+                async with asyncio.timeout(policy.timeout):
                     body = await self._send(prompt, model, parameters)
-                return _reply(self.server.redacted(body), attempt)
+                return _completion(self.server.redacted(body), attempt, started)
             except TimeoutError:
-                failure = _PassingError(f"no answer within {self.patience.timeout:g} s")
-            except _PassingError as passing:
-                failure = passing
-            if attempt < self.patience.attempts:
-                await self._pause(attempt, failure)
-        tried = f" ({self.patience.attempts} attempts)" if self.patience.attempts > 1 else ""
-        raise NoAnswerError(self.server.redacted(f"{failure}{tried}"))
+                failure = _TransientError(f"no answer within {policy.timeout:g} s")
+            except _TransientError as error:
+                failure = error
+            if attempt < policy.max_attempts:
+                await self._back_off(attempt, failure)
+        attempts = f" ({policy.max_attempts} attempts)" if policy.max_attempts > 1 else ""
+        raise CompletionError(self.server.redacted(f"{failure}{attempts}"))
 
     async def _send(self, prompt: str, model: str, parameters: Mapping[str, Any]) -> str:
         from openai import APIConnectionError, APIStatusError, APITimeoutError
 
         if self._client is None:
-            raise RuntimeError("a Client is an asynchronous context manager")
+            raise RuntimeError("use Client as an asynchronous context manager")
         try:
             response = await self._client.chat.completions.with_raw_response.create(
                 model=model,
@@ -154,45 +161,46 @@ class Client:
         except APITimeoutError as error:
             raise TimeoutError from error
         except APIStatusError as error:
-            raise self._refusal(error) from error
+            raise self._error_of(error) from error
         except APIConnectionError as error:
             cause = error.__cause__
-            raise _PassingError(f"{error} ({type(cause).__name__}: {cause})") from error
+            raise _TransientError(f"{error} ({type(cause).__name__}: {cause})") from error
         return response.text
 
-    async def _pause(self, attempt: int, failure: _PassingError) -> None:
-        if failure.after is None:
-            await asyncio.sleep(self.patience.wait(attempt))
+    async def _back_off(self, attempt: int, failure: _TransientError) -> None:
+        seconds = failure.retry_after
+        if seconds is None:
+            await asyncio.sleep(self.retry_policy.delay(attempt))
             return
-        if failure.after > self.patience.longest_retry_after:
-            raise HopelessError(
-                self.server.redacted(f"{failure}: the server asks to wait {failure.after:,.0f} s")
+        if seconds > self.retry_policy.max_retry_after:
+            raise FatalError(
+                self.server.redacted(f"{failure}: the server asks us to wait {seconds:,.0f} s")
             )
-        # The server means all of us; those that wait start again one after the other.
-        self._not_before = max(self._not_before, time.monotonic() + failure.after)
-        await asyncio.sleep(failure.after + self.patience.wait(1) / 4)
+        # Retry-After holds for all requests; those that wait resume one after the other.
+        self._not_before = max(self._not_before, time.monotonic() + seconds)
+        await asyncio.sleep(seconds + self.retry_policy.delay(1) / 4)
 
-    def _refusal(self, error: APIStatusError) -> Exception:
+    def _error_of(self, error: APIStatusError) -> Exception:
         status = error.status_code
-        told = self.server.redacted(f"HTTP {status}: {_shortened(_message(error))}")
-        if status in _HOPELESS:
-            cure = f" ({self.server.key_variable} holds the key)" if status in (401, 403) else ""
-            return HopelessError(f"{self.server.base_url}: {_HOPELESS[status]}{cure}: {told}")
+        message = self.server.redacted(f"HTTP {status}: {_shortened(_message(error))}")
+        if status in _FATAL:
+            hint = f" (check {self.server.key_variable})" if status in (401, 403) else ""
+            return FatalError(f"{self.server.base_url}: {_FATAL[status]}{hint}: {message}")
         if status in _RETRIED or status >= 500:
-            return _PassingError(told, _retry_after(error.response.headers))
-        return NoAnswerError(told)
+            return _TransientError(message, _retry_after(error.response.headers))
+        return CompletionError(message)
 
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """Those that servers are held to, read once: it takes a third of a second."""
+    """Trusted certificates, loaded once: that takes a third of a second."""
     import httpx2
 
     return httpx2.create_ssl_context()
 
 
-def _reply(body: str, attempt: int) -> Reply:
-    """The parts of a chat completion. Raises _PassingError for anything else: pages of proxies."""
+def _completion(body: str, attempt: int, started: float) -> Completion:
+    """Parses a chat completion. Raises _TransientError for other bodies, such as proxies' pages."""
     try:
         value = json.loads(body)
         choice = value["choices"][0]
@@ -200,28 +208,29 @@ def _reply(body: str, attempt: int) -> Reply:
         text, refusal = message.get("content"), message.get("refusal")
         reason = choice.get("finish_reason")
         usage = value.get("usage") or {}
-        counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
+        prompt_tokens, completion_tokens = map(usage.get, ("prompt_tokens", "completion_tokens"))
         model = value.get("model")
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise _PassingError(
-            f"the server's answer is no chat completion: {_shortened(body)}"
+        raise _TransientError(
+            f"the server's response is not a chat completion: {_shortened(body)}"
         ) from error
     if text is None and isinstance(refusal, str):
         text, reason = refusal, "refusal"
-    if isinstance(text, list):  # parts of content, as some servers give it
+    if isinstance(text, list):  # content parts, as some servers send them
         text = "".join(str(part.get("text", "")) for part in text if isinstance(part, dict))
-    return Reply(
+    return Completion(
         text=text if isinstance(text, str) else "",
         finish_reason=reason if isinstance(reason, str) else None,
-        model=model if isinstance(model, str) else None,
-        prompt_tokens=counts[0] if isinstance(counts[0], int) else None,
-        answer_tokens=counts[1] if isinstance(counts[1], int) else None,
+        response_model=model if isinstance(model, str) else None,
+        prompt_tokens=prompt_tokens if isinstance(prompt_tokens, int) else None,
+        completion_tokens=completion_tokens if isinstance(completion_tokens, int) else None,
         attempts=attempt,
+        seconds=round(time.monotonic() - started, 3),
     )
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds of a Retry-After header, a number or a date; None when there is none to be read."""
+    """Seconds of a Retry-After header, a number or a date; None without a readable one."""
     given = headers.get("retry-after")
     if given is None:
         return None
@@ -237,10 +246,10 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _message(error: APIStatusError) -> str:
     body = error.body
-    told = body.get("message") if isinstance(body, dict) else None
-    return told if isinstance(told, str) else error.response.text
+    message = body.get("message") if isinstance(body, dict) else None
+    return message if isinstance(message, str) else error.response.text
 
 
 def _shortened(text: str) -> str:
     shown = " ".join(text.split())
-    return shown[:200] + ("..." if len(shown) > 200 else "") if shown else "nothing"
+    return shown[:200] + ("..." if len(shown) > 200 else "") if shown else "(empty)"

@@ -1,4 +1,4 @@
-"""What a run will cost, told before it is paid."""
+"""What a run will cost, estimated before anything is sent."""
 
 from __future__ import annotations
 
@@ -7,57 +7,60 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trigner.prompting.answers import Question
+from trigner.prompting.cache import CompletionRequest
 
 _TOKEN = re.compile(r"[^\W\d_]{1,6}|\d|_+|[^\w\s]{1,2}")
 
-BASIS = "estimated by a rule: a token for every 6 letters of a word, 2 marks or 1 digit"
+TOKEN_RULE = "estimated: one token for 6 letters of a word, 2 punctuation marks or 1 digit"
 
 
-def tokens(text: str) -> int:
+def count_tokens(text: str) -> int:
     """About as many tokens as a model's tokenizer makes of an English prompt.
 
-    No tokenizer of any model is used: those of hosted models are not at hand without a network.
+    No real tokenizer is used: those of hosted models are not available without a network.
     """
     return sum(1 for _ in _TOKEN.finditer(text))
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """US dollars for a million tokens of prompts and of answers."""
+    """US dollars for a million prompt tokens and for a million completion tokens."""
 
     prompt: float
-    answer: float
+    completion: float
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Questions that are still to be asked, and what they amount to.
+    """How many requests would be sent, how many are cached, and the tokens of those to be sent.
 
-    `answer_tokens` is the most that the answers can have by the parameters; None: no limit is set.
+    `completion_tokens` is the most that the parameters allow; None when they set no limit.
     """
 
-    questions: int
-    recorded: int
+    requests: int
+    cached: int
     prompt_tokens: int
-    answer_tokens: int | None
+    completion_tokens: int | None
 
-    def most(self, prices: Prices) -> float | None:
-        """US dollars at most, by the estimated tokens; None when answers are not limited."""
-        if self.answer_tokens is None:
+    def max_cost(self, prices: Prices) -> float | None:
+        """US dollars at most, by the estimated tokens; None without a limit on completions."""
+        if self.completion_tokens is None:
             return None
-        return (self.prompt_tokens * prices.prompt + self.answer_tokens * prices.answer) / 1e6
+        tokens = (self.prompt_tokens * prices.prompt, self.completion_tokens * prices.completion)
+        return sum(tokens) / 1e6
 
 
-def estimate(questions: Iterable[Question], recorded: Iterable[Question]) -> Estimate:
-    """What asking these questions amounts to; `recorded` are those that are answered already."""
-    asked = list({question.key: question for question in questions}.values())
-    limits = [_limit(question.parameters) for question in asked]
+def estimate(
+    requests: Iterable[CompletionRequest], cached: Iterable[CompletionRequest]
+) -> Estimate:
+    """What sending `requests` would take; `cached` are those that have a completion already."""
+    distinct = list({request.key: request for request in requests}.values())
+    limits = [_limit(request.parameters) for request in distinct]
     return Estimate(
-        questions=len(asked),
-        recorded=len({question.key for question in recorded}),
-        prompt_tokens=sum(tokens(question.prompt) for question in asked),
-        answer_tokens=None if None in limits else sum(n for n in limits if n is not None),
+        requests=len(distinct),
+        cached=len({request.key for request in cached}),
+        prompt_tokens=sum(count_tokens(request.prompt) for request in distinct),
+        completion_tokens=None if None in limits else sum(n for n in limits if n is not None),
     )
 
 

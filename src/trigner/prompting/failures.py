@@ -1,6 +1,6 @@
-"""In which ways answers go wrong, counted: the kinds that the TriG-NER paper names, and ours.
+"""Counts in which ways answers go wrong: the kinds that the TriG-NER paper names, and more.
 
-Kinds do not exclude one another: an item can have wrong indices and also be too many or too few.
+The kinds overlap: an item can have wrong indices and also the wrong number of them.
 """
 
 from __future__ import annotations
@@ -11,43 +11,44 @@ from dataclasses import dataclass
 from typing import Literal
 
 from trigner.mentions import Mention
-from trigner.prompting.alignment import align, pieces, spelling, spells
-from trigner.prompting.parsing import Answer, Item
-from trigner.prompting.subjects import Subject, label_named
+from trigner.prompting.alignment import align, find_text, matches_text, tokens
+from trigner.prompting.client import Completion
+from trigner.prompting.entity_types import EntityType, label_named
+from trigner.prompting.parsing import Item, ParsedAnswer
 
 Unit = Literal["answers", "items", "predictions", "discontinuous gold"]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """A way of going wrong: what it is counted in, and what it means."""
+class FailureKind:
+    """A way in which answers go wrong: the unit that it is counted in, and what it means."""
 
     unit: Unit
     meaning: str
 
 
-KINDS: Mapping[str, Kind] = {
-    "no answer": Kind("answers", "the server gave none"),
-    "unparsable": Kind("answers", "nothing in it is a list of entities"),
-    "refusal": Kind("answers", "the model or its filter refuses"),
-    "truncated": Kind("answers", "it ends before its list does"),
-    "echo": Kind("items", "repeats the form of the answer from the prompt"),
-    "no index": Kind("items", "without an index that can be read"),
-    "out of range": Kind("items", "an index is outside the sentence"),
-    "wrong indices": Kind("items", "the text stands in the sentence, but not at these indices"),
-    "other number": Kind("items", "not as many indices as the text has words"),
-    "not in sentence": Kind("items", "the sentence has no such words in this order"),
-    "duplicate": Kind("items", "an entity that was named before"),
-    "foreign type": Kind("items", "no type, or none that was asked for"),
-    "whole input": Kind("predictions", "wrong, and covers 90 % of the sentence or more"),
-    "nothing there": Kind("predictions", "has no word in common with any gold entity"),
-    "fragment": Kind("predictions", "one piece of a discontinuous gold entity"),
-    "not recombined": Kind(
-        "predictions", "wrong, and continuous: part of a discontinuous gold entity, or around it"
+FAILURE_KINDS: Mapping[str, FailureKind] = {
+    "no answer": FailureKind("answers", "the server gave no answer"),
+    "unparsable": FailureKind("answers", "contains no list of entities"),
+    "refusal": FailureKind("answers", "the model or its content filter refused"),
+    "truncated": FailureKind("answers", "cut off before the end of its list"),
+    "echo": FailureKind("items", "repeats the answer format of the prompt"),
+    "no index": FailureKind("items", "has no readable index"),
+    "out of range": FailureKind("items", "has an index outside the sentence"),
+    "wrong indices": FailureKind("items", "its text is in the sentence, but not at these indices"),
+    "other number": FailureKind("items", "has more or fewer indices than its text has words"),
+    "not in sentence": FailureKind("items", "the sentence does not have its words in this order"),
+    "duplicate": FailureKind("items", "repeats an earlier entity"),
+    "foreign type": FailureKind("items", "has no type, or one that was not asked for"),
+    "whole input": FailureKind("predictions", "wrong, and covers at least 90 % of the sentence"),
+    "nothing there": FailureKind("predictions", "shares no word with any gold entity"),
+    "fragment": FailureKind("predictions", "one segment of a discontinuous gold entity"),
+    "not recombined": FailureKind(
+        "predictions", "wrong and continuous: part of a discontinuous gold entity, or containing it"
     ),
-    "missed discontinuous": Kind("discontinuous gold", "not predicted"),
+    "missed discontinuous": FailureKind("discontinuous gold", "not predicted"),
 }
-"""In the order of reports. The paper's evidence for these is anecdotal; this counts them."""
+"""In the order of the reports. The paper gives examples of them, no counts."""
 
 WHOLE = 0.9
 
@@ -59,8 +60,8 @@ _REFUSED = {"content_filter", "refusal"}
 
 
 @dataclass(frozen=True, slots=True)
-class Failures:
-    """How often each kind of `KINDS` was met, and of how many in each unit."""
+class FailureCounts:
+    """How often each kind of `FAILURE_KINDS` occurred, and the total of each unit."""
 
     counts: Mapping[str, int]
     totals: Mapping[Unit, int]
@@ -69,68 +70,66 @@ class Failures:
         """Kind -> count, and out of how many of which unit."""
         return {
             name: {"count": self.counts[name], "of": self.totals[kind.unit], "unit": kind.unit}
-            for name, kind in KINDS.items()
+            for name, kind in FAILURE_KINDS.items()
         }
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """One sentence for `count_failures`: what was asked, answered and made of it.
-
-    `text` and `finish_reason` are the raw answer's; `text` is None when the server gave none.
-    """
+class SentenceResult:
+    """One sentence: its gold, the completion (None: there is none), what was read, predictions."""
 
     words: tuple[str, ...]
     gold: tuple[Mention, ...]
-    text: str | None
-    finish_reason: str | None
-    answer: Answer
+    completion: Completion | None
+    answer: ParsedAnswer
     predicted: tuple[Mention, ...]
 
+    @property
+    def flags(self) -> list[str]:
+        """The kinds of failure of the answer as a whole."""
+        if self.completion is None:
+            return ["no answer"]
+        kinds = ["unparsable"] if self.answer.is_unparsable else []
+        start = self.completion.text[:200].casefold()
+        sounds_so = self.answer.is_unparsable and any(words in start for words in _REFUSALS)
+        if self.completion.finish_reason in _REFUSED or sounds_so:
+            kinds.append("refusal")
+        if self.completion.finish_reason == "length" or self.answer.truncated:
+            kinds.append("truncated")
+        return kinds
 
-def count_failures(judged: Iterable[Judged], subjects: Sequence[Subject]) -> Failures:
-    """All kinds over all sentences, zero for those that were not met."""
-    counts: Counter[str] = Counter(dict.fromkeys(KINDS, 0))
-    totals: Counter[Unit] = Counter(dict.fromkeys((kind.unit for kind in KINDS.values()), 0))
-    for one in judged:
+
+def count_failures(
+    sentences: Iterable[SentenceResult], entity_types: Sequence[EntityType]
+) -> FailureCounts:
+    """The count of every kind over all sentences, zero included."""
+    counts: Counter[str] = Counter(dict.fromkeys(FAILURE_KINDS, 0))
+    totals: Counter[Unit] = Counter(dict.fromkeys((k.unit for k in FAILURE_KINDS.values()), 0))
+    for one in sentences:
         totals["answers"] += 1
         totals["items"] += len(one.answer.items)
         totals["predictions"] += len(one.predicted)
         totals["discontinuous gold"] += sum(m.is_discontinuous for m in one.gold)
-        counts.update(answer_failures(one.text, one.finish_reason, one.answer))
-        before: set[tuple[object, ...]] = set()
+        counts.update(one.flags)
+        seen: set[tuple[object, ...]] = set()
         for item in one.answer.items:
-            counts.update(_of_item(item, one.words, subjects))
+            counts.update(_of_item(item, one.words, entity_types))
             same = (item.label, align(item, one.words, "strict") or item.indices, item.text)
-            counts["duplicate"] += same in before
-            before.add(same)
+            counts["duplicate"] += same in seen
+            seen.add(same)
         for mention in one.predicted:
             counts.update(_of_prediction(mention, one.gold, len(one.words)))
         counts["missed discontinuous"] += sum(
             m.is_discontinuous and m not in one.predicted for m in one.gold
         )
-    return Failures(dict(counts), dict(totals))
+    return FailureCounts(dict(counts), dict(totals))
 
 
-def answer_failures(text: str | None, finish_reason: str | None, answer: Answer) -> list[str]:
-    """The kinds that an answer as a whole is of; those of its flag in reports."""
-    if text is None:
-        return ["no answer"]
-    kinds = ["unparsable"] if answer.is_unparsable else []
-    start = text[:200].casefold()
-    sounds_so = answer.is_unparsable and any(words in start for words in _REFUSALS)
-    if finish_reason in _REFUSED or sounds_so:
-        kinds.append("refusal")
-    if finish_reason == "length" or answer.truncated:
-        kinds.append("truncated")
-    return kinds
-
-
-def _of_item(item: Item, words: Sequence[str], subjects: Sequence[Subject]) -> list[str]:
+def _of_item(item: Item, words: Sequence[str], entity_types: Sequence[EntityType]) -> list[str]:
     if item.is_echo:
         return ["echo"]
     kinds = []
-    if label_named(item.label, subjects) is None:
+    if label_named(item.label, entity_types) is None:
         kinds.append("foreign type")
     if item.indices is None:
         kinds.append("no index")
@@ -138,15 +137,15 @@ def _of_item(item: Item, words: Sequence[str], subjects: Sequence[Subject]) -> l
         kinds.append("out of range")
     if item.text is None:
         return kinds
-    found = spelling(words, item.text, item.indices or ())
+    found = find_text(words, item.text, item.indices or ())
     if found is None:
         kinds.append("not in sentence")
-    elif item.indices is not None and not spells(words, item.indices, item.text):
+    elif item.indices is not None and not matches_text(words, item.indices, item.text):
         kinds.append("wrong indices")
     if item.indices is not None:
         number = len(found) if found is not None else len(item.text.split())
         differs = len(set(item.indices)) != number
-        if differs and not spells(words, item.indices, item.text) and pieces(item.text):
+        if differs and not matches_text(words, item.indices, item.text) and tokens(item.text):
             kinds.append("other number")
     return kinds
 
@@ -160,10 +159,10 @@ def _of_prediction(mention: Mention, gold: Sequence[Mention], length: int) -> li
     chosen = set(mention.words)
     if not any(chosen & set(m.words) for m in gold):
         kinds.append("nothing there")
-    apart = [m for m in gold if m.is_discontinuous]
-    if any(mention.segments == (segment,) for m in apart for segment in m.segments):
+    discontinuous = [m for m in gold if m.is_discontinuous]
+    if any(mention.segments == (segment,) for m in discontinuous for segment in m.segments):
         kinds.append("fragment")
-    around = (chosen < set(m.words) or chosen > set(m.words) for m in apart)
+    around = (chosen < set(m.words) or chosen > set(m.words) for m in discontinuous)
     if not mention.is_discontinuous and any(around):
         kinds.append("not recombined")
     return kinds

@@ -1,7 +1,7 @@
-"""A model's answer -> items: whatever it was wrapped in and however it was written; never raises.
+"""Parses a model's answer into items, whatever surrounds it and however it is written.
 
-The answer is looked for in fenced blocks (the last one that holds an answer counts), else in the
-first list of objects, else in objects that stand by themselves.
+Looks in fenced blocks (the last one with an answer counts), else for the first list of objects,
+else for single objects. Never raises.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from trigner.errors import require_extra
 from trigner.prompting.brackets import Bracketed, bracketed
 
-Place = Literal["block", "list", "objects", "word"]
-Spelling = Literal["JSON", "Python", "repaired"]
+FoundIn = Literal["block", "list", "objects", "word"]
+Syntax = Literal["JSON", "Python", "repaired"]
 
 _INDEX = ("index", "indices", "indexes", "ids")
 _TEXT = ("entity", "text", "mention")
@@ -35,76 +35,71 @@ _NOTHING = {"[]", "{}", "null", "none", "no entities"}
 _AND_SO_ON = {"etc", "etc.", "...", "…"}
 _WIDEST = 1_000
 _FURTHEST = 999_999_999
-"""As many digits as `_NUMBER` takes; Python refuses to write down what is much longer."""
+"""As many digits as `_NUMBER` takes; Python refuses to print much longer numbers."""
 
 ECHOES = ("words of the entity", "index of each word")
-"""What stands in the templates' forms of the answer in place of values."""
+"""Placeholders in the templates' answer format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One entity as the model named it; None for what it did not give in a readable form."""
+    """One entity as the model named it; None for what is missing or unreadable."""
 
     indices: tuple[int, ...] | None
     text: str | None
     label: str | None
     is_echo: bool = False
-    """Whether it repeats the prompt's template in place of an answer."""
+    """Whether it repeats the placeholders of the prompt's template."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What was read from an answer.
+class ParsedAnswer:
+    """What could be read from an answer.
 
-    `place` is where it was found and `spelling` how it was written; both are None when there was
-    none. `truncated` tells that a list or object was never closed: what was complete is kept.
+    `found_in` and `syntax` are None when nothing was found. `truncated`: a list or object was never
+    closed, and only its complete entities are kept.
     """
 
     items: tuple[Item, ...] = ()
-    place: Place | None = None
-    spelling: Spelling | None = None
+    found_in: FoundIn | None = None
+    syntax: Syntax | None = None
     truncated: bool = False
 
     @property
     def is_unparsable(self) -> bool:
-        """Whether there is nothing in it that is an answer; an empty list is one."""
-        return self.place is None
+        """Whether no answer was found; an empty list is one."""
+        return self.found_in is None
 
 
 @dataclass(frozen=True, slots=True)
 class _Objects:
     values: list[dict[str, Any]]
-    spelling: Spelling
+    syntax: Syntax
     truncated: bool = False
 
 
-def parse(text: str) -> Answer:
+def parse(text: str) -> ParsedAnswer:
     """The items of an answer."""
     for block in reversed([found.group(1) for found in _BLOCK.finditer(text)]):
-        inside = _whole(block) or _first_list(block) or _objects(block)
-        if inside is not None:
-            return _answer(inside, "block")
-    if (whole := _whole(text)) is not None:
-        return _answer(whole, "list")
-    if (found := _first_list(text)) is not None:
-        return _answer(found, "list")
+        if (found := _whole(block) or _first_list(block) or _objects(block)) is not None:
+            return _parsed(found, "block")
+    if (found := _whole(text) or _first_list(text)) is not None:
+        return _parsed(found, "list")
     if (found := _objects(text)) is not None:
-        return _answer(found, "objects")
-    if text.strip().strip(".").casefold() in _NOTHING:
-        return Answer(place="word")
-    return Answer()
+        return _parsed(found, "objects")
+    is_word = text.strip().strip(".").casefold() in _NOTHING
+    return ParsedAnswer(found_in="word" if is_word else None)
 
 
-def _answer(found: _Objects, place: Place) -> Answer:
-    return Answer(
-        tuple(_item(value) for value in found.values), place, found.spelling, found.truncated
-    )
+def _parsed(found: _Objects, found_in: FoundIn) -> ParsedAnswer:
+    items = tuple(_item(value) for value in found.values)
+    return ParsedAnswer(items, found_in, found.syntax, found.truncated)
 
 
 def _whole(text: str) -> _Objects | None:
     if text.strip().casefold() in _NOTHING:
         return _Objects([], "JSON")
-    return _read(Bracketed(text.strip(), complete=True), (("JSON", _json), ("Python", _python)))
+    return _read(Bracketed(text.strip(), complete=True), _READERS[:2])
 
 
 def _first_list(text: str) -> _Objects | None:
@@ -116,36 +111,32 @@ def _first_list(text: str) -> _Objects | None:
 
 
 def _objects(text: str) -> _Objects | None:
-    """All objects that stand by themselves; one that lists entities counts for all."""
+    """All single objects; one with a list of entities stands for those."""
     found = [one for candidate in bracketed(text, "{") if (one := _read(candidate)) is not None]
     if not found:
         return None
-    worst = max(found, key=lambda one: ("JSON", "Python", "repaired").index(one.spelling))
+    worst = max(found, key=lambda one: get_args(Syntax).index(one.syntax))
     values = [value for one in found for value in one.values]
-    return _Objects(values, worst.spelling, any(one.truncated for one in found))
+    return _Objects(values, worst.syntax, any(one.truncated for one in found))
 
 
 def _read(
     candidate: Bracketed,
-    readers: Sequence[tuple[Spelling, Callable[[str], Any]]] | None = None,
+    readers: Sequence[tuple[Syntax, Callable[[str], Any]]] | None = None,
 ) -> _Objects | None:
-    for spelling, reader in readers or _READERS:
+    for syntax, reader in readers or _READERS:
         try:
             values = _normalised(reader(candidate.text))
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             continue
         if values is not None:
-            return _Objects(values, spelling, not candidate.complete)
+            return _Objects(values, syntax, not candidate.complete)
     return None
-
-
-def _json(text: str) -> Any:
-    return json.loads(text)
 
 
 def _python(text: str) -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of escapes that Python does not know
+        warnings.simplefilter("ignore")  # about unknown escapes
         return ast.literal_eval(text)
 
 
@@ -155,19 +146,19 @@ def _repaired(text: str) -> Any:
 
     try:
         return repair_json(text, return_objects=True, skip_json_loads=True)
-    except Exception as error:  # it promises nothing
-        raise ValueError("not to be repaired") from error
+    except Exception as error:  # it documents none
+        raise ValueError("cannot be repaired") from error
 
 
-_READERS: tuple[tuple[Spelling, Callable[[str], Any]], ...] = (
-    ("JSON", _json),
+_READERS: tuple[tuple[Syntax, Callable[[str], Any]], ...] = (
+    ("JSON", json.loads),
     ("Python", _python),
     ("repaired", _repaired),
 )
 
 
 def _normalised(value: Any) -> list[dict[str, Any]] | None:
-    """The objects of a value; None when it is no answer. Others in a list of objects are noise."""
+    """The objects in a value; None when it is not an answer. Other elements of a list are noise."""
     if value is None:
         return []
     if isinstance(value, dict):
@@ -192,12 +183,12 @@ def _item(value: dict[str, Any]) -> Item:
     if isinstance(text, (list, tuple)) and all(isinstance(word, str) for word in text):
         text = " ".join(text)
     written = [text, *index] if isinstance(index, (list, tuple)) else [text, index]
-    told = [part.casefold() for part in written if isinstance(part, str)]
+    strings = [part.casefold() for part in written if isinstance(part, str)]
     return Item(
         indices=_indices(index),
         text=text if isinstance(text, str) and text.strip() else None,
         label=label if isinstance(label, str) else None,
-        is_echo=any(echo in part for echo in ECHOES for part in told),
+        is_echo=any(echo in part for echo in ECHOES for part in strings),
     )
 
 
@@ -206,23 +197,26 @@ def _first(value: dict[str, Any], keys: Sequence[str]) -> Any:
 
 
 def _indices(value: Any) -> tuple[int, ...] | None:
-    """Indices as they were given, in order; None when there is none or one cannot be read."""
+    """Indices as given, in order; None when there is none or one cannot be read."""
     try:
         found = tuple(_numbers(value))
-    except (ValueError, RecursionError):  # lists in lists: JSON of C may go deeper than we
+    except (
+        ValueError,
+        RecursionError,
+    ):  # nested lists: the JSON parser in C goes deeper than Python
         return None
     return found or None
 
 
 def _numbers(value: Any) -> Iterator[int]:
     if isinstance(value, bool) or value is None:
-        raise ValueError("no index")
+        raise ValueError("not an index")
     if isinstance(value, (int, float)):
         if not abs(value) <= _FURTHEST or value != int(value):
-            raise ValueError("no index")
+            raise ValueError("not an index")
         yield int(value)
     elif isinstance(value, str):
-        yield from _written(value)
+        yield from _in_text(value)
     elif isinstance(value, (list, tuple)):
         for element in value:
             if isinstance(element, str) and element.strip().casefold() in _AND_SO_ON:
@@ -233,23 +227,23 @@ def _numbers(value: Any) -> Iterator[int]:
             else:
                 yield from _numbers(element)
     else:
-        raise ValueError("no index")
+        raise ValueError("not an index")
 
 
-def _written(text: str) -> Iterator[int]:
+def _in_text(text: str) -> Iterator[int]:
     if found := _RANGE.fullmatch(text):
         yield from _between(int(found[1]), int(found[2]))
     elif "," in text:
         for part in text.strip().strip("[]").split(","):
-            yield from _written(part)
+            yield from _in_text(part)
     elif found := _NUMBER.fullmatch(text.strip().strip("[]")):
         yield int(found[1])
     else:
-        raise ValueError("no index")
+        raise ValueError("not an index")
 
 
 def _between(first: int, last: int) -> range:
     """Both ends included."""
     if not 0 <= last - first <= _WIDEST:
-        raise ValueError("no range")
+        raise ValueError("not a range")
     return range(first, last + 1)

@@ -1,7 +1,7 @@
-"""What is asked: the six variants of the TriG-NER paper's prompts, and our options beside them.
+"""Prompts: the six variants of the TriG-NER paper, and further options.
 
-The templates stand in `templates/`, in our own words. Their parts and order follow the paper's
-appendix on prompts: task, examples, text, form of the answer.
+The templates are in `templates/`, in our own words. Their parts and order follow the paper's
+appendix on prompts: task, examples, text, answer format.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from typing import Any, Literal
 
 from trigner.errors import InputError
 from trigner.mentions import Sentence
-from trigner.prompting.subjects import Subject
+from trigner.prompting.entity_types import EntityType
 
-Choice = Literal["fixed", "similar"]
+ExampleChoice = Literal["fixed", "similar"]
 
 _SHOTS = {0: "zero", 1: "one", 2: "two"}
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way of asking.
+    """A kind of prompt.
 
-    `shots` are examples from the training part, the same for every text (`fixed`) or those most
-    like it (`similar`). `explain` asks for the steps behind the answer, after it or, with
-    `reason_first`, before it (of no effect without `explain`). `numbered` puts its index before
-    each word, `index_base` says that counting starts at 0, `json_schema` has the server hold the
-    answer to a schema. Raises InputError for less than no example.
+    `shots` is the number of examples from the training data, the same for every text (`fixed`) or
+    those most similar to it (`similar`). `explain` asks for the reasoning steps after the answer
+    or, with `reason_first`, before it (without `explain` it has no effect). `numbered` puts its
+    index before each word, `index_base` says that counting starts at 0, `json_schema` makes the
+    server enforce a schema. Raises InputError for a negative number of examples.
     """
 
     shots: int = 0
@@ -40,15 +40,15 @@ class Variant:
     index_base: bool = False
     reason_first: bool = False
     json_schema: bool = False
-    examples: Choice = "fixed"
+    examples: ExampleChoice = "fixed"
 
     def __post_init__(self) -> None:
         if self.shots < 0:
-            raise InputError(f"the number of examples cannot be {self.shots}")
+            raise InputError(f"the number of examples cannot be negative: {self.shots}")
 
     @property
     def name(self) -> str:
-        """Such as `two-shot` or `zero-shot-explained`; options beside the paper's are added."""
+        """Such as `two-shot` or `zero-shot-explained`, followed by options that the paper lacks."""
         parts = [f"{_SHOTS.get(self.shots, str(self.shots))}-shot"]
         parts += ["similar"] if self.shots and self.examples == "similar" else []
         if self.explain:
@@ -58,42 +58,39 @@ class Variant:
 
 
 VARIANTS = tuple(Variant(shots, explain) for shots in (0, 1, 2) for explain in (False, True))
-"""The six of the paper."""
+"""The paper's six."""
 
 
-def prompt(
+def build_prompt(
     words: Sequence[str],
     examples: Sequence[Sentence],
-    subjects: Sequence[Subject],
+    entity_types: Sequence[EntityType],
     variant: Variant,
 ) -> str:
     """The prompt for the words of one sentence; `examples` are sentences with their mentions."""
-    parts = [_filled("task", descriptor=_descriptor(subjects))]
-    if variant.index_base:
-        parts.append(_filled("index-base"))
-    if variant.numbered:
-        parts.append(_filled("numbered"))
-    lines = "\n".join(parts)
-    blocks = [lines]
+    task = [_fill("task", descriptor=_descriptor(entity_types))]
+    task += [_fill("index-base")] if variant.index_base else []
+    task += [_fill("numbered")] if variant.numbered else []
+    parts = ["\n".join(task)]
     if examples:
         shown = [
-            _filled(
+            _fill(
                 "example",
-                words=_listed(example.words, variant),
-                answer=_expected(example, subjects, variant),
+                words=_word_list(example.words, variant),
+                answer=_expected_answer(example, entity_types, variant),
             )
             for example in examples
         ]
-        blocks.append(_filled("examples", examples="\n\n".join(shown)))
-    blocks.append(_filled("text", words=_listed(words, variant)))
-    blocks.append(_filled(_form(variant), type=_type(subjects, variant)))
-    return "\n\n".join(blocks)
+        parts.append(_fill("examples", examples="\n\n".join(shown)))
+    parts.append(_fill("text", words=_word_list(words, variant)))
+    parts.append(_fill(_answer_format(variant), type=_type(entity_types, variant)))
+    return "\n\n".join(parts)
 
 
-def response_format(subjects: Sequence[Subject], variant: Variant) -> dict[str, Any] | None:
-    """The parameter `response_format` of a request; None when the answer is not held to a schema.
+def response_format(entity_types: Sequence[EntityType], variant: Variant) -> dict[str, Any] | None:
+    """The request parameter `response_format`; None when no schema is to be enforced.
 
-    Properties stand in the order in which they are to be written.
+    The properties are in the order in which the model is to write them.
     """
     if not variant.json_schema:
         return None
@@ -101,7 +98,7 @@ def response_format(subjects: Sequence[Subject], variant: Variant) -> dict[str, 
         {
             "entity": {"type": "string"},
             "index": {"type": "array", "items": {"type": "integer"}},
-            "type": {"type": "string", "enum": [subject.name for subject in subjects]},
+            "type": {"type": "string", "enum": [one.name for one in entity_types]},
         }
     )
     properties: dict[str, Any] = {"entities": {"type": "array", "items": entity}}
@@ -121,33 +118,35 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _form(variant: Variant) -> str:
-    form = "answer-schema" if variant.json_schema else "answer-block"
+def _answer_format(variant: Variant) -> str:
+    name = "answer-schema" if variant.json_schema else "answer-block"
     if variant.explain:
-        form += "-reasoned" if variant.reason_first else "-explained"
-    return form
+        name += "-reasoned" if variant.reason_first else "-explained"
+    return name
 
 
-def _descriptor(subjects: Sequence[Subject]) -> str:
-    names = [subject.descriptor for subject in subjects]
+def _descriptor(entity_types: Sequence[EntityType]) -> str:
+    names = [one.descriptor for one in entity_types]
     return " or ".join([*([", ".join(names[:-1])] if names[:-1] else []), names[-1]])
 
 
-def _type(subjects: Sequence[Subject], variant: Variant) -> str:
-    names = [subject.name for subject in subjects]
+def _type(entity_types: Sequence[EntityType], variant: Variant) -> str:
+    names = [one.name for one in entity_types]
     if variant.json_schema:
         names = [f'"{name}"' for name in names]
     return names[0] if len(names) == 1 else "one of " + ", ".join(names)
 
 
-def _listed(words: Sequence[str], variant: Variant) -> str:
+def _word_list(words: Sequence[str], variant: Variant) -> str:
     if variant.numbered:
         words = [f"{index}:{word}" for index, word in enumerate(words)]
     return json.dumps(list(words), ensure_ascii=False)
 
 
-def _expected(example: Sentence, subjects: Sequence[Subject], variant: Variant) -> str:
-    names = {subject.label: subject.name for subject in subjects}
+def _expected_answer(
+    example: Sentence, entity_types: Sequence[EntityType], variant: Variant
+) -> str:
+    names = {one.label: one.name for one in entity_types}
     answer = [
         {
             "entity": " ".join(example.words[word] for word in mention.words),
@@ -161,7 +160,7 @@ def _expected(example: Sentence, subjects: Sequence[Subject], variant: Variant) 
     return json.dumps(value, ensure_ascii=False)
 
 
-def _filled(name: str, **values: str) -> str:
+def _fill(name: str, **values: str) -> str:
     return _template(name).substitute(values)
 
 

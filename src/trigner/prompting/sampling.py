@@ -1,4 +1,4 @@
-"""Sentences to ask about, where a whole part would be too many."""
+"""Samples of sentences, where a whole corpus would take too many requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ STRATA = ("with discontinuous mentions", "with continuous mentions only", "witho
 
 
 def stratum(sentence: Sentence) -> int:
-    """Index into `STRATA` of what the sentence's gold is like."""
+    """Index of the sentence's stratum in `STRATA`, by its gold mentions."""
     if any(mention.is_discontinuous for mention in sentence.mentions):
         return 0
     return 1 if sentence.mentions else 2
@@ -25,14 +25,14 @@ def sample(
     stratified: bool = False,
     seed: int = 0,
 ) -> list[Sentence]:
-    """Sentences in turn from the three strata, in the order of the corpus, at most `size`.
+    """At most `size` sentences, drawn from the three strata in turn, in the order of the corpus.
 
-    When `stratified`, of the other two strata no more than there are with discontinuous gold.
-    Which sentences are drawn depends on the seed and on each sentence's place alone, so a smaller
-    sample is part of a larger one. A stratum that runs out leaves its turns to the others.
+    With `stratified`, the other two strata are limited to the size of that with discontinuous
+    mentions. The draw depends only on the seed and on each sentence's document and index, so a
+    smaller sample is part of a larger one. A stratum that runs out leaves its turns to the others.
     """
     strata: list[list[Sentence]] = [[], [], []]
-    for sentence in sorted(sentences, key=lambda s: _lot(s, seed)):
+    for sentence in sorted(sentences, key=lambda s: _draw_order(s, seed)):
         strata[stratum(sentence)].append(sentence)
     if stratified:
         strata = [one[: len(strata[0])] for one in strata]
@@ -41,6 +41,6 @@ def sample(
     return [s for s in sentences if (s.document, s.index) in chosen]
 
 
-def _lot(sentence: Sentence, seed: int) -> str:
-    place = f"{seed}\0{sentence.document}\0{sentence.index}"
-    return hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()
+def _draw_order(sentence: Sentence, seed: int) -> str:
+    drawn_by = f"{seed}\0{sentence.document}\0{sentence.index}"
+    return hashlib.sha256(drawn_by.encode("utf-8", "surrogatepass")).hexdigest()

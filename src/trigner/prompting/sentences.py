@@ -1,4 +1,4 @@
-"""`sentences.jsonl`: what a variant's answers say of each sentence, one line each."""
+"""`sentences.jsonl`: what a variant's answers say of each sentence, one line per sentence."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any
 from trigner.corpora.reading import write_text
 from trigner.errors import InputError
 from trigner.mentions import Mention
-from trigner.prompting.running import Outcome, Task
+from trigner.prompting.experiment import Task, VariantResult
 
 SENTENCES = "sentences.jsonl"
-"""The file's name in a variant's folder."""
+"""Its name in a variant's folder."""
 
 
 @dataclass(frozen=True, slots=True)
-class Predicted:
-    """The mentions in a sentence, by the repair `text`; `line` is its place in the file.
+class SentencePrediction:
+    """The mentions predicted in a sentence, with repair `text`; `line` is its line in the file.
 
     `types` are the labels that were asked for, `words` is the sentence's `words_sha256`.
     """
@@ -34,38 +34,38 @@ class Predicted:
 
 
 def words_sha256(words: Sequence[str]) -> str:
-    """What ties a line to its sentence: 16 hex digits of a SHA-256 over the words."""
+    """16 hex digits of a SHA-256 over the words, which tie a line to its sentence."""
     joined = "\x1f".join(words).encode("utf-8", "surrogatepass")
     return hashlib.sha256(joined).hexdigest()[:16]
 
 
-def write_sentences(path: Path, task: Task, outcome: Outcome) -> None:
-    """For each sentence what was asked, what was read from the answer, its flags and mentions."""
-    types = [subject.label for subject in task.subjects]
+def write_sentences(path: Path, task: Task, result: VariantResult) -> None:
+    """For each sentence its request, what was read from the answer, its flags and mentions."""
+    types = [one.label for one in task.entity_types]
     lines = [
         {
             "document": sentence.document,
             "sentence": sentence.index,
             "words_sha256": words_sha256(sentence.words),
             "types": types,
-            "question": question.key,
-            "flags": flags,
-            "found_in": one.answer.place,
-            "written_as": one.answer.spelling,
+            "request": request.key,
+            "flags": one.flags,
+            "found_in": one.answer.found_in,
+            "written_as": one.answer.syntax,
             "items": [
                 {"index": item.indices, "entity": item.text, "type": item.label}
                 for item in one.answer.items
             ],
             "predicted": [{"index": m.words, "type": m.label} for m in one.predicted],
         }
-        for sentence, question, one, flags in zip(
-            task.sentences, outcome.questions, outcome.judged, outcome.flags(), strict=True
+        for sentence, request, one in zip(
+            task.sentences, result.requests, result.sentences, strict=True
         )
     ]
     write_text(path, "".join(json.dumps(line, ensure_ascii=True) + "\n" for line in lines))
 
 
-def read_sentences(path: Path) -> Iterator[Predicted]:
+def read_sentences(path: Path) -> Iterator[SentencePrediction]:
     """What `write_sentences` wrote. Raises InputError for a file that cannot be read or used."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -73,24 +73,24 @@ def read_sentences(path: Path) -> Iterator[Predicted]:
         raise InputError(f"cannot be read: {error}", path=path) from error
     for number, line in enumerate(lines, 1):
         try:
-            told = json.loads(line)
+            value = json.loads(line)
             mentions = tuple(
                 Mention(tuple(map(int, found["index"])), str(found["type"]))
-                for found in told["predicted"]
+                for found in value["predicted"]
             )
-            yield Predicted(
-                document=str(told["document"]),
-                sentence=int(told["sentence"]),
-                types=_texts(told["types"]),
-                words=str(told["words_sha256"]),
+            yield SentencePrediction(
+                document=str(value["document"]),
+                sentence=int(value["sentence"]),
+                types=_texts(value["types"]),
+                words=str(value["words_sha256"]),
                 mentions=mentions,
                 line=number,
             )
         except (ValueError, TypeError, KeyError) as error:
-            raise InputError(f"is damaged: {error}", path=path, line=number) from error
+            raise InputError(f"damaged line: {error}", path=path, line=number) from error
 
 
 def _texts(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise ValueError("types are no list of labels")
+        raise ValueError("types must be a list of labels")
     return tuple(value)

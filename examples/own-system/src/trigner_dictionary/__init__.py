@@ -48,7 +48,9 @@ def prepare(sentences: Sequence[Sentence]) -> Prepared:
     """Every sentence as one input."""
     words = (tuple(word.lower() for word in s.words) for s in sentences)
     return Prepared(
-        tuple(Example(n, w, s.mentions) for n, (w, s) in enumerate(zip(words, sentences, strict=True)))
+        tuple(
+            Example(n, w, s.mentions) for n, (w, s) in enumerate(zip(words, sentences, strict=True))
+        )
     )
 
 

@@ -9,36 +9,36 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llm_answers import ANSWERS, TERRIBLE
-from llm_stub import PATIENT, answered, failing, serving
+from llm_stub import QUICK_RETRIES, answered, failing, serving
 from oracles.alignment_naive import reachable
 from trigner.corpora import Corpus, document_of
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Mention
 from trigner.prompting import (
+    ENTITY_TYPES,
     REPAIRS,
-    SUBJECTS,
     VARIANTS,
-    Answer,
-    Answers,
-    Asked,
+    Completion,
+    CompletionCache,
+    EntityType,
     Item,
-    Patience,
-    Recorded,
-    Subject,
+    ParsedAnswer,
+    RequestSummary,
+    RetryPolicy,
     Variant,
     align,
+    build_requests,
     endpoint,
-    judge,
-    prepare,
-    questions,
+    entity_types_of,
+    prepare_task,
     read_sentences,
-    run,
-    subjects_of,
+    run_variant,
+    score_variant,
     write_sentences,
 )
-from trigner.prompting.running import mentions_of
+from trigner.prompting.experiment import mentions_of
 
-ADR = SUBJECTS["cadec"]
+ADR = ENTITY_TYPES["cadec"]
 TEXT = "My left leg and arm hurt. No pain."
 LEG = Entity("ADR", ((3, 11), (20, 24)), "left leg hurt")
 ARM = Entity("ADR", ((3, 7), (16, 24)), "left arm hurt")
@@ -58,15 +58,15 @@ GIVEN = [
 
 
 def asked(tmp_path, answerer, variant=VARIANTS[0], data=DATA, **options):
-    task = prepare(data, ADR, train=TRAIN)
+    task = prepare_task(data, ADR, train=TRAIN)
     with serving(answerer) as stub:
-        return run(
+        return run_variant(
             task,
             variant,
-            Answers(tmp_path / "answers.jsonl"),
+            CompletionCache(tmp_path / "answers.jsonl"),
             endpoint(stub.base_url),
             model="m",
-            patience=Patience(**PATIENT),
+            retry_policy=RetryPolicy(**QUICK_RETRIES),
             **options,
         )
 
@@ -76,19 +76,19 @@ def leg_and_arm(prompt):
 
 
 def test_predictions_have_the_characters_of_the_documents(tmp_path):
-    outcome = asked(tmp_path, leg_and_arm)
-    (document,) = outcome.predicted["text"]
+    result = asked(tmp_path, leg_and_arm)
+    (document,) = result.predicted["text"]
     assert document.text == TEXT
     assert [(e.fragments, e.text) for e in document.entities] == [
         (LEG.fragments, "left leg hurt"),
         (ARM.fragments, "left arm hurt"),
     ]
-    assert [outcome.scores[repair].overall.correct for repair in REPAIRS] == [1, 1, 1, 2]
-    assert outcome.scores["text"].discontinuous.f1 == 1.0
-    assert (outcome.by_text.correct, outcome.by_text.gold) == (2, 2)
-    assert outcome.failures.counts["wrong indices"] == 1
-    assert outcome.flags() == [[], []]
-    told = outcome.as_json()
+    assert [result.scores[repair].overall.correct for repair in REPAIRS] == [1, 1, 1, 2]
+    assert result.scores["text"].discontinuous.f1 == 1.0
+    assert (result.by_text.correct, result.by_text.gold) == (2, 2)
+    assert result.failures.counts["wrong indices"] == 1
+    assert [one.flags for one in result.sentences] == [[], []]
+    told = result.as_json()
     assert list(told["scores"]) == list(REPAIRS)
     assert told["sentences"] == told["answered"] == 2
     json.dumps(told)
@@ -96,20 +96,20 @@ def test_predictions_have_the_characters_of_the_documents(tmp_path):
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: v.name)
 def test_every_variant_asks_for_every_sentence(tmp_path, variant):
-    outcome = asked(tmp_path, leg_and_arm, variant)
-    assert len(outcome.questions) == len(outcome.judged) == 2
-    assert all(q.prompt.count("Expected") == variant.shots for q in outcome.questions)
+    result = asked(tmp_path, leg_and_arm, variant)
+    assert len(result.requests) == len(result.sentences) == 2
+    assert all(q.prompt.count("Expected") == variant.shots for q in result.requests)
 
 
 def test_answers_that_are_none_are_empty_predictions_with_a_flag(tmp_path):
     def answerer(prompt):
         return failing(400) if '"leg"' in prompt else answered("It does not hurt.")
 
-    outcome = asked(tmp_path, answerer)
-    assert [document.entities for document in outcome.predicted["text"]] == [()]
-    assert outcome.flags() == [["no answer"], ["unparsable"]]
-    assert outcome.scores["text"].overall.gold == 2
-    assert outcome.failures.counts["no answer"] == outcome.failures.counts["unparsable"] == 1
+    result = asked(tmp_path, answerer)
+    assert [document.entities for document in result.predicted["text"]] == [()]
+    assert [one.flags for one in result.sentences] == [["no answer"], ["unparsable"]]
+    assert result.scores["text"].overall.gold == 2
+    assert result.failures.counts["no answer"] == result.failures.counts["unparsable"] == 1
 
 
 @pytest.mark.parametrize(
@@ -125,35 +125,35 @@ def test_answers_that_are_none_are_empty_predictions_with_a_flag(tmp_path):
     ids=["apostrophes and strings", "out of range", "and no text", "truncated", "refusal", "prose"],
 )
 def test_what_models_do_is_taken_as_far_as_it_goes(tmp_path, text, found):
-    outcome = asked(tmp_path, lambda p: answered(text if '"leg"' in p else "[]"))
-    score = outcome.scores["text"].overall
+    result = asked(tmp_path, lambda p: answered(text if '"leg"' in p else "[]"))
+    score = result.scores["text"].overall
     assert (score.correct, score.predicted) == (found, found)
 
 
 def test_a_sample_is_documents_of_its_own():
     many = Corpus((DATA.documents[0], Document("e", "My arm hurts. My leg is well.")), "brat", ())
-    task = prepare(many, ADR, size=2, seed=3)
+    task = prepare_task(many, ADR, size=2, seed=3)
     assert len(task.documents) == len(task.sentences) == 2
     assert task.documents[0].id == "d:1"
     assert task.sentences[0].mentions == (Mention((1, 2, 5), "ADR"), Mention((1, 4, 5), "ADR"))
     assert all(document.words is not None for document in task.documents)
-    assert len(prepare(many, ADR, stratified=True).sentences) == 2
-    assert len(prepare(many, ADR, stratified=True, size=9).sentences) == 2
-    assert len(prepare(many, ADR, stratified=True, size=1).sentences) == 1
+    assert len(prepare_task(many, ADR, stratified=True).sentences) == 2
+    assert len(prepare_task(many, ADR, stratified=True, size=9).sentences) == 2
+    assert len(prepare_task(many, ADR, stratified=True, size=1).sentences) == 1
 
 
 def test_other_types_are_left_out_of_gold_and_examples():
     drug = Entity("Drug", ((26, 28),), "No")
     data = Corpus((Document("d", TEXT, (LEG, drug)),), "brat", ())
-    task = prepare(data, ADR)
+    task = prepare_task(data, ADR)
     assert [e.label for d in task.documents for e in d.entities] == ["ADR"]
 
 
 def test_parameters_of_a_request():
-    task = prepare(DATA, ADR)
-    (first, _) = questions(task, VARIANTS[0], "m", {"max_tokens": None, "top_p": 1})
+    task = prepare_task(DATA, ADR)
+    (first, _) = build_requests(task, VARIANTS[0], "m", {"max_tokens": None, "top_p": 1})
     assert first.parameters == {"temperature": 0, "seed": 0, "top_p": 1}
-    (first, _) = questions(task, Variant(json_schema=True), "m")
+    (first, _) = build_requests(task, Variant(json_schema=True), "m")
     assert first.parameters["response_format"]["type"] == "json_schema"
     assert first.parameters["max_tokens"] == 1024
 
@@ -162,15 +162,15 @@ def test_credentialed_corpora_are_refused_also_from_python(tmp_path):
     there = endpoint("http://192.0.2.1/v1")
     for data, train in ((Corpus(DATA.documents, "share13", ()), None), (DATA, "share14")):
         learned = None if train is None else Corpus(TRAIN.documents, train, ())
-        task = prepare(data, ADR, train=learned)
+        task = prepare_task(data, ADR, train=learned)
         with pytest.raises(InputError, match="credentialed"):
-            run(task, VARIANTS[0], Answers(tmp_path / "a.jsonl"), there, model="m")
+            run_variant(task, VARIANTS[0], CompletionCache(tmp_path / "a.jsonl"), there, model="m")
     assert not (tmp_path / "a.jsonl").exists()
 
 
 def test_types_of_answers():
-    two = [Subject(n, n, n) for n in ("ADR", "Drug")]
-    answer = Answer(
+    two = [EntityType(n, n, n) for n in ("ADR", "Drug")]
+    answer = ParsedAnswer(
         tuple(Item((n,), None, t) for n, t in enumerate(["drug", None, "Dose", "ADR", "ADR"])),
         "list",
     )
@@ -186,7 +186,9 @@ def test_types_of_answers():
 
 def test_mentions_stand_once_and_echoes_do_not():
     item = Item((1, 0), None, "ADR")
-    answer = Answer((item, Item((0, 1), None, None), Item((2,), "x", "ADR", is_echo=True)), "list")
+    answer = ParsedAnswer(
+        (item, Item((0, 1), None, None), Item((2,), "x", "ADR", is_echo=True)), "list"
+    )
     assert mentions_of(answer, ["a", "b", "c"], ADR, "strict") == (Mention((0, 1), "ADR"),)
 
 
@@ -202,19 +204,16 @@ def test_nothing_terrible_ends_a_run(text):
 
 def judged_as(texts):
     """Answers through alignment, scores and failures into the file of sentences."""
-    task = prepare(DATA, ADR)
-    asking = questions(task, VARIANTS[0], "m")
-    recorded = [
-        Recorded("k", "m", "", {}, "", text, "stop", None, None, None, 1, 0.0, "", "")
-        for text in texts
-    ]
-    outcome = judge(task, VARIANTS[0], asking, recorded, Asked(len(texts), 0))
-    json.dumps([outcome.as_json(), outcome.flags()])
+    task = prepare_task(DATA, ADR)
+    requests = build_requests(task, VARIANTS[0], "m")
+    completions = [Completion(text, "stop", None, None, None, 1, 0.0) for text in texts]
+    result = score_variant(task, VARIANTS[0], requests, completions, RequestSummary(len(texts), 0))
+    json.dumps([result.as_json(), [one.flags for one in result.sentences]])
     with TemporaryDirectory() as folder:
         path = Path(folder) / "sentences.jsonl"
-        write_sentences(path, task, outcome)
+        write_sentences(path, task, result)
         read = list(read_sentences(path))
-    assert [one.mentions for one in read] == [one.predicted for one in outcome.judged]
+    assert [one.mentions for one in read] == [one.predicted for one in result.sentences]
 
 
 WORDS = ("pain", "in", "legs", "and", "pain", "in", "arms")
@@ -253,10 +252,10 @@ def test_no_repair_beats_an_oracle(items, gold):
     best = sum(not gold.isdisjoint(reachable(WORDS, item.indices, item.text)) for item in items)
     for repair in REPAIRS:
         assert sum(align(item, WORDS, repair) in gold for item in items) <= best
-        found = mentions_of(Answer(tuple(items), "list"), WORDS, ADR, repair)
+        found = mentions_of(ParsedAnswer(tuple(items), "list"), WORDS, ADR, repair)
         assert sum(mention.words in gold for mention in found) <= best
         assert len(found) <= len(items)
 
 
 def test_subjects_come_from_the_documents():
-    assert subjects_of(DATA.documents, format=DATA.format) == (Subject("ADR", "ADR", "ADR"),)
+    assert entity_types_of(DATA.documents, format=DATA.format) == (EntityType("ADR", "ADR", "ADR"),)

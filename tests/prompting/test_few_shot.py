@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from oracles import bm25_naive
 from trigner.errors import InputError
 from trigner.mentions import Mention, Sentence
-from trigner.prompting import chooser, stratum
-from trigner.prompting.examples import K1, B, Bm25
+from trigner.prompting import few_shot_examples, stratum
+from trigner.prompting.few_shot import K1, B, Bm25
 
 APART, TOGETHER = (Mention((0, 2), "A"),), (Mention((0, 1), "A"),)
 
@@ -27,29 +27,29 @@ ASKED = Sentence("test", 0, ("a", "b", "c", "d", "e"), (), ())
 
 def test_fixed_examples_are_of_each_kind_in_turn_and_the_same_for_all():
     for shots, kinds in ((0, []), (1, [0]), (2, [0, 1]), (3, [0, 1, 2]), (5, [0, 0, 1, 1, 2])):
-        chosen = chooser(TRAIN, shots, "fixed")(ASKED)
+        chosen = few_shot_examples(TRAIN, shots, "fixed")(ASKED)
         assert [stratum(s) for s in chosen] == kinds
-    one, two = (chooser(TRAIN, n, "fixed")(ASKED) for n in (1, 2))
+    one, two = (few_shot_examples(TRAIN, n, "fixed")(ASKED) for n in (1, 2))
     assert two[0] == one[0]
 
 
 def test_seeds_draw_other_examples():
-    assert len({chooser(TRAIN, 2, "fixed", seed=seed)(ASKED) for seed in range(9)}) > 1
+    assert len({few_shot_examples(TRAIN, 2, "fixed", seed=seed)(ASKED) for seed in range(9)}) > 1
 
 
 @pytest.mark.parametrize("choice", ["fixed", "similar"])
 def test_a_text_is_never_its_own_example(choice):
-    choose = chooser(TRAIN, 2, choice)
+    examples_of = few_shot_examples(TRAIN, 2, choice)
     for one in TRAIN:
-        chosen = choose(one)
+        chosen = examples_of(one)
         assert len(chosen) == 2
         assert one.words not in [example.words for example in chosen]
 
 
 @pytest.mark.parametrize("choice", ["fixed", "similar"])
 def test_sentences_too_short_or_long_are_no_examples(choice):
-    with pytest.raises(InputError, match="the training part has 1 sentences"):
-        chooser([TRAIN[0], *TRAIN[-2:]], 2, choice)(ASKED)
+    with pytest.raises(InputError, match="only 1 training sentences qualify"):
+        few_shot_examples([TRAIN[0], *TRAIN[-2:]], 2, choice)(ASKED)
 
 
 def test_similar_ones_share_rare_words_and_have_mentions():
@@ -63,9 +63,9 @@ def test_similar_ones_share_rare_words_and_have_mentions():
         of(3, "the heart of the matter"),
     ]
     asked = Sentence("test", 0, ("a", "rash", "on", "the", "back"), (), ())
-    choose = chooser(train, 2, "similar")
-    assert choose(asked)[0] == train[1]
-    assert train[2] not in chooser(train, 3, "similar")(asked)
+    examples_of = few_shot_examples(train, 2, "similar")
+    assert examples_of(asked)[0] == train[1]
+    assert train[2] not in few_shot_examples(train, 3, "similar")(asked)
 
 
 @given(
