@@ -56,7 +56,7 @@ def test_several_baselines_and_one_without_results(finished, corpus):
 def test_a_system_at_several_points_is_a_baseline_at_each(declare, corpus, tmp_path):
     study = declare(
         "title: a\nseeds: [1]\nsystems: {with: , without: {triplets.weight: 0}}\n"
-        "axes: {network.lstm_size: [8, 16]}\nbeside: {other: {triplets.margin: 2}}\n"
+        "axes: {network.lstm_size: [8, 16]}\ncompared: {other: {triplets.margin: 2}}\n"
         "report: {baseline: without}\n"
     )
     for run in runs(study, protocol("full")):
@@ -88,7 +88,7 @@ def test_what_is_uneven_is_told(declare, corpus, tmp_path):
     systems = gather(runs(study, protocol("full")), [made, bare], corpus.hashes)
     summary = summarise("small", systems, ["control"])
     told = "\n".join(summary.remarks)
-    assert "window=none: 0 of 2 seeds are there" in told
+    assert "window=none: 0 of 2 seeds have results" in told
     assert "without the model chosen by discontinuous F1: window=5-1-" in told
     assert "without predictions, so in no test: control-1-" in told
     assert told.endswith(": odd")
