@@ -50,6 +50,7 @@ NEVER_TORCH = {
 }
 TORCH_ONLY_INSIDE_FUNCTIONS = NEVER_TORCH | {"__init__", "__main__", "batches", "cli"}
 HEAVY = {"torch", "transformers", "accelerate", "safetensors", "tensorboard", "matplotlib"}
+HEAVY |= {"pandas", "jinja2"}
 
 NAMELESS = {"utils", "util", "common", "helpers", "helper", "misc"}
 LONGEST_FILE = 400

@@ -131,7 +131,7 @@ def test_language_models_stand_beside_the_systems(finished, corpus_folder, tmp_p
     written = write_report(context, tmp_path / "a", QUIET, prompted=[tmp_path / "qwen"])
     assert "language-models-small-1.html" in {path.name for path in written}
     text = (tmp_path / "a" / "report.md").read_text()
-    section = text.split("## small: beside language models")[1]
+    section = text.split("## small: compared with language models")[1]
     assert "On the 1 of 3 test sentences that were asked about" in section
     assert "| qwen, two-shot | – | 0.00 |" in section
     with pytest.raises(InputError, match="--prompted needs the one corpus of its answers"):

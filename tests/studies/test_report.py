@@ -27,7 +27,7 @@ def tables(finished, corpus):
     report = report_of(study, read_results(results, "small"), corpus, ["control"], statistics)
     assert [section.title for section in report.sections] == [
         "Systems",
-        "Beside the published numbers",
+        "Compared with published numbers",
         "small: scores",
         "small: significance",
         "small: data",
@@ -40,7 +40,7 @@ def tables(finished, corpus):
 
 
 def test_what_systems_set(tables):
-    rows = dict(tables["Settings other than those of the preset clean"].rows)
+    rows = dict(tables["Settings that differ from the preset clean"].rows)
     assert rows["window=5"] == "`triplets.window=5`"
     assert rows["window=none"] == "`triplets.window=none`"
     assert rows["control"] == "`triplets.weight=0.0`"
@@ -97,7 +97,7 @@ def test_what_was_not_kept_has_no_empty_table(declare, corpus, tmp_path):
     report = report_of(study, there, corpus, ["control"])
     assert [section.title for section in report.sections] == [
         "Systems",
-        "Beside the published numbers",
+        "Compared with published numbers",
         "small: scores",
         "small: runs",
     ]

@@ -50,7 +50,7 @@ def test_several_baselines_and_one_without_results(finished, corpus):
     ]
     there, back = (summary.comparisons[n].tests["overall"].difference for n in (1, 3))
     assert there == pytest.approx(-back)
-    assert summary.remarks == ("no results of other, so nothing is tested against it",)
+    assert summary.remarks == ("other has no results, so nothing is tested against it",)
 
 
 def test_a_system_at_several_points_is_a_baseline_at_each(declare, corpus, tmp_path):
@@ -76,7 +76,7 @@ def test_a_baseline_that_is_alone_is_there(declare, corpus, tmp_path):
             result_of(run, corpus, tmp_path)
     summary = summary_of(study, tmp_path, corpus)
     assert (summary.baselines, summary.comparisons) == (("control",), ())
-    assert not any("no results of" in remark for remark in summary.remarks)
+    assert not any("has no results" in remark for remark in summary.remarks)
 
 
 def test_what_is_uneven_is_told(declare, corpus, tmp_path):

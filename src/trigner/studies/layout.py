@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pandas
 from pandas import DataFrame
 
 from trigner.evaluation import SLICES
@@ -72,7 +73,11 @@ class Report:
 def cells_of(rows: Iterable[Any], columns: list[str] | None = None) -> DataFrame:
     """Rows, or dicts by column, as text; what is missing as a dash."""
     cells = DataFrame(list(rows), columns=columns, dtype=object)
-    return cells.where(cells.notna(), NOTHING).map(str)
+    return cells.map(_text)
+
+
+def _text(cell: Any) -> str:
+    return NOTHING if pandas.isna(cell) else str(cell)
 
 
 def score_table(

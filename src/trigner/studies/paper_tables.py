@@ -17,7 +17,7 @@ def published_section(name: str, summaries: Sequence[Summary]) -> Section:
     tables = [_published(known, summaries, rate) for rate in RATES]
     note = " ".join(filter(None, [known.about, known.source]))
     shown = tuple(table for table in tables if table is not None)
-    return Section("Beside the published numbers", (note,), shown)
+    return Section("Compared with published numbers", (note,), shown)
 
 
 def _published(known: PublishedTable, summaries: Sequence[Summary], rate: str) -> Table | None:

@@ -68,9 +68,9 @@ def make_report(
 
 
 def _compared_systems(summaries: Sequence[Summary]) -> Section:
-    """What each system sets otherwise than the preset that studies start from."""
+    """The settings of each system that differ from the preset that studies start from."""
     start = resolve(preset=START)
-    # Its identity leaves out what only other schemes read: they may have it unchanged.
+    # Its identity leaves out what only other schemes read, so that they may have it unchanged.
     clean = flat(start.model_dump(mode="json")) | flat(identity(start, None))
     own = {
         system.name: {
@@ -90,10 +90,10 @@ def _compared_systems(summaries: Sequence[Summary]) -> Section:
         (name, _listed({n: v for n, v in settings.items() if n not in shared}) or NOTHING)
         for name, settings in own.items()
     ]
-    told = f"Beside what is listed, all have {_listed(shared)}." if shared else ""
-    title = f"Settings other than those of the preset {START}"
+    common = f"In addition, all have {_listed(shared)}." if shared else ""
+    title = f"Settings that differ from the preset {START}"
     table = Table(title, cells_of(rows, ["system", "settings"]), prose=True)
-    return Section("Systems", tuple(filter(None, [told])), (table,))
+    return Section("Systems", tuple(filter(None, [common])), (table,))
 
 
 def _listed(settings: Mapping[str, Any]) -> str:
@@ -137,16 +137,16 @@ def _of_corpus(
     scores = Section(f"{summary.corpus}: scores", (), shown, tuple(figures))
     tests = None
     if any(compared.tests for compared in summary.comparisons):
-        told = (
+        about = (
             "Each system less a baseline, in points of F1, with the 95 % interval of the paired"
             " bootstrap, its p value and that of approximate randomisation (10,000"
             " resamples of the test sentences each, two-sided, mean over the seeds that both have)."
-            " They tell how sure a difference is on other sentences, not with other seeds:"
-            " the deviations above do that.",
+            " They show how certain a difference is on other sentences, not with other seeds:"
+            " for those see the deviations above.",
         )
         compared = (_tests(summary, b, by) for b in summary.baselines for by in CHOSEN_BY)
         with_rows = tuple(table for table in compared if not table.cells.empty)
-        tests = Section(f"{summary.corpus}: significance", told, with_rows)
+        tests = Section(f"{summary.corpus}: significance", about, with_rows)
     return [scores, tests, _described(summary.corpus, statistics), _runs(summary)]
 
 
@@ -220,12 +220,12 @@ def _prompted(compared: PromptedComparison) -> Section:
         f"On the {len(compared.gold):,} of {compared.total:,} test sentences that were asked about",
         [(name, str(seeds) if seeds else NOTHING) for name, seeds, _ in found],
         [spreads for _, _, spreads in found],
-        # A language model is asked once, and always answers the same.
+        # A language model is asked once, and always gives the same answer.
         [seeds in (0, most) for _, seeds, _ in found],
         f"Entities of the type {' or '.join(compared.types)}. Indices of language models repaired"
         " by the texts they name (repair `text`).",
     )
-    return Section(f"{compared.corpus}: beside language models", tables=(table,))
+    return Section(f"{compared.corpus}: compared with language models", tables=(table,))
 
 
 def _described(corpus: str, statistics: Mapping[str, Statistics]) -> Section | None:
@@ -286,8 +286,8 @@ def _runs(summary: Summary) -> Section:
     # A signature is of the part that scores are counted on; the other parts decide them, too.
     data = next(iter(summary.results)).data
     hashes = ", ".join(f"{part} `{digest[:16]}`" for part, digest in data.items())
-    told = f"Hashes of the documents that all runs had: {hashes}."
-    return Section(f"{summary.corpus}: runs", (told,), (table,), (), summary.remarks)
+    used = f"Hashes of the documents that all runs used: {hashes}."
+    return Section(f"{summary.corpus}: runs", (used,), (table,), (), summary.remarks)
 
 
 def _epochs(result: Result) -> str:

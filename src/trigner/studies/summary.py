@@ -117,7 +117,7 @@ def gather(
 
 
 def summarise(corpus: str, systems: Sequence[System], baselines: Sequence[str]) -> Summary:
-    """Compare all systems with each baseline, and say in which ways the results are uneven."""
+    """Compare all systems with each baseline, and list what is missing or unlike in the results."""
     able = {system.name: system for system in systems if system.results}
     pairs = [
         (name, system.name, before.name)
@@ -135,7 +135,7 @@ def summarise(corpus: str, systems: Sequence[System], baselines: Sequence[str]) 
             for baseline, name, before in pairs
         ]
     remarks = [
-        f"no results of {name}, so nothing is tested against it"
+        f"{name} has no results, so nothing is tested against it"
         for name in baselines
         if name not in there
     ]
@@ -190,7 +190,7 @@ def _remarks(systems: Sequence[System]) -> list[str]:
         remarks.append(f"without predictions, so in no test: {', '.join(lacking)}")
     versions = {_versions(result) for result in results}
     if len(versions) > 1:
-        remarks.append(f"made with several versions: {'; '.join(sorted(versions))}")
+        remarks.append(f"trained with different versions: {'; '.join(sorted(versions))}")
     remarks += [f"{r.stem}: {note}" for r in results for note in r.notes]
     return remarks
 
