@@ -173,7 +173,7 @@ def test_a_setting_that_has_changed_its_name_is_refused_with_the_new_one(former,
 
 
 def test_what_a_system_does_not_read_is_refused_unless_it_is_shared():
-    with pytest.raises(InputError, match="task.tag_weight changes nothing: the system toe does"):
+    with pytest.raises(InputError, match=r"task\.tag_weight changes nothing: the system toe does"):
         resolve(options={"system": "toe"}, assignments=["task.tag_weight=2"])
     resolve(options={"system": "toe"}, shared=["task.tag_weight=2"])
 
