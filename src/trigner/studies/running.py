@@ -208,7 +208,7 @@ def _scored(
 
 def _device_name(name: str) -> str:
     device = choose_device(name)
-    return torch.cuda.get_device_name(context.device) if device.type == "cuda" else device.type
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
 
 
 def _begin(folder: Path, run: Run) -> None:

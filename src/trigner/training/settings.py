@@ -161,6 +161,10 @@ class Settings(_Section):
                 raise ValueError(f"model.toe.heads must divide model.lstm_size: {size} / {heads}")
         return self
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Its class is made for its system and has no name that another process could import.
+        return _settings_from, (self.model_dump(mode="json"),)
+
     def identity(self) -> dict[str, Any]:
         """The dotted settings that change what a training makes of the same data."""
         spec = system_spec(self.system)
@@ -175,6 +179,10 @@ def flat(settings: Mapping[str, Any], above: str = "") -> dict[str, Any]:
         name = f"{above}{key}"
         found.update(flat(value, f"{name}.") if isinstance(value, Mapping) else {name: value})
     return found
+
+
+def _settings_from(values: Mapping[str, Any]) -> Settings:
+    return settings_of(system_spec(values["system"])).model_validate(values)
 
 
 @cache
