@@ -56,8 +56,8 @@ def test_another_scheme_sets_nothing_else(declare, corpus, tmp_path):
     report = report_of(study, read_results(tmp_path, "small"), corpus)
     ((corro, of_corro), (mac, of_mac)) = report.sections[0].tables[0].rows
     assert (corro, mac) == ("corro", "mac")
-    assert of_corro == "`scheme=corro`, `model.special_words=false`, `triplets.weight=0.0`"
-    assert of_mac.startswith("`scheme=mac`, `model.mac.span_size=96`")
+    assert of_corro == "`system=corro`, `model.special_words=false`"
+    assert of_mac.startswith("`system=mac`, `model.mac.span_size=96`")
     assert "model.toe" not in of_mac
 
 

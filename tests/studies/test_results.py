@@ -2,17 +2,22 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from study_results import result_of
 from trigner.errors import InputError
-from trigner.studies import protocol, runs
-from trigner.studies.results import ADDED, find, flat, read_results, run_name
+from trigner.former_names import FORMER_NAMES
+from trigner.studies import find_study, protocol, runs
+from trigner.studies.grid import Changes
+from trigner.studies.results import ADDED, find, read_results, run_name
+
+ROOT = Path(__file__).resolve().parents[2]
 
 # Who adds a setting: results that came before it have to be told apart by `ADDED`.
 FIRST = """
-adaptation encoder scheme seed
+adaptation encoder system seed
 model.biaffine_size model.chained model.channels model.co_predictor model.dilations
 model.distance_size model.embedding_dropout model.empty_word model.encoder_layers
 model.feature_dropout model.grid_size model.lstm_size model.mask_between model.normalised
@@ -24,7 +29,7 @@ triplets.full_grid triplets.margin triplets.metric triplets.negatives triplets.o
 triplets.per_entity triplets.reduction triplets.selection triplets.source
 triplets.special_positive triplets.unique_masks triplets.unique_pairs triplets.weight
 triplets.window triplets.window_from triplets.window_metric
-revisions.network.pair_map=low_rank
+revisions.model.pair_map=low_rank
 """
 
 
@@ -34,7 +39,7 @@ def run(declare):
 
 
 def test_settings_younger_than_results_say_what_was_before(run):
-    assert set(flat(run.identity)) == {*FIRST.split(), *ADDED} - {"sampling.conjunctions"}
+    assert set(run.identity) == {*FIRST.split(), *ADDED} - {"sampling.conjunctions"}
 
 
 def test_a_result_is_read_as_it_was_written(run, corpus, tmp_path):
@@ -54,14 +59,43 @@ def test_a_result_belongs_to_runs_with_equal_settings_and_data(run, corpus, tmp_
     assert find([made], run.identity, None) is made
     assert find([made], {**run.identity, "seed": 9}, corpus.hashes) is None
     assert find([made], run.identity, {**corpus.hashes, "test": "0"}) is None
-    young = {**run.identity, "optimisation": {**run.identity["optimisation"], "ema": None}}
+    young = {**run.identity, "optimisation.young": None}
     assert find([made], young, corpus.hashes) is None
-    monkeypatch.setattr("trigner.studies.results.ADDED", {"optimisation.ema": None})
+    monkeypatch.setattr("trigner.studies.results.ADDED", {**ADDED, "optimisation.young": None})
     assert find([made], young, corpus.hashes) is made
-    averaged = {**run.identity, "optimisation": {**run.identity["optimisation"], "ema": 0.99}}
-    assert find([made], averaged, corpus.hashes) is None
-    before = {name: value for name, value in run.identity.items() if name != "revisions"}
+    assert find([made], {**young, "optimisation.young": 0.99}, corpus.hashes) is None
+    before = {n: value for n, value in run.identity.items() if not n.startswith("revisions")}
     assert find([made], before, corpus.hashes) is None
+
+
+def test_a_result_in_the_names_of_former_versions_belongs_to_the_same_run(run, corpus, tmp_path):
+    made = result_of(run, corpus, tmp_path)
+    names = {current: former for former, current in FORMER_NAMES.items()}
+    former = {
+        "scheme": "w2ner",
+        "network": {"mac": {"size": 3}},  # what w2ner does not read was written down once
+        "revisions": {"network.pair_map=low_rank": "of normalised word states"},
+    }
+    for name, value in run.identity.items():
+        if name.startswith(("system", "revisions")):
+            continue
+        old = names.get(name, name).replace("model.", "network.")
+        section, dot, key = old.partition(".")
+        former.setdefault(section, {})[key] = value if dot else None
+        if not dot:
+            former[section] = value
+    assert find([replace(made, settings=former)], run.identity, corpus.hashes) is not None
+
+
+def test_the_kept_results_of_former_versions_are_those_of_todays_studies():
+    """Of batches that weigh alike, as they all did then."""
+    kept = read_results(ROOT / "docs" / "results" / "studies", "spl-adr")
+    changes = Changes(assignments=["optimisation.batch_weighting=equal"])
+    expected = {"best": ("best", "dense"), "systems": ("systems", "cpu")}
+    for name, dense in expected.values():
+        made = runs(find_study(name), protocol(dense), changes)
+        there = [run for run in made if find(kept, run.identity, None) is not None]
+        assert len(there) >= len(made) // 2, name
 
 
 def test_of_several_the_one_with_predictions_is_taken(run, corpus, tmp_path):

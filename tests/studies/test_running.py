@@ -133,7 +133,7 @@ def test_the_adapted_encoder_is_shared(declare, encoder, corpus, context):
     study = declare(
         "title: a\nseeds: [1, 2]\n"
         "base:\n  adapt: true\n  adapt.epochs: 1\n  optimisation.epochs: 1\n"
-        "  network: {lstm_size: 8, channels: 4, pair_size: 6, grid_size: 5}\n"
+        "  model: {lstm_size: 8, channels: 4, pair_size: 6, grid_size: 5}\n"
     )
     one, two = runs(study, protocol("full"), Changes(encoder=str(encoder)))
     first = run_job(one, corpus, context, QUIET)
@@ -149,7 +149,7 @@ def test_an_adaptation_that_cannot_be_gone_on_with(declare, encoder, corpus, con
     study = declare(
         "title: a\nseeds: [1]\nbase:\n  adapt: true\n  adapt.epochs: 2\n"
         "  optimisation.epochs: 1\n"
-        "  network: {lstm_size: 8, channels: 4, pair_size: 6, grid_size: 5}\n"
+        "  model: {lstm_size: 8, channels: 4, pair_size: 6, grid_size: 5}\n"
     )
     (run,) = runs(study, protocol("full"), Changes(encoder=str(encoder)))
 

@@ -144,7 +144,8 @@ def with_effect(values: Mapping[str, Any]) -> dict[str, Any]:
         found = {name: value for name, value in found.items() if not name.startswith(idle)}
     if not found.get("triplets.weight"):
         # Nothing else of them is looked at: the control of one study is that of another.
-        found = {name: value for name, value in found.items() if not name.startswith("triplets.")}
+        others = [n for n in found if n.startswith("triplets.") and n != "triplets.weight"]
+        found = {name: value for name, value in found.items() if name not in others}
     elif "triplets.selection" in found:
         selection = found["triplets.selection"]
         found["triplets.selection"] = SELECTION_ALIASES.get(selection, selection)

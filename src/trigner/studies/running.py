@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import torch
 import transformers
@@ -35,7 +35,7 @@ from trigner.studies.results import (
     write_result,
 )
 from trigner.training import Checkpoint, Trained, train
-from trigner.training.adaptation import adapt
+from trigner.training.adaptation import AdaptationSettings, adapt
 from trigner.training.records import RUN, read_record, write_record
 from trigner.training.trainer import METRICS
 
@@ -138,8 +138,9 @@ def _resuming(folder: Path, resume: bool) -> Iterator[None]:
 
 def _adapted(run: Run, corpus: CorpusSplits, context: StudyContext, console: Console) -> Path:
     """The encoder adapted to the training text, by the first run that needs it."""
-    wanted = {"encoder": run.identity["encoder"], "adaptation": run.identity["adaptation"]}
-    name = run_name("encoder", {**wanted, "seed": run.adaptation.seed}, corpus.hashes)  # type: ignore[union-attr]
+    adaptation = cast(AdaptationSettings, run.adaptation)
+    wanted = {"encoder": run.identity["encoder"], "adaptation": adaptation.model_dump(mode="json")}
+    name = run_name("encoder", {**wanted, "seed": adaptation.seed}, corpus.hashes)
     out = context.work / corpus.name / name
     out.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{out}.lock"):
