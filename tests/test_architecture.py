@@ -18,7 +18,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # A room may import the rooms of the layers above its own, and `PEERS` of its own layer.
 LAYERS = (
-    {"mentions", "errors"},
+    {"mentions", "errors", "atomic_files", "arrays"},
     {"text", "corpora", "schemes", "evaluation", "prompting"},
     {"batches", "model_folder", "rendering"},
     {"networks", "triplets"},
@@ -29,6 +29,7 @@ LAYERS = (
 )
 PEERS = {
     ("mentions", "errors"),
+    ("atomic_files", "errors"),
     ("evaluation", "text"),  # the sentences that slices are about
     ("corpora", "text"),  # formats of ready words, when a document of raw text is written
     ("prompting", "corpora"),  # which corpora may leave the machine
@@ -41,6 +42,8 @@ NEVER_TORCH = {
     "mentions",
     "model_folder",
     "errors",
+    "atomic_files",
+    "arrays",
     "text",
     "corpora",
     "schemes",

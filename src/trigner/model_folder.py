@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -103,36 +102,3 @@ def description_as_json(values: Mapping[str, Any]) -> str:
     """The text of `trigner.json`."""
     whole = {"format": FORMAT_VERSION, "trigner": __version__, **values}
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
-
-
-def replace_together(writers: Mapping[Path, Callable[[Path], object]]) -> None:
-    """New files for old ones: all, or on any failure none.
-
-    The last file stands for the whole: it goes first and comes last, so that what an end in
-    between leaves behind is refused, not mistaken for a model.
-    """
-    new = {path: path.with_name(path.name + ".partial") for path in writers}
-    old = {path: path.with_name(path.name + ".previous") for path in writers}
-    moves: list[tuple[Path, Path]] = []
-    try:
-        for path, write in writers.items():
-            write(new[path])
-        for path in reversed(list(writers)):
-            if path.exists():
-                _move(path, old[path], moves)
-        for path in writers:
-            _move(new[path], path, moves)
-    except BaseException:
-        for source, target in reversed(moves):
-            os.replace(target, source)
-        raise
-    finally:
-        for path in new.values():
-            path.unlink(missing_ok=True)
-    for path in old.values():
-        path.unlink(missing_ok=True)
-
-
-def _move(source: Path, target: Path, moves: list[tuple[Path, Path]]) -> None:
-    os.replace(source, target)
-    moves.append((source, target))

@@ -1,8 +1,6 @@
-"""Exact decoding, strictness, whole files or none."""
+"""Exact decoding, strictness, what fragments must be."""
 
 from __future__ import annotations
-
-from contextlib import suppress
 
 import pytest
 
@@ -12,12 +10,9 @@ from trigner.corpora.reading import (
     decoded_lines,
     fault,
     opened,
-    partial_of,
     read_text,
-    write_text,
-    written,
 )
-from trigner.errors import InputError, TrignerError
+from trigner.errors import InputError
 
 
 def test_text_is_read_as_it_stands(tmp_path):
@@ -53,49 +48,6 @@ def test_skipped_annotations_are_listed(tmp_path):
     ]
 
 
-def test_a_file_is_written_whole_into_new_folders(tmp_path):
-    path = tmp_path / "new" / "a.txt"
-    write_text(path, "a\r\n\U0001f635")
-    assert path.read_bytes() == "a\r\n\U0001f635".encode()
-    assert [p.name for p in path.parent.iterdir()] == ["a.txt"]
-
-
-def test_text_that_cannot_be_encoded_leaves_the_old_file(tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_text("old")
-    with pytest.raises(InputError, match="UTF-8"):
-        write_text(path, "\ud800")
-    assert path.read_text() == "old"
-    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
-
-
-def test_a_file_gets_its_name_when_it_is_whole(tmp_path):
-    path = tmp_path / "new" / "a.txt"
-    with written(path, keep=True) as put:
-        put("one\n")
-        assert not path.exists()
-        put("two")
-    assert path.read_text() == "one\ntwo"
-    assert [p.name for p in path.parent.iterdir()] == ["a.txt"]
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, InputError("bad")])
-def test_what_was_written_before_an_error_is_kept_where_asked(tmp_path, error):
-    path = tmp_path / "a.txt"
-    for keep, first, left in ((True, "one", True), (True, "", False), (False, "one", False)):
-        with suppress(KeyboardInterrupt, InputError), written(path, keep=keep) as put:
-            put(first)
-            raise error
-        assert partial_of(path).exists() is left
-        assert not path.exists()
-        partial_of(path).unlink(missing_ok=True)
-
-
-def test_an_error_of_what_is_written_is_not_the_disks(tmp_path):
-    with pytest.raises(FileNotFoundError), written(tmp_path / "a.txt"):
-        raise FileNotFoundError("of the reader")
-
-
 def test_lines_keep_their_characters_and_numbers(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes("a\r\n\n\u2028b\u0085c".encode())
@@ -105,12 +57,6 @@ def test_lines_keep_their_characters_and_numbers(tmp_path):
         list(decoded_lines([b"ab\n", b"c\xff"], "x"))
     with pytest.raises(InputError, match="cannot be read"), opened(tmp_path / "absent"):
         pass
-
-
-def test_a_file_where_a_folder_should_be_is_told(tmp_path):
-    (tmp_path / "a").write_text("x")
-    with pytest.raises(TrignerError, match="cannot write"):
-        write_text(tmp_path / "a" / "b.txt", "x")
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from trigner.atomic_files import write_text
 from trigner.cli.output import print_json, refuse_non_empty, results, tell
-from trigner.corpora.reading import write_text
 from trigner.errors import InputError
 from trigner.evaluation import Scores, compare, errors_table, table
 from trigner.mentions import Document

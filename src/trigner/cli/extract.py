@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from trigner.atomic_files import atomic_write, partial_of
 from trigner.cli.inputs import Inputs, inputs
 from trigner.cli.options import (
     BatchSize,
@@ -22,8 +23,7 @@ from trigner.cli.options import (
     load_extractor,
 )
 from trigner.cli.output import progress, refuse_non_empty, results, tell
-from trigner.corpora import FORMATS, as_json_line, partial_of, writable, write
-from trigner.corpora.reading import written
+from trigner.corpora import FORMATS, as_json_line, writable, write
 from trigner.errors import InputError
 from trigner.mentions import Document
 from trigner.model_folder import BUNDLED
@@ -144,7 +144,7 @@ def _written(
     elif out is None:
         _print(found, many=inputs.total != 1)
     elif format == "html":
-        with written(out, keep=True) as put:
+        with atomic_write(out, keep=True) as put:
             for part in documents_page_parts(found, title=inputs.title):
                 put(part)
     else:

@@ -11,11 +11,11 @@ from typing import Annotated
 
 import typer
 
+from trigner.atomic_files import write_text
 from trigner.cli.comparing import check_page
 from trigner.cli.options import load_extractor, model_folder
 from trigner.cli.output import results, tell
 from trigner.corpora import FORMATS, write
-from trigner.corpora.reading import write_text
 from trigner.errors import InputError
 from trigner.evaluation import compare, table
 from trigner.prompting import (

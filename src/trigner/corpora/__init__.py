@@ -18,7 +18,7 @@ from trigner.corpora.formats import (
 from trigner.corpora.jsonl import as_json_line, read_lines
 from trigner.corpora.parts import NoPartError
 from trigner.corpora.published import Counts
-from trigner.corpora.reading import Notice, Reading, WriteReport, partial_of
+from trigner.corpora.reading import Notice, Reading, WriteReport
 from trigner.corpora.words import document_of
 from trigner.errors import InputError
 from trigner.mentions import Document
@@ -36,7 +36,6 @@ __all__ = [
     "as_json_line",
     "document_of",
     "expected_counts",
-    "partial_of",
     "read",
     "read_lines",
     "source",

@@ -13,9 +13,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
+from trigner.atomic_files import write_text
 from trigner.corpora.documents import files, name_below
 from trigner.corpora.folders import has_ending, is_hidden, walk, without_ending
-from trigner.corpora.reading import Reading, WriteReport, fault, read_text, write_text
+from trigner.corpora.reading import Reading, WriteReport, fault, read_text
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra, Fragment
 

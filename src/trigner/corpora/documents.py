@@ -10,8 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from trigner.atomic_files import atomic_write
 from trigner.corpora.folders import walk
-from trigner.corpora.reading import Reading, decoded_lines, opened, read_text, written
+from trigner.corpora.reading import Reading, decoded_lines, opened, read_text
 from trigner.errors import InputError
 from trigner.mentions import Document
 
@@ -175,7 +176,7 @@ def read_files(
 
 def write_list(items: Iterable[str], path: Path) -> None:
     """A JSON list of values that are JSON already, one a line, written as they come."""
-    with written(path, keep=True) as put:
+    with atomic_write(path, keep=True) as put:
         before = "[\n"
         for item in items:
             put(before + item)

@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from trigner.atomic_files import atomic_write
 from trigner.corpora.documents import files, peek, read_files
-from trigner.corpora.reading import Reading, WriteReport, read_text, written
+from trigner.corpora.reading import Reading, WriteReport, read_text
 from trigner.corpora.words import (
     WordSentence,
     checked,
@@ -121,7 +122,7 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
     hold a bar or a line break.
     """
     dropped: Counter[str] = Counter()
-    with written(path, keep=True) as put:
+    with atomic_write(path, keep=True) as put:
         for document in documents:
             sentences, unreachable = sentences_of(document)
             blocks = [_block(sentence, path) for sentence in sentences if sentence.words]

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from trigner.atomic_files import atomic_write
 from trigner.corpora.documents import (
     ShapeError,
     files,
@@ -23,7 +24,7 @@ from trigner.corpora.documents import (
     values,
     values_of_lines,
 )
-from trigner.corpora.reading import Reading, WriteReport, fault, written
+from trigner.corpora.reading import Reading, WriteReport, fault
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra, Fragment
 
@@ -80,7 +81,7 @@ def _documents(
 
 def write(documents: Iterable[Document], path: Path) -> WriteReport:
     """One file; nothing is lost."""
-    with written(path, keep=True) as put:
+    with atomic_write(path, keep=True) as put:
         for document in documents:
             put(as_json_line(document) + "\n")
     return WriteReport(1)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
-from trigner.errors import InputError, TrignerError
+from trigner.errors import InputError
 from trigner.mentions import Fragment
 
 
@@ -83,12 +82,6 @@ def read_text(path: Path) -> str:
         raise InputError(f"byte {error.start} is not UTF-8", path=path, line=line) from error
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all. Raises TrignerError when the disk does not let us."""
-    with written(path) as put:
-        put(text)
-
-
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
     """A file to be read in pieces. Raises InputError when it cannot be opened."""
@@ -113,55 +106,6 @@ def decoded_lines(lines: Iterable[bytes], path: Path) -> Iterator[tuple[int, str
             at = before + error.start
             raise InputError(f"byte {at} is not UTF-8", path=path, line=number) from error
         before += len(line)
-
-
-@contextmanager
-def written(path: Path, *, keep: bool = False) -> Iterator[Callable[[str], None]]:
-    """A file written piece by piece: it has its name when all of it is there, never before.
-
-    What there is of it when something fails is removed, or with `keep` stays at `partial_of(path)`
-    if that is anything. Raises TrignerError when the disk does not let us, InputError for text that
-    UTF-8 cannot hold.
-    """
-    partial = partial_of(path)
-    size = 0
-
-    def put(text: str) -> None:
-        nonlocal size
-        with _writing(path):
-            size += file.write(text.encode("utf-8", errors="strict"))
-
-    with _writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = partial.open("wb")
-    try:
-        try:
-            yield put
-        finally:
-            with _writing(path):
-                file.close()
-        with _writing(path):
-            os.replace(partial, path)
-    except BaseException:
-        if not (keep and size):
-            with suppress(OSError):
-                partial.unlink(missing_ok=True)
-        raise
-
-
-def partial_of(path: Path) -> Path:
-    """Where a file is while it is being written."""
-    return path.with_name(path.name + ".partial")
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except UnicodeEncodeError as error:
-        raise InputError(f"cannot be written as UTF-8: {error.reason}", path=path) from error
-    except OSError as error:
-        raise TrignerError(f"cannot write {path}: {error.strerror}") from error
 
 
 def fault(fragments: tuple[Fragment, ...], length: int) -> str | None:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trigner.arrays import Floats
 from trigner.errors import InputError
 from trigner.mentions import Document
 
@@ -105,6 +105,6 @@ def best_temperature(by_temperature: Mapping[float, Predictions]) -> Calibration
     )
 
 
-def _arrays(predictions: Predictions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _arrays(predictions: Predictions) -> tuple[Floats, Floats]:
     scores = np.asarray(predictions.scores, dtype=np.float64)
     return scores, np.asarray(predictions.right, dtype=np.float64)

@@ -7,9 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trigner.arrays import Tags
 from trigner.evaluation.counts import Score, count
 from trigner.evaluation.scores import Key
 from trigner.mentions import Document, Entity, Mention, ScoredMention
@@ -23,7 +21,7 @@ class Encoded(Protocol):
     """What an encoding tells here."""
 
     @property
-    def tags(self) -> NDArray[np.integer[Any]]: ...
+    def tags(self) -> Tags: ...
 
 
 class Decoded(Protocol):
@@ -43,7 +41,7 @@ class RoundTrip(Protocol):
         """Tags of a sentence of `length` words."""
         ...
 
-    def decode_tags(self, tags: NDArray[np.integer[Any]]) -> Decoded:
+    def decode_tags(self, tags: Tags) -> Decoded:
         """Mentions that the tags stand for."""
         ...
 

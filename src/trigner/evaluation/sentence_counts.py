@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trigner.arrays import Integers
 from trigner.evaluation.scores import Pairs, is_discontinuous, matched, paired, sentence_kinds
 from trigner.mentions import Document
 from trigner.text import segment
-
-Counts = NDArray[np.int64]
-"""`[S, 3]`: correct, predicted and gold mentions of each of S sentences."""
 
 SLICES = ("overall", "sentences_with_discontinuous", "discontinuous")
 """Slices of `Scores` that are compared, in the order of the paper's tables."""
@@ -22,9 +19,12 @@ SLICES = ("overall", "sentences_with_discontinuous", "discontinuous")
 
 @dataclass(frozen=True, slots=True)
 class SentenceCounts:
-    """The counts of each slice of `SLICES`; sentences come in the order of the gold documents."""
+    """Counts `[S, 3]` of each slice of `SLICES`: correct, predicted and gold mentions.
 
-    slices: Mapping[str, Counts]
+    The S sentences come in the order of the gold documents.
+    """
+
+    slices: Mapping[str, Integers]
 
     @property
     def sentences(self) -> int:
@@ -53,7 +53,7 @@ def sentence_counts(gold: Sequence[Document], predicted: Sequence[Document]) -> 
     return SentenceCounts({name: _counted(side, firsts) for name, side in sides})
 
 
-def _counted(pairs: Pairs, firsts: Sequence[int]) -> Counts:
+def _counted(pairs: Pairs, firsts: Sequence[int]) -> Integers:
     counts = np.zeros((firsts[-1], 3), dtype=np.int64)
     columns: Iterable[set[tuple[int, int, object]]] = (
         pairs.gold & pairs.predicted,  # type: ignore[assignment]

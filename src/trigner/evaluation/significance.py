@@ -14,14 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trigner.evaluation.sentence_counts import Counts
+from trigner.arrays import Floats, Integers
 
 RESAMPLES = 10_000
 _AT_A_TIME = 250  # resamples: their weights of some thousand sentences stay below 10 MB
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +39,7 @@ class Significance:
 
 
 def compare_systems(
-    a: Sequence[Counts], b: Sequence[Counts], *, resamples: int = RESAMPLES, seed: int = 1
+    a: Sequence[Integers], b: Sequence[Integers], *, resamples: int = RESAMPLES, seed: int = 1
 ) -> Significance:
     """Both tests on the counts `[S, 3]` of the runs of two systems, one pair a seed.
 

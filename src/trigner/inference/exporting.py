@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from torch.export import Dim
 
+from trigner.atomic_files import replace_together
 from trigner.batches import Batch, collate, windowing
 from trigner.errors import InputError, TrignerError, require_extra
 from trigner.inference.exported_tagger import LSTM_OPSET, ExportedTagger
@@ -33,7 +34,6 @@ from trigner.model_folder import (
     TOKENIZER,
     description_as_json,
     hash_of,
-    replace_together,
 )
 from trigner.networks import Model
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trigner import __version__
+from trigner.atomic_files import replace_together
 from trigner.errors import InputError, TrignerError
 from trigner.inference.fetching import HUB_NAME, fetch
 from trigner.inference.loading import load
@@ -24,7 +25,6 @@ from trigner.model_folder import (
     files_of,
     need,
     read_description,
-    replace_together,
 )
 
 if TYPE_CHECKING:

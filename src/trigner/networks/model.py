@@ -18,6 +18,7 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import nn
 
+from trigner.atomic_files import replace_together
 from trigner.batches import SubwordTokenizer
 from trigner.errors import InputError, TrignerError
 from trigner.model_folder import (
@@ -32,7 +33,6 @@ from trigner.model_folder import (
     need,
     read_description,
     read_tokenizer,
-    replace_together,
     scheme_of,
 )
 from trigner.networks.build import build_tagger

@@ -13,6 +13,7 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
+from trigner.arrays import Booleans
 from trigner.triplets.settings import CandidateSettings
 
 SPECIAL_WORDS = 2
@@ -22,8 +23,7 @@ NEGATIVE_CELL = (1, 1)
 # Integers that a window's distances may take up at once: keeps long sentences within bounds.
 _DISTANCES_AT_ONCE = 1 << 20
 
-Integers = NDArray[np.int32]
-Booleans = NDArray[np.bool_]
+Indices = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,11 +34,11 @@ class Candidates:
     few, hence pairs.
     """
 
-    cells: Integers
+    cells: Indices
     """`[C, 2]`, row and column."""
-    anchors: Integers
+    anchors: Indices
     """`[A]`, indices into `cells`, increasing."""
-    positives: Integers
+    positives: Indices
     """`[Q, 2]`: which anchor (0 to A - 1), index into `cells`. Sorted; every anchor has one."""
     negatives: Booleans
     """`[A, C]`; every anchor has one."""
@@ -94,7 +94,7 @@ def candidates(
 
 
 def _of_used_cells(
-    cells: Integers,
+    cells: Indices,
     anchors: NDArray[np.intp],
     positives: NDArray[np.intp],
     negatives: Booleans,
@@ -115,7 +115,7 @@ def _of_used_cells(
     )
 
 
-def _pool(entities: list[tuple[int, ...]], settings: CandidateSettings) -> Integers:
+def _pool(entities: list[tuple[int, ...]], settings: CandidateSettings) -> Indices:
     """Anchor cells `[P, 2]`, sorted by row, then column."""
     pool: set[tuple[int, int]] = set()
     for words in entities:
@@ -131,7 +131,7 @@ def _pool(entities: list[tuple[int, ...]], settings: CandidateSettings) -> Integ
     return np.array(sorted(pool), dtype=np.int32)
 
 
-def _places(pool: Integers, settings: CandidateSettings) -> Integers:
+def _places(pool: Indices, settings: CandidateSettings) -> Indices:
     """Where each pool cell stands when a window is measured, `[P, 2]`."""
     if settings.window_from == "anchor":
         return pool
@@ -140,7 +140,7 @@ def _places(pool: Integers, settings: CandidateSettings) -> Integers:
 
 
 def _within_pool(
-    pool: Integers, places: Integers, members: Booleans, settings: CandidateSettings
+    pool: Indices, places: Indices, members: Booleans, settings: CandidateSettings
 ) -> tuple[Booleans, Booleans]:
     """Positives and cells of other entities: for each anchor (row) which pool cells, `[P, P]`."""
     count = len(pool)
@@ -162,7 +162,7 @@ def _within_pool(
     return positive, other
 
 
-def _outside(pool: Integers, members: Booleans, settings: CandidateSettings) -> Integers:
+def _outside(pool: Indices, members: Booleans, settings: CandidateSettings) -> Indices:
     """Cells of two words that no entity has both of, `[N, 2]`, sorted by row, then column."""
     if settings.full_grid:
         allowed = np.ones((members.shape[1],) * 2, dtype=np.bool_)
@@ -175,7 +175,7 @@ def _outside(pool: Integers, members: Booleans, settings: CandidateSettings) -> 
     return np.argwhere(allowed).astype(np.int32)
 
 
-def _taken(pool: Integers, positive: Booleans, settings: CandidateSettings) -> Booleans:
+def _taken(pool: Indices, positive: Booleans, settings: CandidateSettings) -> Booleans:
     """Which anchors count as a positive of some anchor, `[P]`."""
     used: Booleans = np.any(positive, axis=0)
     if settings.special_positive == "cell":
@@ -186,7 +186,7 @@ def _taken(pool: Integers, positive: Booleans, settings: CandidateSettings) -> B
 
 
 def _mark_near(
-    near: Booleans, anchors: Integers, cells: Integers, settings: CandidateSettings
+    near: Booleans, anchors: Indices, cells: Indices, settings: CandidateSettings
 ) -> None:
     """Set `near [A, C]`, which must be False: whose window reaches which cell."""
     window = settings.window

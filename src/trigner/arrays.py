@@ -1,0 +1,16 @@
+"""The kinds of arrays that signatures name. Shapes stand in brackets in docstrings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
+Tags = NDArray[np.integer[Any]]
+"""Indices of tags, in as few bytes as they need."""
+Logits = NDArray[np.floating[Any]]
+"""What a network gives each tag, in any precision."""
