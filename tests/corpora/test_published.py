@@ -38,8 +38,8 @@ def test_nothing_is_told_when_counts_agree():
 def test_differences_are_told_and_nothing_else_happens():
     documents = [Document("a", TEXT, (WHOLE,)), Document("b", TEXT, (OTHER,))]
     assert told(documents, Counts(7, 6318, 679, label="ADR")) == [
-        "corpus: read 1 ADR mentions; the paper has 6,318",
-        "corpus: read 0 discontinuous ADR mentions; the paper has 679",
+        "corpus: read 1 ADR mentions; the paper reports 6,318",
+        "corpus: read 0 discontinuous ADR mentions; the paper reports 679",
     ]
 
 
@@ -53,7 +53,7 @@ def test_mentions_that_cross_sentences_are_allowed_for():
     documents = [Document("a", TEXT, (WHOLE, PARTED))]
     assert told(documents, Counts(None, 1, 0, crossing=1)) == []
     assert told(documents, Counts(None, 2, 0, crossing=1)) == [
-        "corpus: read 2 mentions; the paper has 2 and leaves out 1 that cross sentences"
+        "corpus: read 2 mentions; the paper reports 2 and leaves out 1 that cross sentences"
     ]
 
 

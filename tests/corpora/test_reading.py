@@ -1,4 +1,4 @@
-"""Exact decoding, strictness, what fragments must be."""
+"""Exact decoding, strictness, what is left out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from trigner.corpora.reading import (
     Reading,
     WriteReport,
     decoded_lines,
-    fault,
     opened,
     read_text,
 )
@@ -59,26 +58,7 @@ def test_lines_keep_their_characters_and_numbers(tmp_path):
         pass
 
 
-@pytest.mark.parametrize(
-    ("fragments", "message"),
-    [
-        ((), "at least one"),
-        (((2, 2),), "does not end behind its start"),
-        (((3, 2),), "does not end behind its start"),
-        (((-1, 2),), "outside"),
-        (((0, 10),), "outside the text of 9"),
-        (((0, 4), (3, 6)), "overlap"),
-    ],
-)
-def test_faults(fragments, message):
-    assert message in fault(fragments, 9)
-
-
-def test_touching_fragments_are_fine():
-    assert fault(((0, 3), (3, 9)), 9) is None
-
-
 def test_a_report_tells_only_what_was_lost():
     assert WriteReport(1, {"scores": 2, "entity ids": 0}).notices() == [
-        "2 scores not written: the format has no place"
+        "2 scores not written: the format cannot hold them"
     ]

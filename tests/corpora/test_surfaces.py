@@ -34,7 +34,7 @@ def test_order_white_space_and_dots_for_a_gap_do_not_matter(claimed, given):
 
 def test_other_words_are_told():
     assert notes("arm tingles", ARMS, TINGLE) == [
-        "a.ann:3: surface 'arm tingles' is not what the text has there: 'arms tingle';"
+        "a.ann:3: surface 'arm tingles' does not match the text there: 'arms tingle';"
         " the offsets are kept"
     ]
 

@@ -176,11 +176,11 @@ def test_nothing_at_all() -> None:
 @pytest.mark.parametrize(
     ("gold", "predicted", "message"),
     [
-        ([document("a")], [document("b")], "'b' is not among the gold documents"),
-        ([document("a")], [Document("a", TEXT + " ")], "'a' has another text .* character 81"),
-        ([document("a")], [Document("a", "Paint")], "'a' has another text .* character 4"),
-        ([document("a"), document("a")], [], "two gold documents are called 'a'"),
-        ([document("a")], [document("a")] * 2, "two predicted documents are called 'a'"),
+        ([document("a")], [document("b")], "'b' is not in gold"),
+        ([document("a")], [Document("a", TEXT + " ")], "'a' has a different text .* character 81"),
+        ([document("a")], [Document("a", "Paint")], "'a' has a different text .* character 4"),
+        ([document("a"), document("a")], [], "duplicate id 'a' among the gold"),
+        ([document("a")], [document("a")] * 2, "duplicate id 'a' among the predicted"),
     ],
 )
 def test_documents_that_do_not_match_are_refused(

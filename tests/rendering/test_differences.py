@@ -49,5 +49,5 @@ def test_discontinuous_gold_comes_first():
 
 
 def test_two_systems_are_needed():
-    with pytest.raises(ValueError, match="two systems are compared, not 1"):
+    with pytest.raises(ValueError, match="expected two systems, got 1"):
         differences_page([], {"one": []})

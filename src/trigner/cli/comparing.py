@@ -16,12 +16,14 @@ from trigner.mentions import Document
 from trigner.rendering import comparison_page
 
 Errors = Annotated[
-    bool, typer.Option("--errors", help="Tell how many entities are of which kind of error.")
+    bool, typer.Option("--errors", help="Count the entities with each kind of error.")
 ]
 Html = Annotated[
     Path | None,
     typer.Option(
-        "--html", metavar="FILE", help="Write a page with gold beside predictions, errors first."
+        "--html",
+        metavar="FILE",
+        help="Write an HTML page with gold and predictions side by side.",
     ),
 ]
 
@@ -64,4 +66,4 @@ def report(
             results().print(errors_table(comparison))
     if page is not None and comparison is not None:
         write_text(page, comparison_page(comparison))
-        tell([f"gold beside predictions: {page}"])
+        tell([f"gold and predictions side by side: {page}"])

@@ -30,7 +30,7 @@ def convert(
 ) -> None:
     """Turn annotated documents from one format into another.
 
-    What the target format cannot hold is counted and told.
+    What the target format cannot hold is reported.
 
     Example:  trigner convert annotated/ corpus.json --to grid
     """

@@ -47,7 +47,7 @@ class Inputs:
             yield document
         if self.total is not None and count != self.total:
             raise TrignerError(
-                f"files have changed: they held {self.total} documents, and later {count}"
+                f"files changed while being read: {self.total} documents at first, {count} later"
             )
 
 
@@ -70,7 +70,7 @@ def inputs(
     )
     streams = sum(isinstance(part, Stream) for part in parts)
     if streams > 1:
-        raise InputError("can be read once only", path=STANDARD_INPUT)
+        raise InputError("can be read only once", path=STANDARD_INPUT)
     known = progress(
         (document for part in parts for document in part.known()), total=None, what="reading"
     )
@@ -123,7 +123,7 @@ class Files:
             yield document
         tell_reading(self.source.path, reading.notices)
         if not count:
-            raise InputError("holds no document", path=self.source.path)
+            raise InputError("contains no documents", path=self.source.path)
 
     def read(self) -> Iterator[Document]:
         """The documents. A folder is searched now: what is written into it later is not read."""
@@ -173,7 +173,7 @@ def _different(documents: Iterable[Document]) -> Iterator[Document]:
     seen: set[str] = set()
     for document in documents:
         if document.id in seen:
-            raise InputError(f"two of the inputs have a document called {document.id!r}")
+            raise InputError(f"duplicate document id {document.id!r} in the inputs")
         seen.add(document.id)
         yield document
 

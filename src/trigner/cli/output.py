@@ -108,9 +108,9 @@ def counting(what: str) -> Iterator[Callable[[int, int], None]]:
 def refuse_non_empty(out: Path) -> None:
     """Raises InputError when writing to `out` would touch something that is there already."""
     if out.is_dir() and any(out.iterdir()):
-        raise InputError("is not empty; name a new folder", path=out)
+        raise InputError("is not empty: choose a new folder", path=out)
     if out.is_file():
-        raise InputError("exists already", path=out)
+        raise InputError("already exists", path=out)
 
 
 def comma_list(value: str | None) -> Sequence[str] | None:

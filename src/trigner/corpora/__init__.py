@@ -80,7 +80,7 @@ class Source:
         seen: set[str] = set()
         for document in found:
             if document.id in seen:
-                raise InputError(f"two documents have the id {document.id!r}", path=self.path)
+                raise InputError(f"duplicate document id {document.id!r}", path=self.path)
             seen.add(document.id)
             yield document
         if self.path.is_dir():
@@ -132,13 +132,13 @@ def writable(format: str, path: str | Path) -> Format:
     """
     chosen, path = FORMATS.get(format), Path(path)
     if chosen is None or chosen.write is None:
-        wrong = f"unknown format {format!r}" if chosen is None else f"{format} can only be read"
+        wrong = f"unknown format {format!r}" if chosen is None else f"{format} is read-only"
         names = ", ".join(name for name, other in FORMATS.items() if other.write)
-        raise InputError(f"{wrong}; these can be written: {names}")
+        raise InputError(f"{wrong}; writable formats: {names}")
     if path.is_dir() and not chosen.writes_folder:
-        raise InputError(f"is a folder: {format} is written to a file in it; name one", path=path)
+        raise InputError(f"is a folder, and {format} is written to a file: name a file", path=path)
     if chosen.writes_folder and path.exists() and not path.is_dir():
-        raise InputError(f"is a file: {format} is written to a folder", path=path)
+        raise InputError(f"is a file, and {format} is written to a folder", path=path)
     return chosen
 
 

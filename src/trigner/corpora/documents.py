@@ -23,10 +23,6 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 ReadFile = Callable[[Path, str, Reading], Iterable[tuple[int, Document]]]
 
 
-class ShapeError(Exception):
-    """A JSON value that is not what its format has in that place; readers add file and line."""
-
-
 def values(path: Path) -> Iterator[tuple[int, Any]]:
     """The items of a JSON list, or the values of JSON lines, each with the line it starts on.
 
@@ -83,7 +79,7 @@ def _items(text: str, path: Path) -> Iterator[tuple[int, Any]]:
         else:
             raise InputError("is not JSON: expected `,` or `]`", path=path, line=line)
     if _skip(text, close + 1) < len(text):
-        raise InputError("is not JSON: more follows the list", path=path, line=line)
+        raise InputError("is not JSON: text after the end of the list", path=path, line=line)
 
 
 def _decoded(text: str, at: int, path: Path, line: int) -> tuple[Any, int]:
@@ -94,9 +90,9 @@ def _decoded(text: str, at: int, path: Path, line: int) -> tuple[Any, int]:
         line += text.count("\n", at, error.pos)
         raise InputError(f"is not JSON: {error.msg}", path=path, line=line) from error
     except RecursionError as error:
-        raise InputError("is not JSON to read: nested too deeply", path=path, line=line) from error
+        raise InputError("is nested too deeply to be read", path=path, line=line) from error
     except ValueError as error:
-        raise InputError("has a number of too many digits", path=path, line=line) from error
+        raise InputError("has a number with too many digits", path=path, line=line) from error
 
 
 def _skip(text: str, at: int) -> int:
@@ -109,7 +105,7 @@ def _check_characters(value: Any, path: Path, line: int) -> None:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:
         code = ord(error.object[error.start])
-        raise InputError(f"U+{code:04X} is half a character", path=path, line=line) from error
+        raise InputError(f"U+{code:04X} is a lone surrogate", path=path, line=line) from error
 
 
 def peek(path: Path, size: int = 65_536) -> str:
@@ -151,14 +147,14 @@ def read_files(
     """
     found = files(path, suffixes)
     if not found:
-        raise InputError(f"holds no {' or '.join(suffixes)} file", path=path)
+        raise InputError(f"contains no {' or '.join(suffixes)} file", path=path)
     names = {file: name_below(file, path) for file in found}
 
     def read(file: Path, reading: Reading) -> Iterator[Document]:
         seen: set[str] = set()
         for line, document in read_file(file, names[file], reading):
             if document.id in seen:
-                message = f"two documents have the id {document.id!r}"
+                message = f"duplicate document id {document.id!r}"
                 raise InputError(message, path=file, line=line)
             seen.add(document.id)
             yield document

@@ -60,7 +60,7 @@ def _tell(
             f" and leaves out {expected.crossing} that cross sentences" if expected.crossing else ""
         )
         reading.note(
-            f"read {mentions:,} {what}; {expected.source} has {expected.mentions:,}{left_out}",
+            f"read {mentions:,} {what}; {expected.source} reports {expected.mentions:,}{left_out}",
             path=path,
         )
     # Mentions that cross sentences may be discontinuous: the published count is a lower bound.
@@ -68,6 +68,6 @@ def _tell(
     if not expected.discontinuous <= discontinuous <= most:
         reading.note(
             f"read {discontinuous:,} discontinuous {what};"
-            f" {expected.source} has {expected.discontinuous:,}",
+            f" {expected.source} reports {expected.discontinuous:,}",
             path=path,
         )

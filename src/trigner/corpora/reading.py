@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
 from trigner.errors import InputError
-from trigner.mentions import Fragment
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +43,14 @@ class Reading:
             raise InputError(message, path=path, line=line)
         self.notices.append(Notice(path, line, f"left out: {message}", left_out=True))
 
+    @contextmanager
+    def annotation(self, *, path: Path, line: int | None = None, where: str = "") -> Iterator[None]:
+        """Reads one annotation: a ValueError says that it is `bad`."""
+        try:
+            yield
+        except ValueError as error:
+            self.bad(f"{where}{error}", path=path, line=line)
+
     def note(self, message: str, *, path: Path, line: int | None = None) -> None:
         """Something worth telling by which nothing is lost."""
         self.notices.append(Notice(path, line, message))
@@ -60,7 +66,7 @@ class WriteReport:
     def notices(self) -> list[str]:
         """A sentence for each kind of loss."""
         return [
-            f"{n} {kind} not written: the format has no place"
+            f"{n} {kind} not written: the format cannot hold them"
             for kind, n in self.dropped.items()
             if n
         ]
@@ -106,18 +112,3 @@ def decoded_lines(lines: Iterable[bytes], path: Path) -> Iterator[tuple[int, str
             at = before + error.start
             raise InputError(f"byte {at} is not UTF-8", path=path, line=number) from error
         before += len(line)
-
-
-def fault(fragments: tuple[Fragment, ...], length: int) -> str | None:
-    """What is wrong with sorted fragments of a text of `length` characters, or None."""
-    if not fragments:
-        return "an entity needs at least one fragment"
-    for start, end in fragments:
-        if start >= end:
-            return f"fragment {start} {end} does not end behind its start"
-        if start < 0 or end > length:
-            return f"fragment {start} {end} is outside the text of {length} characters"
-    for (start, end), (following, last) in pairwise(fragments):
-        if following < end:
-            return f"fragments {start} {end} and {following} {last} overlap"
-    return None

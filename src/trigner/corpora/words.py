@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trigner.corpora.reading import Reading
-from trigner.mentions import Document, Entity, Extra, Mention, joined
+from trigner.mentions import Document, Entity, Extra, Mention, joined, surface_of
 
 if TYPE_CHECKING:
     from trigner.text import Segmentation
@@ -39,8 +39,7 @@ def document_of(name: str, words: Sequence[str], mentions: Sequence[Mention] = (
     entities = []
     for mention in mentions:
         fragments = tuple((a, b) for a, b in joined(mention.words, ranges) if a < b)
-        surface = " ".join(text[start:end] for start, end in fragments)
-        entities.append(Entity(mention.label, fragments, surface))
+        entities.append(Entity(mention.label, fragments, surface_of(text, fragments)))
     return Document(name, text, tuple(entities), words=ranges)
 
 

@@ -46,7 +46,7 @@ def predictions(gold: Sequence[Document], predicted: Sequence[Document]) -> dict
     found: dict[str, list[tuple[float, bool]]] = {}
     for answer in predicted:
         if answer.id not in documents:
-            raise InputError(f"the predicted document {answer.id!r} is not among the gold ones")
+            raise InputError(f"the predicted document {answer.id!r} is not in gold")
         own = documents[answer.id]
         keys = {own.key(entity) for entity in own.entities}
         best: dict[Any, float] = {}

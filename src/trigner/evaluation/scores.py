@@ -203,7 +203,7 @@ def _by_id(documents: Sequence[Document], side: str) -> dict[str, Document]:
     found: dict[str, Document] = {}
     for document in documents:
         if document.id in found:
-            raise InputError(f"two {side} documents are called {document.id!r}")
+            raise InputError(f"duplicate id {document.id!r} among the {side} documents")
         found[document.id] = document
     return found
 
@@ -214,18 +214,16 @@ def _check_text(predicted: Document, gold_by_id: Mapping[str, Document]) -> None
         whole, sentence, _ = predicted.id.rpartition(":")
         cure = ""
         if sentence and whole in gold_by_id:
-            cure = ": formats of ready words hold sentences; convert gold to the same format first"
-        raise InputError(
-            f"the predicted document {predicted.id!r} is not among the gold documents{cure}"
-        )
+            cure = ": its format stores single sentences; convert gold to the same format first"
+        raise InputError(f"the predicted document {predicted.id!r} is not in gold{cure}")
     if gold.text == predicted.text:
         return
     pairs = zip(gold.text, predicted.text, strict=False)
     shorter = min(len(gold.text), len(predicted.text))
     place = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
     raise InputError(
-        f"the predicted document {predicted.id!r} has another text than the gold document: "
-        f"they differ from character {place} on"
+        f"the predicted document {predicted.id!r} has a different text in gold: "
+        f"the texts differ from character {place} on"
     )
 
 

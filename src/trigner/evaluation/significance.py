@@ -46,7 +46,7 @@ def compare_systems(
     Raises ValueError when there is no run, or runs are not on the same sentences.
     """
     if not a or len(a) != len(b) or len({len(counts) for counts in (*a, *b)}) > 1:
-        raise ValueError("two systems are compared by as many runs of each on the same sentences")
+        raise ValueError("both systems need the same number of runs, on the same sentences")
     first, second = (np.stack(side, axis=1).astype(np.float64) for side in (a, b))
     observed = float(_f1(second.sum(axis=0)) - _f1(first.sum(axis=0)))
     draws = np.random.default_rng(seed)

@@ -24,7 +24,7 @@ def differences_page(
     by whether it is right. Raises ValueError unless there are two systems with all documents.
     """
     if len(systems) != 2:
-        raise ValueError(f"two systems are compared, not {len(systems)}")
+        raise ValueError(f"expected two systems, got {len(systems)}")
     shown: list[dict[str, Any]] = []
     alike = 0
     for document, first, second in zip(gold, *systems.values(), strict=True):
