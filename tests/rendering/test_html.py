@@ -93,11 +93,11 @@ def test_compared_sentences_hold_every_entity_at_its_place(made):
     texts = {d.id: d.text for d in made}
     page = Page(comparison_page(compare(made, made)))
     number = 0
-    for passage in page.data["passages"]:
-        text = texts[passage["document"]]
-        assert text[passage["start"] :].startswith(passage["text"])
-        for shown in passage["gold"]:
-            pieces = [passage["text"][a:b] for a, b in shown["fragments"]]
+    for snippet in page.data["snippets"]:
+        text = texts[snippet["document"]]
+        assert text[snippet["start"] :].startswith(snippet["text"])
+        for shown in snippet["gold"]:
+            pieces = [snippet["text"][a:b] for a, b in shown["fragments"]]
             assert shown["text"] == " ".join(pieces)
             assert shown["kind"] == "correct"
             number += 1
@@ -151,8 +151,8 @@ def test_what_differs_comes_first():
     right, wrong = entity(text, "ADR", "rash"), entity(text, "ADR", "Pain", "hands")
     gold = Document("d", text, (right, wrong))
     data = Page(comparison_page(compare([gold], [Document("d", text, (right,))]))).data
-    assert [p["kinds"] for p in data["passages"]] == [["missed"], ["correct"]]
-    assert data["passages"][0]["start"] == text.index("Pain")
+    assert [p["kinds"] for p in data["snippets"]] == [["missed"], ["correct"]]
+    assert data["snippets"][0]["start"] == text.index("Pain")
     assert {"kind": "missed", "gold": 1, "predicted": 0} in data["counts"]
     assert data["others"] == 0
 
@@ -354,7 +354,7 @@ def three_systems():
 def test_systems_stand_side_by_side_worst_sentence_first():
     page = Page(systems_page(three_systems())).data
     assert page["systems"] == ["perfect", "llm", "none"]
-    first, second = page["passages"]
+    first, second = page["snippets"]
     assert first["text"] == "Sore hands and feet."
     assert {e["text"]: e["found"] for e in first["gold"]} == {"Sore hands": 2, "Sore feet": 1}
     assert [e["kind"] for e in first["columns"]["perfect"]] == ["correct", "correct"]

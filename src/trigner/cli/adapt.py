@@ -10,7 +10,7 @@ import typer
 from rich.progress import Progress as Bar
 
 from trigner.cli.options import Device, From, SkipBad, read_documents
-from trigner.cli.output import errors, results, tell
+from trigner.cli.output import errors, note, results
 from trigner.errors import InputError, require_extra
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def adapt(
             resume=resume,
             device=device,
             progress=_shown_on(bar, epochs),
-            tell=lambda message: tell([message]),
+            tell=lambda message: note([message]),
         )
     console = results()
     console.print(

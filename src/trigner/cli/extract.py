@@ -22,7 +22,7 @@ from trigner.cli.options import (
     Threshold,
     load_extractor,
 )
-from trigner.cli.output import progress, refuse_non_empty, results, tell
+from trigner.cli.output import note, progress, refuse_non_empty, results
 from trigner.corpora import FORMATS, as_json_line, writable, write
 from trigner.errors import InputError
 from trigner.mentions import Document
@@ -99,8 +99,8 @@ def extract(
     pipeline = load_extractor(model, device=device, batch_size=batch_size, threshold=threshold)
     found = progress(pipeline.documents(documents), total=documents.total, what="extracting")
     dropped = _write(found, documents, format, out)
-    tell(dropped)
-    tell(pipeline.tally.notices())
+    note(dropped)
+    note(pipeline.tally.notices())
 
 
 def _check(out: Path | None, format: str) -> Callable[[Iterable[Document]], Iterable[Document]]:
@@ -131,7 +131,7 @@ def _write(
         raise  # whoever read it has gone: there is nobody to tell
     except BaseException:
         if handed.done:
-            tell([f"{handed.done} documents were done before: {_where(out)}"])
+            note([f"{handed.done} documents were done before: {_where(out)}"])
         raise
 
 

@@ -9,7 +9,7 @@ import typer
 import yaml
 
 from trigner.cli.options import Json, model_folder
-from trigner.cli.output import print_json, results, tell
+from trigner.cli.output import note, print_json, results
 from trigner.model_folder import BUNDLED, read_description
 
 
@@ -30,7 +30,7 @@ def info(
     provenance = description.get("provenance", {})
     if "dev" in provenance and "calibration" not in provenance:
         # Fitted when the last epoch is over.
-        tell(
+        note(
             ["its training was interrupted: this is the best epoch so far; train --resume goes on"]
         )
     if json:

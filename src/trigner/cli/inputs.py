@@ -15,7 +15,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Protocol
 
-from trigner.cli.options import tell_reading
+from trigner.cli.options import print_notices
 from trigner.cli.output import progress
 from trigner.corpora import Reading, Source, read_lines, source
 from trigner.corpora.reading import decoded_lines
@@ -115,13 +115,13 @@ class Files:
     skip_bad: bool
 
     def known(self) -> Iterator[Document]:
-        """The documents; what there is to tell of them is told here."""
+        """The documents; their notices are printed here."""
         reading = Reading(skip_bad=self.skip_bad)
         count = 0
         for document in self.source.documents(reading):
             count += 1
             yield document
-        tell_reading(self.source.path, reading.notices)
+        print_notices(self.source.path, reading.notices)
         if not count:
             raise InputError("contains no documents", path=self.source.path)
 
@@ -152,7 +152,7 @@ class Stream:
             return
         reading = Reading(skip_bad=self.skip_bad)
         yield from read_lines(sys.stdin.buffer, "stdin", reading, path=STANDARD_INPUT)
-        tell_reading(STANDARD_INPUT, reading.notices)
+        print_notices(STANDARD_INPUT, reading.notices)
 
 
 def _part(argument: str, number: int, *, format: str | None, skip_bad: bool, lines: bool) -> Part:

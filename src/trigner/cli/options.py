@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trigner.cli.output import comma_list, results, tell
-from trigner.corpora import FORMATS, Corpus, Notice, read
+from trigner.cli.output import comma_list, note, results
+from trigner.corpora import FORMATS, Corpus, Notice, read, with_types
 from trigner.errors import InputError
-from trigner.mentions import Document
 
 if TYPE_CHECKING:
     from trigner.inference import Extractor
@@ -104,35 +103,26 @@ def read_documents(
     split: str | None = None,
     types: Sequence[str] | None = None,
 ) -> Corpus:
-    """A corpus; what its reader has to say goes to standard error, every annotation left out."""
+    """A corpus; what its reader noted goes to standard error, every skipped annotation too."""
     corpus = read(path, format=format, skip_bad=skip_bad, split=split)
-    tell_reading(path, corpus.notices)
+    print_notices(path, corpus.notices)
     if not corpus.documents:
         raise InputError("contains no documents", path=path)
     return replace(corpus, documents=with_types(corpus.documents, types))
 
 
-def tell_reading(path: Path, notices: Sequence[Notice]) -> None:
-    """What a reader has to say on standard error, every annotation left out."""
-    tell(notice for notice in notices if not notice.left_out)
+def print_notices(path: Path, notices: Sequence[Notice]) -> None:
+    """Print what a reader noted on standard error, every skipped annotation among it."""
+    note(notice for notice in notices if not notice.left_out)
     if left_out := [notice for notice in notices if notice.left_out]:
-        tell(left_out, at_most=None)
-        tell([f"{path}: {len(left_out)} invalid annotations skipped, listed above"])
+        note(left_out, at_most=None)
+        note([f"{path}: {len(left_out)} invalid annotations skipped, listed above"])
 
 
 def print_left_out(corpus: Corpus) -> None:
     """Below a table, how many annotations it does not count."""
     if corpus.left_out:
         results().print(f"{corpus.left_out:,} invalid annotations were skipped")
-
-
-def with_types(documents: Sequence[Document], types: Sequence[str] | None) -> tuple[Document, ...]:
-    """The documents with entities of these types only; None: of all types."""
-    if types is None:
-        return tuple(documents)
-    return tuple(
-        replace(d, entities=tuple(e for e in d.entities if e.label in types)) for d in documents
-    )
 
 
 def load_extractor(model: Path, *, device: str, batch_size: int, threshold: str = "0") -> Extractor:

@@ -38,7 +38,7 @@ def results() -> Console:
     return console if console.is_terminal else Console(width=max(100, console.width))
 
 
-def tell(notices: Iterable[object], *, at_most: int | None = SHOWN_NOTICES) -> None:
+def note(notices: Iterable[object], *, at_most: int | None = SHOWN_NOTICES) -> None:
     """Notices, one a line, the first ones of many (None: all), all of them counted."""
     listed = [str(notice) for notice in notices]
     for notice in listed[:at_most]:

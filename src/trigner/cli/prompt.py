@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from trigner.cli.options import From, Json, SkipBad, Split, Types, read_documents
-from trigner.cli.output import comma_list, counting, print_json, refuse_non_empty, results, tell
+from trigner.cli.output import comma_list, counting, note, print_json, refuse_non_empty, results
 from trigner.cli.prompt_report import Systems, check_systems, print_report, write_outcomes
 from trigner.corpora import Corpus
 from trigner.errors import InputError, TrignerError
@@ -185,7 +185,7 @@ def prompt(
         raise InputError("holds no sentence to ask about", path=data)
     answers = Answers(out / ANSWERS)
     if answers.damaged:
-        tell([f"{answers.path}: {answers.damaged} unfinished lines passed over"])
+        note([f"{answers.path}: {answers.damaged} unfinished lines passed over"])
     if dry_run:
         _estimate(task, variants, llm, sent, answers, server, prices)
         return
@@ -202,7 +202,7 @@ def prompt(
     for variant in variants:
         with counting(f"{variant.name} of {llm}") as finished:
             outcomes.append(ask(task, variant, answers, server, finished=finished))
-        tell(_notices(outcomes[-1]))
+        note(_notices(outcomes[-1]))
         if outcomes[-1].asked.stopped is not None:
             break
     write_outcomes(task, outcomes, out, format=format, html=html, beside=systems)

@@ -14,7 +14,7 @@ import typer
 from trigner.atomic_files import write_text
 from trigner.cli.comparing import check_page
 from trigner.cli.options import load_extractor, model_folder
-from trigner.cli.output import results, tell
+from trigner.cli.output import note, results
 from trigner.corpora import FORMATS, write
 from trigner.errors import InputError
 from trigner.evaluation import compare, table
@@ -112,7 +112,7 @@ def write_outcomes(
         chosen = FORMATS[format]
         place = PREDICTIONS if chosen.writes_folder else PREDICTIONS + chosen.endings[0]
         report = write(outcome.predicted[_SHOWN_REPAIR], folder / place, format=format)
-        tell(report.notices())
+        note(report.notices())
         write_sentences(folder / SENTENCES, task, outcome)
         write_text(folder / REPORT, json.dumps(outcome.as_json(), indent=1) + "\n")
     if html is not None:
@@ -120,10 +120,10 @@ def write_outcomes(
         for name, model in beside.items():
             extract = load_extractor(model, device="auto", batch_size=32)
             systems[name] = tuple(extract.documents(task.documents))
-            tell(extract.tally.notices())
+            note(extract.tally.notices())
         compared = {name: compare(task.documents, found) for name, found in systems.items()}
         write_text(html, systems_page(compared))
-        tell([f"gold and {len(compared)} systems side by side: {html}"])
+        note([f"gold and {len(compared)} systems side by side: {html}"])
 
 
 def print_report(task: Task, outcomes: Sequence[Outcome]) -> None:

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.comparing import Errors, Html, check_page, report
+from trigner.cli.comparing import Errors, Html, check_page, print_scores
 from trigner.cli.options import Json, SkipBad, Types, read_documents
-from trigner.cli.output import comma_list, tell
+from trigner.cli.output import comma_list, note
 from trigner.evaluation import score as score_documents
 from trigner.evaluation import sign
 
@@ -45,5 +45,5 @@ def score(
         left_out=expected.left_out + found.left_out,
     )
     if json and scores.missing:
-        tell([f"no predictions for {len(scores.missing)} documents: {', '.join(scores.missing)}"])
-    report(scores, expected.documents, found.documents, json=json, errors=errors, page=html)
+        note([f"no predictions for {len(scores.missing)} documents: {', '.join(scores.missing)}"])
+    print_scores(scores, expected.documents, found.documents, json=json, errors=errors, page=html)

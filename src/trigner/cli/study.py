@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from trigner.cli.options import Device, From, Json, ReportTo, SkipBad
-from trigner.cli.output import comma_list, errors, print_json, results, tell
+from trigner.cli.output import comma_list, errors, note, print_json, results
 from trigner.errors import InputError, require_extra
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def run(
 
     options = Options(device, keep_models, tuple(comma_list(report_to) or ()))
     space = room(jobs=jobs, threads=threads, device=device)
-    conduct(setup, options, space, errors(), lambda message: tell([message]))
+    conduct(setup, options, space, errors(), lambda message: note([message]))
 
 
 @study.command()
@@ -131,7 +131,7 @@ def status(
     setup = _setup(name, data, *from_line)
     from trigner.studies import stand
 
-    standings = stand(setup, lambda message: tell([message]))
+    standings = stand(setup, lambda message: note([message]))
     if json:
         told = [
             {
@@ -214,7 +214,7 @@ def report(
     paths = write_report(
         setup,
         folder,
-        lambda message: tell([message]),
+        lambda message: note([message]),
         cases=cases,
         texts=texts,
         prompted=prompted or (),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trigner.corpora.formats import (
@@ -39,6 +39,7 @@ __all__ = [
     "read",
     "read_lines",
     "source",
+    "with_types",
     "writable",
     "write",
 ]
@@ -151,6 +152,17 @@ def write(documents: Iterable[Document], path: str | Path, *, format: str) -> Wr
     chosen = writable(format, path)
     assert chosen.write is not None  # `writable` says so
     return chosen.write(documents, Path(path))
+
+
+def with_types(
+    documents: Iterable[Document], types: Collection[str] | None
+) -> tuple[Document, ...]:
+    """The documents with entities of these types only; None: of all types."""
+    if types is None:
+        return tuple(documents)
+    return tuple(
+        replace(d, entities=tuple(e for e in d.entities if e.label in types)) for d in documents
+    )
 
 
 def _part(path: Path, split: str) -> Path:

@@ -28,11 +28,15 @@ class WordSentence:
     extras: tuple[Extra, ...] = ()
 
 
-def document_of(name: str, words: Sequence[str], mentions: Sequence[Mention] = ()) -> Document:
-    """One sentence as a document: the words joined by blanks, mentions on their characters.
+def document_of(
+    name: str, words: str | Sequence[str], mentions: Sequence[Mention] = ()
+) -> Document:
+    """A raw text as a document, or a sentence of words with its mentions.
 
-    An empty word has no characters, and the range `(n, n)`.
+    The text is the words joined by blanks. An empty word has no characters, and the range `(n, n)`.
     """
+    if isinstance(words, str):
+        return Document(name, words)
     ends = list(accumulate(len(word) + 1 for word in words))
     ranges = tuple((end - 1 - len(word), end - 1) for word, end in zip(words, ends, strict=True))
     text = " ".join(words)

@@ -129,7 +129,7 @@ def ceilings(
     labels: Collection[str] | None = None,
 ) -> dict[str, Ceiling]:
     """The `ceiling` of each scheme, in one pass over the documents."""
-    tallies = {name: _Tally() for name in schemes}
+    collected = {name: _RoundTrips() for name in schemes}
     for number, document in enumerate(documents):
         segmentation = segment(document)
         gold: dict[Key, Entity] = {}
@@ -137,21 +137,21 @@ def ceilings(
             gold.setdefault(document.key(entity), entity)
         reasons = {document.key(u.entity): u.reason for u in segmentation.unreachable}
         for name, scheme in schemes.items():
-            tally = tallies[name]
+            own = collected[name]
             found, incomplete = _round_trip(document, segmentation, scheme, labels)
-            tally.incomplete += incomplete
-            tally.gold |= {(number, key) for key in gold}
-            tally.back |= {(number, key) for key in found}
+            own.incomplete += incomplete
+            own.gold |= {(number, key) for key in gold}
+            own.back |= {(number, key) for key in found}
             for key, entity in gold.items():
                 if key not in found:
                     known = labels is None or key[0] in labels
                     reason = reasons.get(key, SCHEME if known else UNKNOWN)
-                    tally.lost.append(Lost(document, entity, reason))
-    return {name: tally.ceiling() for name, tally in tallies.items()}
+                    own.lost.append(Lost(document, entity, reason))
+    return {name: own.ceiling() for name, own in collected.items()}
 
 
 @dataclass
-class _Tally:
+class _RoundTrips:
     """What one scheme has met so far."""
 
     gold: set[tuple[int, Key]] = field(default_factory=set)

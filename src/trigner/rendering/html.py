@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from trigner.mentions import Document, Entity, Fragment
-from trigner.rendering.passages import passages
+from trigner.rendering.snippets import snippets
 
 if TYPE_CHECKING:
     from trigner.evaluation import Comparison, Finding
@@ -71,12 +71,12 @@ def comparison_page(comparison: Comparison, *, title: str = "Gold and prediction
     shown: list[dict[str, Any]] = []
     others = 0
     for part in comparison.documents:
-        found = passages(part.document, [_extent(finding) for finding in part.findings])
+        found = snippets(part.document, [_extent(finding) for finding in part.findings])
         others += found.others
-        for passage in found.shown:
-            findings = [part.findings[member] for member in passage.members]
-            shown.append(_compared(part.document, (passage.start, passage.end), findings))
-    shown.sort(key=lambda passage: not passage["differs"])
+        for snippet in found.shown:
+            findings = [part.findings[member] for member in snippet.members]
+            shown.append(_compared(part.document, (snippet.start, snippet.end), findings))
+    shown.sort(key=lambda snippet: not snippet["differs"])
     counts = [
         {"kind": kind, "gold": count.gold, "predicted": count.predicted}
         for kind, count in comparison.counts().items()
@@ -87,7 +87,7 @@ def comparison_page(comparison: Comparison, *, title: str = "Gold and prediction
             "title": title,
             "documents": len(comparison.documents),
             "counts": counts,
-            "passages": shown,
+            "snippets": shown,
             "others": others,
         }
     )
@@ -110,20 +110,20 @@ def systems_page(systems: Mapping[str, Comparison], *, title: str = "Systems sid
         findings = [
             (name, f) for name, d in zip(systems, of_document, strict=True) for f in d.findings
         ]
-        found = passages(document, [_extent(finding) for _, finding in findings])
+        found = snippets(document, [_extent(finding) for _, finding in findings])
         others += found.others
-        for passage in found.shown:
-            inside = [findings[member] for member in passage.members]
-            span = (passage.start, passage.end)
+        for snippet in found.shown:
+            inside = [findings[member] for member in snippet.members]
+            span = (snippet.start, snippet.end)
             shown.append(_side_by_side(document, span, list(systems), inside))
-    shown.sort(key=lambda passage: -passage["wrong"])
+    shown.sort(key=lambda snippet: -snippet["wrong"])
     return page(
         {
             "mode": "systems",
             "title": title,
             "systems": list(systems),
             "documents": len(parts[0]) if parts else 0,
-            "passages": shown,
+            "snippets": shown,
             "others": others,
         }
     )
@@ -132,7 +132,7 @@ def systems_page(systems: Mapping[str, Comparison], *, title: str = "Systems sid
 def _side_by_side(
     document: Document, span: Fragment, names: Sequence[str], inside: Sequence[tuple[str, Finding]]
 ) -> dict[str, Any]:
-    """One passage: gold, with how many systems found each entity, and what each system has."""
+    """One snippet: gold, with how many systems found each entity, and what each system has."""
     start, end = span
     gold: dict[tuple[object, ...], Entity] = {}
     right: Counter[tuple[object, ...]] = Counter()
