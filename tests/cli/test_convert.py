@@ -29,7 +29,7 @@ def test_an_existing_target_is_refused(run, gold, tmp_path):
 
 
 def test_unknown_format(run, gold, tmp_path):
-    for format, wrong in (("xml", "unknown format 'xml'"), ("cadec", "cadec can only be read")):
+    for format, wrong in (("xml", "unknown format 'xml'"), ("cadec", "cadec is read-only")):
         result = run("convert", gold, tmp_path / "x", "--to", format)
         assert result.code == 2
         listed = "writable formats: brat, grid, inline, bigbio, jsonl\n"

@@ -19,6 +19,7 @@ from trigner.rendering import (
     comparison_page,
     documents_page,
     documents_page_parts,
+    html_page,
     systems_page,
 )
 
@@ -136,6 +137,15 @@ def test_only_its_own_script_and_style_may_run_and_nothing_is_loaded():
     assert f"script-src {hashed(scripts[-1])}; " in page.policy
     assert "unsafe" not in page.policy
     assert not [attrs for _, attrs in page.tags if {"src", "href", "style"} & attrs.keys()]
+
+
+def test_a_page_without_scripts_lets_none_run():
+    page = Page(html_page("a < b", '<p style="color: red">Text</p>', style="p {}"))
+    assert page.of("title") == "a < b"
+    assert "script" not in page.policy
+    assert "unsafe" not in page.policy
+    page = Page(html_page("t", "", style="p {}", inline_styles=True))
+    assert "style-src 'unsafe-inline'; " in page.policy
 
 
 @pytest.mark.parametrize("name", ["entities.js", "page.js"])

@@ -32,12 +32,28 @@ _PAGE = """<!doctype html>
 <style>{style}</style>
 </head>
 <body>
-<main id="page"><noscript>This page draws its text with JavaScript.</noscript></main>
-<script type="application/json" id="data">{data}</script>
-<script>{script}</script>
+{body}
 </body>
 </html>
 """
+_DRAWN = """<main id="page"><noscript>This page draws its text with JavaScript.</noscript></main>
+<script type="application/json" id="data">{data}</script>"""
+
+
+def html_page(
+    title: str, body: str, *, style: str, script: str = "", inline_styles: bool = False
+) -> str:
+    """A self-contained page that loads nothing, and runs nothing but `script`.
+
+    `body` is HTML and must be escaped; only with `inline_styles` may its elements have styles of
+    their own, as those of SVG figures do.
+    """
+    styles = "'unsafe-inline'" if inline_styles else _hash(style)
+    policy = f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {styles}; "
+    if script:
+        policy += f"script-src {_hash(script)}; "
+        body += f"\n<script>{script}</script>"
+    return _PAGE.format(policy=policy, title=html.escape(title), style=style, body=body)
 
 
 def asset(name: str) -> str:
@@ -193,18 +209,11 @@ def drawn_entity(entity: Entity, start: int = 0) -> dict[str, Any]:
 
 def page(data: Mapping[str, Any]) -> str:
     """A page with these data; `mode` among them says how `page.js` lays them out."""
-    style = asset("entities.css") + asset("page.css")
-    script = asset("entities.js") + asset("page.js")
-    policy = (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    return _PAGE.format(
-        policy=policy,
-        title=html.escape(str(data["title"])),
-        style=style,
-        script=script,
-        data=_data_block(data),
+    return html_page(
+        str(data["title"]),
+        _DRAWN.format(data=_data_block(data)),
+        style=asset("entities.css") + asset("page.css"),
+        script=asset("entities.js") + asset("page.js"),
     )
 
 
