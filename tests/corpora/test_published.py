@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from trigner.corpora import FORMATS, expected_counts
+from trigner.corpora import FORMATS
 from trigner.corpora.published import Counts, compared
 from trigner.corpora.reading import Reading
-from trigner.errors import InputError
 from trigner.mentions import Document, Entity
 
 TEXT = "sore left arm and leg"
@@ -68,15 +67,13 @@ def test_mentions_that_cross_sentences_are_allowed_for():
     ],
 )
 def test_expected_counts(name, split, mentions, discontinuous):
-    counts = expected_counts(name, split)
+    counts = FORMATS[name].published[split]
     assert (counts.mentions, counts.discontinuous) == (mentions, discontinuous)
 
 
 def test_nothing_is_expected_of_formats_that_are_no_corpus():
-    assert expected_counts("brat") is None
-    assert expected_counts("share13", "dev") is None
-    with pytest.raises(InputError, match="unknown format"):
-        expected_counts("cadec2")
+    assert FORMATS["brat"].published == {}
+    assert "dev" not in FORMATS["share13"].published
 
 
 @pytest.mark.parametrize("name", ["cadec", "share13", "share14"])

@@ -44,7 +44,7 @@ def judged(differing, checked):
     for number in range(checked):
         claimed = "legs" if number < differing else "arms"
         surfaces.check(claimed, TEXT, [ARMS], path=Path("a"), line=1)
-    surfaces.judge(path=Path("corpus"))
+    surfaces.check_total(path=Path("corpus"))
 
 
 def test_a_few_that_differ_are_let_pass():

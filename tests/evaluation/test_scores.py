@@ -98,14 +98,14 @@ def test_whether_a_sentence_has_discontinuous_gold_does_not_depend_on_the_label(
     predicted = [ready("a", words, ("Sign", (1,)))]
     sign = score(gold, predicted).per_type["Sign"]
     assert sign.sentences_with_discontinuous == Score(1, 1, 1)
-    assert sign.sentences_without_discontinuous == Score(0, 0, 0)
+    assert sign.slices.sentences_without_discontinuous == Score(0, 0, 0)
 
 
 def test_a_mention_belongs_to_the_sentence_of_its_first_character() -> None:
     across = entity(TEXT, "ADR", "legs", "slept")
     scores = score([document("a", across, NAUSEA)], [document("a", across)])
     assert scores.sentences_with_discontinuous == Score(1, 1, 1)
-    assert scores.sentences_without_discontinuous == Score(0, 0, 1)
+    assert scores.slices.sentences_without_discontinuous == Score(0, 0, 1)
 
 
 def test_unreachable_gold_counts_as_missed_and_is_told_once() -> None:
@@ -142,7 +142,7 @@ def test_keys_ignore_what_is_no_difference() -> None:
     )
     scores = score([document("a", gold, gold)], [document("a", same)])
     assert scores.overall == Score(1, 1, 1)
-    assert scores.continuous == Score(1, 1, 1)
+    assert scores.slices.continuous == Score(1, 1, 1)
 
 
 def test_the_label_counts() -> None:

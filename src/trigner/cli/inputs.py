@@ -1,8 +1,8 @@
 """What `extract` reads: texts, files and standard input, one document at a time.
 
 Files are read twice. The first time checks them, counts their documents and keeps nothing but ids;
-the second time each document is there as long as it is worked on. So what is wrong with a file is
-told before the work, and memory does not grow with their number. Standard input comes once.
+the second time each document is there as long as it is worked on. So files are checked
+before the work, and memory does not grow with their number. Standard input comes once.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LOOKS_LIKE_PATH = re.compile(r"^\S*(/\S+|\\\S+|\.[A-Za-z][A-Za-z0-9]{1,4}|/)$")
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Documents to be read once, whose ids differ; `total` is None when only reading tells it."""
+    """Documents to be read once, whose ids differ; `total` is None when only reading shows it."""
 
     parts: tuple[Part, ...]
     total: int | None

@@ -9,9 +9,8 @@ from pathlib import Path
 from trigner.corpora.formats import (
     FORMATS,
     Format,
-    expected_counts,
     known,
-    note_what_is_passed_over,
+    note_skipped_files,
     recognise,
     recognise_corpus,
 )
@@ -35,7 +34,6 @@ __all__ = [
     "WriteReport",
     "as_json_line",
     "document_of",
-    "expected_counts",
     "read",
     "read_lines",
     "source",
@@ -47,7 +45,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Documents, the format they came in and what its reader had to tell."""
+    """Documents, the format they came in and its reader's notices."""
 
     documents: tuple[Document, ...]
     format: str
@@ -55,7 +53,7 @@ class Corpus:
 
     @property
     def left_out(self) -> int:
-        """Annotations that could not be trusted and are missing from the documents."""
+        """Number of invalid annotations, which are missing from the documents."""
         return sum(notice.left_out for notice in self.notices)
 
 
@@ -85,16 +83,15 @@ class Source:
             seen.add(document.id)
             yield document
         if self.path.is_dir():
-            note_what_is_passed_over(self.path, self.format, reading)
+            note_skipped_files(self.path, self.format, reading)
 
 
 def source(path: str | Path, *, format: str | None = None, split: str | None = None) -> Source:
     """A file or folder in the given format or the one it is recognised to be.
 
-    `split` names a part of the corpus (`train`, `dev`, `test`): what the reader of a corpus takes
-    for it; with other formats, a folder or file of that name below `path`. Raises NoPartError when
-    there is no such part, and InputError when there is nothing at `path` or its format is not
-    known.
+    `split` names a part (`train`, `dev`, `test`): of a corpus as its reader divides it, in other
+    formats the folder or file of that name below `path`. Raises NoPartError when there is no such
+    part, InputError when there is nothing at `path` or its format is not known.
     """
     path = Path(path)
     if not path.exists():

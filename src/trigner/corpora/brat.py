@@ -43,7 +43,7 @@ def recognises(path: Path) -> bool:
 def read(path: Path, reading: Reading) -> Iterator[Document]:
     """One document for each `.txt`, in the order of their paths. No `.ann` means no entities.
 
-    In a corpus with annotations, texts in folders without any are told. Raises InputError for an
+    In a corpus with annotations, texts in folders without any are noted. Raises InputError for an
     `.ann` without `.txt`, and for BioNLP's `.a1` and `.a2`, which are not brat's own.
     """
     root = path if path.is_dir() else path.parent

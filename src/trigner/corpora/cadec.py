@@ -3,7 +3,7 @@
 Source: Karimi et al., Journal of Biomedical Informatics 55 (2015), doi 10.4225/08/570FB102BDAD2.
 The folders beside them (`meddra`, `sct`) hold codes, not mentions. All entity types are read; the
 paper uses ADR only. Fragments are not always in text order, and a few surfaces are not what the
-text has: offsets are kept, as Dai et al. do, and the surfaces are told.
+text has: offsets are kept, as Dai et al. do, and the surfaces are noted.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def read(path: Path, reading: Reading, split: str | None = None) -> Iterator[Doc
         if name in wanted
     )
     yield from compared(documents, PUBLISHED[split], reading, path=root)
-    surfaces.judge(path=root)
+    surfaces.check_total(path=root)
 
 
 def _root(path: Path) -> Path | None:

@@ -62,7 +62,7 @@ def values_of_lines(lines: Iterable[bytes], path: Path) -> Iterator[tuple[int, A
 
 
 def _items(text: str, path: Path) -> Iterator[tuple[int, Any]]:
-    """Items of a list one by one: the parser tells no positions of what is inside a list."""
+    """Items of a list one by one: the parser gives no positions of what is inside a list."""
     at = _skip(text, _skip(text, 0) + 1)
     line = 1 + text.count("\n", 0, at)
     close = at if text.startswith("]", at) else None
@@ -161,9 +161,9 @@ def read_files(
 
     shared = False
     if len(found) > 1:
-        # What there is to tell is told when the files are read in earnest.
-        unheard = Reading(skip_bad=reading.skip_bad)
-        ids = Counter(document.id for file in found for document in read(file, unheard))
+        # Notices are taken when the documents are read below, not when ids are counted.
+        counting = Reading(skip_bad=reading.skip_bad)
+        ids = Counter(document.id for file in found for document in read(file, counting))
         shared = any(count > 1 for count in ids.values())
     for file in found:
         for document in read(file, reading):

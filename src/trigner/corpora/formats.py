@@ -37,7 +37,7 @@ class Format:
 
     `endings` are those of the files that it reads. `read_part` is for corpora that say themselves
     what belongs to train, dev and test; `published` are their sizes in the literature, by part
-    (None: the whole corpus). Most write one file; `writes_folder` tells of those that do not, and
+    (None: the whole corpus). Most write one file; `writes_folder` marks those that do not, and
     `check` passes on the documents that can be written there.
     `is_credentialed`: its users have signed not to give it on.
     """
@@ -189,7 +189,7 @@ def _endings() -> set[str]:
     return {ending for known in FORMATS.values() for ending in known.endings}
 
 
-def note_what_is_passed_over(path: Path, chosen: Format, reading: Reading) -> None:
+def note_skipped_files(path: Path, chosen: Format, reading: Reading) -> None:
     """Count the files below a folder that the format does not read: hidden ones and others'."""
     others = tuple(_endings() - {*chosen.endings})
     for found, why in (
@@ -198,11 +198,3 @@ def note_what_is_passed_over(path: Path, chosen: Format, reading: Reading) -> No
     ):
         if names := sorted(file.relative_to(path).as_posix() for file in found):
             reading.note(f"{len(names)} {why}, such as {names[0]}", path=path)
-
-
-def expected_counts(format: str, split: str | None = None) -> Counts | None:
-    """What the literature counts in a corpus or a part of it; None when nothing is known.
-
-    Of the CADEC corpus only the type ADR is counted. Raises InputError for an unknown format.
-    """
-    return known(format).published.get(split)

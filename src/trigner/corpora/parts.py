@@ -77,10 +77,10 @@ def known_part(split: str, *, path: Path) -> str:
 
 
 def check(lists: Lists, names: Collection[str], reading: Reading, *, root: Path) -> None:
-    """Hold the lists against the corpus's document ids.
+    """Compare the lists with the corpus's document ids.
 
-    Raises InputError, with list and line, for a listed id that no document has. Documents that no
-    list has are counted and told.
+    Raises InputError, with list and line, for a listed id that no document has. Documents in no
+    list are counted and noted.
     """
     for part, listed in lists.parts.items():
         for name, line in listed.items():
@@ -98,7 +98,7 @@ def check_present(
 ) -> None:
     """As `check`, for shipped lists, where a user may have a part of the corpus only.
 
-    Raises InputError when nothing of the part is there; what is missing is counted and told.
+    Raises InputError when nothing of the part is there; missing documents are counted and noted.
     """
     listed = lists.parts[part]
     missing = [name for name in listed if name not in names]

@@ -1,4 +1,4 @@
-"""What every reader shares: decoding text, and what happens to input that cannot be trusted."""
+"""What every reader shares: decoding text, and what happens to invalid annotations."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from trigner.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something a reader has to say about one place of its input."""
+    """What a reader noted about one line or file of its input."""
 
     path: Path
     line: int | None
     message: str
     left_out: bool = False
-    """Whether it tells of an annotation that is missing from the documents."""
+    """Whether an annotation is missing from the documents for it."""
 
     def __str__(self) -> str:
         where = f"{self.path}" if self.line is None else f"{self.path}:{self.line}"
@@ -28,31 +28,30 @@ class Notice:
 
 @dataclass(slots=True)
 class Reading:
-    """How to read, and what there is to tell.
+    """How to read, and what was noted on the way.
 
-    With `skip_bad` a single annotation that cannot be trusted is left out and noted; without, it
-    ends the reading.
+    With `skip_bad` an invalid annotation is skipped and noted; without, it ends the reading.
     """
 
     skip_bad: bool = False
     notices: list[Notice] = field(default_factory=list)
 
     def bad(self, message: str, *, path: Path, line: int | None = None) -> None:
-        """A single annotation that cannot be trusted. Raises InputError unless `skip_bad`."""
+        """Skip and note an invalid annotation. Raises InputError unless `skip_bad`."""
         if not self.skip_bad:
             raise InputError(message, path=path, line=line)
         self.notices.append(Notice(path, line, f"left out: {message}", left_out=True))
 
     @contextmanager
     def annotation(self, *, path: Path, line: int | None = None, where: str = "") -> Iterator[None]:
-        """Reads one annotation: a ValueError says that it is `bad`."""
+        """Around the reading of one annotation: a ValueError means that it is `bad`."""
         try:
             yield
         except ValueError as error:
             self.bad(f"{where}{error}", path=path, line=line)
 
     def note(self, message: str, *, path: Path, line: int | None = None) -> None:
-        """Something worth telling by which nothing is lost."""
+        """Something worth knowing by which nothing is lost."""
         self.notices.append(Notice(path, line, message))
 
 

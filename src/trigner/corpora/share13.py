@@ -51,7 +51,7 @@ def read(path: Path, reading: Reading, split: str | None = None) -> Iterator[Doc
     """One document a report, see `share_reports.read`."""
     surfaces = Surfaces(reading)
     yield from share_reports.read(path, reading, split, _parts(surfaces), PUBLISHED)
-    surfaces.judge(path=path)
+    surfaces.check_total(path=path)
 
 
 def _parts(surfaces: Surfaces) -> dict[str, Part]:

@@ -46,7 +46,7 @@ class Surfaces:
                 line=line,
             )
 
-    def judge(self, *, path: Path) -> None:
+    def check_total(self, *, path: Path) -> None:
         """Raises InputError when so many differ that the offsets cannot belong to the texts."""
         if self.differing > max(_FEW, _SHARE * self.checked):
             raise InputError(

@@ -1,4 +1,4 @@
-"""What a scheme could reach at best on this gold, were every tag right."""
+"""The best scores that a scheme allows on this gold: those of gold tags."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ UNKNOWN = "the scheme does not know their type"
 
 
 class Encoded(Protocol):
-    """What an encoding tells here."""
+    """What a ceiling reads of an encoding."""
 
     @property
     def tags(self) -> Tags: ...
 
 
 class Decoded(Protocol):
-    """What a decoding tells here."""
+    """What a ceiling reads of a decoding."""
 
     @property
     def mentions(self) -> tuple[ScoredMention, ...]: ...

@@ -1,4 +1,4 @@
-"""Figures: matplotlib is an extra, and what is wrong with a file is told before the work."""
+"""Figures: matplotlib is an extra, and a wrong file name is refused before the work."""
 
 from __future__ import annotations
 

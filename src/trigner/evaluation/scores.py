@@ -44,7 +44,7 @@ class Slices:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """All that a comparison of gold and predictions tells.
+    """The scores of predictions against gold.
 
     `slices` are over all labels, `per_type` over the mentions of one label each; whether a
     sentence has discontinuous gold is a matter of all its gold, so the counts of the labels add
@@ -76,19 +76,9 @@ class Scores:
         return self.slices.discontinuous
 
     @property
-    def continuous(self) -> Score:
-        """Continuous mentions only."""
-        return self.slices.continuous
-
-    @property
     def sentences_with_discontinuous(self) -> Score:
         """All mentions of sentences with discontinuous gold."""
         return self.slices.sentences_with_discontinuous
-
-    @property
-    def sentences_without_discontinuous(self) -> Score:
-        """All mentions of sentences with gold, none of it discontinuous."""
-        return self.slices.sentences_without_discontinuous
 
     @property
     def unreachable(self) -> int:
@@ -97,17 +87,17 @@ class Scores:
 
     def as_json(self) -> dict[str, Any]:
         """What `--json` prints; `unreachable_by` and `bounded` only when they were given."""
-        told: dict[str, Any] = {
+        value: dict[str, Any] = {
             **self.slices.as_json(),
             "per_type": {label: slices.as_json() for label, slices in self.per_type.items()},
             "unreachable": self.unreachable,
             "left_out": self.left_out,
         }
         if self.unreachable_by is not None:
-            told["unreachable_by"] = dict(self.unreachable_by)
+            value["unreachable_by"] = dict(self.unreachable_by)
         if self.bounded is not None:
-            told["bounded"] = self.bounded
-        return {**told, "signature": self.signature}
+            value["bounded"] = self.bounded
+        return {**value, "signature": self.signature}
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +170,7 @@ def paired(
 
 
 def unknown_labels(documents: Iterable[Document], known: Collection[str]) -> dict[str, int]:
-    """Labels that `known` lacks and how many entities carry each, for a model's caller to tell."""
+    """Labels that `known` lacks and how many entities carry each."""
     found = Counter(e.label for d in documents for e in d.entities if e.label not in known)
     return dict(sorted(found.items()))
 

@@ -31,7 +31,7 @@ _REASONS = {
 def table(scores: Scores) -> Table:
     """Slices, then labels when there are several, as rows; rates in percent.
 
-    A line below tells gold that is out of reach and gold documents without predictions.
+    Notes below count gold that is out of reach and gold documents without predictions.
     """
     shown = Table(
         box=box.SIMPLE_HEAD,

@@ -1,4 +1,4 @@
-"""Documents and comparisons for eyes: on a terminal and as HTML. No numpy, no torch."""
+"""Documents and comparisons on a terminal and as HTML. No numpy, no torch."""
 
 from trigner.rendering.columns import printable
 from trigner.rendering.differences import differences_page
