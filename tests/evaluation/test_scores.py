@@ -98,7 +98,7 @@ def test_whether_a_sentence_has_discontinuous_gold_does_not_depend_on_the_label(
     predicted = [ready("a", words, ("Sign", (1,)))]
     sign = score(gold, predicted).per_type["Sign"]
     assert sign.sentences_with_discontinuous == Score(1, 1, 1)
-    assert sign.slices.sentences_without_discontinuous == Score(0, 0, 0)
+    assert sign.sentences_without_discontinuous == Score(0, 0, 0)
 
 
 def test_a_mention_belongs_to_the_sentence_of_its_first_character() -> None:

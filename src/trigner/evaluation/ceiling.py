@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from trigner.arrays import Tags
 from trigner.evaluation.counts import Score, count
-from trigner.evaluation.scores import Key
+from trigner.evaluation.scores import Key, is_discontinuous
 from trigner.mentions import Document, Entity, Mention, ScoredMention
 from trigner.text import Segmentation, entity_of, segment
 
@@ -190,4 +190,4 @@ def _round_trip(
 
 
 def _discontinuous(mentions: set[tuple[int, Key]]) -> set[tuple[int, Key]]:
-    return {mention for mention in mentions if len(mention[1][1]) > 1}
+    return {mention for mention in mentions if is_discontinuous(mention[1])}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -111,6 +111,10 @@ class Pairs:
     predicted: set[tuple[int, int, Key]] = field(default_factory=set)
     sentences: list[int] = field(default_factory=list)
 
+    def where(self, keep: Callable[[tuple[int, int, Key]], bool]) -> Pairs:
+        """The mentions of both sides for which `keep` holds."""
+        return Pairs(set(filter(keep, self.gold)), set(filter(keep, self.predicted)))
+
 
 def score(
     gold: Sequence[Document],
@@ -140,7 +144,11 @@ def score(
     return Scores(
         slices=_slices(pairs, with_discontinuous, without),
         per_type={
-            label: _slices(_of_label(pairs, label), with_discontinuous, without)
+            label: _slices(
+                pairs.where(lambda m: m[2][0] == label),
+                with_discontinuous,
+                without,
+            )
             for label in sorted(labels)
         },
         unreachable_reasons=dict(sorted(reasons.items())),
@@ -239,29 +247,21 @@ def sentence_kinds(pairs: Pairs) -> tuple[set[tuple[int, int]], set[tuple[int, i
     return with_discontinuous, any_gold - with_discontinuous
 
 
-def _of_label(pairs: Pairs, label: str) -> Pairs:
-    return Pairs(
-        {m for m in pairs.gold if m[2][0] == label},
-        {m for m in pairs.predicted if m[2][0] == label},
-    )
+def by_slice(
+    pairs: Pairs, with_discontinuous: set[tuple[int, int]], without: set[tuple[int, int]]
+) -> dict[str, Pairs]:
+    """The mentions of each of the `Slices`, given the two sets of `sentence_kinds`."""
+    return {
+        "overall": pairs,
+        "discontinuous": pairs.where(lambda m: is_discontinuous(m[2])),
+        "continuous": pairs.where(lambda m: not is_discontinuous(m[2])),
+        "sentences_with_discontinuous": pairs.where(lambda m: m[:2] in with_discontinuous),
+        "sentences_without_discontinuous": pairs.where(lambda m: m[:2] in without),
+    }
 
 
 def _slices(
     pairs: Pairs, with_discontinuous: set[tuple[int, int]], without: set[tuple[int, int]]
 ) -> Slices:
-    gold, predicted = pairs.gold, pairs.predicted
-    gold_split = {m for m in gold if is_discontinuous(m[2])}
-    predicted_split = {m for m in predicted if is_discontinuous(m[2])}
-
-    def within(sentences: set[tuple[int, int]]) -> Score:
-        return count(
-            {m for m in gold if m[:2] in sentences}, {m for m in predicted if m[:2] in sentences}
-        )
-
-    return Slices(
-        overall=count(gold, predicted),
-        discontinuous=count(gold_split, predicted_split),
-        continuous=count(gold - gold_split, predicted - predicted_split),
-        sentences_with_discontinuous=within(with_discontinuous),
-        sentences_without_discontinuous=within(without),
-    )
+    slices = by_slice(pairs, with_discontinuous, without)
+    return Slices(**{name: count(own.gold, own.predicted) for name, own in slices.items()})
