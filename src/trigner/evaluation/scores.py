@@ -144,11 +144,7 @@ def score(
     return Scores(
         slices=_slices(pairs, with_discontinuous, without),
         per_type={
-            label: _slices(
-                pairs.where(lambda m: m[2][0] == label),
-                with_discontinuous,
-                without,
-            )
+            label: _slices(_of_label(pairs, label), with_discontinuous, without)
             for label in sorted(labels)
         },
         unreachable_reasons=dict(sorted(reasons.items())),
@@ -245,6 +241,10 @@ def sentence_kinds(pairs: Pairs) -> tuple[set[tuple[int, int]], set[tuple[int, i
     any_gold = {(document, sentence) for document, sentence, _ in pairs.gold}
     with_discontinuous = {(d, s) for d, s, key in pairs.gold if is_discontinuous(key)}
     return with_discontinuous, any_gold - with_discontinuous
+
+
+def _of_label(pairs: Pairs, label: str) -> Pairs:
+    return pairs.where(lambda m: m[2][0] == label)
 
 
 def by_slice(
