@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from plain_w2ner import train_plainly
 
-from trigner.corpora import read
+from trigner.corpora import read, with_types
 from trigner.evaluation import data_hash, score
 from trigner.mentions import Document
 from trigner.training import resolve, train
@@ -92,7 +92,7 @@ def plain(
 def run(arguments: argparse.Namespace) -> None:
     corpus, _, folder = arguments.data.partition("=")
     types = arguments.types.split(",") if arguments.types else None
-    documents, dev = (of_types(read(Path(folder) / part).documents, types) for part in PARTS)
+    documents, dev = (with_types(read(Path(folder) / part).documents, types) for part in PARTS)
     for seed in map(int, arguments.seeds.split(",")):
         for name in arguments.only.split(","):
             path = RESULTS / f"{corpus}-{name}-{arguments.epochs}-{seed}.json"
@@ -122,17 +122,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 PARTS = ("train", "dev")
-
-
-def of_types(documents: Sequence[Document], types: Sequence[str] | None) -> list[Document]:
-    """The documents with the entities of these types alone."""
-    from dataclasses import replace
-
-    if types is None:
-        return list(documents)
-    return [
-        replace(d, entities=tuple(e for e in d.entities if e.label in types)) for d in documents
-    ]
 
 
 def report(_: argparse.Namespace) -> None:

@@ -16,8 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from trigner.cli.options import with_types
-from trigner.corpora import read
+from trigner.corpora import read, with_types
 from trigner.evaluation import calibration_error, predictions, score, sign, together
 from trigner.inference import export
 from trigner.inference import load as load_extractor

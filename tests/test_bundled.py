@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import trigner
-from trigner.cli.options import with_types
-from trigner.corpora import read
+from trigner.corpora import read, with_types
 from trigner.evaluation import score
 from trigner.model_folder import BUNDLED, read_description
 

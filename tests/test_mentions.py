@@ -1,12 +1,23 @@
 from __future__ import annotations
 
+import json
+import re
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trigner.mentions import Document, Entity, Mention, joined
+from random_documents import documents
+from trigner.mentions import (
+    Document,
+    Entity,
+    Mention,
+    check_fragments,
+    fragment_from,
+    joined,
+    surface_of,
+)
 
 
 @pytest.mark.parametrize("words", [(), (2, 1), (1, 1), (-1, 0)])
@@ -97,3 +108,86 @@ def test_neighbouring_words_are_one_fragment():
     assert joined((), ranges) == ()
     with pytest.raises(IndexError):
         joined((4,), ranges)
+
+
+@pytest.mark.parametrize(
+    ("fragments", "message"),
+    [
+        ((), "at least one"),
+        (((2, 2),), "does not end after its start"),
+        (((3, 2),), "does not end after its start"),
+        (((-1, 2),), "outside"),
+        (((0, 10),), "outside the text of 9"),
+        (((0, 4), (3, 6)), "overlap"),
+    ],
+)
+def test_invalid_fragments(fragments, message):
+    with pytest.raises(ValueError, match=message):
+        check_fragments(fragments, 9)
+
+
+def test_touching_fragments_are_fine():
+    check_fragments(((0, 3), (3, 9)), 9)
+
+
+def test_fragments_come_from_pairs_of_integers():
+    assert fragment_from([0, 4]) == (0, 4)
+    for value in (None, 3, [1], [1, "2"], [1, 2.0], [0, True], [1, 2, 3]):
+        with pytest.raises(ValueError, match="pair of integers"):
+            fragment_from(value)
+
+
+def test_surfaces_are_checked_in_either_order_without_white_space():
+    given = [(8, 13), (0, 4)]
+    for surface in (None, "pain  hands", "hands pain"):
+        entity = Entity.in_text("pain in hands", "ADR", given, surface=surface)
+        assert entity == Entity("ADR", ((0, 4), (8, 13)), "pain hands")
+    for surface in ("pain", "", 3):
+        with pytest.raises(ValueError, match="does not match the text there: 'pain hands'"):
+            Entity.in_text("pain in hands", "ADR", given, surface=surface)
+
+
+def test_surface_of_fragments():
+    assert surface_of("pain in hands", [(0, 4), (8, 13)]) == "pain hands"
+
+
+@given(documents(scored=True, extras=True))
+def test_documents_come_back_from_json(made):
+    for document in made:
+        given_words = Document(document.id, document.text, words=((0, 0), (0, 1)))
+        for one in (document, given_words):
+            assert Document.from_dict(json.loads(json.dumps(one.to_dict()))) == one
+
+
+@given(documents(scored=True))
+def test_entities_come_back_from_json(made):
+    for document in made:
+        for entity in document.entities:
+            again = json.loads(json.dumps(entity.to_dict()))
+            assert Entity.from_dict(again, document.text) == entity
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ([], "expected an object with a `text`"),
+        ({"text": "a"}, "expected a string as `id`"),
+        ({"id": "d", "text": "a", "entities": [3]}, "an entity needs `label`"),
+        ({"id": "d", "text": "a", "words": [[0, 2]]}, "`words` overlap"),
+        ({"id": "d", "text": "a", "extras": [{}]}, "an extra needs `format`"),
+    ],
+)
+def test_what_is_not_a_document(value, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Document.from_dict(value)
+
+
+def test_invalid_entities_are_skipped_where_asked():
+    good = {"label": "ADR", "fragments": [[0, 4]]}
+    value = {"id": "d", "text": "pain", "entities": [good, {**good, "score": 2}, good]}
+    with pytest.raises(ValueError, match="score 2"):
+        Document.from_dict(value)
+    skipped = []
+    document = Document.from_dict(value, skip=skipped.append)
+    assert document.entities == (Entity("ADR", ((0, 4),), "pain"),) * 2
+    assert skipped == ["score 2 is not a number in [0, 1]"]

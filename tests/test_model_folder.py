@@ -12,7 +12,6 @@ from trigner.model_folder import (
     hash_of,
     need,
     read_description,
-    replace_together,
 )
 
 
@@ -54,17 +53,3 @@ def test_files_that_are_missing_or_others(tmp_path):
         check_hashes(tmp_path, {"a": hash_of(b"2")})
     with pytest.raises(InputError, match="has no b"):
         need(tmp_path, ["a", "b"])
-
-
-def test_all_files_are_replaced_or_none(tmp_path):
-    paths = [tmp_path / "a", tmp_path / "b"]
-    replace_together({path: lambda to: to.write_text("old") for path in paths})
-
-    def fail(to):
-        to.write_text("half")
-        raise OSError
-
-    with pytest.raises(OSError):  # noqa: PT011
-        replace_together({paths[0]: lambda to: to.write_text("new"), paths[1]: fail})
-    assert [path.read_text() for path in paths] == ["old", "old"]
-    assert sorted(tmp_path.iterdir()) == paths

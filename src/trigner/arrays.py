@@ -1,4 +1,4 @@
-"""Names of the arrays that travel between rooms."""
+"""The kinds of arrays that signatures name. Docstrings give their shapes in brackets."""
 
 from __future__ import annotations
 
@@ -10,5 +10,7 @@ from numpy.typing import NDArray
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
+Tags = NDArray[np.integer[Any]]
+"""Indices of tags, in as few bytes as they need."""
 Scores = NDArray[np.floating[Any]]
-"""Scores of any precision, as networks give them."""
+"""What a network gives each tag, in any precision."""

@@ -6,9 +6,10 @@ Both may be discontinuous. All values are frozen; nothing here knows numpy or to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any, Self
 
 Fragment = tuple[int, int]
 """Half-open character range `[start, end)`."""
@@ -29,6 +30,35 @@ def joined(words: Iterable[int], ranges: Sequence[Fragment]) -> tuple[Fragment, 
             fragments.append((start, end))
         previous = word
     return tuple(fragments)
+
+
+def surface_of(text: str, fragments: Iterable[Fragment]) -> str:
+    """The texts of the fragments, joined by one blank."""
+    return " ".join(text[start:end] for start, end in fragments)
+
+
+def fragment_from(value: object) -> Fragment:
+    """A JSON pair of integers. Raises ValueError for anything else."""
+    if not isinstance(value, list) or [type(bound) for bound in value] != [int, int]:
+        raise ValueError(f"expected a pair of integers, found {value!r}")
+    return value[0], value[1]
+
+
+def check_fragments(fragments: Sequence[Fragment], length: int) -> None:
+    """Raises ValueError when sorted fragments are none, empty, overlap or lie outside the text.
+
+    `length` is that of the text in characters.
+    """
+    if not fragments:
+        raise ValueError("an entity needs at least one fragment")
+    for start, end in fragments:
+        if start >= end:
+            raise ValueError(f"fragment {start} {end} does not end after its start")
+        if start < 0 or end > length:
+            raise ValueError(f"fragment {start} {end} is outside the text of {length} characters")
+    for (start, end), (following, last) in pairwise(fragments):
+        if following < end:
+            raise ValueError(f"fragments {start} {end} and {following} {last} overlap")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -100,6 +130,52 @@ class Entity:
     score: float | None = None
     id: str | None = None
 
+    @classmethod
+    def in_text(
+        cls,
+        text: str,
+        label: str,
+        fragments: Sequence[Fragment],
+        *,
+        surface: object = None,
+        score: float | None = None,
+        id: str | None = None,
+    ) -> Self:
+        """An entity with sorted fragments and the surface that `text` has there.
+
+        Raises ValueError as `check_fragments` does, and for a given `surface` that is another, be
+        the fragments in order or as given; white space does not matter.
+        """
+        ordered = tuple(sorted(fragments))
+        check_fragments(ordered, len(text))
+        own, as_given = surface_of(text, ordered), surface_of(text, fragments)
+        words = surface.split() if isinstance(surface, str) else None
+        if surface is not None and words not in (own.split(), as_given.split()):
+            raise ValueError(f"surface {surface!r} does not match the text there: {own!r}")
+        return cls(label, ordered, own, score, id)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entity as JSON has it; `score` and `id` are there when they have a value."""
+        fragments = [list(fragment) for fragment in self.fragments]
+        value = {"label": self.label, "fragments": fragments, "text": self.text}
+        rest = {"score": self.score, "id": self.id}
+        return value | {key: given for key, given in rest.items() if given is not None}
+
+    @classmethod
+    def from_dict(cls, value: object, text: str) -> Self:
+        """The entity of `text` that `to_dict` gave. Raises ValueError for anything else."""
+        entry: dict[str, Any] = value if isinstance(value, dict) else {}
+        label, given, score, id = map(entry.get, ("label", "fragments", "score", "id"))
+        if not isinstance(label, str) or not label or not isinstance(given, list):
+            raise ValueError(f"an entity needs `label` and `fragments`: {value!r}")
+        if score is not None and (type(score) not in (int, float) or not 0 <= score <= 1):
+            raise ValueError(f"score {score!r} is not a number in [0, 1]")
+        if id is not None and not isinstance(id, str):
+            raise ValueError(f"entity id {id!r} is not a string")
+        fragments = [fragment_from(pair) for pair in given]
+        score = None if score is None else float(score)
+        return cls.in_text(text, label, fragments, surface=entry.get("text"), score=score, id=id)
+
 
 @dataclass(frozen=True, slots=True)
 class Extra:
@@ -107,6 +183,14 @@ class Extra:
 
     format: str
     content: str
+
+    @classmethod
+    def from_dict(cls, value: object) -> Self:
+        """From `{"format": ..., "content": ...}`. Raises ValueError for anything else."""
+        match value:
+            case {"format": str(format), "content": str(content)}:
+                return cls(format, content)
+        raise ValueError(f"an extra needs `format` and `content`: {value!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +209,7 @@ class Document:
 
     def surface(self, fragments: Iterable[Fragment]) -> str:
         """The texts of the fragments, joined by one blank."""
-        return " ".join(self.text[start:end] for start, end in fragments)
+        return surface_of(self.text, fragments)
 
     def key(self, entity: Entity) -> tuple[str, tuple[Fragment, ...]]:
         """What two annotations of the same thing have in common: label and merged fragments.
@@ -156,7 +240,54 @@ class Document:
         """True when more than white space stands between two fragments."""
         return len(self.merged(entity.fragments)) > 1
 
+    def to_dict(self) -> dict[str, Any]:
+        """The document as a line of JSONL has it; `words` and `extras` where there are some."""
+        entities = [entity.to_dict() for entity in self.entities]
+        value: dict[str, Any] = {"id": self.id, "text": self.text, "entities": entities}
+        if self.words is not None:
+            value["words"] = [list(word) for word in self.words]
+        if self.extras:
+            value["extras"] = [{"format": e.format, "content": e.content} for e in self.extras]
+        return value
+
+    @classmethod
+    def from_dict(cls, value: object, *, skip: Callable[[str], object] | None = None) -> Self:
+        """The document that `to_dict` gave; its offsets and surfaces are checked.
+
+        Raises ValueError for anything else. With `skip`, an invalid entity is left out instead and
+        `skip` called with what is wrong with it.
+        """
+        if not isinstance(value, dict) or not isinstance(value.get("text"), str):
+            raise ValueError("expected an object with a `text`")
+        text, id = value["text"], value.get("id")
+        if type(id) not in (str, int) or id == "":
+            raise ValueError(f"expected a string as `id`, found {id!r}")
+        entities = []
+        for entry in _list(value, "entities"):
+            try:
+                entities.append(Entity.from_dict(entry, text))
+            except ValueError as error:
+                if skip is None:
+                    raise
+                skip(str(error))
+        words = None
+        if value.get("words") is not None:
+            words = tuple(fragment_from(pair) for pair in _list(value, "words"))
+            # Given words may be empty, but not overlap.
+            bounds = [0, *(bound for word in words for bound in word), len(text)]
+            if bounds != sorted(bounds):
+                raise ValueError("`words` overlap, are out of order or outside the text")
+        extras = tuple(Extra.from_dict(entry) for entry in _list(value, "extras"))
+        return cls(str(id), text, tuple(entities), words, extras)
+
     def _only_blank(self, start: int, end: int) -> bool:
         if self.text[start:end].strip():
             return False
         return self.words is None or not any(start <= a and b <= end for a, b in self.words)
+
+
+def _list(value: dict[str, Any], key: str) -> list[Any]:
+    found = value.get(key, [])
+    if not isinstance(found, list):
+        raise ValueError(f"`{key}` is not a list")
+    return found

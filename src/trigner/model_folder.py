@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -21,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from tokenizers import Tokenizer
 
 from trigner import __version__
+from trigner.atomic_files import partial_of, replace_together
 from trigner.errors import InputError, TrignerError
 from trigner.former_names import with_current_names
 
@@ -253,41 +253,3 @@ def describe_again(folder: Path, description: Description) -> None:
         )
     except OSError as error:
         raise TrignerError(f"cannot save the model in {folder}: {error}") from error
-
-
-def partial_of(path: Path) -> Path:
-    """Where a file stands until all of it is there."""
-    return path.with_name(path.name + ".partial")
-
-
-def replace_together(writers: Mapping[Path, Callable[[Path], object]]) -> None:
-    """New files for old ones: all, or on any failure none.
-
-    The last file stands for the whole: it goes first and comes last, so that what an end in
-    between leaves behind is refused, not mistaken for a model.
-    """
-    new = {path: partial_of(path) for path in writers}
-    old = {path: path.with_name(path.name + ".previous") for path in writers}
-    moves: list[tuple[Path, Path]] = []
-    try:
-        for path, write in writers.items():
-            write(new[path])
-        for path in reversed(list(writers)):
-            if path.exists():
-                _move(path, old[path], moves)
-        for path in writers:
-            _move(new[path], path, moves)
-    except BaseException:
-        for source, target in reversed(moves):
-            os.replace(target, source)
-        raise
-    finally:
-        for path in new.values():
-            path.unlink(missing_ok=True)
-    for path in old.values():
-        path.unlink(missing_ok=True)
-
-
-def _move(source: Path, target: Path, moves: list[tuple[Path, Path]]) -> None:
-    os.replace(source, target)
-    moves.append((source, target))

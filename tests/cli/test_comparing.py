@@ -40,7 +40,7 @@ def test_the_page(run, gold, pred, model, tmp_path):
     assert str(page) in result.err
     result = run("score", "--gold", gold, "--pred", pred, "--html", page)
     assert result.code == 2
-    assert "exists already" in result.err
+    assert "already exists" in result.err
     page = tmp_path / "model.html"
     result = run("evaluate", "--model", model, "--data", gold, "--errors", "--html", page)
     assert result.code == 0, result.err

@@ -25,12 +25,12 @@ def test_what_a_format_cannot_hold_is_told(run, gold, tmp_path):
 def test_an_existing_target_is_refused(run, gold, tmp_path):
     (tmp_path / "there.jsonl").write_text("")
     result = run("convert", gold, tmp_path / "there.jsonl", "--to", "jsonl")
-    assert (result.code, "exists already" in result.err) == (2, True)
+    assert (result.code, "already exists" in result.err) == (2, True)
 
 
 def test_unknown_format(run, gold, tmp_path):
-    for format, wrong in (("xml", "unknown format 'xml'"), ("cadec", "cadec can only be read")):
+    for format, wrong in (("xml", "unknown format 'xml'"), ("cadec", "cadec is read-only")):
         result = run("convert", gold, tmp_path / "x", "--to", format)
         assert result.code == 2
-        listed = "these can be written: brat, grid, inline, bigbio, jsonl\n"
+        listed = "writable formats: brat, grid, inline, bigbio, jsonl\n"
         assert result.err == f"error: {wrong}; {listed}"

@@ -166,7 +166,7 @@ def test_bad_usage(run, model, gold, tmp_path):
     assert "is not empty" in result.err
     result = run("extract", gold, gold, "--model", model)
     assert result.code == 2
-    assert "called 'one'" in result.err
+    assert "duplicate document id 'one'" in result.err
 
 
 def test_a_long_line_is_read_whole(run, model, tmp_path):

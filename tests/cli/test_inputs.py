@@ -71,7 +71,7 @@ def test_standard_input_is_read_as_it_comes(monkeypatch):
     [
         (b"ok\nb\xff\n", True, "standard input:2: byte 4 is not UTF-8"),
         (b'{"text": "a"}\n{"text": 1}\n', False, "standard input:2: expected an object"),
-        (b'{"text": "a", "id": "x"}\n' * 2, False, "have a document called 'x'"),
+        (b'{"text": "a", "id": "x"}\n' * 2, False, "duplicate document id 'x'"),
         (b"", False, "standard input: is empty"),
     ],
 )
@@ -85,12 +85,12 @@ def test_annotations_left_out_of_standard_input_are_told(monkeypatch, capsys):
     line = json.dumps({"text": "a", "entities": [{"label": "X", "fragments": [[0, 9]]}]})
     feed(monkeypatch, line.encode())
     assert len(list(inputs(["-"], format="jsonl", skip_bad=True))) == 1
-    assert "standard input: 1 annotations left out in all" in capsys.readouterr().err
+    assert "standard input: 1 invalid annotations skipped" in capsys.readouterr().err
 
 
 def test_standard_input_comes_once(monkeypatch):
     feed(monkeypatch, b"a\n")
-    with pytest.raises(InputError, match="once only"):
+    with pytest.raises(InputError, match="only once"):
         inputs(["-", "-"], lines=True)
 
 
@@ -107,10 +107,10 @@ def test_notices_are_told_once(gold, capsys):
 
 
 def test_equal_ids_and_empty_files(gold, tmp_path):
-    with pytest.raises(InputError, match="have a document called 'one'"):
+    with pytest.raises(InputError, match="duplicate document id 'one'"):
         inputs([str(gold), str(gold / "one.txt")])
     (tmp_path / "none.json").write_text("[]")
-    with pytest.raises(InputError, match="holds no document"):
+    with pytest.raises(InputError, match="contains no documents"):
         inputs([str(tmp_path / "none.json")], format="grid")
 
 
@@ -139,7 +139,7 @@ def test_files_that_change_are_told(tmp_path):
     folder = many(tmp_path / "notes", 3)
     found = inputs([str(folder)])
     (folder / "new.txt").write_text("")
-    with pytest.raises(TrignerError, match="held 3 documents, and later 4"):
+    with pytest.raises(TrignerError, match="3 documents at first, 4 later"):
         list(found)
 
 

@@ -33,7 +33,7 @@ def test_every_annotation_left_out_is_listed_and_counted(gold, capsys):
     assert read_documents(gold, skip_bad=True).left_out == 50
     told = capsys.readouterr().err
     assert all(f"one.ann:{n}:" in told for n in range(1, 51))
-    assert "50 annotations left out" in told
+    assert "50 invalid annotations skipped" in told
 
 
 def test_thresholds_for_all_types_and_for_some():
@@ -49,7 +49,7 @@ def test_thresholds_that_are_no_numbers_from_0_to_1(wrong):
 
 
 def test_thresholds_of_unknown_types():
-    with pytest.raises(InputError, match="finds no 'Dose', only ADR"):
+    with pytest.raises(InputError, match="no type 'Dose', only ADR"):
         thresholds("Dose=0.5", ["ADR"])
 
 

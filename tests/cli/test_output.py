@@ -10,7 +10,7 @@ from trigner.errors import InputError
 
 
 def test_only_the_first_notices_are_shown_and_all_are_counted(capsys):
-    output.tell(f"line {n}" for n in range(25))
+    output.note(f"line {n}" for n in range(25))
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.count("note: line") == output.SHOWN_NOTICES

@@ -132,7 +132,7 @@ def test_a_run_goes_on_where_it_ended(command, tmp_path):
     assert page.read_text() != begun
     elsewhere = command("http://127.0.0.1:9/v1", "--html", page, out=tmp_path / "other")
     assert elsewhere.code == 2
-    assert "exists already" in elsewhere.err
+    assert "already exists" in elsewhere.err
     told = json.loads(result.out)["zero-shot"]
     assert told["recorded_before"] == before - 1
     assert told["answered"] == len(stub.requests) == SENTENCES - told["recorded_before"]

@@ -30,8 +30,8 @@ def test_a_trained_model_stands_compared_the_answers(run, gold, model, tmp_path)
     shown = json.loads(data)
     assert shown["systems"] == ["zero-shot", "a/zero-shot", "b/same", "c/same", "last"]
     for name in shown["systems"][1:]:
-        assert any(passage["columns"][name] for passage in shown["passages"])
-    assert not any(passage["columns"]["zero-shot"] for passage in shown["passages"])
+        assert any(passage["columns"][name] for passage in shown["snippets"])
+    assert not any(passage["columns"]["zero-shot"] for passage in shown["snippets"])
     predicted = json.loads((tmp_path / "out" / "zero-shot" / "predictions.json").read_text())
     assert len(predicted) == 3
 

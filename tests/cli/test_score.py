@@ -38,7 +38,7 @@ def test_a_document_without_prediction_is_missed_and_named(run, gold, tmp_path):
         (found / f"one.{ending}").unlink()
     result = run("score", "--gold", gold, "--pred", found, "--json")
     assert result.code == 0
-    assert "no prediction for 1 documents: one" in result.err
+    assert "no predictions for 1 documents: one" in result.err
     assert json.loads(result.out)["overall"]["correct"] == 4
 
 
@@ -51,7 +51,8 @@ def test_annotations_left_out_are_counted_on_both_sides(run, gold, tmp_path):
     result = run("score", "--gold", gold, "--pred", pred, "--skip-bad", "--json")
     assert json.loads(result.out)["left_out"] == 4
     assert (
-        "4 annotations left out" in run("score", "--gold", gold, "--pred", pred, "--skip-bad").out
+        "4 invalid annotations were skipped"
+        in run("score", "--gold", gold, "--pred", pred, "--skip-bad").out
     )
 
 

@@ -17,7 +17,7 @@ def test_json(run, gold):
 def test_annotations_left_out_are_counted(run, gold, command):
     with (gold / "one.ann").open("a") as file:
         file.write("T8\tADR 5 900\tnothing\n")
-    assert "1 annotations left out" in run(*command, gold, "--skip-bad").out
+    assert "1 invalid annotations were skipped" in run(*command, gold, "--skip-bad").out
     found = json.loads(run(*command, gold, "--json", "--skip-bad").out)
     assert (found if command[0] == "stats" else found["w2ner"])["left_out"] == 1
 
@@ -33,10 +33,12 @@ def test_table_and_plot(run, gold, tmp_path):
 def test_an_empty_folder(run, tmp_path):
     result = run("stats", tmp_path)
     assert result.code == 2
-    assert f"{tmp_path}: holds no file of any format: looked for .a1, .a2, .ann, " in result.err
+    assert (
+        f"{tmp_path}: contains no file in a known format: looked for .a1, .a2, .ann, " in result.err
+    )
     (tmp_path / "picture.png").write_bytes(b"")
-    assert "holds no file of any format" in run("stats", tmp_path).err
-    assert f"{tmp_path}: holds no .jsonl file" in run("stats", tmp_path, "--from", "jsonl").err
+    assert "contains no file in a known format" in run("stats", tmp_path).err
+    assert f"{tmp_path}: contains no .jsonl file" in run("stats", tmp_path, "--from", "jsonl").err
 
 
 def test_a_figure_in_a_new_folder_and_where_none_can_be(run, gold, tmp_path):

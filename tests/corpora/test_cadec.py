@@ -94,7 +94,9 @@ def test_a_file_is_no_corpus(tmp_path):
 def test_annotations_of_a_post_that_is_not_there(tmp_path):
     unpack(tmp_path)
     (tmp_path / "original" / "THREE.3.ann").write_text("T1\tADR 0 2\tab\n")
-    with pytest.raises(InputError, match=r"THREE\.3\.ann: annotates THREE\.3\.txt, which is not"):
+    with pytest.raises(
+        InputError, match=r"THREE\.3\.ann: annotates THREE\.3\.txt, which is not in"
+    ):
         read(tmp_path, format="cadec")
 
 
@@ -110,8 +112,8 @@ def test_posts_without_annotations_are_counted(tmp_path):
     ("line", "wrong"),
     [
         ("T4\tADR 30 90\tnumb", "outside the text"),
-        ("T4\tADR 35 31\tnumb", "does not end behind its start"),
-        ("T4 ADR 31 35 numb", "is no entity"),
+        ("T4\tADR 35 31\tnumb", "does not end after its start"),
+        ("T4 ADR 31 35 numb", "is not an entity"),
         ("T4\tADR 3 11;5 12\tleft arm", "overlap"),
     ],
 )
@@ -129,7 +131,7 @@ def test_a_surface_that_differs_is_told_and_its_offsets_kept(tmp_path):
     unpack(tmp_path, {"A.1": ("rena failure came\n", ["T1\tADR 0 12\trenal failure"])})
     corpus = read(tmp_path, format="cadec")
     assert corpus.documents[0].entities[0].text == "rena failure"
-    assert any("surface 'renal failure' is not what" in str(n) for n in corpus.notices)
+    assert any("surface 'renal failure' does not match" in str(n) for n in corpus.notices)
 
 
 def test_annotations_of_other_texts_are_refused(tmp_path):
@@ -141,7 +143,7 @@ def test_annotations_of_other_texts_are_refused(tmp_path):
 
 def test_only_adrs_are_held_against_the_paper(tmp_path):
     corpus = read(unpack(tmp_path), format="cadec")
-    assert any(n.message == "read 3 ADR mentions; the paper has 6,318" for n in corpus.notices)
+    assert any(n.message == "read 3 ADR mentions; the paper reports 6,318" for n in corpus.notices)
 
 
 def test_parts_by_lists(tmp_path):

@@ -64,7 +64,7 @@ def test_json_lines_keep_their_numbers(tmp_path):
         ("[1,\n2,\n", 3, "not JSON"),
         ("[1,\n2\n3]", 3, "expected `,` or `]`"),
         ("[1,\n]", 2, "not JSON"),
-        ("[1,\n2]\n[3]", 2, "more follows"),
+        ("[1,\n2]\n[3]", 2, "text after the end"),
         ('[\n{"a":\nb}]', 3, "not JSON"),
         ('{"a": 1}\n{"b"\n', 2, "not JSON"),
         ('{"a": 1} {"b": 1}\n', 1, "more than one"),
@@ -160,10 +160,10 @@ def test_notices_of_files_that_are_read_twice_come_once(tmp_path):
 
 def test_an_id_twice_in_a_file_is_named_with_its_line(tmp_path):
     write(tmp_path / "a.x", "1\n2\n1")
-    with pytest.raises(InputError, match=r"a\.x:3: two documents have the id '1'"):
+    with pytest.raises(InputError, match=r"a\.x:3: duplicate document id '1'"):
         list(read_files(tmp_path, (".x",), Reading(), documents_of))
 
 
 def test_a_folder_without_such_files_is_told(tmp_path):
-    with pytest.raises(InputError, match=r"holds no \.x or \.y file"):
+    with pytest.raises(InputError, match=r"contains no \.x or \.y file"):
         list(read_files(tmp_path, (".x", ".y"), Reading(), documents_of))

@@ -122,9 +122,12 @@ def test_unannotated_labels_have_no_entities(tmp_path):
     [
         (mention("M9", "S1", "A", [(50, 40)], "rash"), "mention M9: fragment 50 90 is outside"),
         (mention("M9", "S1", "A", [(50, 0)], ""), "mention M9: fragment 50 50 does not end"),
-        (mention("M9", "S7", "A", [(1, 3)], "may"), "mention M9 is in section 'S7', which is not"),
-        (mention("M1", "S2", "A", [(1, 3)], "may"), "the id M1 occurs twice"),
-        (mention("M9", "S1", "A", [(20, 4)], "dumb"), "mention M9: str 'dumb' is not what"),
+        (
+            mention("M9", "S7", "A", [(1, 3)], "may"),
+            "mention M9 is in section 'S7', which does not exist",
+        ),
+        (mention("M1", "S2", "A", [(1, 3)], "may"), "duplicate id M1"),
+        (mention("M9", "S1", "A", [(20, 4)], "dumb"), "mention M9: surface 'dumb' does not match"),
         (mention("M9", "S1", "", [(20, 4)], "numb"), "mention M9: expected a type and numbers"),
         ('<Mention id="M9" section="S1" type="A" start="20" len="4,3" str="numb"/>', "different"),
         (
@@ -156,13 +159,13 @@ def test_bad_mentions_are_named_by_file_and_line(tmp_path, line, wrong):
     [
         ("<Label drug='X'>\n<Text></Label>", r"INLYTA\.xml:2: is not well-formed XML"),
         ("<!DOCTYPE Label []>\n<Label drug='X'/>", r"INLYTA\.xml:1: has a document type"),
-        ("<annotations/>", r"INLYTA\.xml:1: is no drug label"),
-        ("<Label><Text/></Label>", r"INLYTA\.xml:1: is no drug label"),
-        ("<Label drug='X'><Text/></Label>", r"INLYTA\.xml:1: is no drug label"),
+        ("<annotations/>", r"INLYTA\.xml:1: is not a drug label"),
+        ("<Label><Text/></Label>", r"INLYTA\.xml:1: is not a drug label"),
+        ("<Label drug='X'><Text/></Label>", r"INLYTA\.xml:1: is not a drug label"),
         (label("X", SECTIONS).replace('id="S2"', 'id="S1"'), r"xml:10: each section needs an id"),
         (
             "<Label drug='X'><Text>\n<Section id='S1' name='a'>b <b/></Section></Text></Label>",
-            r"INLYTA\.xml:2: section S1 has elements in its text",
+            r"INLYTA\.xml:2: section S1 has XML elements in its text",
         ),
     ],
 )
@@ -175,7 +178,7 @@ def test_files_that_are_no_labels_are_refused(tmp_path, content, wrong):
 def test_two_files_on_one_label_are_refused(tmp_path):
     put(tmp_path / "a")
     put(tmp_path / "b")
-    with pytest.raises(InputError, match="two documents have the id 'INLYTA_adverse_reactions'"):
+    with pytest.raises(InputError, match="duplicate document id 'INLYTA_adverse_reactions'"):
         read(tmp_path, format="spl-adr")
 
 
@@ -188,14 +191,14 @@ def test_parts_are_lists_of_drugs_whose_labels_bear_product_names(tmp_path):
         "ZYTIGA_adverse_reactions",
     ]
     told = [notice.message for notice in corpus.notices]
-    assert told[0].startswith("10 of the 12 that make up the part 'dev' are not there: ")
-    assert told[1] == "1 are in no list: OTHER"
-    assert told[2].endswith("the project's split of SPL-ADR-200db has 1,472")
+    assert told[0].startswith("10 of the 12 documents of the part 'dev' are missing: ")
+    assert told[1] == "1 documents are in no list: OTHER"
+    assert told[2].endswith("the project's split of SPL-ADR-200db reports 1,472")
     assert len(read(tmp_path, split="test").documents) == 2
 
 
 def test_a_part_of_which_nothing_is_there(tmp_path):
-    with pytest.raises(InputError, match="none of the 20 that make up the part 'test'"):
+    with pytest.raises(InputError, match="none of the 20 documents of the part 'test'"):
         read(put(tmp_path), format="spl-adr", split="test")
 
 
@@ -219,7 +222,7 @@ def test_labels_as_brat_files_have_the_same_parts(tmp_path):
 
 def test_a_folder_without_labels_says_what_was_looked_for(tmp_path):
     (tmp_path / "notes.txt").write_text("x")
-    with pytest.raises(InputError, match=r"no label: looked for \.xml, or DRUG_adverse_reactions"):
+    with pytest.raises(InputError, match=r"no label: looked for \.xml, or DRUG_adverse"):
         read(tmp_path, format="spl-adr")
 
 
@@ -228,12 +231,12 @@ def test_files_beside_the_labels_are_counted(tmp_path):
     for name in ("readme.txt", "x.ann"):
         (tmp_path / name).write_text("x")
     messages = [notice.message for notice in read(tmp_path).notices]
-    assert "2 files beside the labels are not read" in messages
+    assert "2 files skipped that are not labels" in messages
 
 
 def test_xml_and_brat_together_are_refused(tmp_path):
     put(brat_folder(tmp_path, "AXITINIB"))
-    with pytest.raises(InputError, match=r"holds both labels as \.xml and DRUG_adverse_reactions"):
+    with pytest.raises(InputError, match=r"contains both labels as \.xml and DRUG_adverse"):
         read(tmp_path, format="spl-adr")
 
 

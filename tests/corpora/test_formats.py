@@ -48,12 +48,12 @@ def test_unknown_names_list_the_known(tmp_path):
         lambda: known("conll"),
         lambda: read(tmp_path, format="conll"),
     ):
-        with pytest.raises(InputError, match="unknown format 'conll'; known are: brat, grid"):
+        with pytest.raises(InputError, match="unknown format 'conll'; known formats: brat, grid"):
             call()
 
 
 def test_formats_that_are_only_read_say_so(tmp_path):
-    with pytest.raises(InputError, match="cadec can only be read; these can be written: brat"):
+    with pytest.raises(InputError, match="cadec is read-only; writable formats: brat"):
         write([], tmp_path, format="cadec")
 
 
@@ -61,14 +61,14 @@ def test_formats_that_are_only_read_say_so(tmp_path):
 def test_a_folder_in_place_of_a_file_is_refused(tmp_path, monkeypatch, format):
     monkeypatch.chdir(tmp_path)
     for target in (".", "/", str(tmp_path), ""):
-        with pytest.raises(InputError, match=f"is a folder: {format} is written to a file in it"):
+        with pytest.raises(InputError, match=f"is a folder, and {format} is written to a file"):
             write([DOCUMENT], target, format=format)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_in_place_of_a_folder_is_refused(tmp_path):
     (tmp_path / "out").write_text("mine")
-    with pytest.raises(InputError, match="is a file: brat is written to a folder"):
+    with pytest.raises(InputError, match="is a file, and brat is written to a folder"):
         write([DOCUMENT], tmp_path / "out", format="brat")
     assert (tmp_path / "out").read_text() == "mine"
 
@@ -90,8 +90,8 @@ def test_a_missing_path_is_named(tmp_path):
 )
 def test_unknown_content_is_not_guessed(tmp_path, name, content):
     (tmp_path / name).write_bytes(content.encode("utf-8", "surrogateescape"))
-    nothing = "no format that is recognised; name one with --from"
-    missing = r"holds no file of any format: looked for \.a1, .*, \.xml"
+    nothing = "is in an unknown format; name one with --from"
+    missing = r"contains no file in a known format: looked for \.a1, .*, \.xml"
     for path, told in (
         (tmp_path, missing if name == "a.csv" else nothing),
         (tmp_path / name, nothing),
@@ -101,7 +101,7 @@ def test_unknown_content_is_not_guessed(tmp_path, name, content):
 
 
 def test_an_empty_folder_is_not_guessed(tmp_path):
-    with pytest.raises(InputError, match=r"holds no file of any format: looked for \.a1, "):
+    with pytest.raises(InputError, match=r"contains no file in a known format: looked for \.a1, "):
         recognise(tmp_path)
 
 
@@ -125,8 +125,8 @@ def test_files_that_are_not_read_are_counted(tmp_path):
     (tmp_path / ".cache" / "a.txt").write_text("")
     (tmp_path / ".cache" / "a.json").write_text("")
     assert [str(notice) for notice in read(tmp_path).notices] == [
-        f"{tmp_path}: 2 hidden files are not read, such as ._a.ann",
-        f"{tmp_path}: 2 files are not read: brat has no such files, such as b.json",
+        f"{tmp_path}: 2 hidden files skipped, such as ._a.ann",
+        f"{tmp_path}: 2 files skipped that are not in the format brat, such as b.json",
     ]
     assert read(tmp_path / "a.txt").notices == ()
 
@@ -172,7 +172,7 @@ def test_skipped_annotations_are_in_the_notices(tmp_path):
 
 def test_one_id_twice_is_refused(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"id": "x", "text": "a"}\n{"id": "x", "text": "b"}\n')
-    with pytest.raises(InputError, match=r"a\.jsonl:2: two documents have the id 'x'"):
+    with pytest.raises(InputError, match=r"a\.jsonl:2: duplicate document id 'x'"):
         read(tmp_path)
 
 
@@ -203,7 +203,7 @@ def test_a_source_is_read_one_document_at_a_time_and_again(tmp_path):
 def test_what_can_be_written_where(tmp_path):
     assert writable("jsonl", tmp_path / "a").name == "jsonl"
     for format in ("conll", "cadec"):
-        with pytest.raises(InputError, match="these can be written: brat, grid") as raised:
+        with pytest.raises(InputError, match="writable formats: brat, grid") as raised:
             writable(format, tmp_path / "a")
         assert "share13" not in raised.value.message
     with pytest.raises(InputError, match="is a folder"):

@@ -48,7 +48,7 @@ def test_indices_are_sorted_with_a_note(tmp_path):
     (document,) = read(file_of(tmp_path, [item]), reading)
     assert document.entities[0].fragments == ((0, 1), (4, 5))
     assert [(n.line, n.message) for n in reading.notices] == [
-        (1, "not read: text"),
+        (1, "ignored: text"),
         (1, "word indices [2, 0, 2] sorted, duplicates removed"),
     ]
 
@@ -87,9 +87,9 @@ def test_a_bad_annotation_stops_or_is_listed(tmp_path, entry, message):
         ({"sentence": "a b"}, "expected an object with a list `sentence`"),
         ([["a"]], "expected an object"),
         ([{"sentence": ["a", 3]}], "every word must be a string"),
-        ([{"sentence": ["a"], "ner": {}}], "`ner` is no list"),
+        ([{"sentence": ["a"], "ner": {}}], "`ner` is not a list"),
         ([{"sentence": ["a"], "id": None}], "expected a string as `id`"),
-        ([{"sentence": ["a"], "id": "x"}, {"sentence": ["a"], "id": "x"}], "two documents have"),
+        ([{"sentence": ["a"], "id": "x"}, {"sentence": ["a"], "id": "x"}], "duplicate document id"),
     ],
 )
 def test_wrong_shapes_name_the_file(tmp_path, value, message):

@@ -58,15 +58,15 @@ def test_a_folder_without_lists_says_what_was_looked_for(tmp_path):
 def test_two_lists_of_one_part_are_refused(tmp_path):
     put(tmp_path / "splits", train="a")
     (tmp_path / "splits" / "train.id").write_text("a")
-    with pytest.raises(InputError, match="two lists of the part 'train'"):
+    with pytest.raises(InputError, match="two lists for the part 'train'"):
         lists_beside(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("lists", "where"),
     [
-        ({"train": "a\nb", "test": "c\nb"}, "test.txt:2: 'b' is listed already, in train.txt"),
-        ({"dev": "a\nb\na.txt"}, "dev.txt:3: 'a' is listed already, in dev.txt"),
+        ({"train": "a\nb", "test": "c\nb"}, "test.txt:2: 'b' is already listed in train.txt"),
+        ({"dev": "a\nb\na.txt"}, "dev.txt:3: 'a' is already listed in dev.txt"),
     ],
 )
 def test_lists_must_be_disjoint(tmp_path, lists, where):
@@ -132,10 +132,10 @@ def test_of_a_shipped_list_some_may_be_missing(tmp_path):
     there = {"AXITINIB", "SOMETHING"}
     check_present(lists, "dev", there, reading, root=tmp_path)
     messages = [notice.message for notice in reading.notices]
-    assert messages[0].startswith("11 of the 12 that make up the part 'dev' are not there: ")
-    assert messages[1] == "1 are in no list: SOMETHING"
+    assert messages[0].startswith("11 of the 12 documents of the part 'dev' are missing: ")
+    assert messages[1] == "1 documents are in no list: SOMETHING"
 
 
 def test_of_a_shipped_list_not_all_may_be_missing(tmp_path):
-    with pytest.raises(InputError, match="none of the 20 that make up the part 'test'"):
+    with pytest.raises(InputError, match="none of the 20 documents of the part 'test'"):
         check_present(shipped_lists("spl-adr"), "test", {"AXITINIB"}, Reading(), root=tmp_path)

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from trigner.corpora import FORMATS, expected_counts
+from trigner.corpora import FORMATS
 from trigner.corpora.published import Counts, compared
 from trigner.corpora.reading import Reading
-from trigner.errors import InputError
 from trigner.mentions import Document, Entity
 
 TEXT = "sore left arm and leg"
@@ -38,8 +37,8 @@ def test_nothing_is_told_when_counts_agree():
 def test_differences_are_told_and_nothing_else_happens():
     documents = [Document("a", TEXT, (WHOLE,)), Document("b", TEXT, (OTHER,))]
     assert told(documents, Counts(7, 6318, 679, label="ADR")) == [
-        "corpus: read 1 ADR mentions; the paper has 6,318",
-        "corpus: read 0 discontinuous ADR mentions; the paper has 679",
+        "corpus: read 1 ADR mentions; the paper reports 6,318",
+        "corpus: read 0 discontinuous ADR mentions; the paper reports 679",
     ]
 
 
@@ -53,7 +52,7 @@ def test_mentions_that_cross_sentences_are_allowed_for():
     documents = [Document("a", TEXT, (WHOLE, PARTED))]
     assert told(documents, Counts(None, 1, 0, crossing=1)) == []
     assert told(documents, Counts(None, 2, 0, crossing=1)) == [
-        "corpus: read 2 mentions; the paper has 2 and leaves out 1 that cross sentences"
+        "corpus: read 2 mentions; the paper reports 2 and leaves out 1 that cross sentences"
     ]
 
 
@@ -68,15 +67,13 @@ def test_mentions_that_cross_sentences_are_allowed_for():
     ],
 )
 def test_expected_counts(name, split, mentions, discontinuous):
-    counts = expected_counts(name, split)
+    counts = FORMATS[name].published[split]
     assert (counts.mentions, counts.discontinuous) == (mentions, discontinuous)
 
 
 def test_nothing_is_expected_of_formats_that_are_no_corpus():
-    assert expected_counts("brat") is None
-    assert expected_counts("share13", "dev") is None
-    with pytest.raises(InputError, match="unknown format"):
-        expected_counts("cadec2")
+    assert FORMATS["brat"].published == {}
+    assert "dev" not in FORMATS["share13"].published
 
 
 @pytest.mark.parametrize("name", ["cadec", "share13", "share14"])

@@ -99,8 +99,8 @@ def test_the_layout_is_recognised_and_has_parts(tmp_path):
 def test_counts_of_the_paper_are_told(tmp_path):
     corpus = read(unpack(tmp_path), format="share13", split="test")
     assert [notice.message for notice in corpus.notices] == [
-        "read 2 mentions; the paper has 5,333 and leaves out 7 that cross sentences",
-        "read 1 discontinuous mentions; the paper has 218",
+        "read 2 mentions; the paper reports 5,333 and leaves out 7 that cross sentences",
+        "read 1 discontinuous mentions; the paper reports 218",
     ]
 
 
@@ -108,13 +108,16 @@ def test_counts_of_the_paper_are_told(tmp_path):
     ("line", "wrong"),
     [
         (f"{TWO}.txt||Disease_Disorder||C1||4||99", "fragment 4 99 is outside the text"),
-        (f"{TWO}.txt||Disease_Disorder||C1||15||4", "fragment 15 4 does not end behind its start"),
-        (f"{TWO}.txt||Disease_Disorder||C1||4||15||26", "is no mention: expected report"),
-        (f"{TWO}.txt||Disease_Disorder||C1", "is no mention: expected report"),
-        (f"{TWO}.txt|Disease_Disorder|C1|4|15", "is no mention: expected report"),
-        (f"{TWO}.txt||Disease_Disorder||C1||4||-15", "is no mention: expected report"),
+        (f"{TWO}.txt||Disease_Disorder||C1||15||4", "fragment 15 4 does not end after its start"),
+        (f"{TWO}.txt||Disease_Disorder||C1||4||15||26", "is not a mention: expected report"),
+        (f"{TWO}.txt||Disease_Disorder||C1", "is not a mention: expected report"),
+        (f"{TWO}.txt|Disease_Disorder|C1|4|15", "is not a mention: expected report"),
+        (f"{TWO}.txt||Disease_Disorder||C1||4||-15", "is not a mention: expected report"),
         (f"{TWO}.txt||||C1||4||15", "has no type"),
-        ("00009-REPORT.txt||Disease_Disorder||C1||4||15", "is on 00009-REPORT.txt, and the file"),
+        (
+            "00009-REPORT.txt||Disease_Disorder||C1||4||15",
+            "annotates 00009-REPORT.txt, but",
+        ),
     ],
 )
 def test_bad_lines_are_named_by_file_and_line(tmp_path, line, wrong):
@@ -131,7 +134,7 @@ def test_bad_lines_are_named_by_file_and_line(tmp_path, line, wrong):
     ("old", "new", "wrong"),
     [
         ('start="38" end="43"', 'start="38" end="430"', "18: annotation EHOST_3: fragment 38 430"),
-        ('start="38" end="43"', 'start="38"', "18: annotation EHOST_3 has a span without"),
+        ('start="38" end="43"', 'start="38"', "18: annotation EHOST_3: a span without"),
         (
             '<span start="38" end="43" />',
             "",
@@ -157,9 +160,9 @@ def test_bad_annotations_are_named_by_file_and_line(tmp_path, old, new, wrong):
         (
             "00001-REPORT.txt",
             "00007-REPORT.txt",
-            r"annotates 00007-REPORT\.txt, and is named after",
+            r"annotates 00007-REPORT\.txt, but is named after",
         ),
-        ("annotations", "notes", r"xml:2: is no Knowtator file: starts with <notes>"),
+        ("annotations", "notes", r"xml:2: is not a Knowtator file: it starts with <notes>"),
     ],
 )
 def test_files_that_are_not_what_they_should_be(tmp_path, old, new, wrong):
@@ -171,5 +174,5 @@ def test_files_that_are_not_what_they_should_be(tmp_path, old, new, wrong):
 def test_a_surface_that_differs_is_told(tmp_path):
     unpack(tmp_path, KNOWTATOR.replace("<spannedText>fever<", "<spannedText>fewer<"))
     corpus = read(tmp_path, format="share13")
-    assert any("surface 'fewer' is not what" in str(notice) for notice in corpus.notices)
+    assert any("surface 'fewer' does not match" in str(notice) for notice in corpus.notices)
     assert corpus.documents[0].entities[1].text == "fever"

@@ -70,8 +70,8 @@ def test_the_input_of_the_task_is_not_taken_for_its_gold(tmp_path):
 def test_counts_of_the_paper_are_told(tmp_path):
     corpus = read(unpack(tmp_path), format="share14")
     assert [notice.message for notice in corpus.notices] == [
-        "read 4 mentions; the paper has 19,073",
-        "read 2 discontinuous mentions; the paper has 1,658",
+        "read 4 mentions; the paper reports 19,073",
+        "read 2 discontinuous mentions; the paper reports 1,658",
     ]
 
 
@@ -90,13 +90,13 @@ def test_spans_in_any_order_are_sorted(tmp_path):
     ("line", "wrong"),
     [
         (f"{TWO}.txt|4-99|C1|{REST}", "fragment 4 99 is outside the text"),
-        (f"{TWO}.txt|15-4|C1|{REST}", "does not end behind its start"),
+        (f"{TWO}.txt|15-4|C1|{REST}", "does not end after its start"),
         (f"{TWO}.txt|4-15,10-20|C1|{REST}", "overlap"),
-        (f"{TWO}.txt|4-15,|C1|{REST}", "is no disorder: expected report"),
-        (f"{TWO}.txt|null|C1|{REST}", "is no disorder: expected report"),
-        (f"{TWO}.txt|4-15", "is no disorder: expected report"),
-        (f"{TWO}.txt||Disease_Disorder||C1||4||15", "is no disorder: expected report"),
-        (f"00009-REPORT.txt|4-15|C1|{REST}", "is on 00009-REPORT.txt, and the file"),
+        (f"{TWO}.txt|4-15,|C1|{REST}", "is not a disorder: expected report"),
+        (f"{TWO}.txt|null|C1|{REST}", "is not a disorder: expected report"),
+        (f"{TWO}.txt|4-15", "is not a disorder: expected report"),
+        (f"{TWO}.txt||Disease_Disorder||C1||4||15", "is not a disorder: expected report"),
+        (f"00009-REPORT.txt|4-15|C1|{REST}", "annotates 00009-REPORT.txt, but"),
     ],
 )
 def test_bad_lines_are_named_by_file_and_line(tmp_path, line, wrong):

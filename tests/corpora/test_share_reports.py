@@ -7,13 +7,15 @@ from trigner.corpora.reading import Reading
 from trigner.corpora.share_reports import (
     WHOLE_TRAINING,
     Part,
-    entity,
-    pipe_lines,
+    check_report,
+    pairs,
+    pipe_reader,
     read,
     recognises,
     same_report,
 )
 from trigner.errors import InputError
+from trigner.mentions import Entity, Extra
 
 PUBLISHED = {
     None: Counts(None, 4, 0),
@@ -22,15 +24,12 @@ PUBLISHED = {
 }
 
 
-def words(path, report, text, reading):
+def sign(line, report, text):
     """An annotation format of these tests: `start end` a line."""
-    found = []
-    for _, line in pipe_lines(path):
-        start, end = map(int, line.split())
-        found.append(entity("Sign", [(start, end)], text, None))
-    return found, []
+    return Entity.in_text(text, "Sign", pairs(line.split()))
 
 
+words = pipe_reader(sign, "test", header="start")
 PARTS = {
     "train": Part(("Corpus/train_texts", "train/text"), ("train_gold",), (".pipe.txt",), words),
     "test": Part(("Corpus/test_texts",), ("test_gold",), (".txt",), words),
@@ -150,14 +149,14 @@ def test_annotations_of_a_report_that_is_not_there(tmp_path):
 def test_two_files_on_one_report_are_refused(tmp_path):
     unpack(tmp_path)
     (tmp_path / "train_gold" / "r-1.txt.pipe.txt").write_text("0 1\n")
-    with pytest.raises(InputError, match=r"is a second file on r-1\.txt"):
+    with pytest.raises(InputError, match=r"is a second annotation file for r-1\.txt"):
         ids(tmp_path)
 
 
 def test_a_report_in_two_parts_is_refused(tmp_path):
     unpack(tmp_path)
     (tmp_path / "Corpus/test_texts/r-1.txt").write_text("cough")
-    with pytest.raises(InputError, match="r-1 is in two parts"):
+    with pytest.raises(InputError, match="r-1 occurs in two parts"):
         ids(tmp_path)
 
 
@@ -174,7 +173,9 @@ def test_counts_are_held_against_the_published(tmp_path):
     (tmp_path / "train_gold" / "r-3.pipe.txt").write_text("0 4\n")
     reading = Reading()
     ids(tmp_path, "train", reading)
-    assert [notice.message for notice in reading.notices] == ["read 4 mentions; the paper has 3"]
+    assert [notice.message for notice in reading.notices] == [
+        "read 4 mentions; the paper reports 3"
+    ]
 
 
 def test_recognised_by_the_first_names_only(tmp_path):
@@ -183,10 +184,14 @@ def test_recognised_by_the_first_names_only(tmp_path):
     assert not recognises(tmp_path / "Corpus/train_texts/r-1.txt", PARTS)
 
 
-def test_lines_that_are_not_empty_keep_their_numbers(tmp_path):
+def test_lines_are_annotations_and_kept(tmp_path):
     file = tmp_path / "a.pipe"
-    file.write_bytes(b"\xef\xbb\xbfone\r\n\r\n  \ntwo")
-    assert list(pipe_lines(file)) == [(1, "one"), (4, "two")]
+    file.write_bytes(b"\xef\xbb\xbfstart end\r\n\r\n  \n0 5\nstart")
+    reading = Reading(skip_bad=True)
+    entities, extras = words(file, "r-1.txt", "cough", reading)
+    assert entities == [Entity("Sign", ((0, 5),), "cough")]
+    assert extras == [Extra("test", "0 5")]
+    assert [notice.line for notice in reading.notices] == [5]
 
 
 def test_reports_are_the_same_with_and_without_ending():
@@ -195,6 +200,11 @@ def test_reports_are_the_same_with_and_without_ending():
     assert not same_report("r-1", "r-10.txt")
 
 
-def test_fragments_of_an_entity_are_sorted():
-    found = entity("Sign", [(6, 9), (0, 5)], "cough and", "E1")
-    assert (found.fragments, found.text, found.id) == (((0, 5), (6, 9)), "cough and", "E1")
+def test_annotations_of_another_report_are_refused():
+    check_report("r-1.txt", "r-1")
+    with pytest.raises(ValueError, match=r"annotates r-2, but the file is for r-1\.txt"):
+        check_report("r-2", "r-1.txt")
+
+
+def test_numbers_are_starts_and_ends_in_turn():
+    assert pairs(["0", "5", "6", "9"]) == ((0, 5), (6, 9))

@@ -34,7 +34,7 @@ def test_order_white_space_and_dots_for_a_gap_do_not_matter(claimed, given):
 
 def test_other_words_are_told():
     assert notes("arm tingles", ARMS, TINGLE) == [
-        "a.ann:3: surface 'arm tingles' is not what the text has there: 'arms tingle';"
+        "a.ann:3: surface 'arm tingles' does not match the text there: 'arms tingle';"
         " the offsets are kept"
     ]
 
@@ -44,7 +44,7 @@ def judged(differing, checked):
     for number in range(checked):
         claimed = "legs" if number < differing else "arms"
         surfaces.check(claimed, TEXT, [ARMS], path=Path("a"), line=1)
-    surfaces.judge(path=Path("corpus"))
+    surfaces.check_total(path=Path("corpus"))
 
 
 def test_a_few_that_differ_are_let_pass():

@@ -26,6 +26,7 @@ def test_words_without_characters_have_no_fragment():
 def test_words_alone_are_a_document():
     assert document_of("s", ["my", "", "leg"]).words == ((0, 2), (3, 3), (4, 7))
     assert document_of("s", []) == Document("s", "", words=())
+    assert document_of("s", "my leg") == Document("s", "my leg")
 
 
 def test_indices_are_sorted_and_told():

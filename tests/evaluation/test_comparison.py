@@ -123,7 +123,7 @@ def test_the_surest_of_repetitions_is_kept():
 def test_a_missing_document_is_missed_and_a_foreign_one_refused():
     gold = Document("d", TEXT, (entity("rash"), entity("pain")))
     assert compare([gold], []).counts()["missed"] == Count(2, 0)
-    with pytest.raises(InputError, match="not among the gold"):
+    with pytest.raises(InputError, match="not in gold"):
         compare([gold], [Document("e", TEXT)])
 
 

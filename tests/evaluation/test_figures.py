@@ -12,7 +12,7 @@ from trigner.evaluation.figures import check_figure, figure_for, save_figure
 def test_an_empty_figure_of_this_size():
     pytest.importorskip("matplotlib")
     assert figure_for(Path("a.PNG"), width=3, height=2).get_size_inches().tolist() == [3, 2]
-    with pytest.raises(InputError, match=r"a\.txt: no such figure format; known are"):
+    with pytest.raises(InputError, match=r"a\.txt: unknown figure format; known formats: "):
         figure_for(Path("a.txt"), width=3, height=2)
 
 
@@ -28,7 +28,7 @@ def test_a_figure_is_checked_before_the_work(tmp_path):
     check_figure(None)
     check_figure(tmp_path / "new" / "a.svg")
     assert list((tmp_path / "new").iterdir()) == []
-    with pytest.raises(InputError, match="no such figure format"):
+    with pytest.raises(InputError, match="unknown figure format"):
         check_figure(tmp_path / "a.xyz")
     (tmp_path / "file").write_text("")
     with pytest.raises(TrignerError, match="cannot write"):

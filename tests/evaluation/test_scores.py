@@ -105,7 +105,7 @@ def test_a_mention_belongs_to_the_sentence_of_its_first_character() -> None:
     across = entity(TEXT, "ADR", "legs", "slept")
     scores = score([document("a", across, NAUSEA)], [document("a", across)])
     assert scores.sentences_with_discontinuous == Score(1, 1, 1)
-    assert scores.sentences_without_discontinuous == Score(0, 0, 1)
+    assert scores.slices.sentences_without_discontinuous == Score(0, 0, 1)
 
 
 def test_unreachable_gold_counts_as_missed_and_is_told_once() -> None:
@@ -142,7 +142,7 @@ def test_keys_ignore_what_is_no_difference() -> None:
     )
     scores = score([document("a", gold, gold)], [document("a", same)])
     assert scores.overall == Score(1, 1, 1)
-    assert scores.continuous == Score(1, 1, 1)
+    assert scores.slices.continuous == Score(1, 1, 1)
 
 
 def test_the_label_counts() -> None:
@@ -176,11 +176,11 @@ def test_nothing_at_all() -> None:
 @pytest.mark.parametrize(
     ("gold", "predicted", "message"),
     [
-        ([document("a")], [document("b")], "'b' is not among the gold documents"),
-        ([document("a")], [Document("a", TEXT + " ")], "'a' has another text .* character 81"),
-        ([document("a")], [Document("a", "Paint")], "'a' has another text .* character 4"),
-        ([document("a"), document("a")], [], "two gold documents are called 'a'"),
-        ([document("a")], [document("a")] * 2, "two predicted documents are called 'a'"),
+        ([document("a")], [document("b")], "'b' is not in gold"),
+        ([document("a")], [Document("a", TEXT + " ")], "'a' has a different text .* character 81"),
+        ([document("a")], [Document("a", "Paint")], "'a' has a different text .* character 4"),
+        ([document("a"), document("a")], [], "duplicate id 'a' among the gold"),
+        ([document("a")], [document("a")] * 2, "duplicate id 'a' among the predicted"),
     ],
 )
 def test_documents_that_do_not_match_are_refused(

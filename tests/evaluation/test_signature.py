@@ -59,7 +59,7 @@ def test_settings_and_seed_are_in_it() -> None:
 
 @pytest.mark.parametrize("bad", [{"rate": float("nan")}, {"rate": object()}])
 def test_settings_must_be_writable(bad: dict[str, object]) -> None:
-    with pytest.raises(InputError, match="settings that cannot be written"):
+    with pytest.raises(InputError, match="settings cannot be written"):
         sign([ONE], settings=bad)
 
 

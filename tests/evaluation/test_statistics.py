@@ -135,7 +135,7 @@ def test_the_figure_is_written(tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "gaps.svg").read_text("utf-8")
     plot_gaps(describe([]), tmp_path / "empty.PNG")
     assert (tmp_path / "empty.PNG").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(InputError, match=r"no such figure format; known are .*svg"):
+    with pytest.raises(InputError, match=r"unknown figure format; known formats: .*svg"):
         plot_gaps(describe([FIRST]), tmp_path / "gaps.xyz")
 
 

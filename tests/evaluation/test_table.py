@@ -55,11 +55,11 @@ def test_one_label_has_no_row_of_its_own_and_several_do() -> None:
 def test_unreachable_gold_is_told_below() -> None:
     told = " ".join(printed(SCORES))
     assert (
-        "12 of 2,488 gold entities cannot be reached: 8 cross a sentence boundary, 1 empty, "
+        "12 of 2,488 gold entities are out of reach: 8 cross a sentence boundary, 1 empty, "
         "3 not aligned to words" in told
     )
     one = replace(SCORES, unreachable_reasons={"crosses a sentence boundary": 1})
-    assert "1 of 2,488 gold entities cannot be reached: 1 crosses a sentence" in " ".join(
+    assert "1 of 2,488 gold entities are out of reach: 1 crosses a sentence" in " ".join(
         printed(one)
     )
 
@@ -79,9 +79,9 @@ def test_other_losses_are_told_below() -> None:
         bounded=7,
     )
     told = " ".join(printed(scores))
-    assert "5 annotations left out that could not be trusted" in told
-    assert "7 sentences at the bound of decoding" in told
-    assert "Also lost before any model: 2 to w2ner" in told
+    assert "5 invalid annotations were skipped" in told
+    assert "7 sentences hit the decoder's bound" in told
+    assert "Also lost before prediction: 2 to w2ner" in told
     assert "4 gold documents without predictions: a, [b], c, ..." in told
 
 

@@ -58,7 +58,7 @@ def test_each_point_is_the_score_of_what_reaches_its_threshold(gold, predicted):
 def test_what_has_no_score_and_what_is_not_gold():
     with pytest.raises(InputError, match="has no score"):
         curves([GOLD], [GOLD])
-    with pytest.raises(InputError, match="not among"):
+    with pytest.raises(InputError, match="not in gold"):
         curves([GOLD], [replace(FOUND, id="other")])
 
 
@@ -67,5 +67,5 @@ def test_the_figure(tmp_path):
     plot_curves(curves([GOLD], [FOUND]), tmp_path / "curve.svg")
     drawn = (tmp_path / "curve.svg").read_text()
     assert "<svg" in drawn
-    with pytest.raises(InputError, match="no such figure format"):
+    with pytest.raises(InputError, match="unknown figure format"):
         plot_curves(curves([GOLD], [FOUND]), tmp_path / "curve.word")

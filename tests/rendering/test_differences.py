@@ -26,7 +26,7 @@ def test_sentences_in_which_two_systems_differ():
     second = [Document("a", TEXT, (SLEPT, RIGHT))]
     shown = data_of(differences_page(gold, {"one": first, "two": second}, title="T"))
     assert (shown["mode"], shown["systems"], shown["alike"]) == ("differences", ["one", "two"], 1)
-    arms, nausea = shown["passages"]
+    arms, nausea = shown["snippets"]
     assert arms["text"] == "Pain in my left and right arm."
     assert arms["outcomes"] == ["first", "second"]
     assert [(e["mark"], e["note"]) for e in arms["sides"][0]] == [
@@ -45,9 +45,9 @@ def test_discontinuous_gold_comes_first():
     split = Entity("ADR", ((15, 30), (41, 44)), "")
     gold = [Document("a", text, (Entity("ADR", ((0, 13),), ""), split))]
     shown = data_of(differences_page(gold, {"one": gold, "two": [Document("a", text)]}))
-    assert [passage["start"] for passage in shown["passages"]] == [15, 0]
+    assert [snippet["start"] for snippet in shown["snippets"]] == [15, 0]
 
 
 def test_two_systems_are_needed():
-    with pytest.raises(ValueError, match="two systems are compared, not 1"):
+    with pytest.raises(ValueError, match="expected two systems, got 1"):
         differences_page([], {"one": []})

@@ -19,6 +19,7 @@ from trigner.rendering import (
     comparison_page,
     documents_page,
     documents_page_parts,
+    html_page,
     systems_page,
 )
 
@@ -93,11 +94,11 @@ def test_compared_sentences_hold_every_entity_at_its_place(made):
     texts = {d.id: d.text for d in made}
     page = Page(comparison_page(compare(made, made)))
     number = 0
-    for passage in page.data["passages"]:
-        text = texts[passage["document"]]
-        assert text[passage["start"] :].startswith(passage["text"])
-        for shown in passage["gold"]:
-            pieces = [passage["text"][a:b] for a, b in shown["fragments"]]
+    for snippet in page.data["snippets"]:
+        text = texts[snippet["document"]]
+        assert text[snippet["start"] :].startswith(snippet["text"])
+        for shown in snippet["gold"]:
+            pieces = [snippet["text"][a:b] for a, b in shown["fragments"]]
             assert shown["text"] == " ".join(pieces)
             assert shown["kind"] == "correct"
             number += 1
@@ -138,6 +139,15 @@ def test_only_its_own_script_and_style_may_run_and_nothing_is_loaded():
     assert not [attrs for _, attrs in page.tags if {"src", "href", "style"} & attrs.keys()]
 
 
+def test_a_page_without_scripts_lets_none_run():
+    page = Page(html_page("a < b", '<p style="color: red">Text</p>', style="p {}"))
+    assert page.of("title") == "a < b"
+    assert "script" not in page.policy
+    assert "unsafe" not in page.policy
+    page = Page(html_page("t", "", style="p {}", inline_styles=True))
+    assert "style-src 'unsafe-inline'; " in page.policy
+
+
 @pytest.mark.parametrize("name", ["entities.js", "page.js"])
 def test_scripts_make_no_markup_from_strings(name):
     script = asset(name)
@@ -151,8 +161,8 @@ def test_what_differs_comes_first():
     right, wrong = entity(text, "ADR", "rash"), entity(text, "ADR", "Pain", "hands")
     gold = Document("d", text, (right, wrong))
     data = Page(comparison_page(compare([gold], [Document("d", text, (right,))]))).data
-    assert [p["kinds"] for p in data["passages"]] == [["missed"], ["correct"]]
-    assert data["passages"][0]["start"] == text.index("Pain")
+    assert [p["kinds"] for p in data["snippets"]] == [["missed"], ["correct"]]
+    assert data["snippets"][0]["start"] == text.index("Pain")
     assert {"kind": "missed", "gold": 1, "predicted": 0} in data["counts"]
     assert data["others"] == 0
 
@@ -354,7 +364,7 @@ def three_systems():
 def test_systems_stand_side_by_side_worst_sentence_first():
     page = Page(systems_page(three_systems())).data
     assert page["systems"] == ["perfect", "llm", "none"]
-    first, second = page["passages"]
+    first, second = page["snippets"]
     assert first["text"] == "Sore hands and feet."
     assert {e["text"]: e["found"] for e in first["gold"]} == {"Sore hands": 2, "Sore feet": 1}
     assert [e["kind"] for e in first["columns"]["perfect"]] == ["correct", "correct"]

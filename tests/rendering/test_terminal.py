@@ -11,7 +11,7 @@ from rich.console import Console
 from random_documents import documents
 from trigner.mentions import Document, Entity
 from trigner.rendering.columns import columns_of, runs_right_to_left
-from trigner.rendering.passages import passages
+from trigner.rendering.snippets import snippets
 from trigner.rendering.terminal import ASCII, UNICODE, Colours, drawing, entity_table
 
 TEXT = "Pain and cramping in my hands and lower legs."
@@ -146,11 +146,11 @@ def test_every_fragment_is_marked_once_under_its_columns(made, width, data):
     assume(source.entities)
     fragments = data.draw(st.sampled_from(source.entities)).fragments
     own = Document("d", source.text, (Entity("ADR", fragments, "", 0.5),))
-    (passage,) = passages(own, [fragments]).shown
-    text = own.text[passage.start : passage.end]
+    (snippet,) = snippets(own, [fragments]).shown
+    text = own.text[snippet.start : snippet.end]
     assume(not runs_right_to_left(text))
     columns = columns_of(text)
-    spans = [columns.span((a - passage.start, b - passage.start)) for a, b in fragments]
+    spans = [columns.span((a - snippet.start, b - snippet.start)) for a, b in fragments]
     # Fragments with a cell of their own; one of combining marks shares that of its letter.
     assume(all(a[1] <= b[0] for a, b in pairwise(spans)))
     marks = marked(own, columns, width)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trigner.arrays import Integers, Tags
 from trigner.batches.subwords import SentenceSubwords
-
-Integers = NDArray[np.int64]
-Tags = NDArray[np.integer[Any]]
 
 IGNORED = -100
 """Target of padded words and cells: no loss is taken there."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
+from trigner.arrays import Integers
 
 DISTANCES, REGIONS = 20, 3
 """Sizes of the two embedding tables; id 0 is padding in both."""

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
-Integers = NDArray[np.int64]
+from trigner.arrays import Integers
 
 POS, NEG = "[POS]", "[NEG]"
 SPECIAL_WORDS = (POS, NEG)

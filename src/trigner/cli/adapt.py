@@ -10,7 +10,7 @@ import typer
 from rich.progress import Progress as Bar
 
 from trigner.cli.options import Device, From, SkipBad, read_documents
-from trigner.cli.output import errors, results, tell
+from trigner.cli.output import errors, note, results
 from trigner.errors import InputError, require_extra
 
 if TYPE_CHECKING:
@@ -18,34 +18,34 @@ if TYPE_CHECKING:
 
 
 def adapt(
-    text: Annotated[Path, typer.Option("--text", help="Text or annotated documents to read.")],
+    text: Annotated[Path, typer.Option("--text", help="Text or annotated documents to train on.")],
     out: Annotated[Path, typer.Option("--out", help="New folder for the adapted encoder.")],
     encoder: Annotated[
         str,
-        typer.Option("--encoder", help="Pretrained encoder: name on the Hub, folder, or minilm."),
+        typer.Option("--encoder", help="Pretrained encoder: name on the Hub, folder or minilm."),
     ] = "minilm",
     dev: Annotated[
         Path | None,
-        typer.Option("--dev", help="Text that chooses the epoch; else 10 % of the sentences."),
+        typer.Option("--dev", help="Text to select the best epoch on (default: 10 % of --text)."),
     ] = None,
     epochs: Annotated[int, typer.Option("--epochs", min=1)] = 20,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 16,
     learning_rate: Annotated[float, typer.Option("--learning-rate")] = 2e-5,
     mask_probability: Annotated[
-        float, typer.Option("--mask-probability", help="Share of the words that are hidden.")
+        float, typer.Option("--mask-probability", help="Share of words that are masked.")
     ] = 0.20,
     seed: Annotated[int, typer.Option("--seed")] = 1898,
     device: Device = "auto",
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with an interrupted adaptation in --out.")
+        bool, typer.Option("--resume", help="Resume an interrupted adaptation in --out.")
     ] = False,
     from_: From = None,
     skip_bad: SkipBad = False,
 ) -> None:
-    """Adapt an encoder to text of your field, by predicting hidden words.
+    """Adapt an encoder to your domain by masked language modelling.
 
     The result is an ordinary Hugging Face folder: give it to `trigner train --encoder`. Defaults
-    are the paper's: whole words hidden with probability 0.2, 20 epochs, the best on dev kept.
+    are the paper's: whole words masked with probability 0.2, 20 epochs, best epoch on dev.
 
     Example:  trigner adapt --text notes/ --encoder dmis-lab/biobert-base-cased-v1.2 --out encoder
     """
@@ -73,7 +73,7 @@ def adapt(
             resume=resume,
             device=device,
             progress=_shown_on(bar, epochs),
-            tell=lambda message: tell([message]),
+            tell=lambda message: note([message]),
         )
     console = results()
     console.print(

@@ -40,7 +40,7 @@ COMMANDS = (
 
 app = typer.Typer(
     name="trigner",
-    help="Discontinuous named entity recognition: entities whose words do not stand side by side.",
+    help="Named entity recognition for discontinuous entities: those with other words in between.",
     epilog="Start with:  trigner train --train FOLDER --out MODEL,"
     "  then  trigner extract TEXT --model MODEL",
     no_args_is_help=True,

@@ -8,20 +8,22 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.output import print_json, refuse_non_empty, results, tell
-from trigner.corpora.reading import write_text
+from trigner.atomic_files import write_text
+from trigner.cli.output import note, print_json, refuse_non_empty, results
 from trigner.errors import InputError
 from trigner.evaluation import Scores, compare, errors_table, table
 from trigner.mentions import Document
 from trigner.rendering import comparison_page
 
 Errors = Annotated[
-    bool, typer.Option("--errors", help="Tell how many entities are of which kind of error.")
+    bool, typer.Option("--errors", help="Count the entities with each kind of error.")
 ]
 Html = Annotated[
     Path | None,
     typer.Option(
-        "--html", metavar="FILE", help="Write a page with gold beside predictions, errors first."
+        "--html",
+        metavar="FILE",
+        help="Write an HTML page with gold and predictions side by side.",
     ),
 ]
 
@@ -38,7 +40,7 @@ def check_page(path: Path | None, *, may_exist: bool = False) -> None:
             refuse_non_empty(path)
 
 
-def report(
+def print_scores(
     scores: Scores,
     gold: Sequence[Document],
     predicted: Sequence[Document],
@@ -50,13 +52,13 @@ def report(
     """Print scores as a table or JSON, the kinds of errors when asked, and write the page."""
     comparison = compare(gold, predicted) if errors or page is not None else None
     if json:
-        told = scores.as_json()
+        found = scores.as_json()
         if errors and comparison is not None:
-            told["errors"] = {
+            found["errors"] = {
                 kind: {"gold": count.gold, "predicted": count.predicted}
                 for kind, count in comparison.counts().items()
             }
-        print_json(told)
+        print_json(found)
     else:
         results().print(table(scores))
         if errors and comparison is not None:
@@ -64,4 +66,4 @@ def report(
             results().print(errors_table(comparison))
     if page is not None and comparison is not None:
         write_text(page, comparison_page(comparison))
-        tell([f"gold beside predictions: {page}"])
+        note([f"gold and predictions side by side: {page}"])

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from trigner.cli.options import From, SkipBad, Split, Types, read_documents
-from trigner.cli.output import comma_list, errors, refuse_non_empty, tell
+from trigner.cli.output import comma_list, errors, note, refuse_non_empty
 from trigner.corpora import FORMATS, writable, write
 
 
@@ -30,7 +30,7 @@ def convert(
 ) -> None:
     """Turn annotated documents from one format into another.
 
-    What the target format cannot hold is counted and told.
+    What the target format cannot hold is reported.
 
     Example:  trigner convert annotated/ corpus.json --to grid
     """
@@ -40,7 +40,7 @@ def convert(
         source, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
     ).documents
     report = write(documents, target, format=to)
-    tell(report.notices())
+    note(report.notices())
     errors().print(
         f"{len(documents)} documents in {report.files} files: {target}",
         markup=False,

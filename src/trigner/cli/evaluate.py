@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.comparing import Errors, Html, check_page, report
+from trigner.cli.comparing import Errors, Html, check_page, print_scores
 from trigner.cli.options import (
     BatchSize,
     Device,
@@ -20,9 +20,9 @@ from trigner.cli.options import (
     Types,
     load_extractor,
     read_documents,
-    with_types,
 )
-from trigner.cli.output import comma_list, progress, tell
+from trigner.cli.output import comma_list, note, progress
+from trigner.corpora import with_types
 from trigner.errors import InputError
 from trigner.evaluation import ceiling, score, sign, unknown_labels, without_first
 from trigner.model_folder import read_description
@@ -64,15 +64,15 @@ def evaluate(
     corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split, types=wanted)
     documents = list(without_first(corpus.documents, skip_first))
     if skip_first:
-        tell([f"the first {skip_first} sentences count nowhere"])
+        note([f"the first {skip_first} sentences count nowhere"])
     extract = load_extractor(model, device=device, batch_size=batch_size, threshold=threshold)
     known = {*extract.labels, *(e.label for d in documents for e in d.entities)}
     if absent := [label for label in wanted or () if label not in known]:
         raise InputError(f"neither the model nor the data has the type {', '.join(absent)}")
     if not any(document.entities for document in documents):
-        tell([f"{data}: there is no annotation to score against"])
+        note([f"{data}: there is no annotation to score against"])
     for label, number in unknown_labels(documents, extract.labels).items():
-        tell(
+        note(
             [
                 f"{number} entities of type {label}, which the model does not know:"
                 " they count as missed"
@@ -81,9 +81,9 @@ def evaluate(
     run = extract.documents(documents)
     found = list(progress(run, total=len(documents), what="evaluating"))
     found = list(without_first(found, skip_first))
-    tell(run.statistics.notices())
+    note(run.statistics.notices())
     if run.statistics.windowed and (beyond := extract.beyond_windows(documents)):
-        tell([f"{beyond} annotations lie whole in no window: they count as missed"])
+        note([f"{beyond} annotations lie whole in no window: they count as missed"])
     if wanted is not None:
         found = list(with_types(found, wanted))
     settings = read_description(model).provenance.settings
@@ -100,4 +100,4 @@ def evaluate(
         left_out=corpus.left_out,
         bounded=run.statistics.bounded,
     )
-    report(scores, documents, found, json=json, errors=errors, page=html)
+    print_scores(scores, documents, found, json=json, errors=errors, page=html)

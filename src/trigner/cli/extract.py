@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from trigner.atomic_files import atomic_write, partial_of
 from trigner.cli.inputs import Inputs, inputs
 from trigner.cli.options import (
     BatchSize,
@@ -21,9 +22,8 @@ from trigner.cli.options import (
     Threshold,
     load_extractor,
 )
-from trigner.cli.output import progress, refuse_non_empty, results, tell
-from trigner.corpora import FORMATS, as_json_line, partial_of, writable, write
-from trigner.corpora.reading import written
+from trigner.cli.output import note, progress, refuse_non_empty, results
+from trigner.corpora import FORMATS, as_json_line, writable, write
 from trigner.errors import InputError
 from trigner.mentions import Document
 from trigner.model_folder import BUNDLED
@@ -100,8 +100,8 @@ def extract(
     run = pipeline.documents(documents)
     found = progress(run, total=documents.total, what="extracting")
     dropped = _write(found, documents, format, out)
-    tell(dropped)
-    tell(run.statistics.notices())
+    note(dropped)
+    note(run.statistics.notices())
 
 
 def _check(out: Path | None, format: str) -> Callable[[Iterable[Document]], Iterable[Document]]:
@@ -132,7 +132,7 @@ def _write(
         raise  # whoever read it has gone: there is nobody to tell
     except BaseException:
         if handed.done:
-            tell([f"{handed.done} documents were done before: {_where(out)}"])
+            note([f"{handed.done} documents were done before: {_where(out)}"])
         raise
 
 
@@ -145,7 +145,7 @@ def _written(
     elif out is None:
         _print(found, many=inputs.total != 1)
     elif format == "html":
-        with written(out, keep=True) as put:
+        with atomic_write(out, keep=True) as put:
             for part in documents_page_parts(found, title=inputs.title):
                 put(part)
     else:

@@ -21,9 +21,9 @@ from trigner.cli.options import (
     Types,
     load_extractor,
     read_documents,
-    with_types,
 )
-from trigner.cli.output import comma_list, errors, print_json, progress, results, tell
+from trigner.cli.output import comma_list, errors, note, print_json, progress, results
+from trigner.corpora import with_types
 from trigner.evaluation import Curve, Score, check_figure, curves, plot_curves
 from trigner.evaluation.thresholds import ALL
 
@@ -65,7 +65,7 @@ def find_threshold(
     documents = corpus.documents
     run = extract.documents(documents)
     found = list(progress(run, total=len(documents), what="scoring"))
-    tell(run.statistics.notices())
+    note(run.statistics.notices())
     by_label = curves(documents, with_types(found, wanted))
     # One type alone is all types.
     shown = {label: c for label, c in by_label.items() if label != ALL or len(by_label) != 2}

@@ -11,7 +11,7 @@ import yaml
 from rich.table import Table
 
 from trigner.cli.options import Json, model_folder
-from trigner.cli.output import print_json, results, tell
+from trigner.cli.output import note, print_json, results
 from trigner.inference import spec_of
 from trigner.model_folder import BUNDLED, read_description
 from trigner.systems import systems
@@ -41,7 +41,7 @@ def info(
     calibrated = spec_of(model, description).calibration
     if calibrated and provenance.dev.epoch is not None and provenance.calibration is None:
         # Fitted when the last epoch is over.
-        tell(
+        note(
             ["its training was interrupted: this is the best epoch so far; train --resume goes on"]
         )
     shown = loads(description.as_json())

@@ -1,8 +1,8 @@
 """What `extract` reads: texts, files and standard input, one document at a time.
 
 Files are read twice. The first time checks them, counts their documents and keeps nothing but ids;
-the second time each document is there as long as it is worked on. So what is wrong with a file is
-told before the work, and memory does not grow with their number. Standard input comes once.
+the second time each document is there as long as it is worked on. So files are checked
+before the work, and memory does not grow with their number. Standard input comes once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Protocol
 
-from trigner.cli.options import tell_reading
+from trigner.cli.options import print_notices
 from trigner.cli.output import progress
 from trigner.corpora import Reading, Source, read_lines, source
 from trigner.corpora.reading import decoded_lines
@@ -30,7 +30,7 @@ LOOKS_LIKE_PATH = re.compile(r"^\S*(/\S+|\\\S+|\.[A-Za-z][A-Za-z0-9]{1,4}|/)$")
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Documents to be read once, whose ids differ; `total` is None when only reading tells it."""
+    """Documents to be read once, whose ids differ; `total` is None when only reading shows it."""
 
     parts: tuple[Part, ...]
     total: int | None
@@ -47,7 +47,7 @@ class Inputs:
             yield document
         if self.total is not None and count != self.total:
             raise TrignerError(
-                f"files have changed: they held {self.total} documents, and later {count}"
+                f"files changed while being read: {self.total} documents at first, {count} later"
             )
 
 
@@ -70,7 +70,7 @@ def inputs(
     )
     streams = sum(isinstance(part, Stream) for part in parts)
     if streams > 1:
-        raise InputError("can be read once only", path=STANDARD_INPUT)
+        raise InputError("can be read only once", path=STANDARD_INPUT)
     known = progress(
         (document for part in parts for document in part.known()), total=None, what="reading"
     )
@@ -115,15 +115,15 @@ class Files:
     skip_bad: bool
 
     def known(self) -> Iterator[Document]:
-        """The documents; what there is to tell of them is told here."""
+        """The documents; their notices are printed here."""
         reading = Reading(skip_bad=self.skip_bad)
         count = 0
         for document in self.source.documents(reading):
             count += 1
             yield document
-        tell_reading(self.source.path, reading.notices)
+        print_notices(self.source.path, reading.notices)
         if not count:
-            raise InputError("holds no document", path=self.source.path)
+            raise InputError("contains no documents", path=self.source.path)
 
     def read(self) -> Iterator[Document]:
         """The documents. A folder is searched now: what is written into it later is not read."""
@@ -152,7 +152,7 @@ class Stream:
             return
         reading = Reading(skip_bad=self.skip_bad)
         yield from read_lines(sys.stdin.buffer, "stdin", reading, path=STANDARD_INPUT)
-        tell_reading(STANDARD_INPUT, reading.notices)
+        print_notices(STANDARD_INPUT, reading.notices)
 
 
 def _part(argument: str, number: int, *, format: str | None, skip_bad: bool, lines: bool) -> Part:
@@ -173,7 +173,7 @@ def _different(documents: Iterable[Document]) -> Iterator[Document]:
     seen: set[str] = set()
     for document in documents:
         if document.id in seen:
-            raise InputError(f"two of the inputs have a document called {document.id!r}")
+            raise InputError(f"duplicate document id {document.id!r} in the inputs")
         seen.add(document.id)
         yield document
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trigner.cli.output import comma_list, results, tell
-from trigner.corpora import FORMATS, Corpus, Notice, read
+from trigner.cli.output import comma_list, note, results
+from trigner.corpora import FORMATS, Corpus, Notice, read, with_types
 from trigner.errors import InputError
-from trigner.mentions import Document
 
 if TYPE_CHECKING:
     from trigner.inference import Extractor
@@ -22,14 +21,14 @@ From = Annotated[
     typer.Option(
         "--from",
         metavar="FORMAT",
-        help=f"Format of the input, recognised if not given: {', '.join(FORMATS)}.",
+        help=f"Format of the input; default: detected. One of {', '.join(FORMATS)}.",
     ),
 ]
 SkipBad = Annotated[
     bool,
     typer.Option(
         "--skip-bad",
-        help="Leave out annotations that cannot be trusted, and list them, instead of stopping.",
+        help="Skip and list invalid annotations instead of stopping.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -50,7 +49,7 @@ ModelFolder = Annotated[
         "--model",
         metavar="MODEL",
         callback=model_folder,
-        help="A model folder, of `trigner train` or `trigner export`, or a name on the Hub.",
+        help="Model folder (from `trigner train` or `trigner export`) or name on the Hub.",
     ),
 ]
 ModelOrBundled = Annotated[
@@ -59,22 +58,22 @@ ModelOrBundled = Annotated[
         "--model",
         metavar="MODEL",
         callback=model_folder,
-        show_default="the one that ships with trigner, for adverse reactions",
-        help="A model folder, of `trigner train` or `trigner export`, or a name on the Hub.",
+        show_default="bundled model for adverse reactions",
+        help="Model folder (from `trigner train` or `trigner export`) or name on the Hub.",
     ),
 ]
 Device = Annotated[
     str, typer.Option("--device", help="auto, cpu, cuda, cuda:1 or mps.", show_default=True)
 ]
 BatchSize = Annotated[
-    int, typer.Option("--batch-size", min=1, help="Sentences scored together, at most.")
+    int, typer.Option("--batch-size", min=1, help="Maximum number of sentences in a batch.")
 ]
 Threshold = Annotated[
     str,
     typer.Option(
         "--threshold",
         metavar="X | TYPE=X,...",
-        help="Least score of an entity, for all types or for some: 0.5, or ADR=0.4,Drug=0.6,0.5."
+        help="Minimum score of an entity, for all or single types: 0.5, or ADR=0.4,Drug=0.6,0.5."
         " See find-threshold.",
     ),
 ]
@@ -83,16 +82,16 @@ ReportTo = Annotated[
     typer.Option(
         "--report-to",
         metavar="A,B",
-        help="Trackers to log to beside TensorBoard: wandb, mlflow and others of the Trainer.",
+        help="Trackers besides TensorBoard: wandb, mlflow or others that the Trainer knows.",
     ),
 ]
 Types = Annotated[
     str | None,
-    typer.Option("--types", metavar="A,B", help="Entity types to use; the others are left out."),
+    typer.Option("--types", metavar="A,B", help="Entity types to use; others are ignored."),
 ]
 Split = Annotated[
     str | None,
-    typer.Option("--split", help="Part of a corpus that comes with lists: train, dev or test."),
+    typer.Option("--split", help="Part of the corpus: train, dev or test."),
 ]
 
 
@@ -104,35 +103,26 @@ def read_documents(
     split: str | None = None,
     types: Sequence[str] | None = None,
 ) -> Corpus:
-    """A corpus; what its reader has to say goes to standard error, every annotation left out."""
+    """A corpus; what its reader noted goes to standard error, every skipped annotation too."""
     corpus = read(path, format=format, skip_bad=skip_bad, split=split)
-    tell_reading(path, corpus.notices)
+    print_notices(path, corpus.notices)
     if not corpus.documents:
-        raise InputError("holds no document", path=path)
+        raise InputError("contains no documents", path=path)
     return replace(corpus, documents=with_types(corpus.documents, types))
 
 
-def tell_reading(path: Path, notices: Sequence[Notice]) -> None:
-    """What a reader has to say on standard error, every annotation left out."""
-    tell(notice for notice in notices if not notice.left_out)
+def print_notices(path: Path, notices: Sequence[Notice]) -> None:
+    """Print what a reader noted on standard error, every skipped annotation among it."""
+    note(notice for notice in notices if not notice.left_out)
     if left_out := [notice for notice in notices if notice.left_out]:
-        tell(left_out, at_most=None)
-        tell([f"{path}: {len(left_out)} annotations left out in all, listed above"])
+        note(left_out, at_most=None)
+        note([f"{path}: {len(left_out)} invalid annotations skipped, listed above"])
 
 
 def print_left_out(corpus: Corpus) -> None:
     """Below a table, how many annotations it does not count."""
     if corpus.left_out:
-        results().print(f"{corpus.left_out:,} annotations left out that could not be trusted")
-
-
-def with_types(documents: Sequence[Document], types: Sequence[str] | None) -> tuple[Document, ...]:
-    """The documents with entities of these types only; None: of all types."""
-    if types is None:
-        return tuple(documents)
-    return tuple(
-        replace(d, entities=tuple(e for e in d.entities if e.label in types)) for d in documents
-    )
+        results().print(f"{corpus.left_out:,} invalid annotations were skipped")
 
 
 def load_extractor(model: Path, *, device: str, batch_size: int, threshold: str = "0") -> Extractor:
@@ -157,11 +147,11 @@ def thresholds(option: str, labels: Collection[str]) -> tuple[float, dict[str, f
         except ValueError:
             value = -1.0
         if not 0 <= value <= 1:
-            raise InputError(f"--threshold takes numbers from 0 to 1; got {part!r}")
+            raise InputError(f"--threshold expects numbers from 0 to 1, got {part!r}")
         if not given:
             of_all = value
         elif label in labels:
             of_label[label] = value
         else:
-            raise InputError(f"--threshold: the model finds no {label!r}, only {', '.join(labels)}")
+            raise InputError(f"--threshold: no type {label!r}, only {', '.join(labels)}")
     return of_all, of_label

@@ -38,7 +38,7 @@ def results() -> Console:
     return console if console.is_terminal else Console(width=max(100, console.width))
 
 
-def tell(notices: Iterable[object], *, at_most: int | None = SHOWN_NOTICES) -> None:
+def note(notices: Iterable[object], *, at_most: int | None = SHOWN_NOTICES) -> None:
     """Notices, one a line, the first ones of many (None: all), all of them counted."""
     listed = [str(notice) for notice in notices]
     for notice in listed[:at_most]:
@@ -78,39 +78,39 @@ def _drawn() -> Progress:
 
 def _lines(items: Iterable[T], total: int | None, what: str) -> Generator[T, None, None]:
     of = "" if total is None else f" of {total:,}"
-    told = monotonic()
+    last = monotonic()
     for count, item in enumerate(items, 1):
         yield item
-        if monotonic() - told >= SECONDS_BETWEEN_LINES:
+        if monotonic() - last >= SECONDS_BETWEEN_LINES:
             errors().print(f"{what}: {count:,}{of}", markup=False, highlight=False)
-            told = monotonic()
+            last = monotonic()
 
 
 @contextmanager
 def counting(what: str) -> Iterator[Callable[[int, int], None]]:
-    """As `progress`, for work that tells itself how much is done, of how much."""
+    """As `progress`, for work that reports (done, total) itself."""
     if errors().is_terminal:
         with _drawn() as bar:
             drawn = bar.add_task(what, total=None)
             yield lambda done, total: bar.update(drawn, completed=done, total=total)
         return
-    told = monotonic()
+    last = monotonic()
 
-    def tell_now_and_then(done: int, total: int) -> None:
-        nonlocal told
-        if monotonic() - told >= SECONDS_BETWEEN_LINES:
+    def show_now_and_then(done: int, total: int) -> None:
+        nonlocal last
+        if monotonic() - last >= SECONDS_BETWEEN_LINES:
             errors().print(f"{what}: {done:,} of {total:,}", markup=False, highlight=False)
-            told = monotonic()
+            last = monotonic()
 
-    yield tell_now_and_then
+    yield show_now_and_then
 
 
 def refuse_non_empty(out: Path) -> None:
     """Raises InputError when writing to `out` would touch something that is there already."""
     if out.is_dir() and any(out.iterdir()):
-        raise InputError("is not empty; name a new folder", path=out)
+        raise InputError("is not empty: choose a new folder", path=out)
     if out.is_file():
-        raise InputError("exists already", path=out)
+        raise InputError("already exists", path=out)
 
 
 def comma_list(value: str | None) -> Sequence[str] | None:

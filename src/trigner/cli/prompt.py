@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from typer import Option
 
 from trigner.cli.options import From, Json, SkipBad, Split, Types, read_documents
-from trigner.cli.output import comma_list, counting, print_json, refuse_non_empty, results, tell
+from trigner.cli.output import comma_list, counting, note, print_json, refuse_non_empty, results
 from trigner.cli.prompt_report import check_outputs, print_report, write_results
 from trigner.corpora import Corpus
 from trigner.errors import InputError, TrignerError
@@ -156,7 +156,7 @@ def prompt(
         raise InputError("contains no sentences", path=data)
     cache = CompletionCache(out / ANSWERS)
     if cache.damaged:
-        tell([f"{cache.path}: {cache.damaged} incomplete lines skipped"])
+        note([f"{cache.path}: {cache.damaged} incomplete lines skipped"])
     if dry_run:
         _print_estimate(task, variants, llm, parameters, cache, server, prices)
         return
@@ -177,7 +177,7 @@ def prompt(
                 on_progress=on_progress,
             )
         runs.append(run)
-        tell(_notices(run))
+        note(_notices(run))
         if run.summary.stopped is not None:
             break
     write_results(task, runs, out, format=format, html=html, models=models)

@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from trigner.atomic_files import write_text
 from trigner.cli.comparing import check_page
 from trigner.cli.options import load_extractor, model_folder
-from trigner.cli.output import results, tell
+from trigner.cli.output import note, results
 from trigner.corpora import FORMATS, write
-from trigner.corpora.reading import write_text
 from trigner.errors import InputError
 from trigner.evaluation import compare, table
 from trigner.prompting import (
@@ -99,7 +99,7 @@ def write_results(
     file = PREDICTIONS if chosen.writes_folder else PREDICTIONS + chosen.endings[0]
     for run in runs:
         folder = out / run.variant.name
-        tell(write(run.predicted[_SHOWN_REPAIR], folder / file, format=format).notices())
+        note(write(run.predicted[_SHOWN_REPAIR], folder / file, format=format).notices())
         write_sentences(folder / SENTENCES, task, run)
         write_text(folder / REPORT, json.dumps(run.as_json(), indent=1) + "\n")
     if html is not None:
@@ -108,10 +108,10 @@ def write_results(
             extract = load_extractor(model, device="auto", batch_size=32)
             extraction = extract.documents(task.documents)
             systems[name] = tuple(extraction)
-            tell(extraction.statistics.notices())
+            note(extraction.statistics.notices())
         compared = {name: compare(task.documents, found) for name, found in systems.items()}
         write_text(html, systems_page(compared))
-        tell([f"page with gold and {len(compared)} systems: {html}"])
+        note([f"page with gold and {len(compared)} systems: {html}"])
 
 
 def print_report(task: Task, runs: Sequence[VariantResult]) -> None:

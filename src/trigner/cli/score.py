@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.comparing import Errors, Html, check_page, report
+from trigner.cli.comparing import Errors, Html, check_page, print_scores
 from trigner.cli.options import Json, SkipBad, Types, read_documents
-from trigner.cli.output import comma_list, tell
+from trigner.cli.output import comma_list, note
 from trigner.evaluation import score as score_documents
 from trigner.evaluation import sign
 
@@ -29,9 +29,9 @@ def score(
     ] = None,
     skip_bad: SkipBad = False,
 ) -> None:
-    """Score files against files, in any two formats.
+    """Score predicted documents against gold documents, each in any format.
 
-    Documents are matched by their id (a file's name without its ending). Grid JSON and inline text
+    Documents are matched by id (the file name without its ending). Grid JSON and inline text
     hold sentences: score them against gold in the same format. What `evaluate` prints for
     a model is what this prints for the output of `extract`.
     """
@@ -45,5 +45,5 @@ def score(
         left_out=expected.left_out + found.left_out,
     )
     if json and scores.missing:
-        tell([f"no prediction for {len(scores.missing)} documents: {', '.join(scores.missing)}"])
-    report(scores, expected.documents, found.documents, json=json, errors=errors, page=html)
+        note([f"no predictions for {len(scores.missing)} documents: {', '.join(scores.missing)}"])
+    print_scores(scores, expected.documents, found.documents, json=json, errors=errors, page=html)

@@ -18,7 +18,7 @@ from trigner.cli.options import (
     model_folder,
     read_documents,
 )
-from trigner.cli.output import comma_list, errors, refuse_non_empty, results, tell
+from trigner.cli.output import comma_list, errors, note, refuse_non_empty, results
 from trigner.corpora import NoPartError
 from trigner.errors import InputError, require_extra
 from trigner.evaluation import table, unknown_labels
@@ -132,16 +132,16 @@ def train(
             report_to=comma_list(report_to) or (),
         )
     except KeyboardInterrupt:
-        tell(["go on later with the same command and --resume"])
+        note(["go on later with the same command and --resume"])
         raise
     if not trained.best.scores.overall.predicted:
-        tell(
+        note(
             [
                 "the model finds nothing on dev: with few documents take more epochs"
                 " (optimisation.epochs) of smaller batches (optimisation.batch_size)"
             ]
         )
-    tell(f"{n} training entities out of reach: {why}" for why, n in trained.data.unusable.items())
+    note(f"{n} training entities out of reach: {why}" for why, n in trained.data.unusable.items())
     console = results()
     console.print(
         f"best epoch on dev ({len(held_out)} documents): {trained.best.epoch}", highlight=False
@@ -176,7 +176,7 @@ def _documents(
     known = {entity.label for document in documents for entity in document.entities}
     if absent := [label for label in types or () if label not in known]:
         raise InputError(f"has no entity of type {', '.join(absent)}", path=train)
-    tell(
+    note(
         f"{number} dev entities of type {label}, which training never saw: they count as missed"
         for label, number in unknown_labels(held_out, known).items()
     )
@@ -200,6 +200,6 @@ def _hold_out(
         random.Random(seed).sample(range(len(documents)), max(1, len(documents) * HELD_OUT // 100))
     )
     names = ", ".join(documents[i].id for i in sorted(chosen))
-    tell([f"no --dev given: {len(chosen)} of {len(documents)} documents are held out: {names}"])
+    note([f"no --dev given: {len(chosen)} of {len(documents)} documents are held out: {names}"])
     kept = tuple(d for i, d in enumerate(documents) if i not in chosen)
     return kept, tuple(documents[i] for i in sorted(chosen))

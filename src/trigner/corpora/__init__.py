@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trigner.corpora.formats import (
     FORMATS,
     Format,
-    expected_counts,
     known,
-    note_what_is_passed_over,
+    note_skipped_files,
     recognise,
     recognise_corpus,
 )
 from trigner.corpora.jsonl import as_json_line, read_lines
 from trigner.corpora.parts import NoPartError
 from trigner.corpora.published import Counts
-from trigner.corpora.reading import Notice, Reading, WriteReport, partial_of
+from trigner.corpora.reading import Notice, Reading, WriteReport
 from trigner.corpora.words import document_of
 from trigner.errors import InputError
 from trigner.mentions import Document
@@ -35,11 +34,10 @@ __all__ = [
     "WriteReport",
     "as_json_line",
     "document_of",
-    "expected_counts",
-    "partial_of",
     "read",
     "read_lines",
     "source",
+    "with_types",
     "writable",
     "write",
 ]
@@ -47,7 +45,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Documents, the format they came in and what its reader had to tell."""
+    """Documents, the format they came in and its reader's notices."""
 
     documents: tuple[Document, ...]
     format: str
@@ -55,7 +53,7 @@ class Corpus:
 
     @property
     def left_out(self) -> int:
-        """Annotations that could not be trusted and are missing from the documents."""
+        """Number of invalid annotations, which are missing from the documents."""
         return sum(notice.left_out for notice in self.notices)
 
 
@@ -81,20 +79,19 @@ class Source:
         seen: set[str] = set()
         for document in found:
             if document.id in seen:
-                raise InputError(f"two documents have the id {document.id!r}", path=self.path)
+                raise InputError(f"duplicate document id {document.id!r}", path=self.path)
             seen.add(document.id)
             yield document
         if self.path.is_dir():
-            note_what_is_passed_over(self.path, self.format, reading)
+            note_skipped_files(self.path, self.format, reading)
 
 
 def source(path: str | Path, *, format: str | None = None, split: str | None = None) -> Source:
     """A file or folder in the given format or the one it is recognised to be.
 
-    `split` names a part of the corpus (`train`, `dev`, `test`): what the reader of a corpus takes
-    for it; with other formats, a folder or file of that name below `path`. Raises NoPartError when
-    there is no such part, and InputError when there is nothing at `path` or its format is not
-    known.
+    `split` names a part (`train`, `dev`, `test`): of a corpus as its reader divides it, in other
+    formats the folder or file of that name below `path`. Raises NoPartError when there is no such
+    part, InputError when there is nothing at `path` or its format is not known.
     """
     path = Path(path)
     if not path.exists():
@@ -133,13 +130,13 @@ def writable(format: str, path: str | Path) -> Format:
     """
     chosen, path = FORMATS.get(format), Path(path)
     if chosen is None or chosen.write is None:
-        wrong = f"unknown format {format!r}" if chosen is None else f"{format} can only be read"
+        wrong = f"unknown format {format!r}" if chosen is None else f"{format} is read-only"
         names = ", ".join(name for name, other in FORMATS.items() if other.write)
-        raise InputError(f"{wrong}; these can be written: {names}")
+        raise InputError(f"{wrong}; writable formats: {names}")
     if path.is_dir() and not chosen.writes_folder:
-        raise InputError(f"is a folder: {format} is written to a file in it; name one", path=path)
+        raise InputError(f"is a folder, and {format} is written to a file: name a file", path=path)
     if chosen.writes_folder and path.exists() and not path.is_dir():
-        raise InputError(f"is a file: {format} is written to a folder", path=path)
+        raise InputError(f"is a file, and {format} is written to a folder", path=path)
     return chosen
 
 
@@ -152,6 +149,17 @@ def write(documents: Iterable[Document], path: str | Path, *, format: str) -> Wr
     chosen = writable(format, path)
     assert chosen.write is not None  # `writable` says so
     return chosen.write(documents, Path(path))
+
+
+def with_types(
+    documents: Iterable[Document], types: Collection[str] | None
+) -> tuple[Document, ...]:
+    """The documents with entities of these types only; None: of all types."""
+    if types is None:
+        return tuple(documents)
+    return tuple(
+        replace(d, entities=tuple(e for e in d.entities if e.label in types)) for d in documents
+    )
 
 
 def _part(path: Path, split: str) -> Path:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from trigner.corpora.documents import (
-    ShapeError,
     files,
     has_key,
     peek,
@@ -21,10 +20,9 @@ from trigner.corpora.documents import (
     values,
     write_list,
 )
-from trigner.corpora.jsonl import as_range, misfit
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.errors import InputError
-from trigner.mentions import Document, Entity, Extra
+from trigner.mentions import Document, Entity, Extra, fragment_from
 
 NAME = "bigbio"
 
@@ -48,7 +46,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
             where = place(number, line)
             try:
                 yield line, _document(item, reading, file, line, where)
-            except ShapeError as error:
+            except ValueError as error:
                 raise InputError(f"{where}{error}", path=file, line=line) from error
 
     return read_files(path, ENDINGS, reading, read_file)
@@ -71,28 +69,26 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
 
 def _document(item: Any, reading: Reading, path: Path, line: int, where: str) -> Document:
     if not isinstance(item, dict) or not isinstance(item.get("passages"), list):
-        raise ShapeError("expected an object with `passages`")
+        raise ValueError("expected an object with `passages`")
     id = item.get("document_id", item.get("id"))
     if not isinstance(id, str) or not id:
-        raise ShapeError("expected a string as `document_id` or `id`")
+        raise ValueError("expected a string as `document_id` or `id`")
     text = _text(item["passages"])
     given = item.get("entities", [])
     if not isinstance(given, list):
-        raise ShapeError("`entities` is no list")
+        raise ValueError("`entities` is not a list")
     entities: dict[str | None, Entity] = {}
     normalised: dict[str, Any] = {}
     for entry in given:
-        entity = _entity(entry, text)
-        if not isinstance(entity, str) and entity.id in entities:
-            entity = f"the id {entity.id} occurs twice"
-        if isinstance(entity, str):
-            reading.bad(where + entity, path=path, line=line)
-            continue
-        entities[entity.id] = entity
-        # Kept by id: entities may be filtered or joined by others before they are written.
-        rest = {k: v for k, v in entry.items() if k not in {"id", "type", "text", "offsets"}}
-        if rest.get("normalized") or rest.keys() - {"normalized"}:
-            normalised[str(entity.id)] = rest
+        with reading.annotation(path=path, line=line, where=where):
+            entity = _entity(entry, text)
+            if entity.id in entities:
+                raise ValueError(f"duplicate id {entity.id}")
+            entities[entity.id] = entity
+            # Kept by id: entities may be filtered or joined by others before they are written.
+            rest = {k: v for k, v in entry.items() if k not in {"id", "type", "text", "offsets"}}
+            if rest.get("normalized") or rest.keys() - {"normalized"}:
+                normalised[str(entity.id)] = rest
     document = Document(id, text, tuple(entities.values()))
     kept = _kept(item, document, normalised)
     extras = (Extra(NAME, json.dumps(kept, ensure_ascii=False)),) if kept else ()
@@ -112,25 +108,22 @@ def _kept(item: dict[str, Any], document: Document, rest: dict[str, Any]) -> dic
     return {**kept, "rest of entities": rest} if rest else kept
 
 
-def _entity(entry: Any, text: str) -> Entity | str:
-    """The entity, or what is wrong with it."""
+def _entity(entry: Any, text: str) -> Entity:
     if not isinstance(entry, dict):
-        return f"an entity is no object: {entry!r}"
+        raise ValueError(f"an entity is not an object: {entry!r}")
     label, id, given = entry.get("type"), entry.get("id"), entry.get("offsets")
     if not isinstance(label, str) or not label or not isinstance(id, str) or not id:
-        return f"an entity needs `id` and `type`: {entry!r}"
-    ranges = [as_range(pair) for pair in given] if isinstance(given, list) else [None]
-    fragments = tuple(fragment for fragment in ranges if fragment is not None)
-    if len(fragments) < len(ranges):
-        return f"`offsets` of {id} are no pairs of integers: {given!r}"
+        raise ValueError(f"an entity needs `id` and `type`: {entry!r}")
+    if not isinstance(given, list):
+        raise ValueError(f"{id}: `offsets` is not a list: {given!r}")
     claimed = entry.get("text")
     if isinstance(claimed, list) and all(isinstance(piece, str) for piece in claimed):
         claimed = " ".join(claimed)
-    wrong = misfit(fragments, text, claimed)
-    if wrong is not None:
-        return f"{id}: {wrong}"
-    fragments = tuple(sorted(fragments))
-    return Entity(label, fragments, " ".join(text[a:b] for a, b in fragments), id=id)
+    try:
+        fragments = [fragment_from(pair) for pair in given]
+        return Entity.in_text(text, label, fragments, surface=claimed, id=id)
+    except ValueError as error:
+        raise ValueError(f"{id}: {error}") from error
 
 
 def _text(passages: list[Any]) -> str:
@@ -141,13 +134,13 @@ def _text(passages: list[Any]) -> str:
         given = passage.get("offsets") if isinstance(passage, dict) else None
         texts = [own] if isinstance(own, str) else own
         if not isinstance(texts, list) or not isinstance(given, list) or len(texts) != len(given):
-            raise ShapeError("a passage needs as many pieces of `text` as `offsets`")
+            raise ValueError("a passage needs as many pieces of `text` as `offsets`")
         for pair, piece in zip(given, texts, strict=True):
-            span = as_range(pair)
-            if span is None or span[0] < 0 or not isinstance(piece, str):
-                raise ShapeError(f"a passage has offsets {pair!r} or a piece that is no text")
+            span = fragment_from(pair)
+            if span[0] < 0 or not isinstance(piece, str):
+                raise ValueError(f"a passage has offsets {pair!r} or a piece that is not text")
             if span[1] - span[0] != len(piece):
-                raise ShapeError(
+                raise ValueError(
                     f"a passage of {len(piece)} characters has offsets {span[0]} {span[1]}"
                 )
             pieces.append((*span, piece))
@@ -155,9 +148,9 @@ def _text(passages: list[Any]) -> str:
     longest = 2 * sum(len(piece) for _, _, piece in pieces) + 1_000_000
     for start, _, piece in sorted(pieces):
         if start < len(text):
-            raise ShapeError(f"passages overlap at {start}")
+            raise ValueError(f"passages overlap at {start}")
         if start > longest:
-            raise ShapeError(f"a passage starts at {start}, far behind all text before it")
+            raise ValueError(f"a passage starts at {start}, far behind all text before it")
         text += " " * (start - len(text)) + piece
     return text
 

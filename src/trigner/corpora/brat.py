@@ -13,11 +13,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
+from trigner.atomic_files import write_text
 from trigner.corpora.documents import files, name_below
 from trigner.corpora.folders import has_ending, is_hidden, walk, without_ending
-from trigner.corpora.reading import Reading, WriteReport, fault, read_text, write_text
+from trigner.corpora.reading import Reading, WriteReport, read_text
 from trigner.errors import InputError
-from trigner.mentions import Document, Entity, Extra, Fragment
+from trigner.mentions import Document, Entity, Extra, Fragment, check_fragments
 
 NAME = "brat"
 ENDINGS = (".txt", ".ann", ".a1", ".a2")
@@ -28,7 +29,7 @@ _ENTITY = re.compile(rf"(\S+) ({_PAIR}(?:;{_PAIR})*)")
 _ID = re.compile(r"T\S+")
 _KEPT = ("R", "E", "A", "M", "N", "#", "*")
 _REFERRED = re.compile(r"\bT\S*?\b")
-_MALFORMED = "is no entity: expected id, tab, label and offsets, tab, surface"
+_MALFORMED = "is not an entity: expected id, tab, label and offsets, tab, surface"
 _LINE_BREAKS = re.compile(r"[\r\n]+")
 
 
@@ -42,26 +43,26 @@ def recognises(path: Path) -> bool:
 def read(path: Path, reading: Reading) -> Iterator[Document]:
     """One document for each `.txt`, in the order of their paths. No `.ann` means no entities.
 
-    In a corpus with annotations, texts in folders without any are told. Raises InputError for an
+    In a corpus with annotations, texts in folders without any are noted. Raises InputError for an
     `.ann` without `.txt`, and for BioNLP's `.a1` and `.a2`, which are not brat's own.
     """
     root = path if path.is_dir() else path.parent
     found = files(path, ENDINGS) if path.is_dir() else _pair(path)
     for file in found:
         if has_ending(file.name, (".a1", ".a2")):
-            message = "annotations in .a1 and .a2 are not read: join them in one .ann"
+            message = ".a1 and .a2 files are not supported: merge them into one .ann"
             raise InputError(message, path=file)
     texts = _by_stem(file for file in found if has_ending(file.name, (".txt",)))
     annotations = _by_stem(file for file in found if not has_ending(file.name, (".txt",)))
     if not found:
-        raise InputError("holds no .txt or .ann file", path=path)
+        raise InputError("contains no .txt or .ann file", path=path)
     for stem, file in annotations.items():
         if stem not in texts:
-            raise InputError("has no .txt beside it", path=file)
+            raise InputError("has no matching .txt", path=file)
     annotated = {file.parent for file in annotations.values()}
     for stem, file in texts.items():
         if annotated and file.parent not in annotated:
-            reading.note("read as a text without entities: its folder has no .ann", path=file)
+            reading.note("its folder has no .ann: read as a document without entities", path=file)
         text = read_text(file)
         entities: list[Entity] = []
         extras: list[Extra] = []
@@ -70,27 +71,16 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
         yield Document(name_below(file, root), text, tuple(entities), extras=tuple(extras))
 
 
-def parse_entity(line: str, text: str) -> Entity | str:
-    """The entity that a `T` line says, or what is wrong with it; the surface may be missing."""
+def parse_entity(line: str, text: str) -> Entity:
+    """The entity of a `T` line; the surface may be missing. Raises ValueError for anything else."""
     parts = line.split("\t", 2)
     match = _ENTITY.fullmatch(parts[1].strip()) if len(parts) > 1 else None
     if match is None or not _ID.fullmatch(parts[0]):
-        return _MALFORMED
-    label, offsets = match.groups()
-    given: list[Fragment] = []
-    for pair in offsets.split(";"):
-        start, end = pair.split()
-        given.append((int(start), int(end)))
-    fragments = tuple(sorted(given))
-    wrong = fault(fragments, len(text))
-    if wrong is not None:
-        return wrong
-    surface = " ".join(text[start:end] for start, end in fragments)
-    in_given_order = " ".join(text[start:end] for start, end in given)
-    claims = [part.split() for part in parts[2:]]
-    if any(claim not in (surface.split(), in_given_order.split()) for claim in claims):
-        return f"surface {parts[2]!r} is not what the text has there: {surface!r}"
-    return Entity(label, fragments, surface, id=parts[0])
+        raise ValueError(_MALFORMED)
+    pairs = (pair.split() for pair in match[2].split(";"))
+    fragments = [(int(start), int(end)) for start, end in pairs]
+    claimed = parts[2] if len(parts) > 2 else None
+    return Entity.in_text(text, match[1], fragments, surface=claimed, id=parts[0])
 
 
 def checked(documents: Iterable[Document], path: Path) -> Iterator[Document]:
@@ -103,7 +93,7 @@ def checked(documents: Iterable[Document], path: Path) -> Iterator[Document]:
     for document in documents:
         _check(document, path)
         if document.id in ids:
-            raise InputError(f"two documents have the id {document.id!r}", path=path)
+            raise InputError(f"duplicate document id {document.id!r}", path=path)
         ids.add(document.id)
         yield document
 
@@ -159,7 +149,7 @@ def _by_stem(found: Iterable[Path]) -> dict[Path, Path]:
 def _read_annotations(
     path: Path, text: str, reading: Reading, entities: list[Entity], extras: list[Extra]
 ) -> None:
-    seen: set[str] = set()
+    seen: set[str | None] = set()
     for number, raw in enumerate(read_text(path).removeprefix("\ufeff").split("\n"), 1):
         line = raw.removesuffix("\r")
         if not line.strip():
@@ -168,36 +158,35 @@ def _read_annotations(
             extras.append(Extra(NAME, line))
             continue
         if not line.startswith("T"):
-            reading.bad(f"is no annotation: {line[:40]!r}", path=path, line=number)
+            reading.bad(f"is not an annotation: {line[:40]!r}", path=path, line=number)
             continue
         # A line that ends early has nothing that its offsets could be checked against.
-        found = parse_entity(line, text) if line.count("\t") > 1 else _MALFORMED
-        if isinstance(found, str):
-            reading.bad(found, path=path, line=number)
-        elif found.id in seen:
-            reading.bad(f"the id {found.id} occurs twice", path=path, line=number)
-        else:
-            seen.add(found.id or "")
-            entities.append(found)
+        with reading.annotation(path=path, line=number):
+            entity = parse_entity(line if line.count("\t") > 1 else "", text)
+            if entity.id in seen:
+                raise ValueError(f"duplicate id {entity.id}")
+            seen.add(entity.id)
+            entities.append(entity)
 
 
 def _check(document: Document, path: Path) -> None:
     parts = document.id.split("/")
     legal = all(part not in ("", ".", "..") and "\0" not in part for part in parts)
     if legal and any(map(is_hidden, parts)):
-        message = f"document id {document.id!r} would be a hidden file, which nobody reads again"
+        message = f"document id {document.id!r} would be a hidden file, which readers skip"
         raise InputError(message, path=path)
     inside = legal and not PurePosixPath(document.id).is_absolute()
     target = path / f"{document.id}.txt"
     if not inside or not target.resolve().is_relative_to(path.resolve()):
-        message = f"document id {document.id!r} is no name of a file in the folder"
+        message = f"document id {document.id!r} is not a valid file name in the folder"
         raise InputError(message, path=path)
     for entity in document.entities:
-        wrong = fault(tuple(sorted(entity.fragments)), len(document.text))
-        if wrong is None and not entity.label.strip():
-            wrong = "an entity without a label"
-        if wrong is not None:
-            raise InputError(f"document {document.id!r}: {wrong}", path=path)
+        try:
+            check_fragments(sorted(entity.fragments), len(document.text))
+            if not entity.label.strip():
+                raise ValueError("an entity without a label")
+        except ValueError as error:
+            raise InputError(f"document {document.id!r}: {error}", path=path) from error
 
 
 def _named(document: Document) -> list[tuple[str, Entity]]:

@@ -3,7 +3,7 @@
 Source: Karimi et al., Journal of Biomedical Informatics 55 (2015), doi 10.4225/08/570FB102BDAD2.
 The folders beside them (`meddra`, `sct`) hold codes, not mentions. All entity types are read; the
 paper uses ADR only. Fragments are not always in text order, and a few surfaces are not what the
-text has: offsets are kept, as Dai et al. do, and the surfaces are told.
+text has: offsets are kept, as Dai et al. do, and the surfaces are noted.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def read(path: Path, reading: Reading, split: str | None = None) -> Iterator[Doc
             raise InputError(f"annotates {name}.txt, which is not in {_TEXT}", path=file)
     bare = len(texts) - len(notes)
     if bare:
-        reading.note(f"{bare} posts have no .ann: read as posts without entities", path=root)
+        reading.note(f"{bare} posts have no .ann: read without entities", path=root)
     wanted = set(texts) if split is None else _part(path, root, split, set(texts), reading)
     surfaces = Surfaces(reading)
     documents = (
@@ -78,7 +78,7 @@ def read(path: Path, reading: Reading, split: str | None = None) -> Iterator[Doc
         if name in wanted
     )
     yield from compared(documents, PUBLISHED[split], reading, path=root)
-    surfaces.judge(path=root)
+    surfaces.check_total(path=root)
 
 
 def _root(path: Path) -> Path | None:
@@ -120,14 +120,11 @@ def _document(
             continue
         parts = line.split("\t", 2)
         # Without its surface: in this corpus a surface that differs says nothing on the offsets.
-        found = brat.parse_entity("\t".join(parts[:2]), text)
-        if isinstance(found, str):
-            reading.bad(found, path=annotations, line=number)
-            continue
-        if len(parts) == 3:
-            given = _given(parts[1])
-            surfaces.check(parts[2], text, given, path=annotations, line=number)
-        entities.append(found)
+        with reading.annotation(path=annotations, line=number):
+            entities.append(brat.parse_entity("\t".join(parts[:2]), text))
+            if len(parts) == 3:
+                given = _given(parts[1])
+                surfaces.check(parts[2], text, given, path=annotations, line=number)
     return Document(name, text, tuple(entities), extras=tuple(extras))
 
 

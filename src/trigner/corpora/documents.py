@@ -10,8 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from trigner.atomic_files import atomic_write
 from trigner.corpora.folders import walk
-from trigner.corpora.reading import Reading, decoded_lines, opened, read_text, written
+from trigner.corpora.reading import Reading, decoded_lines, opened, read_text
 from trigner.errors import InputError
 from trigner.mentions import Document
 
@@ -20,10 +21,6 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 ReadFile = Callable[[Path, str, Reading], Iterable[tuple[int, Document]]]
-
-
-class ShapeError(Exception):
-    """A JSON value that is not what its format has in that place; readers add file and line."""
 
 
 def values(path: Path) -> Iterator[tuple[int, Any]]:
@@ -65,7 +62,7 @@ def values_of_lines(lines: Iterable[bytes], path: Path) -> Iterator[tuple[int, A
 
 
 def _items(text: str, path: Path) -> Iterator[tuple[int, Any]]:
-    """Items of a list one by one: the parser tells no positions of what is inside a list."""
+    """Items of a list one by one: the parser gives no positions of what is inside a list."""
     at = _skip(text, _skip(text, 0) + 1)
     line = 1 + text.count("\n", 0, at)
     close = at if text.startswith("]", at) else None
@@ -82,7 +79,7 @@ def _items(text: str, path: Path) -> Iterator[tuple[int, Any]]:
         else:
             raise InputError("is not JSON: expected `,` or `]`", path=path, line=line)
     if _skip(text, close + 1) < len(text):
-        raise InputError("is not JSON: more follows the list", path=path, line=line)
+        raise InputError("is not JSON: text after the end of the list", path=path, line=line)
 
 
 def _decoded(text: str, at: int, path: Path, line: int) -> tuple[Any, int]:
@@ -93,9 +90,9 @@ def _decoded(text: str, at: int, path: Path, line: int) -> tuple[Any, int]:
         line += text.count("\n", at, error.pos)
         raise InputError(f"is not JSON: {error.msg}", path=path, line=line) from error
     except RecursionError as error:
-        raise InputError("is not JSON to read: nested too deeply", path=path, line=line) from error
+        raise InputError("is nested too deeply to be read", path=path, line=line) from error
     except ValueError as error:
-        raise InputError("has a number of too many digits", path=path, line=line) from error
+        raise InputError("has a number with too many digits", path=path, line=line) from error
 
 
 def _skip(text: str, at: int) -> int:
@@ -108,7 +105,7 @@ def _check_characters(value: Any, path: Path, line: int) -> None:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:
         code = ord(error.object[error.start])
-        raise InputError(f"U+{code:04X} is half a character", path=path, line=line) from error
+        raise InputError(f"U+{code:04X} is a lone surrogate", path=path, line=line) from error
 
 
 def peek(path: Path, size: int = 65_536) -> str:
@@ -150,23 +147,23 @@ def read_files(
     """
     found = files(path, suffixes)
     if not found:
-        raise InputError(f"holds no {' or '.join(suffixes)} file", path=path)
+        raise InputError(f"contains no {' or '.join(suffixes)} file", path=path)
     names = {file: name_below(file, path) for file in found}
 
     def read(file: Path, reading: Reading) -> Iterator[Document]:
         seen: set[str] = set()
         for line, document in read_file(file, names[file], reading):
             if document.id in seen:
-                message = f"two documents have the id {document.id!r}"
+                message = f"duplicate document id {document.id!r}"
                 raise InputError(message, path=file, line=line)
             seen.add(document.id)
             yield document
 
     shared = False
     if len(found) > 1:
-        # What there is to tell is told when the files are read in earnest.
-        unheard = Reading(skip_bad=reading.skip_bad)
-        ids = Counter(document.id for file in found for document in read(file, unheard))
+        # Notices are taken when the documents are read below, not when ids are counted.
+        counting = Reading(skip_bad=reading.skip_bad)
+        ids = Counter(document.id for file in found for document in read(file, counting))
         shared = any(count > 1 for count in ids.values())
     for file in found:
         for document in read(file, reading):
@@ -175,7 +172,7 @@ def read_files(
 
 def write_list(items: Iterable[str], path: Path) -> None:
     """A JSON list of values that are JSON already, one a line, written as they come."""
-    with written(path, keep=True) as put:
+    with atomic_write(path, keep=True) as put:
         before = "[\n"
         for item in items:
             put(before + item)

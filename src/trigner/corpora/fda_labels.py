@@ -25,10 +25,10 @@ from trigner.corpora import brat
 from trigner.corpora.folders import files_below
 from trigner.corpora.parts import check_present, known_part, shipped_lists, shipped_pairs
 from trigner.corpora.published import Counts, compared
-from trigner.corpora.reading import Reading, fault
+from trigner.corpora.reading import Reading
 from trigner.corpora.xml_elements import Element, begins_with, parse
 from trigner.errors import InputError
-from trigner.mentions import Document, Entity, Extra, Fragment
+from trigner.mentions import Document, Entity, Extra
 
 NAME = "spl-adr"
 ENDINGS = (".xml", ".txt", ".ann")
@@ -63,10 +63,10 @@ def read(path: Path, reading: Reading, split: str | None = None) -> Iterator[Doc
     texts = [file for file in texts if _SECTION.fullmatch(file.stem)]
     if bool(labels) == bool(texts):
         found = "both labels as .xml and" if labels else "no label: looked for .xml, or"
-        raise InputError(f"holds {found} DRUG_adverse_reactions.txt with .ann", path=path)
+        raise InputError(f"contains {found} DRUG_adverse_reactions.txt with .ann", path=path)
     beside = files_below(path, (".txt", ".ann")) if labels and path.is_dir() else []
     if beside:
-        reading.note(f"{len(beside)} files beside the labels are not read", path=path)
+        reading.note(f"{len(beside)} files skipped that are not labels", path=path)
     named = ((_drug(name), documents) for name, documents in _documents(path, labels, reading))
     if split is not None:
         part = known_part(split, path=path)
@@ -111,7 +111,7 @@ def _sections(label: Element, file: Path, reading: Reading) -> Iterator[Document
     text = label.first("Text")
     if label.tag != "Label" or not drug or text is None or text.first("Section") is None:
         raise InputError(
-            "is no drug label: expected <Label drug=...> with <Text> and <Section>s in it",
+            "is not a drug label: expected <Label drug=...> with <Text> and <Section>s in it",
             path=file,
             line=label.line,
         )
@@ -125,7 +125,7 @@ def _sections(label: Element, file: Path, reading: Reading) -> Iterator[Document
         if section.children:
             # Text around the children would be torn apart, and offsets with it.
             raise InputError(
-                f"section {number} has elements in its text", path=file, line=section.line
+                f"section {number} has XML elements in its text", path=file, line=section.line
             )
         sections[number] = section
     entities = _mentions(label, sections, file, reading)
@@ -142,41 +142,32 @@ def _mentions(
     seen: set[str] = set()
     for mention in _inside(label, "Mentions", "Mention"):
         name, number = (mention.attributes.get(key, "") for key in ("id", "section"))
-        if number not in sections:
-            wrong: Entity | str = f"mention {name} is in section {number!r}, which is not there"
-        elif name in seen:
-            wrong = f"the id {name} occurs twice"
-        else:
-            wrong = _entity(mention, sections[number].text)
-        if isinstance(wrong, str):
-            reading.bad(wrong, path=file, line=mention.line)
-            continue
-        seen.add(name)
-        entities[number].append(wrong)
+        with reading.annotation(path=file, line=mention.line):
+            if number not in sections:
+                raise ValueError(f"mention {name} is in section {number!r}, which does not exist")
+            if name in seen:
+                raise ValueError(f"duplicate id {name}")
+            entities[number].append(_entity(mention, sections[number].text))
+            seen.add(name)
     return entities
 
 
-def _entity(mention: Element, text: str) -> Entity | str:
+def _entity(mention: Element, text: str) -> Entity:
     name = mention.attributes.get("id") or "without id"
     kind = mention.attributes.get("type", "")
     starts, lengths = ("".join(mention.attributes.get(key, "").split()) for key in ("start", "len"))
     if not kind or not _NUMBERS.fullmatch(starts) or not _NUMBERS.fullmatch(lengths):
-        return f"mention {name}: expected a type and numbers by commas as start and len"
+        raise ValueError(f"mention {name}: expected a type and numbers by commas as start and len")
     pairs = list(zip(starts.split(","), lengths.split(","), strict=False))
     if starts.count(",") != lengths.count(","):
-        return f"mention {name}: start and len have different numbers of items"
-    given: list[Fragment] = [(int(start), int(start) + int(length)) for start, length in pairs]
-    fragments = tuple(sorted(given))
-    wrong = fault(fragments, len(text))
-    if wrong is not None:
-        return f"mention {name}: {wrong}"
-    surface = " ".join(text[start:end] for start, end in fragments)
-    claimed = mention.attributes.get("str")
-    as_given = " ".join(text[start:end] for start, end in given)
+        raise ValueError(f"mention {name}: start and len have different numbers of items")
+    given = [(int(start), int(start) + int(length)) for start, length in pairs]
     # XML turns line ends in attributes into blanks: only the words can be compared.
-    if claimed is not None and claimed.split() not in (surface.split(), as_given.split()):
-        return f"mention {name}: str {claimed!r} is not what the section has there: {surface!r}"
-    return Entity(kind, fragments, surface, id=name)
+    claimed = mention.attributes.get("str")
+    try:
+        return Entity.in_text(text, kind, given, surface=claimed, id=name)
+    except ValueError as error:
+        raise ValueError(f"mention {name}: {error}") from error
 
 
 def _extras(label: Element, sections: dict[str, Element]) -> dict[str, list[Extra]]:

@@ -37,7 +37,7 @@ class Format:
 
     `endings` are those of the files that it reads. `read_part` is for corpora that say themselves
     what belongs to train, dev and test; `published` are their sizes in the literature, by part
-    (None: the whole corpus). Most write one file; `writes_folder` tells of those that do not, and
+    (None: the whole corpus). Most write one file; `writes_folder` marks those that do not, and
     `check` passes on the documents that can be written there.
     `is_credentialed`: its users have signed not to give it on.
     """
@@ -150,7 +150,7 @@ _ORDER = ("inline", "brat", "bigbio", "grid", "jsonl")
 def known(name: str) -> Format:
     """The format called `name`. Raises InputError listing the formats otherwise."""
     if name not in FORMATS:
-        raise InputError(f"unknown format {name!r}; known are: {', '.join(FORMATS)}")
+        raise InputError(f"unknown format {name!r}; known formats: {', '.join(FORMATS)}")
     return FORMATS[name]
 
 
@@ -161,13 +161,13 @@ def recognise(path: Path) -> Format:
         return corpus
     if path.is_dir() and next(walk(path, tuple(_endings())), None) is None:
         looked_for = ", ".join(sorted(_endings()))
-        raise InputError(f"holds no file of any format: looked for {looked_for}", path=path)
+        raise InputError(f"contains no file in a known format: looked for {looked_for}", path=path)
     claims = [name for name in _ORDER if FORMATS[name].recognises(path)]
     if claims[:2] == ["inline", "brat"]:
         claims.remove("brat")
     if len(claims) == 1:
         return FORMATS[claims[0]]
-    found = f"could be {' or '.join(claims)}" if claims else "is in no format that is recognised"
+    found = f"could be {' or '.join(claims)}" if claims else "is in an unknown format"
     raise InputError(f"{found}; name one with --from: {', '.join(FORMATS)}", path=path)
 
 
@@ -189,20 +189,12 @@ def _endings() -> set[str]:
     return {ending for known in FORMATS.values() for ending in known.endings}
 
 
-def note_what_is_passed_over(path: Path, chosen: Format, reading: Reading) -> None:
+def note_skipped_files(path: Path, chosen: Format, reading: Reading) -> None:
     """Count the files below a folder that the format does not read: hidden ones and others'."""
     others = tuple(_endings() - {*chosen.endings})
     for found, why in (
-        (walk(path, chosen.endings, hidden=True), "hidden files are not read"),
-        (walk(path, others), f"files are not read: {chosen.name} has no such files"),
+        (walk(path, chosen.endings, hidden=True), "hidden files skipped"),
+        (walk(path, others), f"files skipped that are not in the format {chosen.name}"),
     ):
         if names := sorted(file.relative_to(path).as_posix() for file in found):
             reading.note(f"{len(names)} {why}, such as {names[0]}", path=path)
-
-
-def expected_counts(format: str, split: str | None = None) -> Counts | None:
-    """What the literature counts in a corpus or a part of it; None when nothing is known.
-
-    Of the CADEC corpus only the type ADR is counted. Raises InputError for an unknown format.
-    """
-    return known(format).published.get(split)

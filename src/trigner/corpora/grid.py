@@ -96,7 +96,7 @@ def _document(
     if not all(isinstance(word, str) for word in words):
         raise wrong("every word must be a string")
     if not isinstance(given, list):
-        raise wrong("`ner` is no list")
+        raise wrong("`ner` is not a list")
     if type(id) not in (str, int) or id == "":
         raise wrong(f"expected a string as `id`, found {id!r}")
     mentions = []
@@ -123,5 +123,5 @@ def _mention(
         return None
     unread = sorted(set(entry) - {"index", "type"})
     if unread:
-        reading.note(f"{where}not read: {', '.join(unread)}", path=path, line=line)
+        reading.note(f"{where}ignored: {', '.join(unread)}", path=path, line=line)
     return checked(indices, label, words, reading, path=path, line=line, where=where)

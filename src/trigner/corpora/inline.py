@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from trigner.atomic_files import atomic_write
 from trigner.corpora.documents import files, peek, read_files
-from trigner.corpora.reading import Reading, WriteReport, read_text, written
+from trigner.corpora.reading import Reading, WriteReport, read_text
 from trigner.corpora.words import (
     WordSentence,
     checked,
@@ -81,7 +82,7 @@ def _words(line: str, path: Path, number: int) -> list[str]:
         raise InputError("expected the words of a sentence", path=path, line=number)
     words = line.rstrip(" ").split(" ")
     if "" in words:
-        message = f"word {words.index('')} is empty: one blank too many"
+        message = f"word {words.index('')} is empty: one space too many"
         raise InputError(message, path=path, line=number)
     return words
 
@@ -121,7 +122,7 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
     hold a bar or a line break.
     """
     dropped: Counter[str] = Counter()
-    with written(path, keep=True) as put:
+    with atomic_write(path, keep=True) as put:
         for document in documents:
             sentences, unreachable = sentences_of(document)
             blocks = [_block(sentence, path) for sentence in sentences if sentence.words]
@@ -135,12 +136,12 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
 def _block(sentence: WordSentence, path: Path) -> str:
     for word in sentence.words:
         if not word.strip() or any(mark in word for mark in " \n\r"):
-            message = f"word {word!r} is blank or holds a blank: blanks separate words here"
+            message = f"word {word!r} is or contains white space, which separates words"
             raise InputError(f"sentence {sentence.id}: {message}", path=path)
     for mention in sentence.mentions:
         label = mention.label
         if not label or label != label.strip() or any(mark in label for mark in "|\n\r"):
-            message = f"label {label!r} cannot be written: bars separate entities here"
+            message = f"label {label!r} contains a bar, which separates entities"
             raise InputError(f"sentence {sentence.id}: {message}", path=path)
     mentions = "|".join(f"{_spans(m.words)} {m.label}" for m in sentence.mentions)
     return f"{' '.join(sentence.words)}\n{mentions}\n\n"

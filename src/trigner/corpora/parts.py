@@ -77,10 +77,10 @@ def known_part(split: str, *, path: Path) -> str:
 
 
 def check(lists: Lists, names: Collection[str], reading: Reading, *, root: Path) -> None:
-    """Hold the lists against the corpus's document ids.
+    """Compare the lists with the corpus's document ids.
 
-    Raises InputError, with list and line, for a listed id that no document has. Documents that no
-    list has are counted and told.
+    Raises InputError, with list and line, for a listed id that no document has. Documents in no
+    list are counted and noted.
     """
     for part, listed in lists.parts.items():
         for name, line in listed.items():
@@ -98,24 +98,24 @@ def check_present(
 ) -> None:
     """As `check`, for shipped lists, where a user may have a part of the corpus only.
 
-    Raises InputError when nothing of the part is there; what is missing is counted and told.
+    Raises InputError when nothing of the part is there; missing documents are counted and noted.
     """
     listed = lists.parts[part]
     missing = [name for name in listed if name not in names]
     if len(missing) == len(listed):
         raise InputError(
-            f"has none of the {len(listed)} that make up the part {part!r}: {_some(missing)}",
+            f"has none of the {len(listed)} documents of the part {part!r}: {_some(missing)}",
             path=root,
         )
     if missing:
         reading.note(
-            f"{len(missing)} of the {len(listed)} that make up the part {part!r} are not there:"
+            f"{len(missing)} of the {len(listed)} documents of the part {part!r} are missing:"
             f" {_some(missing)}",
             path=root,
         )
     without = sorted(name for name in names if lists.of(name) is None)
     if without:
-        reading.note(f"{len(without)} are in no list: {_some(without)}", path=root)
+        reading.note(f"{len(without)} documents are in no list: {_some(without)}", path=root)
 
 
 def _read_lists(folder: Path) -> Lists:
@@ -125,7 +125,7 @@ def _read_lists(folder: Path) -> Lists:
     for part in PARTS:
         found = [folder / f"{part}{end}" for end in _ENDINGS if (folder / f"{part}{end}").is_file()]
         if len(found) > 1:
-            raise InputError(f"has two lists of the part {part!r}", path=folder)
+            raise InputError(f"has two lists for the part {part!r}", path=folder)
         for path in found:
             parts[part], found_files[part] = {}, path
             for number, line in enumerate(read_text(path).splitlines(), 1):
@@ -134,7 +134,7 @@ def _read_lists(folder: Path) -> Lists:
                     continue
                 if name in taken:
                     raise InputError(
-                        f"{name!r} is listed already, in {taken[name].name}", path=path, line=number
+                        f"{name!r} is already listed in {taken[name].name}", path=path, line=number
                     )
                 taken[name] = path
                 parts[part][name] = number

@@ -1,4 +1,4 @@
-"""What the literature counts in a corpus, held against what was read.
+"""What the literature counts in a corpus, compared with what was read.
 
 Sentences are not compared: they depend on the splitter (Dai et al. used CoreNLP's).
 """
@@ -48,10 +48,10 @@ def compared(
         mentions += len(chosen)
         discontinuous += sum(map(document.is_discontinuous, chosen))
     if expected is not None:
-        _tell(mentions, discontinuous, expected, reading, path)
+        _note_differences(mentions, discontinuous, expected, reading, path)
 
 
-def _tell(
+def _note_differences(
     mentions: int, discontinuous: int, expected: Counts, reading: Reading, path: Path
 ) -> None:
     what = "mentions" if expected.label is None else f"{expected.label} mentions"
@@ -60,7 +60,7 @@ def _tell(
             f" and leaves out {expected.crossing} that cross sentences" if expected.crossing else ""
         )
         reading.note(
-            f"read {mentions:,} {what}; {expected.source} has {expected.mentions:,}{left_out}",
+            f"read {mentions:,} {what}; {expected.source} reports {expected.mentions:,}{left_out}",
             path=path,
         )
     # Mentions that cross sentences may be discontinuous: the published count is a lower bound.
@@ -68,6 +68,6 @@ def _tell(
     if not expected.discontinuous <= discontinuous <= most:
         reading.note(
             f"read {discontinuous:,} discontinuous {what};"
-            f" {expected.source} has {expected.discontinuous:,}",
+            f" {expected.source} reports {expected.discontinuous:,}",
             path=path,
         )

@@ -1,28 +1,25 @@
-"""What every reader shares: decoding text, and what happens to input that cannot be trusted."""
+"""What every reader shares: decoding text, and what happens to invalid annotations."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
-from trigner.errors import InputError, TrignerError
-from trigner.mentions import Fragment
+from trigner.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something a reader has to say about one place of its input."""
+    """What a reader noted about one line or file of its input."""
 
     path: Path
     line: int | None
     message: str
     left_out: bool = False
-    """Whether it tells of an annotation that is missing from the documents."""
+    """Whether an annotation is missing from the documents for it."""
 
     def __str__(self) -> str:
         where = f"{self.path}" if self.line is None else f"{self.path}:{self.line}"
@@ -31,23 +28,30 @@ class Notice:
 
 @dataclass(slots=True)
 class Reading:
-    """How to read, and what there is to tell.
+    """How to read, and what was noted on the way.
 
-    With `skip_bad` a single annotation that cannot be trusted is left out and noted; without, it
-    ends the reading.
+    With `skip_bad` an invalid annotation is skipped and noted; without, it ends the reading.
     """
 
     skip_bad: bool = False
     notices: list[Notice] = field(default_factory=list)
 
     def bad(self, message: str, *, path: Path, line: int | None = None) -> None:
-        """A single annotation that cannot be trusted. Raises InputError unless `skip_bad`."""
+        """Skip and note an invalid annotation. Raises InputError unless `skip_bad`."""
         if not self.skip_bad:
             raise InputError(message, path=path, line=line)
         self.notices.append(Notice(path, line, f"left out: {message}", left_out=True))
 
+    @contextmanager
+    def annotation(self, *, path: Path, line: int | None = None, where: str = "") -> Iterator[None]:
+        """Around the reading of one annotation: a ValueError means that it is `bad`."""
+        try:
+            yield
+        except ValueError as error:
+            self.bad(f"{where}{error}", path=path, line=line)
+
     def note(self, message: str, *, path: Path, line: int | None = None) -> None:
-        """Something worth telling by which nothing is lost."""
+        """Something worth knowing by which nothing is lost."""
         self.notices.append(Notice(path, line, message))
 
 
@@ -61,7 +65,7 @@ class WriteReport:
     def notices(self) -> list[str]:
         """A sentence for each kind of loss."""
         return [
-            f"{n} {kind} not written: the format has no place"
+            f"{n} {kind} not written: the format cannot hold them"
             for kind, n in self.dropped.items()
             if n
         ]
@@ -81,12 +85,6 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(f"byte {error.start} is not UTF-8", path=path, line=line) from error
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all. Raises TrignerError when the disk does not let us."""
-    with written(path) as put:
-        put(text)
 
 
 @contextmanager
@@ -113,67 +111,3 @@ def decoded_lines(lines: Iterable[bytes], path: Path) -> Iterator[tuple[int, str
             at = before + error.start
             raise InputError(f"byte {at} is not UTF-8", path=path, line=number) from error
         before += len(line)
-
-
-@contextmanager
-def written(path: Path, *, keep: bool = False) -> Iterator[Callable[[str], None]]:
-    """A file written piece by piece: it has its name when all of it is there, never before.
-
-    What there is of it when something fails is removed, or with `keep` stays at `partial_of(path)`
-    if that is anything. Raises TrignerError when the disk does not let us, InputError for text that
-    UTF-8 cannot hold.
-    """
-    partial = partial_of(path)
-    size = 0
-
-    def put(text: str) -> None:
-        nonlocal size
-        with _writing(path):
-            size += file.write(text.encode("utf-8", errors="strict"))
-
-    with _writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = partial.open("wb")
-    try:
-        try:
-            yield put
-        finally:
-            with _writing(path):
-                file.close()
-        with _writing(path):
-            os.replace(partial, path)
-    except BaseException:
-        if not (keep and size):
-            with suppress(OSError):
-                partial.unlink(missing_ok=True)
-        raise
-
-
-def partial_of(path: Path) -> Path:
-    """Where a file is while it is being written."""
-    return path.with_name(path.name + ".partial")
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except UnicodeEncodeError as error:
-        raise InputError(f"cannot be written as UTF-8: {error.reason}", path=path) from error
-    except OSError as error:
-        raise TrignerError(f"cannot write {path}: {error.strerror}") from error
-
-
-def fault(fragments: tuple[Fragment, ...], length: int) -> str | None:
-    """What is wrong with sorted fragments of a text of `length` characters, or None."""
-    if not fragments:
-        return "an entity needs at least one fragment"
-    for start, end in fragments:
-        if start >= end:
-            return f"fragment {start} {end} does not end behind its start"
-        if start < 0 or end > length:
-            return f"fragment {start} {end} is outside the text of {length} characters"
-    for (start, end), (following, last) in pairwise(fragments):
-        if following < end:
-            return f"fragments {start} {end} and {following} {last} overlap"
-    return None

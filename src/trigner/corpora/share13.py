@@ -16,8 +16,8 @@ from pathlib import Path
 
 from trigner.corpora import share_reports
 from trigner.corpora.published import Counts
-from trigner.corpora.reading import Reading, fault
-from trigner.corpora.share_reports import WHOLE_TRAINING, Annotations, Part, entity
+from trigner.corpora.reading import Reading
+from trigner.corpora.share_reports import WHOLE_TRAINING, Annotations, Part
 from trigner.corpora.surfaces import Surfaces
 from trigner.corpora.xml_elements import Element, parse
 from trigner.errors import InputError
@@ -51,7 +51,7 @@ def read(path: Path, reading: Reading, split: str | None = None) -> Iterator[Doc
     """One document a report, see `share_reports.read`."""
     surfaces = Surfaces(reading)
     yield from share_reports.read(path, reading, split, _parts(surfaces), PUBLISHED)
-    surfaces.judge(path=path)
+    surfaces.check_total(path=path)
 
 
 def _parts(surfaces: Surfaces) -> dict[str, Part]:
@@ -66,41 +66,21 @@ def _parts(surfaces: Surfaces) -> dict[str, Part]:
             ("Task1TestSetCorpus100/ALLREPORTS", "Task1TestSetCorpus100", "test/text"),
             ("Gold_SN2012", "test/ann"),
             (".txt",),
-            _read_pipes,
+            share_reports.pipe_reader(_pipe, NAME),
         ),
     }
 
 
-def _read_pipes(path: Path, report: str, text: str, reading: Reading) -> Annotations:
-    entities: list[Entity] = []
-    extras: list[Extra] = []
-    for number, line in share_reports.pipe_lines(path):
-        found = _pipe(line, report, text)
-        if isinstance(found, str):
-            reading.bad(found, path=path, line=number)
-            continue
-        entities.append(found)
-        extras.append(Extra(NAME, line))
-    return entities, extras
-
-
-def _pipe(line: str, report: str, text: str) -> Entity | str:
+def _pipe(line: str, report: str, text: str) -> Entity:
     columns = [column.strip() for column in line.split("||")]
     offsets = columns[3:]
-    if (
-        len(offsets) < 2
-        or len(offsets) % 2
-        or not all(re.fullmatch(_NUMBER, offset) for offset in offsets)
-    ):
-        return "is no mention: expected report||type||CUI||start||end, more starts and ends by ||"
-    if not share_reports.same_report(columns[0], report):
-        return f"is on {columns[0]}, and the file on {report}"
+    whole = all(re.fullmatch(_NUMBER, offset) for offset in offsets)
+    if len(offsets) < 2 or len(offsets) % 2 or not whole:
+        raise ValueError("is not a mention: expected report||type||CUI||start||end||start||end...")
+    share_reports.check_report(columns[0], report)
     if not columns[1]:
-        return "has no type"
-    numbers = [int(offset) for offset in offsets]
-    fragments = list(zip(numbers[::2], numbers[1::2], strict=True))
-    wrong = fault(tuple(sorted(fragments)), len(text))
-    return wrong if wrong is not None else entity(columns[1], fragments, text, None)
+        raise ValueError("has no type")
+    return Entity.in_text(text, columns[1], share_reports.pairs(offsets))
 
 
 def _read_knowtator(
@@ -109,14 +89,14 @@ def _read_knowtator(
     root = parse(path, reading)
     if root.tag != "annotations":
         raise InputError(
-            f"is no Knowtator file: starts with <{root.tag}>, expected <annotations>",
+            f"is not a Knowtator file: it starts with <{root.tag}>, expected <annotations>",
             path=path,
             line=root.line,
         )
     source = root.attributes.get("textSource", report)
     if not share_reports.same_report(source, report):
         raise InputError(
-            f"annotates {source}, and is named after {report}", path=path, line=root.line
+            f"annotates {source}, but is named after {report}", path=path, line=root.line
         )
     labels = {
         mention.attributes.get("id"): kind.attributes.get("id")
@@ -125,39 +105,33 @@ def _read_knowtator(
     }
     entities: list[Entity] = []
     for annotation in root.all("annotation"):
-        found = _annotation(annotation, labels, text)
-        if isinstance(found, str):
-            reading.bad(found, path=path, line=annotation.line)
-            continue
-        entities.append(found)
-        spanned = annotation.first("spannedText")
-        if spanned is not None:
-            given = found.fragments if (spans := _spans(annotation)) is None else spans
-            surfaces.check(spanned.text, text, given, path=path, line=annotation.line)
+        with reading.annotation(path=path, line=annotation.line):
+            entities.append(_annotation(annotation, labels, text))
+            if (spanned := annotation.first("spannedText")) is not None:
+                spans = _spans(annotation)
+                surfaces.check(spanned.text, text, spans, path=path, line=annotation.line)
     extras = [Extra(NAME, child.written()) for child in root.children if child.tag in _KEPT]
     return entities, extras
 
 
-def _annotation(
-    annotation: Element, labels: dict[str | None, str | None], text: str
-) -> Entity | str:
+def _annotation(annotation: Element, labels: dict[str | None, str | None], text: str) -> Entity:
     mention = annotation.first("mention")
     name = None if mention is None else mention.attributes.get("id")
     label = labels.get(name)
     if name is None or not label:
-        return f"annotation {name or 'without a mention'} has no class"
-    spans = _spans(annotation)
-    if spans is None:
-        return f"annotation {name} has a span without start and end"
-    wrong = fault(tuple(sorted(spans)), len(text))
-    return f"annotation {name}: {wrong}" if wrong is not None else entity(label, spans, text, name)
+        raise ValueError(f"annotation {name or 'without a mention'} has no class")
+    try:
+        return Entity.in_text(text, label, _spans(annotation), id=name)
+    except ValueError as error:
+        raise ValueError(f"annotation {name}: {error}") from error
 
 
-def _spans(annotation: Element) -> tuple[Fragment, ...] | None:
-    spans: list[Fragment] = []
-    for span in annotation.all("span"):
-        start, end = (span.attributes.get(key, "").strip() for key in ("start", "end"))
-        if not (re.fullmatch(_NUMBER, start) and re.fullmatch(_NUMBER, end)):
-            return None
-        spans.append((int(start), int(end)))
-    return tuple(spans)
+def _spans(annotation: Element) -> tuple[Fragment, ...]:
+    numbers = [
+        span.attributes.get(key, "").strip()
+        for span in annotation.all("span")
+        for key in ("start", "end")
+    ]
+    if not all(re.fullmatch(_NUMBER, number) for number in numbers):
+        raise ValueError("a span without start and end")
+    return share_reports.pairs(numbers)

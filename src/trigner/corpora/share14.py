@@ -17,9 +17,9 @@ from pathlib import Path
 
 from trigner.corpora import share_reports
 from trigner.corpora.published import Counts
-from trigner.corpora.reading import Reading, fault
-from trigner.corpora.share_reports import LABEL, WHOLE_TRAINING, Annotations, Part, entity
-from trigner.mentions import Document, Entity, Extra
+from trigner.corpora.reading import Reading
+from trigner.corpora.share_reports import LABEL, WHOLE_TRAINING, Part
+from trigner.mentions import Document, Entity
 
 NAME = "share14"
 ENDINGS = (".txt", ".pipe")
@@ -36,7 +36,6 @@ _ANNOTATION_ENDINGS = (".pipe.txt", ".txt.pipe", ".pipe", ".txt")
 # More digits than any text needs, and fewer than Python refuses to read.
 _SPAN = r"[0-9]{1,18}-[0-9]{1,18}"
 _SPANS = re.compile(rf"{_SPAN}(,{_SPAN})*")
-_HEADER = "DD_DocName|"
 
 
 def recognises(path: Path) -> bool:
@@ -49,33 +48,16 @@ def read(path: Path, reading: Reading, split: str | None = None) -> Iterator[Doc
     yield from share_reports.read(path, reading, split, _PARTS, PUBLISHED)
 
 
-def _read_pipes(path: Path, report: str, text: str, reading: Reading) -> Annotations:
-    entities: list[Entity] = []
-    extras: list[Extra] = []
-    for number, line in share_reports.pipe_lines(path):
-        if number == 1 and line.startswith(_HEADER):
-            continue
-        found = _pipe(line, report, text)
-        if isinstance(found, str):
-            reading.bad(found, path=path, line=number)
-            continue
-        entities.append(found)
-        extras.append(Extra(NAME, line))
-    return entities, extras
-
-
-def _pipe(line: str, report: str, text: str) -> Entity | str:
+def _pipe(line: str, report: str, text: str) -> Entity:
     columns = [column.strip() for column in line.split("|")]
     spans = "".join(columns[1].split()) if len(columns) > 2 else ""
     if not _SPANS.fullmatch(spans):
-        return "is no disorder: expected report|start-end,start-end|CUI| and its attributes"
-    if not share_reports.same_report(columns[0], report):
-        return f"is on {columns[0]}, and the file on {report}"
-    numbers = [int(number) for number in re.findall(r"[0-9]+", spans)]
-    fragments = list(zip(numbers[::2], numbers[1::2], strict=True))
-    wrong = fault(tuple(sorted(fragments)), len(text))
-    return wrong if wrong is not None else entity(LABEL, fragments, text, None)
+        raise ValueError("is not a disorder: expected report|start-end,start-end|CUI|attributes")
+    share_reports.check_report(columns[0], report)
+    return Entity.in_text(text, LABEL, share_reports.pairs(re.findall(r"[0-9]+", spans)))
 
+
+_read_pipes = share_reports.pipe_reader(_pipe, NAME, header="DD_DocName|")
 
 _PARTS = {
     "train": Part(

@@ -15,7 +15,7 @@ from trigner.corpora.parts import Lists, NoPartError, check, known_part, lists_b
 from trigner.corpora.published import Counts, compared
 from trigner.corpora.reading import Reading, read_text
 from trigner.errors import InputError
-from trigner.mentions import Document, Entity, Extra
+from trigner.mentions import Document, Entity, Extra, Fragment
 
 LABEL = "Disease_Disorder"
 WHOLE_TRAINING = "train+dev"
@@ -110,18 +110,19 @@ def _reports(
     }
     for report in found:
         if report in others:
-            raise InputError(f"the report {report} is in two parts", path=found[report].text)
+            raise InputError(f"the report {report} occurs in two parts", path=found[report].text)
     for file in files_in(annotations, part.endings):
         report = _report_of(file)
         if report not in found:
             raise InputError(f"annotates {report}.txt, which is not in {texts}", path=file)
         if found[report].annotations is not None:
-            raise InputError(f"is a second file on {report}.txt", path=file)
+            raise InputError(f"is a second annotation file for {report}.txt", path=file)
         found[report] = _Report(name, found[report].text, file)
     bare = sum(report.annotations is None for report in found.values())
     if bare:
         reading.note(
-            f"{bare} reports have no annotation file: read as reports without entities", path=texts
+            f"{bare} reports have no annotation file: read without entities",
+            path=texts,
         )
     return found
 
@@ -170,11 +171,27 @@ def _document(name: str, report: _Report, parts: Mapping[str, Part], reading: Re
     return Document(name, text, tuple(entities), extras=tuple(extras))
 
 
-def pipe_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a file that are not empty, each with its number."""
-    for number, line in enumerate(read_text(path).removeprefix("\ufeff").split("\n"), 1):
-        if line.strip():
-            yield number, line.rstrip("\r")
+def pipe_reader(
+    parse: Callable[[str, str, str], Entity], format: str, *, header: str | None = None
+) -> ReadAnnotations:
+    """Reads files with an entity a line, which `parse` takes from (line, report, text).
+
+    Lines are kept as extras of `format`. A first line that starts with `header` is skipped.
+    """
+
+    def read(path: Path, report: str, text: str, reading: Reading) -> Annotations:
+        entities: list[Entity] = []
+        extras: list[Extra] = []
+        for number, raw in enumerate(read_text(path).removeprefix("\ufeff").split("\n"), 1):
+            line = raw.rstrip("\r")
+            is_header = number == 1 and header is not None and line.startswith(header)
+            if line.strip() and not is_header:
+                with reading.annotation(path=path, line=number):
+                    entities.append(parse(line, report, text))
+                    extras.append(Extra(format, line))
+        return entities, extras
+
+    return read
 
 
 def same_report(named: str, report: str) -> bool:
@@ -182,7 +199,12 @@ def same_report(named: str, report: str) -> bool:
     return named.strip().removesuffix(".txt") == report.removesuffix(".txt")
 
 
-def entity(label: str, fragments: Sequence[tuple[int, int]], text: str, name: str | None) -> Entity:
-    """An entity of checked fragments."""
-    ordered = tuple(sorted(fragments))
-    return Entity(label, ordered, " ".join(text[start:end] for start, end in ordered), id=name)
+def check_report(named: str, report: str) -> None:
+    """Raises ValueError when an annotation names another report than its file."""
+    if not same_report(named, report):
+        raise ValueError(f"annotates {named}, but the file is for {report}")
+
+
+def pairs(numbers: Sequence[str]) -> tuple[Fragment, ...]:
+    """Starts and ends in turn as fragments."""
+    return tuple((int(a), int(b)) for a, b in zip(numbers[::2], numbers[1::2], strict=True))

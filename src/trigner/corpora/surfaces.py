@@ -8,7 +8,7 @@ from pathlib import Path
 
 from trigner.corpora.reading import Reading
 from trigner.errors import InputError
-from trigner.mentions import Fragment
+from trigner.mentions import Fragment, surface_of
 
 # CADEC as released has 4 surfaces among its 6,318 ADR mentions that the text does not have.
 # Offsets that belong to other texts (other line ends, another version) differ nearly everywhere.
@@ -33,25 +33,24 @@ class Surfaces:
         """
         self.checked += 1
         words = [word for word in claimed.split() if word != "..."]
-        in_order = " ".join(text[start:end] for start, end in sorted(given))
-        as_given = " ".join(text[start:end] for start, end in given)
+        in_order, as_given = surface_of(text, sorted(given)), surface_of(text, given)
         texts = [
             [word for word in found.split() if word != "..."] for found in (in_order, as_given)
         ]
         if words not in texts:
             self.differing += 1
             self.reading.note(
-                f"surface {claimed!r} is not what the text has there: {in_order!r};"
+                f"surface {claimed!r} does not match the text there: {in_order!r};"
                 " the offsets are kept",
                 path=path,
                 line=line,
             )
 
-    def judge(self, *, path: Path) -> None:
+    def check_total(self, *, path: Path) -> None:
         """Raises InputError when so many differ that the offsets cannot belong to the texts."""
         if self.differing > max(_FEW, _SHARE * self.checked):
             raise InputError(
-                f"{self.differing} of {self.checked} surfaces are not what the texts have at the"
+                f"{self.differing} of {self.checked} surfaces do not match the texts at their"
                 " offsets: texts and annotations do not belong together",
                 path=path,
             )

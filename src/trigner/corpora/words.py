@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trigner.corpora.reading import Reading
-from trigner.mentions import Document, Entity, Extra, Mention, joined
+from trigner.mentions import Document, Entity, Extra, Mention, joined, surface_of
 
 if TYPE_CHECKING:
     from trigner.text import Segmentation
@@ -28,19 +28,22 @@ class WordSentence:
     extras: tuple[Extra, ...] = ()
 
 
-def document_of(name: str, words: Sequence[str], mentions: Sequence[Mention] = ()) -> Document:
-    """One sentence as a document: the words joined by blanks, mentions on their characters.
+def document_of(
+    name: str, words: str | Sequence[str], mentions: Sequence[Mention] = ()
+) -> Document:
+    """A raw text as a document, or a sentence of words with its mentions.
 
-    An empty word has no characters, and the range `(n, n)`.
+    The text is the words joined by blanks. An empty word has no characters, and the range `(n, n)`.
     """
+    if isinstance(words, str):
+        return Document(name, words)
     ends = list(accumulate(len(word) + 1 for word in words))
     ranges = tuple((end - 1 - len(word), end - 1) for word, end in zip(words, ends, strict=True))
     text = " ".join(words)
     entities = []
     for mention in mentions:
         fragments = tuple((a, b) for a, b in joined(mention.words, ranges) if a < b)
-        surface = " ".join(text[start:end] for start, end in fragments)
-        entities.append(Entity(mention.label, fragments, surface))
+        entities.append(Entity(mention.label, fragments, surface_of(text, fragments)))
     return Document(name, text, tuple(entities), words=ranges)
 
 

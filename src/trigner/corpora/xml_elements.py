@@ -53,7 +53,7 @@ def parse(path: Path, reading: Reading) -> Element:
         raise InputError(f"cannot be read: {error.strerror}", path=path) from error
     if b"\r" in data:
         reading.note(
-            "has carriage returns: in XML each line end is one line feed, and offsets count so",
+            "has carriage returns: offsets count each line end as one character",
             path=path,
         )
     parser = expat.ParserCreate()
@@ -74,7 +74,7 @@ def parse(path: Path, reading: Reading) -> Element:
 
     def doctype(*_: object) -> NoReturn:
         raise InputError(
-            "has a document type declaration, which is refused: it can declare entities",
+            "has a document type declaration, which is refused for safety",
             path=path,
             line=parser.CurrentLineNumber,
         )

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trigner.arrays import Floats
 from trigner.errors import InputError
 from trigner.mentions import Document
 
@@ -46,7 +46,7 @@ def predictions(gold: Sequence[Document], predicted: Sequence[Document]) -> dict
     found: dict[str, list[tuple[float, bool]]] = {}
     for answer in predicted:
         if answer.id not in documents:
-            raise InputError(f"the predicted document {answer.id!r} is not among the gold ones")
+            raise InputError(f"the predicted document {answer.id!r} is not in gold")
         own = documents[answer.id]
         keys = {own.key(entity) for entity in own.entities}
         best: dict[Any, float] = {}
@@ -105,6 +105,6 @@ def best_temperature(by_temperature: Mapping[float, Predictions]) -> Calibration
     )
 
 
-def _arrays(predictions: Predictions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _arrays(predictions: Predictions) -> tuple[Floats, Floats]:
     scores = np.asarray(predictions.scores, dtype=np.float64)
     return scores, np.asarray(predictions.right, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""What a scheme could reach at best on this gold, were every tag right."""
+"""The best scores that a scheme allows on this gold: those of gold tags."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trigner.arrays import Tags
 from trigner.evaluation.counts import Score, count
-from trigner.evaluation.scores import Key
+from trigner.evaluation.scores import Key, is_discontinuous
 from trigner.mentions import Document, Entity, Mention, ScoredMention
 from trigner.text import Segmentation, entity_of, segment
 
@@ -20,14 +18,14 @@ UNKNOWN = "the scheme does not know their type"
 
 
 class Encoded(Protocol):
-    """What an encoding tells here."""
+    """What a ceiling reads of an encoding."""
 
     @property
-    def tags(self) -> NDArray[np.integer[Any]]: ...
+    def tags(self) -> Tags: ...
 
 
 class Decoded(Protocol):
-    """What a decoding tells here."""
+    """What a ceiling reads of a decoding."""
 
     @property
     def mentions(self) -> tuple[ScoredMention, ...]: ...
@@ -43,7 +41,7 @@ class RoundTrip(Protocol):
         """Tags of a sentence of `length` words."""
         ...
 
-    def decode_tags(self, tags: NDArray[np.integer[Any]]) -> Decoded:
+    def decode_tags(self, tags: Tags) -> Decoded:
         """Mentions that the tags stand for."""
         ...
 
@@ -131,7 +129,7 @@ def ceilings(
     labels: Collection[str] | None = None,
 ) -> dict[str, Ceiling]:
     """The `ceiling` of each scheme, in one pass over the documents."""
-    tallies = {name: _Tally() for name in schemes}
+    collected = {name: _RoundTrips() for name in schemes}
     for number, document in enumerate(documents):
         segmentation = segment(document)
         gold: dict[Key, Entity] = {}
@@ -139,21 +137,21 @@ def ceilings(
             gold.setdefault(document.key(entity), entity)
         reasons = {document.key(u.entity): u.reason for u in segmentation.unreachable}
         for name, scheme in schemes.items():
-            tally = tallies[name]
+            own = collected[name]
             found, incomplete = _round_trip(document, segmentation, scheme, labels)
-            tally.incomplete += incomplete
-            tally.gold |= {(number, key) for key in gold}
-            tally.back |= {(number, key) for key in found}
+            own.incomplete += incomplete
+            own.gold |= {(number, key) for key in gold}
+            own.back |= {(number, key) for key in found}
             for key, entity in gold.items():
                 if key not in found:
                     known = labels is None or key[0] in labels
                     reason = reasons.get(key, SCHEME if known else UNKNOWN)
-                    tally.lost.append(Lost(document, entity, reason))
-    return {name: tally.ceiling() for name, tally in tallies.items()}
+                    own.lost.append(Lost(document, entity, reason))
+    return {name: own.ceiling() for name, own in collected.items()}
 
 
 @dataclass
-class _Tally:
+class _RoundTrips:
     """What one scheme has met so far."""
 
     gold: set[tuple[int, Key]] = field(default_factory=set)
@@ -192,4 +190,4 @@ def _round_trip(
 
 
 def _discontinuous(mentions: set[tuple[int, Key]]) -> set[tuple[int, Key]]:
-    return {mention for mention in mentions if len(mention[1][1]) > 1}
+    return {mention for mention in mentions if is_discontinuous(mention[1])}

@@ -1,4 +1,4 @@
-"""Figures: matplotlib is an extra, and what is wrong with a file is told before the work."""
+"""Figures: matplotlib is an extra, and a wrong file name is refused before the work."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def figure_for(path: Path, *, width: float, height: float) -> Any:
         from matplotlib.backend_bases import FigureCanvasBase
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise TrignerError("drawing needs matplotlib: pip install 'trigner[plots]'") from error
+        raise TrignerError("figures need matplotlib: pip install 'trigner[plots]'") from error
     known = sorted(FigureCanvasBase.get_supported_filetypes())
     if path.suffix.lower().removeprefix(".") not in known:
-        raise InputError(f"no such figure format; known are {', '.join(known)}", path=path)
+        raise InputError(f"unknown figure format; known formats: {', '.join(known)}", path=path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,7 +44,7 @@ class Slices:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """All that a comparison of gold and predictions tells.
+    """The scores of predictions against gold.
 
     `slices` are over all labels, `per_type` over the mentions of one label each; whether a
     sentence has discontinuous gold is a matter of all its gold, so the counts of the labels add
@@ -76,19 +76,9 @@ class Scores:
         return self.slices.discontinuous
 
     @property
-    def continuous(self) -> Score:
-        """Continuous mentions only."""
-        return self.slices.continuous
-
-    @property
     def sentences_with_discontinuous(self) -> Score:
         """All mentions of sentences with discontinuous gold."""
         return self.slices.sentences_with_discontinuous
-
-    @property
-    def sentences_without_discontinuous(self) -> Score:
-        """All mentions of sentences with gold, none of it discontinuous."""
-        return self.slices.sentences_without_discontinuous
 
     @property
     def unreachable(self) -> int:
@@ -97,17 +87,17 @@ class Scores:
 
     def as_json(self) -> dict[str, Any]:
         """What `--json` prints; `unreachable_by` and `bounded` only when they were given."""
-        told: dict[str, Any] = {
+        value: dict[str, Any] = {
             **self.slices.as_json(),
             "per_type": {label: slices.as_json() for label, slices in self.per_type.items()},
             "unreachable": self.unreachable,
             "left_out": self.left_out,
         }
         if self.unreachable_by is not None:
-            told["unreachable_by"] = dict(self.unreachable_by)
+            value["unreachable_by"] = dict(self.unreachable_by)
         if self.bounded is not None:
-            told["bounded"] = self.bounded
-        return {**told, "signature": self.signature}
+            value["bounded"] = self.bounded
+        return {**value, "signature": self.signature}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +110,10 @@ class Pairs:
     gold: set[tuple[int, int, Key]] = field(default_factory=set)
     predicted: set[tuple[int, int, Key]] = field(default_factory=set)
     sentences: list[int] = field(default_factory=list)
+
+    def where(self, keep: Callable[[tuple[int, int, Key]], bool]) -> Pairs:
+        """The mentions of both sides for which `keep` holds."""
+        return Pairs(set(filter(keep, self.gold)), set(filter(keep, self.predicted)))
 
 
 def score(
@@ -180,7 +174,7 @@ def paired(
 
 
 def unknown_labels(documents: Iterable[Document], known: Collection[str]) -> dict[str, int]:
-    """Labels that `known` lacks and how many entities carry each, for a model's caller to tell."""
+    """Labels that `known` lacks and how many entities carry each."""
     found = Counter(e.label for d in documents for e in d.entities if e.label not in known)
     return dict(sorted(found.items()))
 
@@ -203,7 +197,7 @@ def _by_id(documents: Sequence[Document], side: str) -> dict[str, Document]:
     found: dict[str, Document] = {}
     for document in documents:
         if document.id in found:
-            raise InputError(f"two {side} documents are called {document.id!r}")
+            raise InputError(f"duplicate id {document.id!r} among the {side} documents")
         found[document.id] = document
     return found
 
@@ -214,18 +208,16 @@ def _check_text(predicted: Document, gold_by_id: Mapping[str, Document]) -> None
         whole, sentence, _ = predicted.id.rpartition(":")
         cure = ""
         if sentence and whole in gold_by_id:
-            cure = ": formats of ready words hold sentences; convert gold to the same format first"
-        raise InputError(
-            f"the predicted document {predicted.id!r} is not among the gold documents{cure}"
-        )
+            cure = ": its format stores single sentences; convert gold to the same format first"
+        raise InputError(f"the predicted document {predicted.id!r} is not in gold{cure}")
     if gold.text == predicted.text:
         return
     pairs = zip(gold.text, predicted.text, strict=False)
     shorter = min(len(gold.text), len(predicted.text))
     place = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
     raise InputError(
-        f"the predicted document {predicted.id!r} has another text than the gold document: "
-        f"they differ from character {place} on"
+        f"the predicted document {predicted.id!r} has a different text in gold: "
+        f"the texts differ from character {place} on"
     )
 
 
@@ -252,28 +244,24 @@ def sentence_kinds(pairs: Pairs) -> tuple[set[tuple[int, int]], set[tuple[int, i
 
 
 def _of_label(pairs: Pairs, label: str) -> Pairs:
-    return Pairs(
-        {m for m in pairs.gold if m[2][0] == label},
-        {m for m in pairs.predicted if m[2][0] == label},
-    )
+    return pairs.where(lambda m: m[2][0] == label)
+
+
+def by_slice(
+    pairs: Pairs, with_discontinuous: set[tuple[int, int]], without: set[tuple[int, int]]
+) -> dict[str, Pairs]:
+    """The mentions of each of the `Slices`, given the two sets of `sentence_kinds`."""
+    return {
+        "overall": pairs,
+        "discontinuous": pairs.where(lambda m: is_discontinuous(m[2])),
+        "continuous": pairs.where(lambda m: not is_discontinuous(m[2])),
+        "sentences_with_discontinuous": pairs.where(lambda m: m[:2] in with_discontinuous),
+        "sentences_without_discontinuous": pairs.where(lambda m: m[:2] in without),
+    }
 
 
 def _slices(
     pairs: Pairs, with_discontinuous: set[tuple[int, int]], without: set[tuple[int, int]]
 ) -> Slices:
-    gold, predicted = pairs.gold, pairs.predicted
-    gold_split = {m for m in gold if is_discontinuous(m[2])}
-    predicted_split = {m for m in predicted if is_discontinuous(m[2])}
-
-    def within(sentences: set[tuple[int, int]]) -> Score:
-        return count(
-            {m for m in gold if m[:2] in sentences}, {m for m in predicted if m[:2] in sentences}
-        )
-
-    return Slices(
-        overall=count(gold, predicted),
-        discontinuous=count(gold_split, predicted_split),
-        continuous=count(gold - gold_split, predicted - predicted_split),
-        sentences_with_discontinuous=within(with_discontinuous),
-        sentences_without_discontinuous=within(without),
-    )
+    slices = by_slice(pairs, with_discontinuous, without)
+    return Slices(**{name: count(own.gold, own.predicted) for name, own in slices.items()})

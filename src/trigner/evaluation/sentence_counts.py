@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trigner.evaluation.scores import Pairs, is_discontinuous, matched, paired, sentence_kinds
+from trigner.arrays import Integers
+from trigner.evaluation.scores import Pairs, by_slice, matched, paired, sentence_kinds
 from trigner.mentions import Document
 from trigner.text import segment
-
-Counts = NDArray[np.int64]
-"""`[S, 3]`: correct, predicted and gold mentions of each of S sentences."""
 
 SLICES = ("overall", "sentences_with_discontinuous", "discontinuous")
 """Slices of `Scores` that are compared, in the order of the paper's tables."""
@@ -22,9 +19,12 @@ SLICES = ("overall", "sentences_with_discontinuous", "discontinuous")
 
 @dataclass(frozen=True, slots=True)
 class SentenceCounts:
-    """The counts of each slice of `SLICES`; sentences come in the order of the gold documents."""
+    """Counts `[S, 3]` of each slice of `SLICES`: correct, predicted and gold mentions.
 
-    slices: Mapping[str, Counts]
+    The S sentences come in the order of the gold documents.
+    """
+
+    slices: Mapping[str, Integers]
 
     @property
     def sentences(self) -> int:
@@ -40,26 +40,13 @@ def sentence_counts(gold: Sequence[Document], predicted: Sequence[Document]) -> 
     together = matched(gold, predicted)
     pairs = paired(together, [segment(document) for document, _ in together])
     firsts = [0, *accumulate(pairs.sentences)]
-    with_discontinuous, _ = sentence_kinds(pairs)
-    split = Pairs(
-        {m for m in pairs.gold if is_discontinuous(m[2])},
-        {m for m in pairs.predicted if is_discontinuous(m[2])},
-    )
-    within = Pairs(
-        {m for m in pairs.gold if m[:2] in with_discontinuous},
-        {m for m in pairs.predicted if m[:2] in with_discontinuous},
-    )
-    sides = zip(SLICES, (pairs, within, split), strict=True)
-    return SentenceCounts({name: _counted(side, firsts) for name, side in sides})
+    slices = by_slice(pairs, *sentence_kinds(pairs))
+    return SentenceCounts({name: _counted(slices[name], firsts) for name in SLICES})
 
 
-def _counted(pairs: Pairs, firsts: Sequence[int]) -> Counts:
+def _counted(pairs: Pairs, firsts: Sequence[int]) -> Integers:
     counts = np.zeros((firsts[-1], 3), dtype=np.int64)
-    columns: Iterable[set[tuple[int, int, object]]] = (
-        pairs.gold & pairs.predicted,  # type: ignore[assignment]
-        pairs.predicted,
-        pairs.gold,
-    )
+    columns = (pairs.gold & pairs.predicted, pairs.predicted, pairs.gold)
     for column, mentions in enumerate(columns):
         for document, sentence, _ in mentions:
             counts[firsts[document] + sentence, column] += 1

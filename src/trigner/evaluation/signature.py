@@ -88,7 +88,7 @@ def _settings_hash(settings: Mapping[str, Any]) -> str:
     try:
         return _digest(settings)
     except (TypeError, ValueError) as error:
-        raise InputError(f"settings that cannot be written as JSON: {error}") from error
+        raise InputError(f"settings cannot be written as JSON: {error}") from error
 
 
 def _digest(value: object) -> str:

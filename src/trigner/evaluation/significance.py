@@ -14,14 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trigner.evaluation.sentence_counts import Counts
+from trigner.arrays import Floats, Integers
 
 RESAMPLES = 10_000
 _AT_A_TIME = 250  # resamples: their weights of some thousand sentences stay below 10 MB
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +39,14 @@ class Significance:
 
 
 def compare_systems(
-    a: Sequence[Counts], b: Sequence[Counts], *, resamples: int = RESAMPLES, seed: int = 1
+    a: Sequence[Integers], b: Sequence[Integers], *, resamples: int = RESAMPLES, seed: int = 1
 ) -> Significance:
     """Both tests on the counts `[S, 3]` of the runs of two systems, one pair a seed.
 
     Raises ValueError when there is no run, or runs are not on the same sentences.
     """
     if not a or len(a) != len(b) or len({len(counts) for counts in (*a, *b)}) > 1:
-        raise ValueError("two systems are compared by as many runs of each on the same sentences")
+        raise ValueError("both systems need the same number of runs, on the same sentences")
     first, second = (np.stack(side, axis=1).astype(np.float64) for side in (a, b))
     observed = float(_f1(second.sum(axis=0)) - _f1(first.sum(axis=0)))
     draws = np.random.default_rng(seed)

@@ -31,7 +31,7 @@ _REASONS = {
 def table(scores: Scores) -> Table:
     """Slices, then labels when there are several, as rows; rates in percent.
 
-    A line below tells gold that is out of reach and gold documents without predictions.
+    Notes below count gold that is out of reach and gold documents without predictions.
     """
     shown = Table(
         box=box.SIMPLE_HEAD,
@@ -74,17 +74,17 @@ def _notes(scores: Scores) -> list[str]:
     if scores.unreachable:
         gold = scores.overall.gold
         notes.append(
-            f"{scores.unreachable:,} of {gold:,} gold {_entities(gold)} cannot be reached: "
+            f"{scores.unreachable:,} of {gold:,} gold {_entities(gold)} are out of reach: "
             f"{_listed(scores.unreachable_reasons)}"
         )
     others = {reason: n for reason, n in (scores.unreachable_by or {}).items() if n}
     if others:
         named = ", ".join(f"{n:,} to {reason}" for reason, n in others.items())
-        notes.append(f"Also lost before any model: {named}")
+        notes.append(f"Also lost before prediction: {named}")
     if scores.left_out:
-        notes.append(f"{scores.left_out:,} annotations left out that could not be trusted")
+        notes.append(f"{scores.left_out:,} invalid annotations were skipped")
     if scores.bounded:
-        notes.append(f"{scores.bounded:,} sentences at the bound of decoding: best mentions kept")
+        notes.append(f"{scores.bounded:,} sentences hit the decoder's bound: best mentions kept")
     if scores.missing:
         ids = ", ".join(scores.missing[:3]) + (", ..." if len(scores.missing) > 3 else "")
         one = len(scores.missing) == 1

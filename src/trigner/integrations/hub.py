@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trigner import __version__
+from trigner.atomic_files import replace_together
 from trigner.errors import InputError, TrignerError
 from trigner.inference.fetching import HUB_NAME, fetch
 from trigner.inference.loading import load
@@ -26,7 +27,6 @@ from trigner.model_folder import (
     Description,
     check_files,
     read_description,
-    replace_together,
 )
 
 if TYPE_CHECKING:

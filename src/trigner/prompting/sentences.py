@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trigner.corpora.reading import write_text
+from trigner.atomic_files import write_text
 from trigner.errors import InputError
 from trigner.mentions import Mention
 from trigner.prompting.experiment import Task, VariantResult

@@ -1,4 +1,4 @@
-"""Documents and comparisons for eyes: on a terminal and as HTML. No numpy, no torch."""
+"""Documents and comparisons on a terminal and as HTML. No numpy, no torch."""
 
 from trigner.rendering.columns import printable
 from trigner.rendering.differences import differences_page
@@ -7,6 +7,7 @@ from trigner.rendering.html import (
     comparison_page,
     documents_page,
     documents_page_parts,
+    html_page,
     systems_page,
 )
 from trigner.rendering.terminal import ASCII, UNICODE, Colours, drawing, entity_table, surface
@@ -22,6 +23,7 @@ __all__ = [
     "documents_page_parts",
     "drawing",
     "entity_table",
+    "html_page",
     "printable",
     "surface",
     "systems_page",

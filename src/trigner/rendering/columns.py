@@ -19,8 +19,8 @@ _VARIATIONS = {*map(chr, range(0xFE00, 0xFE10)), *map(chr, range(0xE0100, 0xE01F
 def printable(text: str) -> str:
     """The text for a terminal: white space as single blanks, no control characters.
 
-    Control characters and characters without a meaning stand as U+FFFD. Those that only tell how
-    others are to be shown (joiners, variation selectors, marks of direction) are left out, unless
+    Control characters and characters without a meaning stand as U+FFFD. Those that only say how
+    others are shown (joiners, variation selectors, marks of direction) are left out, unless
     there is nothing else.
     """
     return "".join(columns_of(text).cells)

@@ -7,7 +7,7 @@ from typing import Any
 
 from trigner.mentions import Document, Entity, Fragment
 from trigner.rendering.html import drawn_entity, page
-from trigner.rendering.passages import passages
+from trigner.rendering.snippets import snippets
 
 Key = tuple[str, tuple[Fragment, ...]]
 
@@ -24,27 +24,27 @@ def differences_page(
     by whether it is right. Raises ValueError unless there are two systems with all documents.
     """
     if len(systems) != 2:
-        raise ValueError(f"two systems are compared, not {len(systems)}")
+        raise ValueError(f"expected two systems, got {len(systems)}")
     shown: list[dict[str, Any]] = []
     alike = 0
     for document, first, second in zip(gold, *systems.values(), strict=True):
         sides = [_by_key(document, source) for source in (document, first, second)]
         keys = sorted({key for side in sides for key in side if key[1]}, key=lambda k: (k[1], k[0]))
-        for passage in passages(document, [key[1] for key in keys]).shown:
-            here = [keys[member] for member in passage.members]
+        for snippet in snippets(document, [key[1] for key in keys]).shown:
+            here = [keys[member] for member in snippet.members]
             if all((key in sides[1]) == (key in sides[2]) for key in here):
                 alike += 1
             else:
                 shown.append(
-                    _passage(document, passage.start, passage.end, here, sides, list(systems))
+                    _snippet(document, snippet.start, snippet.end, here, sides, list(systems))
                 )
-    shown.sort(key=lambda passage: not passage.pop("discontinuous"))
+    shown.sort(key=lambda snippet: not snippet.pop("discontinuous"))
     return page(
         {
             "mode": "differences",
             "title": title,
             "systems": list(systems),
-            "passages": shown,
+            "snippets": shown,
             "alike": alike,
         }
     )
@@ -54,7 +54,7 @@ def _by_key(document: Document, source: Document) -> dict[Key, Entity]:
     return {document.key(entity): entity for entity in source.entities}
 
 
-def _passage(
+def _snippet(
     document: Document,
     start: int,
     end: int,

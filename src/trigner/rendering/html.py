@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from trigner.mentions import Document, Entity, Fragment
-from trigner.rendering.passages import passages
+from trigner.rendering.snippets import snippets
 
 if TYPE_CHECKING:
     from trigner.evaluation import Comparison, Finding
@@ -32,12 +32,28 @@ _PAGE = """<!doctype html>
 <style>{style}</style>
 </head>
 <body>
-<main id="page"><noscript>This page draws its text with JavaScript.</noscript></main>
-<script type="application/json" id="data">{data}</script>
-<script>{script}</script>
+{body}
 </body>
 </html>
 """
+_DRAWN = """<main id="page"><noscript>This page draws its text with JavaScript.</noscript></main>
+<script type="application/json" id="data">{data}</script>"""
+
+
+def html_page(
+    title: str, body: str, *, style: str, script: str = "", inline_styles: bool = False
+) -> str:
+    """A self-contained page that loads nothing, and runs nothing but `script`.
+
+    `body` is HTML and must be escaped; only with `inline_styles` may its elements have styles of
+    their own, as those of SVG figures do.
+    """
+    styles = "'unsafe-inline'" if inline_styles else _hash(style)
+    policy = f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {styles}; "
+    if script:
+        policy += f"script-src {_hash(script)}; "
+        body += f"\n<script>{script}</script>"
+    return _PAGE.format(policy=policy, title=html.escape(title), style=style, body=body)
 
 
 def asset(name: str) -> str:
@@ -71,12 +87,12 @@ def comparison_page(comparison: Comparison, *, title: str = "Gold and prediction
     shown: list[dict[str, Any]] = []
     others = 0
     for part in comparison.documents:
-        found = passages(part.document, [_extent(finding) for finding in part.findings])
+        found = snippets(part.document, [_extent(finding) for finding in part.findings])
         others += found.others
-        for passage in found.shown:
-            findings = [part.findings[member] for member in passage.members]
-            shown.append(_compared(part.document, (passage.start, passage.end), findings))
-    shown.sort(key=lambda passage: not passage["differs"])
+        for snippet in found.shown:
+            findings = [part.findings[member] for member in snippet.members]
+            shown.append(_compared(part.document, (snippet.start, snippet.end), findings))
+    shown.sort(key=lambda snippet: not snippet["differs"])
     counts = [
         {"kind": kind, "gold": count.gold, "predicted": count.predicted}
         for kind, count in comparison.counts().items()
@@ -87,7 +103,7 @@ def comparison_page(comparison: Comparison, *, title: str = "Gold and prediction
             "title": title,
             "documents": len(comparison.documents),
             "counts": counts,
-            "passages": shown,
+            "snippets": shown,
             "others": others,
         }
     )
@@ -110,20 +126,20 @@ def systems_page(systems: Mapping[str, Comparison], *, title: str = "Systems sid
         findings = [
             (name, f) for name, d in zip(systems, of_document, strict=True) for f in d.findings
         ]
-        found = passages(document, [_extent(finding) for _, finding in findings])
+        found = snippets(document, [_extent(finding) for _, finding in findings])
         others += found.others
-        for passage in found.shown:
-            inside = [findings[member] for member in passage.members]
-            span = (passage.start, passage.end)
+        for snippet in found.shown:
+            inside = [findings[member] for member in snippet.members]
+            span = (snippet.start, snippet.end)
             shown.append(_side_by_side(document, span, list(systems), inside))
-    shown.sort(key=lambda passage: -passage["wrong"])
+    shown.sort(key=lambda snippet: -snippet["wrong"])
     return page(
         {
             "mode": "systems",
             "title": title,
             "systems": list(systems),
             "documents": len(parts[0]) if parts else 0,
-            "passages": shown,
+            "snippets": shown,
             "others": others,
         }
     )
@@ -132,7 +148,7 @@ def systems_page(systems: Mapping[str, Comparison], *, title: str = "Systems sid
 def _side_by_side(
     document: Document, span: Fragment, names: Sequence[str], inside: Sequence[tuple[str, Finding]]
 ) -> dict[str, Any]:
-    """One passage: gold, with how many systems found each entity, and what each system has."""
+    """One snippet: gold, with how many systems found each entity, and what each system has."""
     start, end = span
     gold: dict[tuple[object, ...], Entity] = {}
     right: Counter[tuple[object, ...]] = Counter()
@@ -193,18 +209,11 @@ def drawn_entity(entity: Entity, start: int = 0) -> dict[str, Any]:
 
 def page(data: Mapping[str, Any]) -> str:
     """A page with these data; `mode` among them says how `page.js` lays them out."""
-    style = asset("entities.css") + asset("page.css")
-    script = asset("entities.js") + asset("page.js")
-    policy = (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    return _PAGE.format(
-        policy=policy,
-        title=html.escape(str(data["title"])),
-        style=style,
-        script=script,
-        data=_data_block(data),
+    return html_page(
+        str(data["title"]),
+        _DRAWN.format(data=_data_block(data)),
+        style=asset("entities.css") + asset("page.css"),
+        script=asset("entities.js") + asset("page.js"),
     )
 
 

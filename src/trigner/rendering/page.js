@@ -147,20 +147,20 @@
   }
 
   function comparison() {
-    const differing = data.passages.filter((shown) => shown.differs).length;
+    const differing = data.snippets.filter((shown) => shown.differs).length;
     page.append(make("h1", "", data.title), make("div", "quiet", [
       counted(data.documents, "document", "documents"),
       `${counted(differing, "sentence differs", "sentences differ")}, shown first`,
-      `${(data.passages.length - differing).toLocaleString("en")} agree`,
+      `${(data.snippets.length - differing).toLocaleString("en")} agree`,
       `${data.others.toLocaleString("en")} have no entities and are not shown`,
     ].join(" · ")));
-    const entities = data.passages.flatMap((shown) => [...shown.gold, ...shown.predicted]);
+    const entities = data.snippets.flatMap((shown) => [...shown.gold, ...shown.predicted]);
     const severalLabels = new Set(entities.map((entity) => entity.label)).size > 1;
     let clear = () => {};
     const show = (on) => {
       clear();
       for (const old of page.querySelectorAll("section")) old.remove();
-      const list = data.passages.filter((shown) => shown.kinds.some((kind) => on.has(kind)));
+      const list = data.snippets.filter((shown) => shown.kinds.some((kind) => on.has(kind)));
       clear = growing(list, (shown) => compared(shown, on, severalLabels));
     };
     const numberOf = ({ kind, gold, predicted }) => {
@@ -214,7 +214,7 @@
       "most mistakes first",
       `${data.others.toLocaleString("en")} sentences have no entities and are not shown`,
     ].join(" · ")));
-    growing(data.passages, sideBySide);
+    growing(data.snippets, sideBySide);
   }
 
   /* Gold and two systems, sentence by sentence, where the systems differ. */
@@ -225,9 +225,9 @@
       wrong: { colour: 1, name: "another mistake" },
     };
     const MARKS = { both: 4, first: 0, second: 2, neither: 5, right: 4, wrong: 1 };
-    const number = (outcome) => data.passages.filter((shown) => shown.outcomes.includes(outcome)).length;
+    const number = (outcome) => data.snippets.filter((shown) => shown.outcomes.includes(outcome)).length;
     page.append(make("h1", "", data.title), make("div", "quiet", [
-      `${counted(data.passages.length, "sentence differs", "sentences differ")}, discontinuous gold first`,
+      `${counted(data.snippets.length, "sentence differs", "sentences differ")}, discontinuous gold first`,
       `${data.alike.toLocaleString("en")} with entities are alike and not shown`,
     ].join(" · ")));
     const section = (shown) => {
@@ -253,7 +253,7 @@
       clear();
       for (const old of page.querySelectorAll("section")) old.remove();
       clear = growing(
-        data.passages.filter((shown) => shown.outcomes.some((o) => on.has(OUTCOMES[o].name))), section);
+        data.snippets.filter((shown) => shown.outcomes.some((o) => on.has(OUTCOMES[o].name))), section);
     };
     page.append(filters(Object.entries(OUTCOMES).map(([outcome, { name, colour }]) => ({
       name, colour, number: number(outcome).toLocaleString("en"),

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from trigner.mentions import Document, Entity, Fragment
 from trigner.rendering.columns import Columns, columns_of, printable, runs_right_to_left
-from trigner.rendering.passages import passages
+from trigner.rendering.snippets import snippets
 
 LONGEST_NAME = 24
 """Columns of a label and its score before tracks; longer labels are cut (the table has them)."""
@@ -70,18 +70,18 @@ def drawing(
     """
     colours = Colours() if colours is None else colours
     entities = document.entities
-    found = passages(document, [entity.fragments for entity in entities])
+    found = snippets(document, [entity.fragments for entity in entities])
     name_width = _name_width(entities)
     # Beside the text: two blanks before, and behind it a blank at a line's end and `goes_on`.
     text_width = max(_NARROWEST, width - name_width - 4)
-    for passage in found.shown:
-        inside = [entities[member] for member in passage.members]
+    for snippet in found.shown:
+        inside = [entities[member] for member in snippet.members]
         inside.sort(key=lambda e: (min(e.fragments), e.fragments, e.label))
-        text = document.text[passage.start : passage.end]
+        text = document.text[snippet.start : snippet.end]
         if runs_right_to_left(text):
             yield from _listed(document, text, inside, max(_NARROWEST, width), colours)
         else:
-            spans = [_shifted(entity.fragments, passage.start) for entity in inside]
+            spans = [_shifted(entity.fragments, snippet.start) for entity in inside]
             yield from _tracks(text, inside, spans, name_width, text_width, marks, colours)
         yield Text()
     if found.others and found.shown:

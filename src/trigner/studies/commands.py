@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from trigner.corpora.reading import write_text
+from trigner.atomic_files import write_text
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import Statistics, describe
 from trigner.rendering import differences_page

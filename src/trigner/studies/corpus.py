@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from trigner.corpora import Notice, read
+from trigner.corpora import Notice, read, with_types
 from trigner.errors import InputError
 from trigner.evaluation import data_hash
 from trigner.mentions import Document
@@ -77,7 +77,7 @@ def read_splits(
         notices += found.notices
         if not found.documents:
             raise InputError(f"the part {part!r} contains no documents", path=location.path)
-        parts[part] = _of_types(found.documents, types)
+        parts[part] = with_types(found.documents, types)
     if chosen is not None:
         of_part = {document.id for document in parts["train"]}
         if missing := sorted(chosen - of_part):
@@ -92,11 +92,3 @@ def read_splits(
         message = f"the training part has no entity of type {', '.join(absent)}"
         raise InputError(message, path=location.path)
     return CorpusSplits(location.name, parts["train"], parts["dev"], parts["test"], tuple(notices))
-
-
-def _of_types(documents: tuple[Document, ...], types: Sequence[str] | None) -> tuple[Document, ...]:
-    if types is None:
-        return documents
-    return tuple(
-        replace(d, entities=tuple(e for e in d.entities if e.label in types)) for d in documents
-    )

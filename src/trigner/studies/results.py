@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from trigner.corpora.reading import write_text
+from trigner.atomic_files import write_text
 from trigner.errors import InputError
 from trigner.evaluation import Score
 from trigner.former_names import current_name

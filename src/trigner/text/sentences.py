@@ -1,6 +1,6 @@
 """Where sentences of a text start.
 
-sentencex (rules and abbreviation lists, no model) tells sentences in running text apart. Around it
+sentencex (rules and abbreviation lists, no model) splits running text into sentences. Around it
 stand rules for layout: blank lines and bullets end a sentence, a line break alone does not (texts
 are wrapped). Measured in docs/decisions/text-splitting.md.
 """

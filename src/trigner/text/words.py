@@ -1,6 +1,6 @@
 """Words of a text, with their character ranges.
 
-The finer the words, the more mentions can be told on them, and the more pairs a grid has. The
+The finer the words, the more mentions align with them, and the more pairs a grid has. The
 rules below were measured against libraries' (docs/decisions/text-splitting.md).
 """
 

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from trigner.arrays import Integers
 from trigner.batches.subwords import readable
 from trigner.errors import InputError
-
-Integers = NDArray[np.int64]
 
 UNSCORED = -100
 """Label of a subword that was not hidden: the loss of `transformers` leaves it out."""

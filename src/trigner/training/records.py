@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from trigner.corpora.reading import write_text
+from trigner.atomic_files import write_text
 from trigner.errors import InputError
 
 RUN = "run.json"

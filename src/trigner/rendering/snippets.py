@@ -10,11 +10,11 @@ from trigner.text import sentence_at, sentence_starts
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class Snippet:
     """Characters `[start, end)` of a document and the groups of fragments that stand in them.
 
-    `members` are indices into what `passages` was given. `sentences` is how many sentences of the
-    document the passage takes up.
+    `members` are indices into what `snippets` was given. `sentences` is how many sentences of the
+    document the snippet takes up.
     """
 
     start: int
@@ -24,18 +24,18 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Passages:
-    """The passages with something in them, in order, and how many sentences have nothing."""
+class Snippets:
+    """The snippets with something in them, in order, and how many sentences have nothing."""
 
-    shown: tuple[Passage, ...]
+    shown: tuple[Snippet, ...]
     others: int
 
 
-def passages(document: Document, marked: Sequence[Sequence[Fragment]]) -> Passages:
+def snippets(document: Document, marked: Sequence[Sequence[Fragment]]) -> Snippets:
     """The sentences that hold `marked` groups of fragments, blanks around sentences left out.
 
-    Sentences that a group runs across are one passage. Every group with a character stands in
-    exactly one passage, and its fragments inside it.
+    Sentences that a group runs across are one snippet. Every group with a character stands in
+    exactly one snippet, and its fragments inside it.
     """
     text = document.text
     starts = sentence_starts(document)
@@ -59,11 +59,11 @@ def passages(document: Document, marked: Sequence[Sequence[Fragment]]) -> Passag
         after = starts[last + 1] if last + 1 < len(starts) else len(text)
         end = start + len(text[start:after].rstrip())
         shown.append(
-            Passage(
+            Snippet(
                 start=min(start, *(span[2] for span in group)),
                 end=max(end, *(span[3] for span in group)),
                 members=tuple(sorted(span[4] for span in group)),
                 sentences=last - first + 1,
             )
         )
-    return Passages(tuple(shown), max(len(starts) - sum(p.sentences for p in shown), 0))
+    return Snippets(tuple(shown), max(len(starts) - sum(p.sentences for p in shown), 0))
