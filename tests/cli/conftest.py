@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import pytest
 
 from tiny_encoders import tiny_encoder
-from tiny_models import tiny_model
+from tiny_models import save, tiny_model
 from trigner.cli import main
-from trigner.networks import save
 
 TEXTS = {
     "one": ("my left leg hurt. no pain.\n", ["T1\tADR 3 11;12 16\tleft leg hurt"]),

@@ -84,8 +84,8 @@ class Extractor:
         """
         if (text is None) == (words is None):
             raise InputError("give a text or words, one of the two")
-        document = Document("text", text or "") if words is None else document_of("text", words)
-        (found,) = self.documents([document])
+        given = str(text) if words is None else words
+        (found,) = self.documents([document_of("text", given)])
         return found
 
     def stream(self, texts: Iterable[str], *, batch_size: int | None = None) -> Run:

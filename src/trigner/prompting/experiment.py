@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from trigner.corpora import Corpus, document_of
+from trigner.corpora import Corpus, document_of, with_types
 from trigner.evaluation import Score, Scores, score, sign
 from trigner.mentions import Document, Mention, Sentence
 from trigner.prompting.alignment import REPAIRS, Repair, align, tokens
@@ -89,7 +89,7 @@ def prepare_task(
     only. Gold entities of other types are ignored.
     """
     labels = {one.label for one in entity_types}
-    documents = tuple(_of_labels(document, labels) for document in data.documents)
+    documents = with_types(data.documents, labels)
     sentences = [s for document in documents for s in segment(document).sentences]
     if stratified or size is not None:
         drawn = sample(sentences, size, stratified=stratified, seed=seed)
@@ -101,7 +101,7 @@ def prepare_task(
     return Task(
         documents=documents,
         sentences=tuple(sentences),
-        train=tuple(s for d in training for s in segment(_of_labels(d, labels)).sentences),
+        train=tuple(s for d in with_types(training, labels) for s in segment(d).sentences),
         entity_types=tuple(entity_types),
         corpora=tuple(dict.fromkeys([data.format, *([train.format] if train else [])])),
         left_out=data.left_out,
@@ -228,10 +228,6 @@ def mentions_of(
 
 def _label(name: str | None, entity_types: Sequence[EntityType]) -> str | None:
     return entity_types[0].label if len(entity_types) == 1 else label_named(name, entity_types)
-
-
-def _of_labels(document: Document, labels: set[str]) -> Document:
-    return replace(document, entities=tuple(e for e in document.entities if e.label in labels))
 
 
 def _documents(task: Task, found: Sequence[Sequence[Mention]]) -> tuple[Document, ...]:

@@ -187,6 +187,7 @@ def _run(study: Study, protocol: Protocol, changes: Changes, point: _Point, seed
             preset=str(preset or START),
             assignments=[*(text for name, text in written.items() if name in own), *given],
             shared=[text for name, text in written.items() if name not in own],
+            own=own,
             options={"encoder": changes.encoder, "seed": seed},
         )
         adaptation = _adaptation(adapting)

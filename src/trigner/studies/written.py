@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
 from pandas import DataFrame
 
 from trigner.evaluation import SLICES
+from trigner.rendering.html import html_page
 from trigner.studies.corpus import PARTS as DATA
 from trigner.studies.layout import Report
 from trigner.studies.summary import PARTS, RATES, Summary
@@ -38,7 +40,9 @@ def as_markdown(report: Report) -> str:
 
 def as_page(report: Report) -> str:
     """The report as one HTML file that loads nothing and runs nothing."""
-    return _templates().get_template("report.html.jinja").render(report=report)
+    style = files("trigner.studies").joinpath("templates/report.css").read_text("utf-8")
+    body = _templates().get_template("report.html.jinja").render(report=report)
+    return html_page(report.title, body, style=style, inline_styles=True)
 
 
 def score_frame(summaries: Sequence[Summary]) -> DataFrame:

@@ -6,7 +6,7 @@ defaults < preset < file < command line. What is not given on a level overrides 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -200,6 +200,7 @@ def resolve(
     options: Mapping[str, Any] | None = None,
     init_from: Path | None = None,
     shared: Sequence[str] = (),
+    own: Collection[str] | None = None,
 ) -> Settings:
     """Settings from all levels.
 
@@ -207,7 +208,8 @@ def resolve(
     not given). Without a preset it is `DEFAULT`. What the system needs stands above the defaults
     and below the preset; the model settings, encoder and system of the model folder `init_from`
     take the place of the defaults. `shared` are assignments below the others for several systems:
-    what one of them does not read is no error. Raises InputError naming what is unknown, out of
+    what one of them does not read is no error. `own` are the dotted names that this system must
+    read (None: all that were given). Raises InputError naming what is unknown, out of
     range, without effect, or not that model's.
     """
     inherited = {} if init_from is None else _of_model(init_from)
@@ -228,7 +230,8 @@ def resolve(
     except ValidationError as error:
         told = "; ".join(_message(each, spec) for each in error.errors())
         raise InputError(f"settings: {told}", path=file) from error
-    _refuse_idle(given, settings, spec, file if from_file else None)
+    must_read = flat(given).keys() if own is None else own
+    _refuse_idle(given, must_read, settings, spec, file if from_file else None)
     chosen = settings.model_dump(mode="json", include=set(inherited))
     if different := sorted(differences(inherited, chosen)):
         message = f"was trained with other {', '.join(different)}: omit them and their preset"
@@ -243,7 +246,11 @@ def _refuse_former_names(given: Mapping[str, Any], file: Path | None) -> None:
 
 
 def _refuse_idle(
-    given: Mapping[str, Any], settings: Settings, spec: SystemSpec, file: Path | None
+    given: Mapping[str, Any],
+    must_read: Collection[str],
+    settings: Settings,
+    spec: SystemSpec,
+    file: Path | None,
 ) -> None:
     """Raises InputError for what was asked for and changes nothing."""
     triplets = given.get("triplets", {})
@@ -254,7 +261,7 @@ def _refuse_idle(
             " --preset clean (with a system of word pairs)",
             path=file,
         )
-    ignored = [n for n in flat(given) if n not in _ABOUT_ALL and not spec.reads_setting(n)]
+    ignored = [n for n in must_read if n not in _ABOUT_ALL and not spec.reads_setting(n)]
     if idle := [name for name in ignored if name != "triplets.weight"]:
         raise InputError(
             f"{idle[0]} changes nothing: the system {spec.name} does not read it", path=file
