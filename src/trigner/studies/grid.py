@@ -180,7 +180,7 @@ def _run(study: Study, protocol: Protocol, changes: Changes, point: _Point, seed
             adapting[name] = yaml.safe_load(value)
         else:
             given.append(assignment)
-    own = point.settings.keys() - point.values.keys()
+    own = [name for name in point.settings if name in levels and name not in point.values]
     written = {name: f"{name}={json.dumps(value)}" for name, value in levels.items()}
     try:
         settings = resolve(
