@@ -8,13 +8,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trigner.inference.torch_runtime import torch_scorer
 
 from tiny_encoders import tiny_encoder
 from trigner.batches import Batch, collate, windows
 from trigner.corpora import document_of
 from trigner.errors import InputError
 from trigner.inference import chunks, extractor
-from trigner.inference.torch_runtime import torch_scorer
 from trigner.mentions import Document, Mention
 from trigner.networks import NetworkSettings, create
 from trigner.text import sentences
@@ -94,7 +94,7 @@ def test_stream_is_lazy(extract):
     st.lists(st.sampled_from(TEXTS), max_size=3),
 )
 @settings(max_examples=15)
-def test_nothing_depends_on_portions_or_on_other_documents(extract, order, words, ending, others):
+def test_nothing_depends_on_chunks_or_on_other_documents(extract, order, words, ending, others):
     alone = [found(extract(text)) for text in TEXTS]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chunks, "WORDS", words)

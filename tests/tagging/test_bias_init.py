@@ -3,13 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from trigner.inference.torch_runtime import torch_scorer
-from trigner.training.bias_init import initialise_biases, tag_shares
 
 from tiny_models import LAST_LAYERS, TEXT, tiny_model
 from trigner.batches import collate
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity
+from trigner.tagging.bias_init import initialise_biases, tag_shares
+from trigner.tagging.torch_runtime import torch_scorer
 from trigner.training.data import prepare
 
 DOCUMENTS = [

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from trigner.inference.onnx_runtime import onnx_scorer
 
 import trigner
 from trigner.batches import collate
 from trigner.errors import InputError, TrignerError
 from trigner.inference import export, exporting
 from trigner.model_folder import GRAPH, read_description
+from trigner.tagging.onnx_runtime import onnx_scorer
 
 SENTENCES = [
     ["my", "left", "leg", "hurt"],

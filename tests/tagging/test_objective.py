@@ -3,8 +3,6 @@ from __future__ import annotations
 import pytest
 import torch
 from torch.nn import functional
-from trigner.training.objective import Objective, parameter_groups
-from trigner.training.task_losses import cell_cross_entropy, task_loss
 
 from tiny_encoders import tiny_encoder
 from tiny_models import tiny_model
@@ -13,6 +11,8 @@ from trigner.mentions import Mention
 from trigner.networks import NetworkSettings, create
 from trigner.schemes import decoded_tags
 from trigner.systems.network_settings import MacSettings
+from trigner.tagging.objective import Objective, parameter_groups
+from trigner.tagging.task_losses import cell_cross_entropy, task_loss
 from trigner.training import resolve
 from trigner.training.data import collator
 from trigner.training.settings import TaskSettings, TripletSettings

@@ -5,10 +5,10 @@ import onnx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trigner.inference.onnx_runtime import onnx_scorer
 
 import trigner
 from trigner.batches import collate
+from trigner.tagging.onnx_runtime import onnx_scorer
 
 WORDS = ["my", "left", "leg", "arm", "hurt", "numb", "after", "the", "tablet", "no", "pain", "s"]
 
