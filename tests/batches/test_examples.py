@@ -65,7 +65,7 @@ def test_a_mention_over_the_border_is_the_next_windows(word_subwords):
     assert windowing([sentence(30, (15, 21))], word_subwords, 22).lost == ()
 
 
-def test_a_mention_that_no_window_holds_is_told(word_subwords):
+def test_a_mention_that_no_window_holds_is_reported(word_subwords):
     result = windowing([sentence(100, (0, 99), (4, 5))], word_subwords, 22)
     assert [(place, mention.words) for place, mention in result.lost] == [(0, (0, 99))]
 
@@ -103,8 +103,8 @@ SOME_WORDS = st.sampled_from(["my", "legs", "numbness", "\u200b", "pain,", "."])
 
 
 @given(st.lists(SOME_WORDS, min_size=1, max_size=60), st.integers(10, 30), st.data())
-def test_nothing_is_lost_untold(word_subwords, words, limit, data):
-    """Every word is seen with all its subwords, every mention comes back once or is told."""
+def test_no_loss_goes_unreported(word_subwords, words, limit, data):
+    """Every word is seen with all its subwords, every mention comes back once or is reported."""
     steps = st.lists(st.integers(1, 6), max_size=4)
     drawn = data.draw(st.sets(st.tuples(st.integers(0, 59), steps.map(tuple)), max_size=12))
     placed = {tuple(accumulate(steps, initial=first)) for first, steps in drawn}

@@ -33,7 +33,7 @@ def test_devices(monkeypatch):
     assert onnx_runtime.providers("auto")[0][0] == "CUDAExecutionProvider"
 
 
-def test_a_missing_provider_is_told_when_loading(exported_model, monkeypatch):
+def test_a_missing_provider_is_reported_when_loading(exported_model, monkeypatch):
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CPUExecutionProvider"])
     with pytest.raises(InputError, match="no device 'cuda'"):
         trigner.load(exported_model, device="cuda")
