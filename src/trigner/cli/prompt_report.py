@@ -103,9 +103,7 @@ def write_results(
         write_sentences(folder / SENTENCES, task, extraction)
         write_text(folder / REPORT, json.dumps(extraction.as_json(), indent=1) + "\n")
     if html is not None:
-        systems = {
-            extraction.variant.name: extraction.predicted[_SHOWN_REPAIR] for extraction in runs
-        }
+        systems = {extraction.variant.name: extraction.predicted[_SHOWN_REPAIR] for extraction in runs}
         for name, model in models.items():
             extract = load_extractor(model, device="auto", batch_size=32)
             extraction = extract.documents(task.documents)
