@@ -6,13 +6,13 @@ import numpy as np
 import onnx
 import pytest
 import torch
+from trigner.inference.onnx_runtime import onnx_scorer
+from trigner.inference.torch_runtime import torch_scorer
 
 import trigner
 from tiny_encoders import tiny_encoder
 from trigner.batches import collate
 from trigner.inference import export, extractor
-from trigner.inference.onnx_runtime import onnx_scorer
-from trigner.inference.torch_runtime import torch_scorer
 from trigner.model_folder import read_description
 from trigner.networks import NetworkSettings, create, load, save
 from trigner.systems.network_settings import MacSettings

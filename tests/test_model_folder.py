@@ -1,55 +1,271 @@
 from __future__ import annotations
 
+import errno
 import json
+import os
+from itertools import count
 
 import pytest
 
-from trigner.errors import InputError
+from trigner.atomic_files import replace_together
+from trigner.errors import InputError, TrignerError
 from trigner.model_folder import (
-    check_hashes,
-    description_as_json,
-    files_of,
-    hash_of,
+    Description,
+    check_files,
+    describe_again,
+    hash_of_file,
     need,
     read_description,
+    save_model,
 )
 
+DESCRIBED = Description(system="w2ner", labels=("Ä", "B"), files={})
+FILES = {"a": b"1", "deep/b": b"2"}
 
-def test_descriptions_come_back(tmp_path):
-    (tmp_path / "trigner.json").write_text(description_as_json({"labels": ["Ä"]}), "utf-8")
-    assert read_description(tmp_path)["labels"] == ["Ä"]
+FORMAT_4 = {
+    "format": 4,
+    "trigner": "0.3.0",
+    "scheme": "w2ner",
+    "labels": ["ADR"],
+    "network": {"channels": 4},
+    "padding_id": 1,
+    "files": {"tokenizer.json": "12"},
+    "provenance": {"settings": {"scheme": "w2ner", "optimisation": {"clip": 5.0}}},
+}
+
+
+def writers(files):
+    return {name: lambda path, own=own: path.write_bytes(own) for name, own in files.items()}
+
+
+def contents(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def full(*_args, **_options):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder that was saved."""
+    save_model(tmp_path / "model", DESCRIBED, writers(FILES))
+    return tmp_path / "model"
+
+
+def write(folder, description):
+    (folder / "trigner.json").write_text(json.dumps(description), "utf-8")
+
+
+def test_descriptions_come_back_with_the_hashes_of_their_files(tmp_path):
+    described = Description.model_validate(
+        {
+            "system": "mine",
+            "package": "own-system",
+            "labels": ["Ä"],
+            "model": {"window": 3},
+            "state": {"known": ["é"]},
+            "temperature": 1.5,
+            "files": {},
+            "provenance": {"settings": {"seed": [1, "é"]}, "of another version": {"kept": 1}},
+            "of another version": "kept",
+        }
+    )
+    saved = save_model(tmp_path, described, writers(FILES))
+    assert {*saved.files} == {*FILES}
+    assert saved.files["a"] == hash_of_file(tmp_path / "a")
+    assert saved == described.model_copy(update={"files": saved.files})
+    assert read_description(tmp_path) == saved
+    assert saved.all_files == ("a", "deep/b", "trigner.json")
+    assert not saved.is_exported
+    assert sorted(contents(tmp_path)) == ["a", "deep/b", "trigner.json"]
+
+
+def test_a_description_can_be_written_again(folder):
+    other = read_description(folder).model_copy(update={"temperature": 2.0})
+    describe_again(folder, other)
+    assert read_description(folder) == other
+    check_files(folder, other, FILES)
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"[]", "was not written by trigner"),
+        (b'{"model": "someone else\'s"}', "was not written by trigner"),
         (b"{", "is damaged"),
         (b"\xff", "is damaged"),
-        (json.dumps({"format": 0}).encode(), "model format 0"),
+        (b'{"format": 0}', "has model format 0, written by trigner of an unknown version;"),
+        (
+            b'{"format": 3, "trigner": "0.2.0"}',
+            "has model format 3, written by trigner 0.2.0; this version reads the formats 4 to 5:"
+            " load it with the version that wrote it",
+        ),
+        (b'{"format": 6}', "has model format 6"),
+        (b'{"format": "5"}', "has model format '5'"),
+        (b'{"format": 5}', "is damaged: system: Field required"),
+        (b'{"format": 4}', "is damaged: KeyError"),
+        (b'{"format": 4, "scheme": "bio", "network": 1, "padding_id": 0}', "is damaged"),
     ],
 )
-def test_descriptions_that_are_none(tmp_path, content, told):
+def test_what_is_not_a_description(tmp_path, content, message):
     (tmp_path / "trigner.json").write_bytes(content)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError) as raised:
+        read_description(tmp_path)
+    assert message in str(raised.value)
+    assert raised.value.path == tmp_path / "trigner.json"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"labels": "ADR"}, "labels: Input should be a valid tuple"),
+        ({"labels": ["ADR", 3]}, "labels.1: Input should be a valid string"),
+        ({"labels": []}, "labels: .*must be different names, at least one"),
+        ({"labels": ["A", "A"]}, "labels: .*must be different names"),
+        ({"labels": [""]}, "labels: .*must be different names"),
+        ({"temperature": 0}, "temperature: .*must be a number above 0"),
+        ({"temperature": float("nan")}, "temperature: .*must be a number above 0"),
+        ({"provenance": 3}, "provenance: "),
+        ({"runtime": {}}, "runtime.max_subwords: Field required"),
+        ({"files": {"../a": "1"}}, "files: .*'../a' is not a file of a model folder"),
+        ({"files": {"/a": "1"}}, "files: .*'/a' is not a file of a model folder"),
+        ({"files": {"trigner.json": "1"}}, "files: .*'trigner.json' is not a file"),
+    ],
+)
+def test_a_damaged_description_names_what_is_wrong(folder, changes, message):
+    write(folder, {**json.loads((folder / "trigner.json").read_text("utf-8")), **changes})
+    with pytest.raises(InputError, match=f"is damaged: {message}") as raised:
+        read_description(folder)
+    assert raised.value.path == folder / "trigner.json"
+
+
+def test_folders_that_are_none(tmp_path):
+    with pytest.raises(InputError, match="none: no such model folder"):
+        read_description(tmp_path / "none")
+    with pytest.raises(InputError, match=r"is not a trigner model folder: it has no trigner\.json"):
         read_description(tmp_path)
 
 
-def test_the_files_of_a_model():
-    assert files_of({}) == (
-        "encoder/config.json",
-        "model.safetensors",
-        "tokenizer.json",
-        "trigner.json",
+def test_descriptions_of_format_4_are_read_in_the_words_of_today(tmp_path):
+    write(tmp_path, FORMAT_4)
+    found = read_description(tmp_path)
+    assert (found.system, found.labels) == ("w2ner", ("ADR",))
+    assert (found.model, found.state) == ({"channels": 4}, {"padding_id": 1})
+    assert found.files == {"tokenizer.json": "12", "model.safetensors": ""}
+    assert found.provenance.settings == {"system": "w2ner", "optimisation": {"max_grad_norm": 5.0}}
+    assert not found.is_exported
+
+
+def test_exported_descriptions_of_format_4_are_read_too(tmp_path):
+    write(tmp_path, {**FORMAT_4, "runtime": {"precision": "int8", "max_pieces": 40}})
+    found = read_description(tmp_path)
+    assert (found.runtime.precision, found.runtime.max_subwords) == ("int8", 40)
+    assert found.files == {"tokenizer.json": "12"}
+    assert found.is_exported
+
+
+def test_weights_of_format_4_have_no_hash_to_be_checked(tmp_path):
+    (tmp_path / "tokenizer.json").write_bytes(b"t")
+    (tmp_path / "model.safetensors").write_bytes(b"w")
+    write(
+        tmp_path,
+        {**FORMAT_4, "files": {"tokenizer.json": hash_of_file(tmp_path / "tokenizer.json")}},
     )
-    assert files_of({"runtime": {}}) == ("model.onnx", "tokenizer.json", "trigner.json")
+    check_files(tmp_path, read_description(tmp_path), ("model.safetensors", "tokenizer.json"))
 
 
-def test_files_that_are_missing_or_others(tmp_path):
-    (tmp_path / "a").write_bytes(b"1")
-    check_hashes(tmp_path, {"a": hash_of(b"1")})
-    need(tmp_path, ["a"])
-    with pytest.raises(InputError, match="a: is not the one"):
-        check_hashes(tmp_path, {"a": hash_of(b"2")})
-    with pytest.raises(InputError, match="has no b"):
-        need(tmp_path, ["a", "b"])
+def test_files_that_are_missing_or_others(folder):
+    description = read_description(folder)
+    check_files(folder, description, FILES)
+    need(folder, ["a"])
+    with pytest.raises(InputError, match="this model folder has no c"):
+        need(folder, ["a", "c"])
+    (folder / "c").write_bytes(b"3")
+    with pytest.raises(InputError, match=r"trigner\.json: is damaged: files: no hash of c"):
+        check_files(folder, description, ["a", "c"])
+    (folder / "a").write_bytes(b"2")
+    with pytest.raises(InputError, match="a: checksum mismatch: changed since it was saved"):
+        check_files(folder, description)
+    (folder / "deep" / "b").unlink()
+    with pytest.raises(InputError, match="has no deep/b"):
+        check_files(folder, description)
+
+
+def test_all_files_are_replaced_or_none(tmp_path):
+    paths = [tmp_path / "a", tmp_path / "b"]
+    replace_together({path: lambda to: to.write_text("old") for path in paths})
+
+    def fail(to):
+        to.write_text("half")
+        raise OSError
+
+    with pytest.raises(OSError):  # noqa: PT011
+        replace_together({paths[0]: lambda to: to.write_text("new"), paths[1]: fail})
+    assert [path.read_text() for path in paths] == ["old", "old"]
+    assert sorted(tmp_path.iterdir()) == paths
+
+
+OTHERS = {"a": b"other 1", "deep/b": b"other 2", "c": b"other 3"}
+
+
+def test_a_disk_that_fills_up_while_renaming_leaves_the_old_model(folder, monkeypatch):
+    """Whichever renaming it is that fails, until there is none left to fail."""
+    before, rename = contents(folder), os.replace
+    for failing in count():
+        numbers = count()
+
+        def call(*args, failing=failing, numbers=numbers):
+            return full() if next(numbers) == failing else rename(*args)
+
+        monkeypatch.setattr(os, "replace", call)
+        try:
+            save_model(folder, DESCRIBED, writers(OTHERS))
+        except TrignerError as error:
+            failed = str(error)
+        else:
+            break
+        assert "No space left on device" in failed
+        assert contents(folder) == before
+    assert {**OTHERS, "trigner.json": b""}.keys() == contents(folder).keys()
+    assert contents(folder)["c"] == b"other 3"
+
+
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("stop", [full, KeyboardInterrupt])
+def test_what_ends_while_writing_leaves_the_old_model(folder, name, stop):
+    before = contents(folder)
+
+    def half(path):
+        path.write_bytes(b"half of it")
+        raise stop() if stop is KeyboardInterrupt else full()
+
+    expected = KeyboardInterrupt if stop is KeyboardInterrupt else TrignerError
+    with pytest.raises(expected):
+        save_model(folder, DESCRIBED, {**writers(OTHERS), name: half})
+    assert contents(folder) == before
+
+
+def test_a_disk_that_is_full_leaves_no_part_of_a_first_model(tmp_path):
+    with pytest.raises(TrignerError, match=r"cannot save the model in .*No space left"):
+        save_model(tmp_path / "new", DESCRIBED, {**writers(FILES), "c": full})
+    assert contents(tmp_path / "new") == {}
+
+
+def test_a_place_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("in the way", "utf-8")
+    with pytest.raises(TrignerError, match="cannot save the model"):
+        save_model(tmp_path / "file", DESCRIBED, writers(FILES))
+    with pytest.raises(TrignerError, match="cannot save the model"):
+        describe_again(tmp_path / "file", DESCRIBED)
+    assert (tmp_path / "file").read_text("utf-8") == "in the way"
+
+
+def test_other_files_of_the_folder_are_left_alone(folder):
+    (folder / "notes.txt").write_text("mine", "utf-8")
+    save_model(folder, DESCRIBED, writers(OTHERS))
+    assert sorted(contents(folder)) == ["a", "c", "deep/b", "notes.txt", "trigner.json"]

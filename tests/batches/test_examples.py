@@ -37,7 +37,7 @@ def sentence(length, *mentions):
 def test_a_sentence_that_fits_is_one_example(word_subwords):
     given = sentence(5, (0, 3))
     result = windowing([given], word_subwords, 40)
-    (example,) = result.examples
+    (example,) = result.inputs
     assert example.length == 5
     assert example.mentions == given.mentions
     assert example.in_sentence(Mention((0, 3), "ADR")) == Mention((0, 3), "ADR")
@@ -47,9 +47,9 @@ def test_a_sentence_that_fits_is_one_example(word_subwords):
 def test_a_long_sentence_keeps_its_mentions_in_the_window_that_answers(word_subwords):
     spans = [(i, i + 2) for i in range(0, 97, 3)]
     result = windowing([sentence(3), sentence(100, *spans)], word_subwords, 22)
-    windows = [example for example in result.examples if example.sentence == 1]
+    windows = [example for example in result.inputs if example.sentence == 1]
     assert len(windows) > 4
-    assert all(len(example.subwords.ids) <= 22 for example in result.examples)
+    assert all(len(example.subwords.ids) <= 22 for example in result.inputs)
     back = [m for e in windows for own in e.mentions if (m := e.in_sentence(own)) is not None]
     assert sorted(mention.words for mention in back) == spans
     assert result.lost == ()
@@ -57,7 +57,7 @@ def test_a_long_sentence_keeps_its_mentions_in_the_window_that_answers(word_subw
 
 def test_a_mention_over_the_border_is_the_next_windows(word_subwords):
     # Windows of 20 words share 5: the border is in their middle.
-    first, second = windowing([sentence(30)], word_subwords, 22).examples
+    first, second = windowing([sentence(30)], word_subwords, 22).inputs
     assert (first.window.last, first.window.stop, second.window.start) == (17, 20, 15)
     assert first.in_sentence(Mention((16, 19), "ADR")) == Mention((16, 19), "ADR")
     assert second.in_sentence(Mention((1, 4), "ADR")) is None
@@ -65,7 +65,7 @@ def test_a_mention_over_the_border_is_the_next_windows(word_subwords):
     assert windowing([sentence(30, (15, 21))], word_subwords, 22).lost == ()
 
 
-def test_a_mention_that_no_window_holds_is_told(word_subwords):
+def test_a_mention_that_no_window_holds_is_reported(word_subwords):
     result = windowing([sentence(100, (0, 99), (4, 5))], word_subwords, 22)
     assert [(place, mention.words) for place, mention in result.lost] == [(0, (0, 99))]
 
@@ -76,20 +76,20 @@ def test_a_very_small_encoder_sees_every_word_if_not_all_of_its_subwords(long_wo
     whole = Sentence("d", 0, words, tuple((0, 0) for _ in words), (Mention((1,), "ADR"),))
     result = windowing([whole], long_words, limit)
     assert result.lost == ()
-    seen = [w for e in result.examples for w in range(e.window.first, e.window.last)]
+    seen = [w for e in result.inputs for w in range(e.window.first, e.window.last)]
     assert seen == [0, 1, 2, 3]
-    for example in result.examples:
+    for example in result.inputs:
         assert len(example.subwords.ids) <= limit
         assert (example.subwords.word_subwords >= 0).any(axis=1).all()
     assert result.truncated == 2
-    assert result.windowed == (len(result.examples) > 1)
+    assert result.windowed == (len(result.inputs) > 1)
 
 
 def test_a_shortened_word_that_two_windows_share_is_one(long_words):
     words = (*"a" * 230, "y" * 100, *"b" * 230)
     whole = Sentence("d", 0, words, tuple((0, 0) for _ in words))
     result = windowing([whole], long_words, 300)
-    assert sum(example.subwords.truncated for example in result.examples) == 2
+    assert sum(example.subwords.truncated for example in result.inputs) == 2
     assert (result.truncated, result.windowed) == (1, 1)
 
 
@@ -103,8 +103,8 @@ SOME_WORDS = st.sampled_from(["my", "legs", "numbness", "\u200b", "pain,", "."])
 
 
 @given(st.lists(SOME_WORDS, min_size=1, max_size=60), st.integers(10, 30), st.data())
-def test_nothing_is_lost_untold(word_subwords, words, limit, data):
-    """Every word is seen with all its subwords, every mention comes back once or is told."""
+def test_no_loss_goes_unreported(word_subwords, words, limit, data):
+    """Every word is seen with all its subwords, every mention comes back once or is reported."""
     steps = st.lists(st.integers(1, 6), max_size=4)
     drawn = data.draw(st.sets(st.tuples(st.integers(0, 59), steps.map(tuple)), max_size=12))
     placed = {tuple(accumulate(steps, initial=first)) for first, steps in drawn}
@@ -113,7 +113,7 @@ def test_nothing_is_lost_untold(word_subwords, words, limit, data):
     result = windowing([whole], word_subwords, limit)
     (together,) = word_subwords([words])
     back: list[Mention] = []
-    for example in result.examples:
+    for example in result.inputs:
         window, own = example.window, example.subwords
         assert len(own.ids) <= limit
         assert example.length == window.stop - window.start == len(own.word_subwords)
@@ -129,8 +129,8 @@ def test_nothing_is_lost_untold(word_subwords, words, limit, data):
     for _, mention in result.lost:
         ends = mention.words[0], mention.words[-1]
         assert not any(
-            w.start <= ends[0] and ends[1] < w.stop for w in (e.window for e in result.examples)
+            w.start <= ends[0] and ends[1] < w.stop for w in (e.window for e in result.inputs)
         )
     if sum((together.word_subwords >= 0).sum(1)) + 2 <= limit:
         assert result.lost == ()
-        assert len(result.examples) == 1
+        assert len(result.inputs) == 1

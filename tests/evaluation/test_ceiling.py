@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from tiny_models import TAG_SCHEMES, make_scheme
 from trigner.corpora import read
 from trigner.evaluation.ceiling import SCHEME, UNKNOWN, ceiling, ceilings
 from trigner.evaluation.counts import Score
 from trigner.mentions import Document, Entity
-from trigner.schemes import SCHEMES, W2ner, scheme
+from trigner.schemes import W2ner
 from trigner.text import segment
 
 TEXT = "Pain and weakness in my arms and lower legs. I slept badly."
@@ -109,7 +110,7 @@ def test_json_has_exactly_the_published_form() -> None:
 
 def test_several_schemes_in_one_pass_lose_different_entities() -> None:
     document = Document("a", TEXT, (PAIN_LEGS, SLEPT, entity("ADR", "eakness")))
-    schemes = {name: scheme(name, ("ADR",)) for name in ("w2ner", "bio")}
+    schemes = {name: make_scheme(name, ("ADR",)) for name in ("w2ner", "bio")}
     found = ceilings(iter([document]), schemes)
     assert found["w2ner"] == ceiling([document], schemes["w2ner"])
     assert found["bio"] == ceiling([document], schemes["bio"])
@@ -124,7 +125,7 @@ def test_several_schemes_in_one_pass_lose_different_entities() -> None:
     }
 
 
-@pytest.mark.parametrize("name", sorted(SCHEMES))
+@pytest.mark.parametrize("name", sorted(TAG_SCHEMES))
 def test_what_comes_back_is_what_the_encoding_says(name: str) -> None:
     """What a scheme calls lost is what the ceiling counts as lost by it."""
     gold = (
@@ -134,7 +135,7 @@ def test_what_comes_back_is_what_the_encoding_says(name: str) -> None:
         SLEPT,
     )
     document = Document("a", TEXT, gold)
-    made = scheme(name, ("ADR",))
+    made = make_scheme(name, ("ADR",))
     lost = sum(
         len(made.encode(sentence.mentions, len(sentence.words)).lost)
         for sentence in segment(document).sentences
@@ -167,7 +168,7 @@ def test_schemes_differ_on_drug_labels_as_they_are_known_to() -> None:
         pytest.skip("shared/data/spl-adr is not beside the checkout")
     documents = read(folder, format="spl-adr", split="test").documents
     labels = tuple(sorted({e.label for d in documents for e in d.entities}))
-    found = ceilings(documents, {name: scheme(name, labels) for name in SCHEMES})
+    found = ceilings(documents, {name: make_scheme(name, labels) for name in TAG_SCHEMES})
     for name in ("w2ner", "toe", "mac"):
         assert found[name].overall.f1 > 0.995
         assert found[name].discontinuous.f1 > 0.99
@@ -196,7 +197,7 @@ def test_the_ceilings_of_tag_sequences_on_cadec(part: str) -> None:
     if not path.is_file():
         pytest.skip(f"shared/data/cadec/{part}.txt, as Dai et al. prepare it, is not there")
     documents = read(path, format="inline").documents
-    found = ceilings(documents, {name: scheme(name, ("ADR",)) for name in CADEC[part]})
+    found = ceilings(documents, {name: make_scheme(name, ("ADR",)) for name in CADEC[part]})
     corro, biohd, digits = found["corro"], found["biohd"], found["biohd1234"]
     assert corro.overall.precision == 1
 

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
+import trigner
+from tiny_models import extractor
 from trigner.evaluation.calibration import Predictions, log_loss
-from trigner.inference import calibrate, extractor
+from trigner.inference import calibrate, with_temperature
 from trigner.mentions import Document
 
 TEXTS = ["my left leg hurt .", "numb after the second tablet , no pain in the arm", "pain"]
@@ -26,13 +26,13 @@ def loss(extract, gold):
     return log_loss(Predictions([e.score for _, e in found], right))
 
 
-def test_no_entity_changes_and_scores_fit_better(made):
-    extract = extractor(made(), device="cpu")
+def test_no_entity_changes_and_scores_fit_better(tiny):
+    extract = extractor(tiny())
     gold = gold_of(extract, lambda i: i % 2)
     found = calibrate(extract, gold)
     assert found.predictions > 4
     assert found.temperature != 1
-    calibrated = replace(extract, temperature=found.temperature)
+    calibrated = with_temperature(extract, found.temperature)
     assert loss(calibrated, gold) < loss(extract, gold)
     for text in TEXTS:
         before, after = extract(text).entities, calibrated(text).entities
@@ -40,6 +40,12 @@ def test_no_entity_changes_and_scores_fit_better(made):
         assert [e.score for e in before] != [e.score for e in after] or not before
 
 
-def test_without_anything_right_it_stays_1(made):
-    extract = extractor(made(), device="cpu")
+def test_without_anything_right_it_stays_1(tiny):
+    extract = extractor(tiny())
     assert calibrate(extract, gold_of(extract, lambda i: False)).temperature == 1
+
+
+def test_another_temperature_is_another_model_than_the_saved_one(saved_model):
+    extract = trigner.load(saved_model)
+    assert extract.source is not None
+    assert with_temperature(extract, 2.0).source is None

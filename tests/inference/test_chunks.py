@@ -16,7 +16,7 @@ from trigner.text import sentences_in
 
 
 @given(st.lists(documents(), max_size=3), st.integers(1, 12), st.integers(1, 4))
-def test_every_sentence_is_in_one_portion_in_order(some, words, ending):
+def test_every_sentence_is_in_one_chunk_in_order(some, words, ending):
     given_ones = [document for made in some for document in made]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(room, "WORDS", words)
@@ -33,7 +33,7 @@ def test_every_sentence_is_in_one_portion_in_order(some, words, ending):
         assert len(chunk.owners) == len(chunk.sentences)
 
 
-def test_a_long_document_ends_in_its_last_portion(monkeypatch):
+def test_a_long_document_ends_in_its_last_chunk(monkeypatch):
     monkeypatch.setattr(room, "WORDS", 6)
     found = list(chunks([Document("a", "One came. Two came. Three came."), Document("b", "")]))
     assert [len(p.sentences) for p in found] == [2, 1]
@@ -62,7 +62,7 @@ def test_an_error_comes_behind_the_documents_before_it():
         next(found)
 
 
-def test_only_the_documents_of_one_portion_are_drawn_and_kept(monkeypatch):
+def test_only_the_documents_of_one_chunk_are_drawn_and_kept(monkeypatch):
     monkeypatch.setattr(room, "WORDS", 10)
     drawn: list[weakref.ref[Text]] = []
 

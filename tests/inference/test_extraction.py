@@ -1,27 +1,22 @@
 from __future__ import annotations
 
 import tracemalloc
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tiny_encoders import tiny_encoder
-from trigner.batches import Batch, collate, windows
+from tiny_models import extractor
+from trigner.batches import Batch, windows
 from trigner.corpora import document_of
 from trigner.errors import InputError
-from trigner.inference import chunks, extractor
-from trigner.inference.torch_runtime import torch_scorer
-from trigner.mentions import Document, Mention
-from trigner.networks import NetworkSettings, create
-from trigner.text import sentences
+from trigner.inference import Extracted, Extractor, RunStatistics, chunks
+from trigner.mentions import Document, Mention, ScoredMention
+from trigner.systems import Prediction, Prepared
+from trigner.text import segment, sentences
 
-SMALL = NetworkSettings(
-    lstm_size=8, distance_size=3, region_size=3, channels=4, pair_size=6, grid_size=5
-)
 TEXTS = [
     "my left leg hurt . no pain in the arm",
     "numb\r\nafter the second tablet \u200b pain",
@@ -33,21 +28,13 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    folder = tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=False)
-    torch.manual_seed(1)
-    made = create(str(folder), "w2ner", ("ADR", "Drug"), SMALL)
-    # No class ahead of the others on average: an untrained network tags some cells of each.
-    probe = collate(made.subwords([TEXTS[0].split()]), padding_id=made.padding_id)
-    mean = torch_scorer(made.tagger)(probe).mean(axis=(0, 1, 2))
-    with torch.no_grad():
-        made.tagger.co_predictor.pairs.output.bias -= torch.from_numpy(mean)
-    return made
+def extract(tiny):
+    return extractor(tiny())
 
 
-@pytest.fixture(scope="module")
-def extract(model):
-    return extractor(model, device="cpu")
+def with_predictor(extract, **changes):
+    """The extractor with another scorer or limit of its predictor."""
+    return replace(extract, predictor=replace(extract.predictor, **changes))
 
 
 def found(document):
@@ -94,7 +81,7 @@ def test_stream_is_lazy(extract):
     st.lists(st.sampled_from(TEXTS), max_size=3),
 )
 @settings(max_examples=15)
-def test_nothing_depends_on_portions_or_on_other_documents(extract, order, words, ending, others):
+def test_nothing_depends_on_chunks_or_on_other_documents(extract, order, words, ending, others):
     alone = [found(extract(text)) for text in TEXTS]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chunks, "WORDS", words)
@@ -116,8 +103,9 @@ def pairs_of(ids):
 
 def pair_finder(extract):
     """An extractor that finds every `left ... arm`, and nothing else."""
-    (subwords,) = extract.subwords([["left", "arm"]])
-    specials = len(extract.subwords.special_words)
+    tokenizer = extract.predictor.subwords
+    (subwords,) = tokenizer([["left", "arm"]])
+    specials = len(tokenizer.special_words)
     numbers = {int(subwords.ids[subwords.word_subwords[specials + n, 0]]): n + 1 for n in range(2)}
 
     def scorer(batch: Batch):
@@ -132,7 +120,7 @@ def pair_finder(extract):
                 scores[row, tail, head, 2] = 9
         return scores
 
-    return replace(extract, scorer=scorer, tally=type(extract.tally)())
+    return with_predictor(extract, scorer=scorer)
 
 
 @given(
@@ -143,15 +131,17 @@ def pair_finder(extract):
 @settings(max_examples=60, deadline=None)
 def test_windows_neither_duplicate_nor_shift_nor_drop(extract, words, limit, batch_size):
     """What some window holds whole is found once and in its place, and nothing else is."""
-    finder = replace(pair_finder(extract), max_subwords=limit, batch_size=batch_size)
-    spans = windows([1] * len(words), limit - extract.subwords.overhead)
+    finder = with_predictor(pair_finder(extract), max_subwords=limit)
+    overhead = extract.predictor.subwords.overhead
+    spans = windows([1] * len(words), limit - overhead)
     ids = [{"left": 1, "arm": 2}.get(word, 0) for word in words]
     expected = [
         (head, tail)
         for head, tail in pairs_of(ids)
         if any(w.start <= head and tail < w.stop for w in spans)
     ]
-    document = finder(words=words)
+    run = replace(finder, batch_size=batch_size).documents([document_of("d", words)])
+    (document,) = run
     starts = [start for start, _ in document.words]
     assert [
         (starts.index(e.fragments[0][0]), starts.index(max(a for a, _ in e.fragments)))
@@ -159,9 +149,9 @@ def test_windows_neither_duplicate_nor_shift_nor_drop(extract, words, limit, bat
         else (starts.index(e.fragments[0][0]), starts.index(e.fragments[0][0]) + 1)
         for e in document.entities
     ] == expected
-    overlap = (limit - extract.subwords.overhead) // 4
+    overlap = (limit - overhead) // 4
     assert {p for p in pairs_of(ids) if p[1] - p[0] < overlap} <= {*expected}
-    assert finder.tally.windowed == (len(spans) > 1)
+    assert run.statistics.windowed == (len(spans) > 1)
 
 
 def test_mentions_that_no_window_holds_are_counted(extract):
@@ -169,7 +159,7 @@ def test_mentions_that_no_window_holds_are_counted(extract):
     spans = [(0, 1), (20, 80), (3, 99)]
     gold = document_of("d", words, [Mention(span, "ADR") for span in spans])
     assert extract.beyond_windows([gold, Document("e", "my arm .")]) == 2
-    assert replace(extract, max_subwords=500).beyond_windows([gold]) == 0
+    assert with_predictor(extract, max_subwords=500).beyond_windows([gold]) == 0
 
 
 def test_memory_grows_by_the_text_alone(extract):
@@ -177,7 +167,7 @@ def test_memory_grows_by_the_text_alone(extract):
         length = batch.word_subwords.shape[1]
         return np.zeros((len(batch.lengths), length, length, 4), dtype=np.float32)
 
-    quiet = replace(extract, scorer=scorer, batch_size=512)
+    quiet = replace(with_predictor(extract, scorer=scorer), batch_size=512)
 
     def peak(sentences):
         text = "Pain in my left arm. " * sentences
@@ -215,11 +205,11 @@ def test_of_words_of_nothing(extract):
 
 
 def test_a_line_of_3000_words_is_read_through_windows(extract):
-    fresh = replace(extract, tally=type(extract.tally)())
     words = ["pain", "arm", "numb", "tablet"] * 750
-    document = fresh(words=words)
-    assert fresh.tally.windowed == 1
-    assert "overlapping windows" in fresh.tally.notices()[0]
+    run = extract.documents([document_of("d", words)])
+    (document,) = run
+    assert run.statistics.windowed == 1
+    assert any("overlapping windows" in notice for notice in run.statistics.notices())
     last = max(e.fragments[-1][1] for e in document.entities)
     assert last > len(document.text) * 0.9
 
@@ -233,36 +223,117 @@ def test_threshold_drops_and_keeps(extract):
     assert 0 < len(kept) < len(everything) or scores[0] == middle
 
 
-def test_predictions_on_special_words_are_left_out_and_counted(extract):
-    def scorer(batch: Batch):
-        length = batch.word_subwords.shape[1]
-        scores = np.zeros((len(batch.lengths), length, length, 4), dtype=np.float32)
-        scores[..., 0] = 1
-        scores[:, 0, 0, 2] = 5  # [POS] as an entity
-        scores[:, 2, 2, 3] = 5  # the first word
-        return scores
-
-    rigged = replace(extract, scorer=scorer, tally=type(extract.tally)())
-    assert [(e.label, e.text) for e in rigged("pain now").entities] == [("Drug", "pain")]
-    assert rigged.tally.on_special_words == 1
-    assert rigged.tally.notices() == ["1 predictions on [POS] or [NEG] left out"]
+def test_statistics_are_those_of_the_documents_drawn_so_far(extract):
+    run = extract.documents(Document(str(n), "Pain. Numb.") for n in range(1000))
+    assert run.statistics.sentences == 0
+    next(run)
+    assert 0 < run.statistics.sentences < 1000
+    assert len(list(run)) == 999
+    assert run.statistics.sentences == 2000
 
 
-def test_hitting_the_bound_is_told(extract):
-    def scorer(batch: Batch):
-        length = batch.word_subwords.shape[1]
-        scores = np.zeros((len(batch.lengths), length, length, 4), dtype=np.float32)
-        scores[:, np.tril_indices(length)[0], np.tril_indices(length)[1], 2] = 3
-        scores[:, np.triu_indices(length, 1)[0], np.triu_indices(length, 1)[1], 1] = 3
-        return scores
+def test_runs_share_nothing_unless_they_are_given_the_same_statistics(extract):
+    one, other = extract.stream(TEXTS), extract.stream(TEXTS[:1])
+    assert (len(list(one)), len(list(other))) == (len(TEXTS), 1)
+    assert (one.statistics.sentences, other.statistics.sentences) == (4, 1)
+    together = RunStatistics()
+    for _ in range(2):
+        run = extract.documents([Document("a", TEXTS[0])], together)
+        assert run.statistics is together
+        assert len(list(run)) == 1
+    assert together.sentences == 2
 
-    rigged = replace(extract, scorer=scorer, tally=type(extract.tally)())
-    rigged(words=["pain"] * 30)
-    assert rigged.tally.bounded == 1
-    assert any("bound" in notice for notice in rigged.tally.notices())
-    narrow = replace(rigged, max_subwords=40, tally=type(extract.tally)())
-    narrow(words=["pain"] * 90)
-    assert (narrow.tally.bounded, narrow.tally.windowed, narrow.tally.sentences) == (1, 1, 1)
+
+def test_notices_are_for_what_was_met():
+    assert RunStatistics(sentences=3).notices() == []
+    met = RunStatistics(9, bounded=1, on_special_words=2, windowed=3, truncated=4)
+    assert met.notices() == [
+        "1 of 9 sentences had more mentions than decoding keeps: the best found are reported",
+        "3 of 9 sentences were over the encoder's limit: read through overlapping windows",
+        "2 predictions on [POS] or [NEG] left out",
+        "4 very long words truncated to their first subwords",
+    ]
+
+
+@dataclass
+class Fixed:
+    """Finds the first word of each sentence, without any network; has one limit of its own."""
+
+    labels = ("ADR",)
+
+    def prepare(self, sentences):
+        inputs = tuple(FixedInput(n, s.words) for n, s in enumerate(sentences))
+        return Prepared(inputs, lost=(), windowed=0, truncated=0)
+
+    def predict(self, inputs):
+        if any("boom" in own.words for own in inputs):
+            raise RuntimeError("boom")
+        if any("bad" in own.words for own in inputs):
+            raise InputError("cannot be read", path="x", line=3)
+        first = (ScoredMention(Mention((0,), "ADR"), 0.5),)
+        return [Prediction(first, bounded="many" in own.words) for own in inputs]
+
+
+@dataclass
+class FixedInput:
+    sentence: int
+    words: tuple[str, ...]
+
+    @property
+    def size(self):
+        return len(self.words)
+
+
+def test_any_predictor_extracts():
+    extract = Extractor(Fixed(), "fixed")
+    run = extract.stream(["Pain in my arm. Numb.", "Many came. Then many went."])
+    assert [[e.text for e in d.entities] for d in run] == [["Pain", "Numb"], ["Many", "Then"]]
+    assert (run.statistics.sentences, run.statistics.bounded) == (4, 1)
+    assert extract.labels == ("ADR",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("boom", "RuntimeError: boom"), ("bad", "x:3: cannot be read")]
+)
+def test_one_documents_failure_is_that_documents_error(text, message):
+    documents = [Document("a", "Pain."), Document("b", text), Document("c", "Numb. Pain.")]
+    extract = Extractor(Fixed(), "fixed")
+    found, statistics = extract.batch(documents)
+    assert [each.id for each in found] == ["a", "b", "c"]
+    assert [each.error for each in found] == [None, message, None]
+    assert found[1].document is None
+    for n in (0, 2):
+        (alone,) = extract.documents([documents[n]])
+        assert found[n].document == alone
+    assert statistics.sentences == 4
+
+
+def test_a_batch_without_failures_is_one_run(extract):
+    documents = [Document(f"{n}", text) for n, text in enumerate(TEXTS)]
+    found, statistics = extract.batch(documents)
+    run = extract.documents(documents)
+    assert found == [Extracted(d.id, d) for d in run]
+    assert statistics == run.statistics
+    assert extract.batch([]) == ([], RunStatistics())
+
+
+def test_predictions_are_best_first(extract):
+    sentences = [s for text in TEXTS for s in segment(Document("d", text)).sentences]
+    statistics = RunStatistics()
+    found = extract.predictions(sentences, statistics)
+    assert len(found) == len(sentences) == statistics.sentences
+    assert any(len(mentions) > 1 for mentions in found)
+    for mentions in found:
+        scores = [scored.score for scored in mentions]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_thresholds_of_single_labels_stand_above_the_common_one(extract):
+    everything = extract(TEXTS[0]).entities
+    of_one = replace(extract, thresholds={"ADR": 1.1})(TEXTS[0]).entities
+    assert of_one == tuple(e for e in everything if e.label == "Drug")
+    assert replace(extract, threshold=1.1, thresholds={"Drug": 0.0})(TEXTS[0]).entities == of_one
+    assert len(of_one) < len(everything)
 
 
 def test_documents_keep_id_and_lose_gold(extract):

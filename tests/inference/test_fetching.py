@@ -17,9 +17,9 @@ TEXT = "my left leg hurt. no pain in arm, numb after the tablet."
 
 
 @pytest.fixture
-def held(hub, exported):  # noqa: F811
+def held(hub, exported_model):  # noqa: F811
     """The hub with the exported model and files that are none of it."""
-    hub.put("ann/adr", exported)
+    hub.put("ann/adr", exported_model)
     hub.repositories["ann/adr"] |= {"pytorch_model.bin": b"pickle", "modeling.py": b"raise"}
     return hub
 
@@ -38,10 +38,10 @@ def test_what_is_no_name_on_the_hub_is_a_path(held, path):
         fetch(path, revision="main")
 
 
-def test_only_the_files_of_the_model_are_fetched(held, exported):
+def test_only_the_files_of_the_model_are_fetched(held, exported_model):
     found = trigner.load("ann/adr")(TEXT)
     assert sorted(held.fetched) == ["model.onnx", "tokenizer.json", "trigner.json"]
-    assert found == trigner.load(exported)(TEXT)
+    assert found == trigner.load(exported_model)(TEXT)
     assert found.entities
 
 
@@ -89,7 +89,7 @@ def test_a_hub_that_cannot_be_reached(held, monkeypatch, change):
 
 
 @pytest.mark.parametrize(
-    ("description", "told"),
+    ("description", "message"),
     [
         (None, "ann/adr: is no trigner model on the Hub: it has no trigner.json"),
         (b"[]", r"ann/adr/trigner.json: was not written by trigner"),
@@ -97,13 +97,13 @@ def test_a_hub_that_cannot_be_reached(held, monkeypatch, change):
     ],
 )
 def test_foreign_and_old_models_are_refused_before_their_weights_are_fetched(
-    held, description, told
+    held, description, message
 ):
     files = held.repositories["ann/adr"]
     files.pop("trigner.json")
     if description is not None:
         files["trigner.json"] = description
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         fetch("ann/adr")
     assert set(held.fetched) <= {"trigner.json"}
 

@@ -1,21 +1,25 @@
 from __future__ import annotations
 
+import json
+import pickle
+import shutil
+
 import pytest
-import torch
 
 import trigner
+from tiny_models import extractor, save
 from trigner.errors import InputError, TrignerError
-from trigner.inference import extractor
-from trigner.networks import save
+from trigner.tagging import onnx_runtime
+
+TEXT = "my left leg and right arm hurt after the second tablet"
 
 
-def test_a_saved_model_extracts_the_same(made, tmp_path):
-    torch.manual_seed(3)
-    model = made("roberta")
+def test_a_saved_model_extracts_the_same(tiny, tmp_path):
+    model = tiny(kind="roberta")
     save(model, tmp_path / "model")
-    text = "my left leg and right arm hurt after the second tablet"
-    before = extractor(model, device="cpu")(text)
-    assert before.entities == trigner.load(tmp_path / "model", device="cpu")(text).entities
+    before = extractor(model)(TEXT)
+    assert before.entities
+    assert before.entities == trigner.load(tmp_path / "model", device="cpu")(TEXT).entities
 
 
 def test_no_such_model(tmp_path):
@@ -23,8 +27,63 @@ def test_no_such_model(tmp_path):
         trigner.load(tmp_path / "absent")
 
 
-def test_without_torch_the_cure_is_told(made, tmp_path, monkeypatch):
-    save(made(), tmp_path / "model")
+def test_without_torch_the_message_says_what_to_install(saved_model, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(TrignerError, match=r"trigner\[train\]"):
-        trigner.load(tmp_path / "model")
+        trigner.load(saved_model)
+
+
+def of_system(source, target, **changes):
+    """A copy of a model that says to be of another system."""
+    path = shutil.copytree(source, target) / "trigner.json"
+    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **changes}), "utf-8")
+    return target
+
+
+def test_a_system_that_is_not_installed_names_its_package(saved_model, tmp_path):
+    folder = of_system(saved_model, tmp_path / "m", system="dictionary", package="own-system")
+    with pytest.raises(InputError) as raised:
+        trigner.load(folder)
+    assert raised.value.path == folder / "trigner.json"
+    assert "unknown system 'dictionary'; known are: w2ner, " in str(raised.value)
+    assert str(raised.value).endswith("; the model was made with the package own-system")
+
+
+def test_a_system_that_nobody_has(saved_model, tmp_path):
+    with pytest.raises(InputError, match="unknown system 'none'") as raised:
+        trigner.load(of_system(saved_model, tmp_path / "m", system="none"))
+    assert "made with the package" not in str(raised.value)
+
+
+@pytest.mark.parametrize("runtime", ["saved_model", "exported_model"])
+def test_a_pickled_extractor_is_loaded_again_with_its_options(request, runtime):
+    folder = request.getfixturevalue(runtime)
+    options = {"batch_size": 2, "threshold": 0.1, "thresholds": {"ADR": 0.2}}
+    extract = trigner.load(folder, device="cpu", threads=1, **options)
+    again = pickle.loads(pickle.dumps(extract))
+    assert {name: getattr(again, name) for name in options} == options
+    assert again.source == extract.source
+    assert (again.source.folder, again.source.device) == (folder.absolute(), "cpu")
+    assert again(TEXT) == extract(TEXT)
+    assert extract(TEXT).entities
+
+
+def test_an_extractor_in_memory_cannot_be_pickled(tiny):
+    with pytest.raises(TrignerError, match="cannot be pickled: its model is in memory alone"):
+        pickle.dumps(extractor(tiny()))
+
+
+def test_threads_are_those_of_the_session(exported_model, monkeypatch):
+    asked = []
+    session = onnx_runtime.onnxruntime.InferenceSession
+
+    def watched(graph, options, **others):
+        asked.append((options.intra_op_num_threads, options.inter_op_num_threads))
+        return session(graph, options, **others)
+
+    monkeypatch.setattr(onnx_runtime.onnxruntime, "InferenceSession", watched)
+    one, any_number = trigner.load(exported_model, threads=1), trigner.load(exported_model)
+    assert asked == [(1, 1), (0, 0)]
+    assert [e.fragments for e in one(TEXT).entities] == [
+        e.fragments for e in any_number(TEXT).entities
+    ]

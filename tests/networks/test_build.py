@@ -2,22 +2,29 @@ from __future__ import annotations
 
 import pytest
 
-from trigner.networks import NetworkSettings
-from trigner.networks.build import TAGGERS, build_tagger
+from tiny_models import TAG_SCHEMES, make_scheme
+from trigner.networks import NetworkSettings, PairTagger
+from trigner.networks.build import build_tagger
 from trigner.networks.co_predictor import TrignerCoPredictor, W2nerCoPredictor
 from trigner.networks.pair_maps import FoldedPairMap, FullPairMap, LowRankPairMap
 from trigner.networks.pretrained import encoder_from_config
-from trigner.schemes import SCHEMES, scheme
+from trigner.schemes import TagSpace
 from trigner.systems.network_settings import ToeSettings
 
 SMALL = NetworkSettings(
     lstm_size=8, distance_size=3, region_size=5, channels=4, pair_size=6, grid_size=7
 )
-SCHEME = scheme("w2ner", ("A", "B", "C"))
+SCHEME = make_scheme("w2ner", ("A", "B", "C"))
 
 
-def test_every_scheme_has_a_network():
-    assert set(TAGGERS) == set(SCHEMES)
+@pytest.mark.parametrize("name", TAG_SCHEMES)
+def test_every_scheme_has_a_network(encoders, name):
+    """One that scores pairs of words, where the scheme tags these."""
+    scheme = make_scheme(name, ("A", "B"))
+    model = encoder_from_config(encoders["bert"])
+    tagger = build_tagger(model, SMALL.model_copy(update={"toe": ToeSettings(heads=2)}), scheme)
+    assert tagger.encoder.model is model
+    assert isinstance(tagger, PairTagger) == (scheme.tag_space is not TagSpace.SEQUENCE)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +104,7 @@ def test_every_setting_of_toe_reaches_its_network(encoders):
         }
     )
     tagger = build_tagger(
-        encoder_from_config(encoders["bert"]), settings, scheme("toe", ("A", "B", "C"))
+        encoder_from_config(encoders["bert"]), settings, make_scheme("toe", ("A", "B", "C"))
     )
     assert tagger.pooling.empty_word == "batch_minimum"
     enhancement = tagger.enhancement

@@ -5,10 +5,10 @@ import torch
 
 from oracles import pair_grid_naive
 from tiny_encoders import KINDS
+from tiny_models import make_scheme
 from tiny_taggers import SENTENCES, tiny_tagger, valid_cells
 from trigner.batches import SPECIAL_WORDS
 from trigner.networks import NetworkSettings
-from trigner.schemes import scheme
 
 SMALL = NetworkSettings(
     lstm_size=8,
@@ -19,7 +19,7 @@ SMALL = NetworkSettings(
     grid_size=7,
     biaffine_size=5,
 )
-W2NER = scheme("w2ner", ("ADR", "Drug"))
+W2NER = make_scheme("w2ner", ("ADR", "Drug"))
 CO_PREDICTORS = [
     {"co_predictor": "w2ner"},
     *({"pair_map": kind} for kind in ("full", "folded", "low_rank")),

@@ -5,12 +5,12 @@ import torch
 
 from oracles import mac_tagger_naive
 from tiny_encoders import KINDS
+from tiny_models import make_scheme
 from tiny_taggers import SENTENCES, tiny_tagger, valid_cells
 from trigner.networks import NetworkSettings
 from trigner.networks.build import build_tagger
 from trigner.networks.mac_tagger import LENGTHS, SegmentTagger
 from trigner.networks.pretrained import load_encoder
-from trigner.schemes import scheme
 from trigner.systems.network_settings import MacSettings
 
 SMALL = MacSettings(recurrent=True, size=10, span_size=6, span_reach=5, length_size=3)
@@ -19,7 +19,7 @@ SMALL = MacSettings(recurrent=True, size=10, span_size=6, span_reach=5, length_s
 def make(folder, name="mac", **changes):
     mac = SMALL.model_copy(update=changes)
     settings = NetworkSettings(mac=mac, lstm_size=8, embedding_dropout=0.0)
-    tagger, batch = tiny_tagger(folder, scheme(name, ("ADR", "Drug")), settings)
+    tagger, batch = tiny_tagger(folder, make_scheme(name, ("ADR", "Drug")), settings)
     return tagger.eval(), batch
 
 
@@ -122,7 +122,7 @@ def test_every_setting_reaches_the_network(encoders):
         mac=SMALL.model_copy(update={"recurrent": False}),
     )
     model, *_ = load_encoder(str(encoders["bert"]), ())
-    built = build_tagger(model, settings, scheme("mac", ("ADR",)))
+    built = build_tagger(model, settings, make_scheme("mac", ("ADR",)))
     assert (built.recurrent.p, built.pooling.empty_word) == (0.4, "batch_minimum")
     assert built.to_segments.weight.shape == (10, 16)
 

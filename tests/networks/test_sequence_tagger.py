@@ -4,12 +4,12 @@ import pytest
 import torch
 
 from tiny_encoders import KINDS
+from tiny_models import make_scheme
 from tiny_taggers import SENTENCES, tiny_tagger
 from trigner.errors import InputError
 from trigner.networks import NetworkSettings
 from trigner.networks.recurrent import BiLstm
 from trigner.networks.sequence_tagger import ArcWeights
-from trigner.schemes import scheme
 from trigner.systems.network_settings import SequenceSettings
 
 LAYERS = pytest.mark.parametrize("layer", ["none", "hidden", "bilstm"])
@@ -18,7 +18,7 @@ LAYERS = pytest.mark.parametrize("layer", ["none", "hidden", "bilstm"])
 def make(folder, name="biohd", **changes):
     sequence = SequenceSettings(hidden_size=6, **changes)
     settings = NetworkSettings(lstm_size=8, special_words=False, sequence=sequence)
-    return tiny_tagger(folder, scheme(name, ("ADR", "Drug")), settings)
+    return tiny_tagger(folder, make_scheme(name, ("ADR", "Drug")), settings)
 
 
 @LAYERS
@@ -57,14 +57,12 @@ def test_shapes_and_settings(encoders, layer):
     assert scores.logits.shape == (3, 12, 19)
     assert scores.states.shape == (3, 12, {"none": 16, "hidden": 6, "bilstm": 8}[layer])
     assert isinstance(tagger.layer, BiLstm) == (layer == "bilstm")
-    with pytest.raises(InputError, match="no word pairs"):
-        tagger.pair_states(scores, *[torch.tensor([0])] * 3)
 
 
 def test_transitions_are_weights_of_arcs(encoders):
     tagger, batch = make(encoders["bert"], transitions=True)
     tagger.eval()
-    automaton = scheme("biohd", ("ADR", "Drug")).grammar.automaton
+    automaton = make_scheme("biohd", ("ADR", "Drug")).grammar.automaton
     inputs = batch(SENTENCES)
     found = tagger(*inputs).logits
     assert found.shape == (3, 12, len(automaton.arcs))
@@ -78,5 +76,5 @@ def test_transitions_are_weights_of_arcs(encoders):
 
 
 def test_corro_scores_single_words(encoders):
-    with pytest.raises(InputError, match=r"corro scores single words: network\.sequence"):
+    with pytest.raises(InputError, match=r"corro scores single words: model\.sequence"):
         make(encoders["bert"], "corro", transitions=True)

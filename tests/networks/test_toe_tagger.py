@@ -4,11 +4,10 @@ import pytest
 import torch
 
 from oracles import toe_network_naive
-from tiny_models import SMALL
+from tiny_models import SMALL, make_scheme
 from tiny_taggers import SENTENCES, tiny_tagger, valid_cells
-from trigner.schemes import scheme
 
-TOE = scheme("toe", ("ADR", "Drug"))
+TOE = make_scheme("toe", ("ADR", "Drug"))
 OWN = {"co_predictor": "w2ner", "dilations": (1, 2), "chained": False}
 
 

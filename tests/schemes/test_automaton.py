@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from oracles import automaton_naive
-from trigner.schemes import Arc, Automaton, scheme
+from tiny_models import make_scheme
+from trigner.schemes import Arc, Automaton
 
 SEQUENCES = ("corro", "biohd", "biohd1234", "bio")
 
 
 def automaton_of(name, labels=("A",)):
-    return scheme(name, labels).grammar.automaton
+    return make_scheme(name, labels).grammar.automaton
 
 
 def scores_for(automaton, length, seed, *, arcs=False):

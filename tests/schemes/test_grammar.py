@@ -3,15 +3,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from trigner.schemes import SCHEMES, TagSpace, scheme
+from tiny_models import TAG_SCHEMES, make_scheme
+from trigner.schemes import TagSpace
 from trigner.schemes.grammar import NO_TAG
 
-SEQUENCES = [name for name in SCHEMES if scheme(name, ()).tag_space is TagSpace.SEQUENCE]
+SEQUENCES = [name for name in TAG_SCHEMES if make_scheme(name, ()).tag_space is TagSpace.SEQUENCE]
 
 
 @pytest.mark.parametrize("name", SEQUENCES)
 def test_what_grammars_say_of_tags_agrees(name):
-    grammar = scheme(name, ("A", "B")).grammar
+    grammar = make_scheme(name, ("A", "B")).grammar
     every = np.arange(len(grammar.tags))
     assert grammar.exchange.tolist() == list(grammar.exchanged)
     np.testing.assert_array_equal(grammar.exchange[grammar.exchange], every)

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import automaton_naive, marginals_naive
+from tiny_models import make_scheme
 from trigner.mentions import Mention
-from trigner.schemes import Corro, scheme
+from trigner.schemes import Corro
 from trigner.schemes.marginals import marginals, prefixes_of
 
 CORRO = Corro(("A",))
@@ -51,7 +52,7 @@ def test_a_marginal_sums_over_everything_else():
 def test_they_equal_sums_over_the_whole_sentence(name, data):
     labels = data.draw(st.sampled_from([("A",), ("A", "B")]))
     length = data.draw(st.integers(1, 12))
-    grammar = scheme(name, labels).grammar
+    grammar = make_scheme(name, labels).grammar
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     spread = data.draw(st.sampled_from([0.0, 1.0, 5.0, 300.0]))
     arcs = data.draw(st.booleans()) and name != "corro"

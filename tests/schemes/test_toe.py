@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import toe_naive
+from tiny_models import make_scheme
 from trigner.mentions import Mention
-from trigner.schemes import Toe, W2ner, scheme
+from trigner.schemes import Toe, W2ner
 
 ONE = Toe(("ADR",))
 LABELS = ("ADR", "Drug")
@@ -236,7 +237,7 @@ def test_a_long_sentence_is_decoded_at_once():
 def test_a_fully_linked_long_sentence_stays_bounded():
     scores = np.ones((400, 400, 9), dtype=np.float32)
     started = time.process_time()
-    decoding = scheme("toe", LABELS).decode(scores)
+    decoding = make_scheme("toe", LABELS).decode(scores)
     assert len(decoding.mentions) == TWO.max_mentions
     assert not decoding.complete
     assert time.process_time() - started < 5

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from oracles import w2ner_naive
 from trigner.mentions import Mention
-from trigner.schemes import W2ner, scheme
+from trigner.schemes import W2ner
 
 LABELS = ("ADR", "Drug")
 W2NER = W2ner(LABELS)
@@ -123,8 +123,6 @@ def test_unknown_label_and_word_outside_are_errors():
         W2NER.encode([Mention((0,), "Disease")], 2)
     with pytest.raises(ValueError, match="outside a sentence"):
         W2NER.encode([Mention((2,), "ADR")], 2)
-    with pytest.raises(Exception, match="unknown scheme"):
-        scheme("no-such", LABELS)
 
 
 def test_empty_sentence():

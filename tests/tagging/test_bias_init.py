@@ -1,16 +1,20 @@
 from __future__ import annotations
 
+from copy import deepcopy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
-from trigner.inference.torch_runtime import torch_scorer
-from trigner.training.bias_init import initialise_biases, tag_shares
 
-from tiny_models import LAST_LAYERS, TEXT, tiny_model
-from trigner.batches import collate
-from trigner.errors import InputError
+from tiny_models import LAST_LAYERS, TEXT
+from trigner.batches import collate, windowing
 from trigner.mentions import Document, Entity
-from trigner.training.data import prepare
+from trigner.tagging.bias_init import initialise_biases, tag_shares
+from trigner.tagging.system import TagSystem
+from trigner.tagging.torch_runtime import torch_scorer
+from trigner.text import segment
+from trigner.training import resolve
 
 DOCUMENTS = [
     Document(
@@ -25,6 +29,12 @@ DOCUMENTS = [
     Document("d3", "aspirin, then pain", (Entity("Drug", ((0, 7),), "aspirin"),)),
 ]
 GRIDS = ["w2ner", "toe", "mac", "mac_minimal"]
+
+
+def examples_of(model):
+    """The documents as training examples."""
+    sentences = [sentence for document in DOCUMENTS for sentence in segment(document).sentences]
+    return windowing(sentences, model.subwords, model.tagger.encoder.max_subwords).inputs
 
 
 def naive_shares(scheme, examples, offset):
@@ -51,9 +61,9 @@ def naive_shares(scheme, examples, offset):
 
 @pytest.mark.parametrize("scheme", GRIDS)
 @pytest.mark.parametrize("special_words", [True, False])
-def test_shares_are_those_of_the_cells(tmp_path, scheme, special_words):
-    model = tiny_model(tmp_path, scheme, special_words=special_words)
-    examples = prepare(DOCUMENTS, model).examples
+def test_shares_are_those_of_the_cells(tiny, scheme, special_words):
+    model = tiny(scheme, special_words=special_words)
+    examples = examples_of(model)
     shares = tag_shares(model.scheme, examples, offset=model.offset)
     np.testing.assert_allclose(
         shares, naive_shares(model.scheme, examples, model.offset), rtol=1e-12
@@ -61,13 +71,13 @@ def test_shares_are_those_of_the_cells(tmp_path, scheme, special_words):
 
 
 @pytest.mark.parametrize("scheme", GRIDS)
-def test_scores_without_weights_are_the_shares(tmp_path, scheme):
-    model = tiny_model(tmp_path, scheme)
+def test_scores_without_weights_are_the_shares(tiny, scheme):
+    model = replace(tiny(scheme), tagger=deepcopy(tiny(scheme).tagger))
     with torch.no_grad():
         for name, parameter in model.tagger.named_parameters():
             if not name.startswith("encoder."):
                 parameter.zero_()
-    examples = prepare(DOCUMENTS, model).examples
+    examples = examples_of(model)
     initialise_biases(model, examples)
     batch = collate(model.subwords([TEXT.split()]), padding_id=model.padding_id)
     logits = torch.from_numpy(torch_scorer(model.tagger)(batch))
@@ -80,8 +90,11 @@ def test_scores_without_weights_are_the_shares(tmp_path, scheme):
     )
 
 
-@pytest.mark.parametrize("scheme", sorted(set(LAST_LAYERS) - set(GRIDS)))
-def test_single_words_have_no_prior(tmp_path, scheme):
-    model = tiny_model(tmp_path, scheme)
-    with pytest.raises(InputError, match="no word pairs"):
-        model.tagger.initialise_bias(torch.zeros(len(model.scheme.tags)))
+@pytest.mark.parametrize("scheme", LAST_LAYERS)
+def test_only_scores_of_word_pairs_start_at_the_shares(tiny, scheme):
+    model = replace(tiny(scheme), tagger=deepcopy(tiny(scheme).tagger))
+    before = deepcopy(model.tagger.state_dict())
+    settings = resolve(options={"system": scheme}, shared=["optimisation.bias_init=true"])
+    TagSystem(model, settings).initialise(examples_of(model))
+    same = all(before[name].equal(own) for name, own in model.tagger.state_dict().items())
+    assert same == (scheme not in GRIDS)

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import torch
 from torch import nn
-from trigner.inference.exported_tagger import GatheredPooling, folded
 
 from trigner.networks.pair_maps import FullPairMap
 from trigner.networks.pooling import WordPooling
+from trigner.tagging.exported_tagger import GatheredPooling, folded
 
 
 def test_pooling_is_that_of_training():

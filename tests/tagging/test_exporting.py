@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from trigner.inference.onnx_runtime import onnx_scorer
 
 import trigner
+from tiny_models import export, extractor
 from trigner.batches import collate
 from trigner.errors import InputError, TrignerError
-from trigner.inference import export, exporting
 from trigner.model_folder import GRAPH, read_description
+from trigner.tagging import exporting
+from trigner.tagging.onnx_runtime import onnx_scorer
 
 SENTENCES = [
     ["my", "left", "leg", "hurt"],
@@ -36,25 +37,25 @@ SENTENCES = [
     ],
     ids=str,
 )
-def test_any_lengths_in_any_batch_score_as_in_pytorch(made, tmp_path, same_scores, kind, changes):
-    model = made(kind, **changes)
+def test_any_lengths_in_any_batch_score_as_in_pytorch(tiny, tmp_path, same_scores, kind, changes):
+    model = tiny(kind=kind, **changes)
     folder = export(model, tmp_path / "out")
     scorer = onnx_scorer(folder / "model.onnx", ["CPUExecutionProvider"])
     same_scores(model, scorer, SENTENCES)
     same_scores(model, scorer, [["left"] * 30, ["arm", "hurt"]])
 
 
-def test_the_papers_words_without_subwords_export_too(made, tmp_path):
+def test_the_papers_words_without_subwords_export_too(tiny, tmp_path):
     # Their value is the smallest of the batch: equal in equal batches only.
-    model = made("bert", empty_word="batch_minimum")
+    model = tiny(empty_word="batch_minimum")
     folder = export(model, tmp_path / "out")
-    assert read_description(folder)["runtime"]["difference"] < 1e-4
+    assert read_description(folder).runtime.difference < 1e-4
 
 
-def test_the_same_entities(made, exported):
+def test_the_same_entities(tiny, exported_model):
     text = "my left leg hurt. numb left and right arm, no pain after the second tablet"
-    before = trigner.inference.extractor(made(), device="cpu")(text)
-    after = trigner.load(exported)(text)
+    before = extractor(tiny())(text)
+    after = trigner.load(exported_model)(text)
     assert before.entities
     assert [(e.label, e.fragments) for e in after.entities] == [
         (e.label, e.fragments) for e in before.entities
@@ -63,55 +64,55 @@ def test_the_same_entities(made, exported):
         assert mine.score == pytest.approx(other.score, abs=1e-4)
 
 
-def test_the_folder_says_what_it_is(made, exported, in_8_bits):
+def test_the_folder_says_what_it_is(exported_model, in_8_bits):
     names = ["model.onnx", "tokenizer.json", "trigner.json"]
-    assert sorted(path.name for path in exported.iterdir()) == names
-    for folder, precision in ((exported, "float32"), (in_8_bits, "int8")):
+    assert sorted(path.name for path in exported_model.iterdir()) == names
+    for folder, precision in ((exported_model, "float32"), (in_8_bits, "int8")):
         description = read_description(folder)
-        assert description["labels"] == ["ADR", "Drug"]
-        assert description["runtime"]["precision"] == precision
-        assert description["runtime"]["special_words"] == ["[POS]", "[NEG]"]
-        assert description["runtime"]["max_subwords"] == 40
+        assert description.labels == ("ADR", "Drug")
+        assert description.runtime.precision == precision
+        assert description.runtime.special_words == ("[POS]", "[NEG]")
+        assert description.runtime.max_subwords == 40
 
 
-def test_a_graph_that_scores_otherwise_is_not_written(made, tmp_path, monkeypatch):
+def test_a_graph_that_scores_otherwise_is_not_written(tiny, tmp_path, monkeypatch):
     monkeypatch.setattr(exporting, "largest_difference", lambda *_: np.nan)
     with pytest.raises(TrignerError, match="differ by nan"):
-        export(made(), tmp_path / "out")
+        export(tiny(), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(("largest", "expected"), [(0.5, 0.05), (1000.0, 5e-5)])
-def test_the_difference_is_told_in_relation_to_large_scores(made, monkeypatch, largest, expected):
+def test_the_difference_is_relative_to_large_scores(tiny, monkeypatch, largest, expected):
     def scores(batch):
         longest = max(batch.lengths)
         return np.full((len(batch.lengths), longest, longest, 4), largest)
 
     monkeypatch.setattr(exporting, "torch_scorer", lambda _: scores)
     monkeypatch.setattr(exporting, "onnx_scorer", lambda *_: lambda b: scores(b) + 0.05)
-    assert exporting.largest_difference(made(), b"") == pytest.approx(expected)
+    assert exporting.largest_difference(tiny(), b"") == pytest.approx(expected)
 
 
-def test_a_file_in_the_way(made, exported, tmp_path, monkeypatch):
+def test_a_file_in_the_way(tiny, exported_model, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="exists already"):
-        export(made(), tmp_path / "file")
-    graph = (exported / "model.onnx").read_bytes()
+        export(tiny(), tmp_path / "file")
+    graph = (exported_model / "model.onnx").read_bytes()
     monkeypatch.setattr(exporting, "to_onnx", lambda _: graph)
-    with pytest.raises(TrignerError, match="cannot write"):
-        export(made(), tmp_path / "file" / "out")
+    with pytest.raises(TrignerError, match="cannot save the model"):
+        export(tiny(), tmp_path / "file" / "out")
 
 
-def test_exported_models_are_not_for_training(exported):
+def test_exported_models_are_not_for_training(exported_model):
     from trigner.networks import load
 
     with pytest.raises(InputError, match="cannot be trained"):
-        load(exported)
+        load(exported_model)
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "trigner.json"])
-def test_missing_and_foreign_files_are_named(exported, tmp_path, name):
-    shutil.copytree(exported, tmp_path / "model")
+def test_missing_and_foreign_files_are_named(exported_model, tmp_path, name):
+    shutil.copytree(exported_model, tmp_path / "model")
     (tmp_path / "model" / name).unlink()
     with pytest.raises(InputError, match=name.replace(".", r"\.")):
         trigner.load(tmp_path / "model")
@@ -121,7 +122,7 @@ def test_missing_and_foreign_files_are_named(exported, tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"format": 99}, "model format 99"),
         ({"labels": "ADR"}, "is damaged"),
@@ -129,22 +130,22 @@ def test_missing_and_foreign_files_are_named(exported, tmp_path, name):
         ({"files": {}}, "is damaged"),
     ],
 )
-def test_descriptions_of_another_version(exported, tmp_path, change, told):
-    shutil.copytree(exported, tmp_path / "model")
+def test_descriptions_of_another_version(exported_model, tmp_path, change, message):
+    shutil.copytree(exported_model, tmp_path / "model")
     path = tmp_path / "model" / "trigner.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         trigner.load(tmp_path / "model")
 
 
-def test_probes_reach_the_encoders_limit_at_most(made):
-    model = made()
+def test_probes_reach_the_encoders_limit_at_most(tiny):
+    model = tiny()
     assert exporting._probes(model).input_ids.shape[1] <= model.tagger.encoder.max_subwords
     assert collate(model.subwords([["pain"]]), padding_id=0).lengths.tolist() == [3]
 
 
-def test_an_exported_graph_tells_nothing_of_the_machine(exported, in_8_bits):
-    for folder in (exported, in_8_bits):
+def test_an_exported_graph_says_nothing_of_the_machine(exported_model, in_8_bits):
+    for folder in (exported_model, in_8_bits):
         graph = (folder / GRAPH).read_bytes()
         assert str(Path(torch.__file__).parent).encode() not in graph
         assert str(Path(__file__).parents[2]).encode() not in graph

@@ -1,22 +1,24 @@
 from __future__ import annotations
 
+from copy import deepcopy
+from dataclasses import replace
+
 import pytest
 import torch
 from torch.nn import functional
-from trigner.training.objective import Objective, parameter_groups
-from trigner.training.task_losses import cell_cross_entropy, task_loss
 
 from tiny_encoders import tiny_encoder
-from tiny_models import tiny_model
 from trigner.batches import IGNORED, Example, Window
 from trigner.mentions import Mention
 from trigner.networks import NetworkSettings, create
 from trigner.schemes import decoded_tags
 from trigner.systems.network_settings import MacSettings
+from trigner.tagging import TaskSettings
+from trigner.tagging.objective import Objective, parameter_groups
+from trigner.tagging.system import TagSystem
+from trigner.tagging.task_losses import cell_cross_entropy, task_loss
 from trigner.training import resolve
-from trigner.training.data import collator
-from trigner.training.settings import TaskSettings, TripletSettings
-from trigner.triplets import CandidateSettings
+from trigner.triplets import TripletSettings
 
 SMALL = NetworkSettings(
     lstm_size=8, distance_size=3, region_size=3, channels=4, pair_size=6, grid_size=5
@@ -51,13 +53,17 @@ def as_batch(model):
         Example(n, Window(0, len(w), 0, len(w)), p, m)
         for n, (w, p, m) in enumerate(zip(words, subwords, MENTIONS, strict=True))
     ]
-    return collator(model, CandidateSettings())(examples)
+    settings = resolve(preset="clean", options={"system": model.scheme.name})
+    return TagSystem(model, settings).collate(examples)
+
+
+def without_triplets(inputs):
+    return {name: value for name, value in inputs.items() if name != "candidates"}
 
 
 def test_cross_entropy_is_the_mean_over_valid_cells(model, inputs):
     objective = Objective(model.tagger, cell_cross_entropy, TripletSettings(weight=0))
-    beside = {"tags", "candidates", "weight", "triplet_weight"}
-    arguments = {k: v for k, v in inputs.items() if k not in beside}
+    arguments = {k: v for k, v in inputs.items() if k not in ("tags", "candidates")}
     logits = model.tagger(**arguments).logits
     losses = []
     for row, words in enumerate(SENTENCES):
@@ -67,9 +73,9 @@ def test_cross_entropy_is_the_mean_over_valid_cells(model, inputs):
                 target = inputs["tags"][row, i, j]
                 losses.append(functional.cross_entropy(logits[row, i, j], target))
     assert (inputs["tags"] != IGNORED).sum() == len(losses)
-    loss = objective(inputs["tags"], **arguments)
-    torch.testing.assert_close(loss, torch.stack(losses).mean())
-    assert objective.parts.keys() == {"loss_tags"}
+    found = objective(inputs["tags"], **arguments)
+    torch.testing.assert_close(found.total, torch.stack(losses).mean())
+    assert found.parts.keys() == {"loss_tags"}
 
 
 @pytest.mark.parametrize("source", ["logits", "pair_states"])
@@ -78,7 +84,8 @@ def test_the_weight_scales_the_triplet_loss(model, inputs, source):
         objective = Objective(
             model.tagger, cell_cross_entropy, TripletSettings(weight=weight, source=source)
         )
-        return objective(**inputs), objective.parts
+        found = objective(**inputs)
+        return found.total, found.parts
 
     (one, parts), (three, _) = loss(1.0), loss(3.0)
     torch.testing.assert_close(one, parts["loss_tags"] + parts["loss_triplets"])
@@ -91,8 +98,7 @@ def test_triplets_of_scores_reach_what_those_of_pair_states_do_not(model, inputs
     settings = TripletSettings(source=source, weight=1)
     objective = Objective(model.tagger, cell_cross_entropy, settings)
     objective.zero_grad()
-    loss = objective(**inputs)
-    (loss - objective(**{k: v for k, v in inputs.items() if k != "candidates"})).backward()
+    (objective(**inputs).total - objective(**without_triplets(inputs)).total).backward()
     predictor = model.tagger.co_predictor
     assert predictor.pairs.left.weight.grad.abs().sum() > 0
     for last in (predictor.pairs.output, predictor.grid.output):
@@ -107,9 +113,10 @@ OWN = {
 
 
 @pytest.mark.parametrize("co_predictor", OWN)
-@pytest.mark.parametrize("source", ["logits", "grid"])
-def test_triplets_of_toe_see_the_main_tags_alone(tmp_path, source, co_predictor):
-    toe = tiny_model(tmp_path, "toe", co_predictor=co_predictor)
+@pytest.mark.parametrize("source", ["logits", "pair_states"])
+def test_triplets_of_toe_see_the_main_tags_alone(tiny, source, co_predictor):
+    made = tiny("toe", co_predictor=co_predictor)
+    toe = replace(made, tagger=deepcopy(made.tagger))
     reached = {"main.grid.hidden"}
     if source == "logits":
         reached |= {"main.grid.output", *OWN[co_predictor]}
@@ -118,11 +125,12 @@ def test_triplets_of_toe_see_the_main_tags_alone(tmp_path, source, co_predictor)
     objective = Objective(
         toe.tagger,
         lambda logits, tags: logits.sum() * 0,
-        resolve(preset="clean", assignments=[f"triplets.source={source}"]).triplets,
+        TripletSettings(source=source),
         decoded_tags(toe.scheme),
     )
-    objective(**batch).backward()
-    assert objective.parts["loss_triplets"] > 0
+    losses = objective(**batch)
+    losses.total.backward()
+    assert losses.parts["loss_triplets"] > 0
     moved = {
         name.rpartition(".")[0]
         for name, p in toe.tagger.named_parameters()
@@ -153,9 +161,9 @@ def test_triplets_on_both_grids_of_mac(mac, source):
     task = task_loss(mac.scheme, TaskSettings())
     objective = Objective(mac.tagger, task, TripletSettings(source=source, weight=1))
     objective.zero_grad()
-    loss = objective(**inputs)
-    (loss - objective(**{k: v for k, v in inputs.items() if k != "candidates"})).backward()
-    assert objective.parts.keys() == {"loss_tags"}
+    tags_alone = objective(**without_triplets(inputs))
+    (objective(**inputs).total - tags_alone.total).backward()
+    assert tags_alone.parts.keys() == {"loss_tags"}
     for part in (mac.tagger.segments, mac.tagger.links):
         assert part.mix.weight.grad.abs().max() > 1e-6
         of_last = part.output.weight.grad.abs().max()
@@ -184,7 +192,7 @@ def test_cells_that_are_not_sampled_give_no_gradient(mac):
 
 def test_every_parameter_is_in_one_group_with_its_rate(model):
     objective = Objective(model.tagger, cell_cross_entropy, TripletSettings())
-    groups = parameter_groups(objective, encoder_lr=1e-4, learning_rate=1e-3, weight_decay=0.1)
+    groups = parameter_groups(model.tagger, encoder_lr=1e-4, learning_rate=1e-3, weight_decay=0.1)
     listed = [id(p) for group in groups for p in group["params"]]
     assert sorted(listed) == sorted(id(p) for p in objective.parameters())
     names = {id(p): name for name, p in objective.named_parameters()}
@@ -195,3 +203,20 @@ def test_every_parameter_is_in_one_group_with_its_rate(model):
             assert group["lr"] == (1e-4 if in_encoder else 1e-3)
             plain = in_encoder and ("LayerNorm" in name or name.endswith("bias"))
             assert group["weight_decay"] == (0.0 if plain else 0.1)
+
+
+def test_weights_scale_their_parts(model, inputs):
+    objective = Objective(model.tagger, cell_cross_entropy, TripletSettings(weight=0.5))
+    plain = objective(**inputs)
+    weighted = objective(**inputs, weights={"cells": 2.0, "anchors": 3.0})
+    torch.testing.assert_close(weighted.parts["loss_tags"], 2 * plain.parts["loss_tags"])
+    torch.testing.assert_close(weighted.parts["loss_triplets"], 3 * plain.parts["loss_triplets"])
+    expected = weighted.parts["loss_tags"] + 0.5 * weighted.parts["loss_triplets"]
+    torch.testing.assert_close(weighted.total.detach(), expected)
+
+
+def test_a_sum_of_triplets_counts_each_alike_already(model, inputs):
+    triplets = TripletSettings(weight=0.5, reduction="sum")
+    objective = Objective(model.tagger, cell_cross_entropy, triplets)
+    plain, weighted = objective(**inputs), objective(**inputs, weights={"anchors": 3.0})
+    torch.testing.assert_close(weighted.total, plain.total)

@@ -8,7 +8,7 @@ import pytest
 
 import trigner
 from trigner.errors import InputError
-from trigner.inference import onnx_runtime
+from trigner.tagging import onnx_runtime
 
 
 def test_what_is_no_graph(tmp_path):
@@ -33,19 +33,19 @@ def test_devices(monkeypatch):
     assert onnx_runtime.providers("auto")[0][0] == "CUDAExecutionProvider"
 
 
-def test_a_missing_provider_is_told_when_loading(exported, monkeypatch):
+def test_a_missing_provider_is_reported_when_loading(exported_model, monkeypatch):
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CPUExecutionProvider"])
     with pytest.raises(InputError, match="no device 'cuda'"):
-        trigner.load(exported, device="cuda")
+        trigner.load(exported_model, device="cuda")
 
 
-def test_extraction_needs_neither_torch_nor_transformers(exported):
+def test_extraction_needs_neither_torch_nor_transformers(exported_model):
     code = f"""
 import sys
 for name in ("torch", "transformers", "safetensors", "onnx", "onnxscript"):
     sys.modules[name] = None
 import trigner
-print(trigner.load({str(exported)!r})("my left leg hurt").text)
+print(trigner.load({str(exported_model)!r})("my left leg hurt").text)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "my left leg hurt", done.stderr

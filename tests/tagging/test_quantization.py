@@ -5,10 +5,10 @@ import onnx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trigner.inference.onnx_runtime import onnx_scorer
 
 import trigner
 from trigner.batches import collate
+from trigner.tagging.onnx_runtime import onnx_scorer
 
 WORDS = ["my", "left", "leg", "arm", "hurt", "numb", "after", "the", "tablet", "no", "pain", "s"]
 
@@ -30,19 +30,19 @@ def test_the_encoder_is_in_8_bits_and_nothing_has_one_scale_for_all(in_8_bits):
     assert onnx.TensorProto.FLOAT16 in kinds.values()
 
 
-def test_scores_stay_near_those_of_the_model(made, scorer, same_scores):
-    same_scores(made(), scorer, [WORDS[:5], WORDS, ["pain"]], tolerance=0.05)
+def test_scores_stay_near_those_of_the_model(tiny, scorer, same_scores):
+    same_scores(tiny(), scorer, [WORDS[:5], WORDS, ["pain"]], tolerance=0.05)
 
 
-def test_they_differ_from_those_of_float32(made, scorer, same_scores):
+def test_they_differ_from_those_of_float32(tiny, scorer, same_scores):
     with pytest.raises(AssertionError):
-        same_scores(made(), scorer, [WORDS], tolerance=1e-7)
+        same_scores(tiny(), scorer, [WORDS], tolerance=1e-7)
 
 
 @pytest.fixture(params=["w2ner", "toe", "mac", "corro"], scope="module")
-def model_and_scorer(request, made, quantised):
+def model_and_scorer(request, tiny, quantised):
     graph = quantised(request.param) / "model.onnx"
-    return made(scheme=request.param), onnx_scorer(graph, ["CPUExecutionProvider"])
+    return tiny(request.param), onnx_scorer(graph, ["CPUExecutionProvider"])
 
 
 @settings(max_examples=15, deadline=None)

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from trigner.training.sequence_loss import SequenceLoss, arcs_of, log_partition
 
 from oracles import automaton_naive
+from tiny_models import make_scheme
 from trigner.batches import IGNORED
 from trigner.mentions import Mention
-from trigner.schemes import Corro, scheme
+from trigner.schemes import Corro
+from trigner.tagging.sequence_loss import SequenceLoss, arcs_of, log_partition
 
 CORRO = Corro(("A",))
 SEQUENCES = ("corro", "biohd", "biohd1234", "bio")
@@ -50,8 +51,8 @@ def sentences(scores, tags):
 @pytest.mark.parametrize("arcs", [False, True])
 @pytest.mark.parametrize("name", SEQUENCES)
 def test_the_partition_of_a_batch_is_that_of_each_sentence(name, arcs):
-    automaton = scheme(name, ("A",)).grammar.automaton
-    scores, tags, inside = batch(scheme(name, ("A",)), arcs=arcs)
+    automaton = make_scheme(name, ("A",)).grammar.automaton
+    scores, tags, inside = batch(make_scheme(name, ("A",)), arcs=arcs)
     found = log_partition(automaton, scores, inside)
     for total, (own, _) in zip(found, sentences(scores, tags), strict=True):
         assert float(total) == pytest.approx(float(automaton.log_partition(own)), rel=1e-5)
@@ -100,7 +101,7 @@ def meaning(tags):
     [(name, arcs) for name in SEQUENCES for arcs in (False, True) if (name, arcs) != ("corro", 1)],
 )
 def test_the_loss_is_the_mean_over_words(name, arcs):
-    made = scheme(name, ("A",))
+    made = make_scheme(name, ("A",))
     scores, tags, inside = batch(made, arcs=arcs)
     total = 0.0
     for own, row in sentences(scores, tags):

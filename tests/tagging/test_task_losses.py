@@ -6,17 +6,17 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from trigner.training.task_losses import (
+
+from trigner.batches import IGNORED
+from trigner.schemes import TagGroup, TagSpace
+from trigner.tagging import TaskSettings
+from trigner.tagging.task_losses import (
     CELL_LOSSES,
     binary_loss,
     sampled,
     task_loss,
     zero_threshold_loss,
 )
-
-from trigner.batches import IGNORED
-from trigner.schemes import TagGroup, TagSpace
-from trigner.training.settings import TaskSettings
 
 GROUPS = (TagGroup("links", 0, 2), TagGroup("spans", 2, 3, upper=True))
 SCHEME = SimpleNamespace(tag_space=TagSpace.MULTI_LABEL_GRID, groups=GROUPS)

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from trigner.errors import InputError
-from trigner.inference import choose_device
+from trigner.networks import choose_device
 
 
 def test_devices():

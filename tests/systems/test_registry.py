@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from tiny_models import TAG_SCHEMES
+from trigner.errors import InputError
+from trigner.systems import (
+    GROUP,
+    Predictor,
+    System,
+    SystemSpec,
+    checked_predictor,
+    checked_system,
+    registry,
+    system_spec,
+    systems,
+    tagger_spec,
+)
+
+MODULE = """
+from pydantic import BaseModel
+
+from trigner.systems import SystemSpec
+
+
+class OwnSettings(BaseModel):
+    window: int = 3
+
+
+SPEC = SystemSpec("spec", "a dictionary", build=print, load=print, settings=OwnSettings)
+NUMBER = 3
+"""
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Makes a package with entry points there for this test, as pip would."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "own_system_module.py").write_text(MODULE)
+    (tmp_path / "own_system_broken.py").write_text("import a_package_that_nobody_has")
+
+    def installed(package, *entries):
+        folder = tmp_path / f"{package.replace('-', '_')}-1.0.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+        lines = (f"{name} = {value}\n" for name, value in entries)
+        (folder / "entry_points.txt").write_text(f"[{GROUP}]\n{''.join(lines)}")
+        registry._all.cache_clear()
+
+    yield installed
+    monkeypatch.undo()
+    registry._all.cache_clear()
+
+
+def test_the_packages_own_systems_are_its_tag_schemes():
+    assert set(TAG_SCHEMES) <= set(systems())
+    for name in TAG_SCHEMES:
+        spec = system_spec(name)
+        assert (spec.name, spec.package) == (name, "trigner")
+        assert tagger_spec(name) is spec
+
+
+def test_an_unknown_system_lists_the_known():
+    with pytest.raises(InputError, match=r"^unknown system 'iob'; known are: w2ner, .*bio"):
+        system_spec("iob")
+
+
+def test_an_installed_package_adds_a_system(install):
+    install("own-system", ("dictionary", "own_system_module:SPEC"))
+    spec = system_spec("dictionary")
+    assert isinstance(spec, SystemSpec)
+    # It is called what its entry point is called.
+    assert (spec.name, spec.package, spec.about) == ("dictionary", "own-system", "a dictionary")
+    assert spec.settings().window == 3
+    assert {"dictionary", *TAG_SCHEMES} <= set(systems())
+    with pytest.raises(InputError, match="the system dictionary is not a tag scheme"):
+        tagger_spec("dictionary")
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (
+            "own_system_broken:SPEC",
+            "the system 'bad' of the package own-system cannot be imported:"
+            " ModuleNotFoundError: No module named 'a_package_that_nobody_has'",
+        ),
+        (
+            "own_system_module:NOTHING",
+            "the system 'bad' of the package own-system cannot be imported:"
+            " AttributeError: module 'own_system_module' has no attribute 'NOTHING'",
+        ),
+        (
+            "own_system_module:NUMBER",
+            "the package own-system declares 'own_system_module:NUMBER' as the system 'bad',"
+            " which is a int, not a SystemSpec",
+        ),
+    ],
+)
+def test_an_entry_point_that_is_no_system_is_named_and_the_others_work(install, value, message):
+    install("own-system", ("bad", value), ("good", "own_system_module:SPEC"))
+    with pytest.raises(InputError) as raised:
+        system_spec("bad")
+    assert str(raised.value) == message
+    assert {"good", *TAG_SCHEMES} <= set(systems())
+    assert "bad" not in systems()
+    assert system_spec("good").package == "own-system"
+
+
+def test_two_systems_of_one_name_are_none(install):
+    install("one-system", ("dictionary", "own_system_module:SPEC"))
+    install("other-system", ("dictionary", "own_system_module:SPEC"))
+    with pytest.raises(InputError) as raised:
+        system_spec("dictionary")
+    message = str(raised.value)
+    assert message.startswith("two packages add a system called 'dictionary': ")
+    assert "one-system" in message
+    assert "other-system" in message
+    assert message.endswith("; uninstall one of them")
+    assert "dictionary" not in systems()
+    assert system_spec("w2ner").package == "trigner"
+
+
+def test_nobody_takes_the_name_of_a_tag_scheme(install):
+    install("own-system", ("w2ner", "own_system_module:SPEC"))
+    with pytest.raises(InputError, match="called 'w2ner': trigner and own-system; uninstall"):
+        system_spec("w2ner")
+    assert "bio" in systems()
+
+
+def test_the_first_bad_one_of_two_is_still_a_second_of_that_name(install):
+    install("own-system", ("dictionary", "own_system_broken:SPEC"))
+    install("other-system", ("dictionary", "own_system_broken:SPEC"))
+    with pytest.raises(InputError, match="two packages add a system called 'dictionary'"):
+        system_spec("dictionary")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "check", "what"),
+    [(System, checked_system, "system"), (Predictor, checked_predictor, "predictor")],
+)
+def test_what_a_plug_in_lacks_is_named(protocol, check, what):
+    spec = SystemSpec("own", "", build=print, load=print, settings=object, package="own-system")
+    wanted = [name for name in vars(protocol) if not name.startswith("_")]
+    assert {"labels", "prepare"} <= set(wanted)
+    whole = SimpleNamespace(**dict.fromkeys(wanted, print))
+    assert check(spec, whole) is whole
+    for name in wanted:
+        lacking = SimpleNamespace(**{other: print for other in wanted if other != name})
+        with pytest.raises(InputError) as raised:
+            check(spec, lacking)
+        assert str(raised.value) == (
+            f"the {what} SimpleNamespace of the system own (package own-system) lacks {name}"
+        )

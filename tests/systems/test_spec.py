@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from pydantic import BaseModel
+
+from trigner.errors import InputError
+from trigner.systems import CAPABILITIES, SystemSpec
+from trigner.tagging import system
+
+
+def row(**changes):
+    own = {"build": lambda *_: None, "load": lambda *_: None, "settings": BaseModel}
+    return SystemSpec(**{"name": "own", "about": "for tests", **own, **changes})
+
+
+HAVING = {
+    "ceiling": {"round_trip": SimpleNamespace},
+    "calibration": {"calibration": True},
+    "export": {"export": "module:export"},
+    "grid": {"grid": True},
+    "triplets": {"reads": ("triplets",)},
+    "init_from": {"init_from": True},
+}
+
+
+def test_a_row_has_no_capability_of_its_own_accord():
+    assert row().capabilities == ()
+    assert set(HAVING) == set(CAPABILITIES)
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES)
+def test_a_declared_capability_is_had_and_a_missing_one_is_one_sentence(capability):
+    spec = row(**HAVING[capability])
+    assert spec.capabilities == (capability,)
+    spec.require(capability)
+    with pytest.raises(InputError) as raised:
+        row().require(capability)
+    assert str(raised.value) == f"the system own cannot {CAPABILITIES[capability]}"
+
+
+def test_capabilities_come_in_one_order():
+    every = {name: value for change in HAVING.values() for name, value in change.items()}
+    assert row(**every).capabilities == tuple(CAPABILITIES)
+
+
+def test_what_is_read_are_sections_and_single_settings_but_for_exceptions():
+    spec = row(
+        reads=("optimisation", "task.tag_weight"), ignores=("optimisation.bias_init", "model.toe")
+    )
+    read = ("seed", "model", "model.any", "optimisation", "optimisation.epochs", "task.tag_weight")
+    assert all(spec.reads_setting(name) for name in read)
+    ignored = ("encoder", "task", "task.first_group", "optimisation.bias_init", "model.toe.rounds")
+    assert not any(spec.reads_setting(name) for name in ignored)
+    # A name is more than how it begins.
+    assert spec.reads_setting("model.toes")
+    assert not spec.reads_setting("optimisations")
+
+
+def test_functions_are_given_or_found_where_they_are():
+    def load():
+        """Loads nothing."""
+
+    spec = row(build="trigner.tagging.system:build", load=load)
+    assert spec.implementation("build") is system.build
+    assert spec.implementation("load") is load
+
+
+@pytest.mark.parametrize(
+    ("where", "reason"),
+    [
+        ("no_such_module:build", "No module named 'no_such_module'"),
+        ("trigner.tagging.system:nothing", "has no attribute 'nothing'"),
+        ("trigner: of, not", "invalid"),
+    ],
+)
+def test_a_function_that_cannot_be_imported_names_the_package(where, reason):
+    with pytest.raises(InputError, match=reason) as raised:
+        row(build=where, package="own-system").implementation("build")
+    assert str(raised.value).startswith(
+        f"the system own of the package own-system names {where!r} as its build function,"
+    )
+
+
+def test_a_missing_module_of_this_package_is_a_bug():
+    with pytest.raises(ModuleNotFoundError):
+        row(build="no_such_module:build").implementation("build")
