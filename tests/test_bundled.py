@@ -23,7 +23,7 @@ TOLERANCE = 0.005
 
 def test_it_is_small_enough_to_ship():
     assert sum(path.stat().st_size for path in BUNDLED.iterdir()) <= 30_000_000
-    assert read_description(BUNDLED)["runtime"]["precision"] == "int8"
+    assert read_description(BUNDLED).runtime.precision == "int8"
 
 
 def test_it_is_the_default_and_needs_no_torch():
@@ -44,11 +44,11 @@ def test_it_scores_as_its_card_says():
     extract = trigner.load(device="cpu")
     gold = with_types(documents, extract.labels)
     found = score(gold, list(extract.documents(gold))).slices.as_json()
-    told = read_description(BUNDLED)["provenance"]["mini-adr test"]["scores"]
+    told = read_description(BUNDLED).provenance.model_extra["mini-adr test"]["scores"]
     for name in ("overall", "discontinuous"):
         assert found[name]["gold"] == told[name]["gold"]
         assert found[name]["f1"] == pytest.approx(told[name]["f1"], abs=TOLERANCE)
     card = (BUNDLED / "README.md").read_text(encoding="utf-8")
     for part in ("mini-adr test", "spl-adr test"):
-        own = read_description(BUNDLED)["provenance"][part]["scores"]["overall"]
+        own = read_description(BUNDLED).provenance.model_extra[part]["scores"]["overall"]
         assert f"| {100 * own['precision']:.2f} | {100 * own['recall']:.2f} |" in card

@@ -1,4 +1,4 @@
-"""The command line run in this process, a small corpus and a small model."""
+"""The command line run in this process, and a small corpus."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from tiny_encoders import tiny_encoder
-from tiny_models import tiny_model
 from trigner.cli import main
-from trigner.networks import save
 
 TEXTS = {
     "one": ("my left leg hurt. no pain.\n", ["T1\tADR 3 11;12 16\tleft leg hurt"]),
@@ -75,9 +73,6 @@ def encoder(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def model(tmp_path_factory):
-    """The folder of an untrained model that finds a fair number of things."""
-    made = tiny_model(tmp_path_factory.mktemp("encoder"))
-    folder = tmp_path_factory.mktemp("model")
-    save(made, folder)
-    return folder
+def model(saved_model):
+    """The folder of the model that commands are run with."""
+    return saved_model

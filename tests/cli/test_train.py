@@ -136,7 +136,7 @@ def test_starting_from_a_model_needs_no_network_settings(run, gold, encoder, mod
     result = run(*base, "--set", "optimisation.epochs=1", "--device", "cpu")
     assert result.code == 0, result.err
     description = json.loads(run("info", tmp_path / "m", "--json").out)
-    assert description["network"] == json.loads((model / "trigner.json").read_text())["network"]
+    assert description["model"] == json.loads((model / "trigner.json").read_text())["model"]
     assert description["provenance"]["init_from"]["model"] == str(model)
     result = run(*base, "--out", tmp_path / "n", "--set", "model.lstm_size=16")
     assert result.code == 2
