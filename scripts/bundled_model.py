@@ -19,12 +19,11 @@ from typing import Any
 from trigner.cli.options import with_types
 from trigner.corpora import read
 from trigner.evaluation import calibration_error, predictions, score, sign, together
-from trigner.inference import export
-from trigner.inference import load as load_extractor
+from trigner.inference import load
 from trigner.integrations import model_card
 from trigner.mentions import Document
-from trigner.model_folder import BUNDLED, CARD, DESCRIPTION, description_as_json, read_description
-from trigner.networks import load
+from trigner.model_folder import BUNDLED, CARD, Provenance, describe_again, read_description
+from trigner.tagging.exporting import export
 
 HERE = Path(__file__).parent
 SETTINGS = HERE / "bundled.yaml"
@@ -62,7 +61,7 @@ def train(corpus: Path, out: Path) -> None:
 
 def scored(model: Path, documents: Sequence[Document]) -> dict[str, Any]:
     """What the card says about an exported model on some documents, of the model's types only."""
-    extract = load_extractor(model, device="cpu")
+    extract = load(model, device="cpu")
     own = with_types(documents, extract.labels)
     found = list(extract.documents(own))
     scores = score(own, found)
@@ -79,15 +78,16 @@ def describe(model: Path, corpus: Path) -> None:
     """Write scores, data and licence into an exported model's folder, and its card."""
     description = read_description(model)
     provenance = {
-        **description["provenance"],
+        **description.provenance.model_dump(exclude_defaults=True),
         "data": DATA,
         "licence": LICENCE,
         "recipe": RECIPE,
         "spl-adr test": scored(model, read(corpus / "test").documents),
         "mini-adr test": scored(model, read(MINI_ADR / "test").documents),
     }
-    description = {**description, "provenance": provenance}
-    (model / DESCRIPTION).write_text(description_as_json(description), encoding="utf-8")
+    changes = {"provenance": Provenance.model_validate(provenance)}
+    description = description.model_copy(update=changes)
+    describe_again(model, description)
     card = model_card(description)
     for general, own in TEXTS.items():
         assert general in card
@@ -103,7 +103,7 @@ def main() -> None:
     trained, small = options.runs / "trained", options.runs / "int8"
     train(options.corpus, trained)
     shutil.rmtree(small, ignore_errors=True)
-    export(load(trained), small, int8=True)
+    export(trained, small, int8=True)
     describe(small, options.corpus)
     size = sum(path.stat().st_size for path in small.iterdir())
     if size > MOST_BYTES:

@@ -10,6 +10,7 @@ import pytest
 
 from tiny_encoders import tiny_encoder
 from trigner.cli import main
+from trigner.systems import system_spec
 
 TEXTS = {
     "one": ("my left leg hurt. no pain.\n", ["T1\tADR 3 11;12 16\tleft leg hurt"]),
@@ -25,6 +26,21 @@ TEXTS = {
     ),
     "three": ("no pain after the second tablet\n", []),
 }
+
+
+SMALL = {
+    "model.lstm_size": 8,
+    "model.channels": 4,
+    "model.pair_size": 6,
+    "model.grid_size": 5,
+    "model.biaffine_size": 5,
+    "model.toe.heads": 2,
+    "model.toe.feed_forward": 7,
+    "model.mac.size": 12,
+    "model.mac.span_size": 8,
+    "optimisation.epochs": 2,
+}
+"""Settings of a training of seconds."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +80,21 @@ def gold(tmp_path):
         (folder / f"{name}.txt").write_bytes(text.encode())
         (folder / f"{name}.ann").write_text("".join(line + "\n" for line in lines))
     return folder
+
+
+@pytest.fixture(scope="session")
+def quick():
+    """Options of `trigner train` for a training of seconds, by system: those that it reads."""
+
+    def options(system="w2ner"):
+        spec = system_spec(system)
+        read = {name: value for name, value in SMALL.items() if spec.reads_setting(name)}
+        return [
+            *(part for name, value in read.items() for part in ("--set", f"{name}={value}")),
+            *("--device", "cpu"),
+        ]
+
+    return options
 
 
 @pytest.fixture(scope="session")

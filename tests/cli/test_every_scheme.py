@@ -14,13 +14,6 @@ from trigner.model_folder import read_description
 from trigner.serving import ServiceSettings, create_app
 from trigner.training.progress import ShowProgress
 
-QUICK = [
-    *("--set", "model.lstm_size=8", "--set", "model.channels=4"),
-    *("--set", "model.pair_size=6", "--set", "model.grid_size=5"),
-    *("--set", "model.biaffine_size=5", "--set", "model.toe.heads=2"),
-    *("--set", "model.mac.size=12", "--set", "model.mac.span_size=8"),
-    *("--set", "model.toe.feed_forward=7", "--set", "optimisation.epochs=2", "--device", "cpu"),
-]
 LOSSY = {"corro", "biohd", "biohd1234", "bio"}
 """Schemes that cannot express every annotation of the small corpus."""
 
@@ -36,10 +29,13 @@ def entities(folder, text=TEXT):
 
 
 @pytest.mark.parametrize("scheme", sorted(TAG_SCHEMES))
-def test_train_resume_and_go_on_from_there(run, gold, encoder, tmp_path, monkeypatch, scheme):
+def test_train_resume_and_go_on_from_there(
+    run, gold, encoder, quick, tmp_path, monkeypatch, scheme
+):
     dev = shutil.copytree(gold, tmp_path / "dev")
     base = ["train", "--train", gold, "--dev", dev]
-    arguments = [*base, "--out", tmp_path / "m", "--encoder", encoder, "--system", scheme, *QUICK]
+    chosen = ["--encoder", encoder, "--system", scheme, *quick(scheme)]
+    arguments = [*base, "--out", tmp_path / "m", *chosen]
 
     def interrupt(*_, **__):
         raise KeyboardInterrupt
