@@ -22,8 +22,8 @@ from pathlib import Path
 from trigner.evaluation import compare_systems, score, sentence_counts
 from trigner.mentions import Document
 from trigner.studies import find_study, protocol, runs
-from trigner.studies.corpus import placed, read_corpus
-from trigner.studies.predictions import read_found
+from trigner.studies.corpus import corpus_location, read_splits
+from trigner.studies.predictions import read_predictions
 from trigner.studies.results import Result, read_results
 from trigner.studies.summary import Spread, gather
 
@@ -51,7 +51,7 @@ def found_by(result: Result, gold: Sequence[Document]) -> list[Document]:
     """What the model that dev F1 overall chose found in the test part."""
     if result.path is None or result.found is None:
         raise SystemExit(f"{result.system}, seed {result.seed}: its predictions were not kept")
-    return read_found(result.path.with_name(result.found))["overall"].on(gold)
+    return read_predictions(result.path.with_name(result.found))["overall"].on(gold)
 
 
 def line(name: str, gold: Sequence[Document], answers: Sequence[Sequence[Document]]) -> str:
@@ -96,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = parser.parse_args(arguments)
 
     study, under = find_study(args.study), protocol(args.protocol)
-    corpus = read_corpus(placed(args.data, study.corpus), under, types=study.types)
+    corpus = read_splits(corpus_location(args.data, study.corpus), under, types=study.types)
     results = read_results(args.results, corpus.name)
     kept: Mapping[str, Mapping[int, list[Document]]] = {
         system.name: {r.seed: found_by(r, corpus.test) for r in system.with_model("overall")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from trigner.evaluation import score, sentence_counts, sign
-from trigner.studies.predictions import Found, write_found
+from trigner.studies.predictions import SavedPredictions, write_predictions
 from trigner.studies.results import CHOSEN_BY, FOUND_SUFFIX, Chosen, Result, write_result
 
 SMALL = """\
@@ -17,7 +17,7 @@ title: A small study
 base:
 {SMALL}axes:
   triplets.window: [none, 5]
-beside:
+compared:
   control: {{triplets.weight: 0}}
 seeds: [1, 2]
 report: {{published: window, baseline: control, plot: triplets.window}}
@@ -68,6 +68,6 @@ def result_of(run, corpus, results, *, kept=1, models=CHOSEN_BY):
     )
     made = replace(made, found=f"{made.stem}{FOUND_SUFFIX}")
     counts = sentence_counts(corpus.test, found)
-    predictions = {name: Found(counts, tuple(found)) for name in models}
-    write_found(results / corpus.name / made.found, predictions)
+    predictions = {name: SavedPredictions(counts, tuple(found)) for name in models}
+    write_predictions(results / corpus.name / made.found, predictions)
     return replace(made, path=write_result(made, results))

@@ -61,6 +61,7 @@ TORCH_ONLY_INSIDE_FUNCTIONS = NEVER_TORCH | {
     "systems",
 }
 HEAVY = {"torch", "transformers", "accelerate", "safetensors", "tensorboard", "matplotlib"}
+HEAVY |= {"pandas", "jinja2"}
 
 NAMELESS = {"utils", "util", "common", "helpers", "helper", "misc"}
 LONGEST_FILE = 400

@@ -199,7 +199,7 @@ def need(folder: Path, names: Iterable[str]) -> None:
 
 def check_files(folder: Path, description: Description, needed: Iterable[str] = ()) -> None:
     """Raises InputError naming a file that the folder lacks or that is not the one saved."""
-    need(folder, {*needed, *description.files})
+    need(folder, dict.fromkeys((*needed, *description.files)))
     for name, expected in description.files.items():
         if expected and hash_of_file(folder / name) != expected:
             raise InputError("checksum mismatch: changed since it was saved", path=folder / name)

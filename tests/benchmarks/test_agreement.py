@@ -8,8 +8,8 @@ import agreement
 import pytest
 
 from study_results import STUDY, result_of, write_corpus
-from trigner.studies import find_study, placed, protocol, runs
-from trigner.studies.corpus import read_corpus
+from trigner.studies import corpus_location, find_study, protocol, runs
+from trigner.studies.corpus import read_splits
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def made(tmp_path):
     study = tmp_path / "small.yaml"
     study.write_text(STUDY)
     folder = write_corpus(tmp_path / "small")
-    corpus = read_corpus(placed(str(folder), None), protocol("full"))
+    corpus = read_splits(corpus_location(str(folder), None), protocol("full"))
     for run in runs(find_study(str(study)), protocol("full")):
         kept = 1 if run.system == "control" else 3
         result_of(run, corpus, tmp_path / "results", kept=kept)
@@ -27,7 +27,7 @@ def made(tmp_path):
 
 def test_more_than_half(tmp_path):
     folder = write_corpus(tmp_path / "small")
-    document = read_corpus(placed(str(folder), None), protocol("full")).test[1]
+    document = read_splits(corpus_location(str(folder), None), protocol("full")).test[1]
     first, second, third, _ = document.entities
     answers = [(second, first), (first, third), (third, first), (first,)]
     agreed = agreement.voted([[replace(document, entities=answer)] for answer in answers])

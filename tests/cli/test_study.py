@@ -150,7 +150,7 @@ def test_run_status_and_report_of_a_file_of_ones_own(run, tmp_path, corpus, enco
     assert reported.code == 0, reported.err
     assert reported.out.splitlines()[0].endswith("report.md")
     text = (tmp_path / "report" / "report.md").read_text()
-    assert "window=5: 1 of 2 seeds are there" in text
+    assert "window=5: 1 of 2 seeds have results" in text
     assert str(tmp_path) not in text
 
 
@@ -160,7 +160,7 @@ def test_run_status_and_report_of_a_file_of_ones_own(run, tmp_path, corpus, enco
         (["windw"], "unknown study 'windw'"),
         (["window", "--protocol", "gpu"], "unknown protocol 'gpu'"),
         (["window", "--seeds", "one"], "--seeds takes whole numbers"),
-        (["window"], "say where the corpus lies"),
+        (["window"], "no corpus given"),
         (["window", "--data", "absent"], "no such file or folder"),
     ],
 )
@@ -172,7 +172,7 @@ def test_wrong_usage(run, tmp_path, options, message):
 
 def test_help_names_every_study(run):
     told = " ".join(run("study", "--help").out.replace("│", " ").split())
-    listed = told.split("come with trigner: ")[1].split(". Or name")[0]
+    listed = told.split("come with trigner: ")[1].split(". Or give")[0]
     assert sorted(listed.split(", ")) == sorted(shipped())
 
 
@@ -189,7 +189,7 @@ def test_an_undeclared_option_is_refused_with_file_and_line(run, tmp_path, corpu
     path.write_text(STUDY.replace("seeds:", "seds: [3]\nseeds:"))
     line = STUDY.splitlines().index("seeds: [1, 2]") + 1
     result = run("study", "run", path, "--data", corpus, "--out", tmp_path / "out")
-    assert (result.code, f"mine.yaml:{line}: seds: undeclared option" in result.err) == (2, True)
+    assert (result.code, f"mine.yaml:{line}: seds: unknown key" in result.err) == (2, True)
 
 
 def test_a_damaged_result_is_an_error_and_stays(run, tmp_path, corpus):

@@ -6,8 +6,8 @@ import pytest
 
 from study_results import STUDY, result_of, write_corpus
 from tiny_encoders import tiny_encoder
-from trigner.studies import placed, protocol, runs
-from trigner.studies.corpus import read_corpus
+from trigner.studies import corpus_location, protocol, runs
+from trigner.studies.corpus import read_splits
 from trigner.studies.declaration import read_study
 
 
@@ -18,7 +18,7 @@ def corpus_folder(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def corpus(corpus_folder):
-    return read_corpus(placed(str(corpus_folder), None), protocol("full"))
+    return read_splits(corpus_location(str(corpus_folder), None), protocol("full"))
 
 
 @pytest.fixture(scope="session")

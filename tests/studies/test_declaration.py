@@ -12,7 +12,7 @@ def test_nested_and_dotted_settings_are_one(declare):
     study = declare()
     assert study.base["model.lstm_size"] == 8
     assert study.axes == {"triplets.window": ("none", 5)}
-    assert study.beside == {"control": {"triplets.weight": 0}}
+    assert study.compared == {"control": {"triplets.weight": 0}}
     assert study.seeds == (1, 2)
 
 
@@ -33,23 +33,24 @@ def test_every_shipped_study_can_be(name):
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("title: a\nseeds: [1]\nsystms: {}\n", 3, "systms: undeclared option"),
-        ("title: a\nseeds: [1]\nreport: {basline: x}\n", 3, "report.basline: undeclared option"),
-        ("title: a\n", 1, "seeds: is missing"),
+        ("title: a\nseeds: [1]\nsystms: {}\n", 3, "systms: unknown key"),
+        ("title: a\nseeds: [1]\nreport: {basline: x}\n", 3, "report.basline: unknown key"),
+        ("title: a\nseeds: [1]\nbeside: {}\n", 3, "beside: this key is now called compared"),
+        ("title: a\n", 1, "seeds: missing"),
         ("title: a\nseeds: []\n", 2, "seeds: List should have at least 1 item"),
-        ("title: a\nseeds: [1,\n  1]\n", 2, "a seed stands twice"),
-        ("title: a\nseeds: [1]\nbase:\n  seed: 3\n", 4, "declared apart"),
+        ("title: a\nseeds: [1,\n  1]\n", 2, "duplicate seed"),
+        ("title: a\nseeds: [1]\nbase:\n  seed: 3\n", 4, "declare seeds under `seeds`"),
         (
             "title: a\nseeds: [1]\nbase:\n  optimisation:\n    select_by: overall\n",
             5,
-            "the epochs that both scores choose are kept",
+            "a study always keeps the best epoch by either score",
         ),
         (
-            "title: a\nseeds: [1]\nsystems: {x: }\nbeside:\n  x:\n",
+            "title: a\nseeds: [1]\nsystems: {x: }\ncompared:\n  x:\n",
             5,
-            "'x' is one of the systems already",
+            "'x' is already the name of a system",
         ),
-        ("title: a\nseeds: [1]\nreport: {plot: triplets.window}\n", 3, "is no axis"),
+        ("title: a\nseeds: [1]\nreport: {plot: triplets.window}\n", 3, "is not an axis"),
         ("title: a\nseeds: [1]\nreport: {published: nope}\n", 3, "no published table 'nope'"),
         ("title: a\nseeds: [1]\nprotocol: gpu\n", 3, "unknown protocol 'gpu'"),
         (
@@ -60,13 +61,13 @@ def test_every_shipped_study_can_be(name):
         (
             "title: a\nseeds: [1]\nsearch:\n  trials: 2\n  ranges:\n    a.b: {low: 3}\n",
             6,
-            "takes choices, or low and high",
+            "needs either choices, or low and high",
         ),
         (
             "title: a\nseeds: [1]\nsystems: {x: }\n"
             "search: {trials: 1, ranges: {a: {choices: [1]}}}\n",
             4,
-            "a search has neither systems nor axes",
+            "a search cannot be combined with systems or axes",
         ),
     ],
 )
@@ -80,7 +81,7 @@ def test_a_study_is_found_by_name_or_file(declare, tmp_path):
     declare()
     assert find_study(str(tmp_path / "small.yaml")).name == "small"
     assert find_study("window").title == "Window of the candidates"
-    with pytest.raises(InputError, match=r"unknown study .windw.; known are: .*window"):
+    with pytest.raises(InputError, match=r"unknown study .windw.; choose one of .*window"):
         find_study("windw")
     with pytest.raises(InputError, match="no such study file"):
         find_study("absent.yaml")

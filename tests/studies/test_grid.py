@@ -19,7 +19,7 @@ def test_every_system_at_every_point_seed_by_seed(declare):
     study = declare(
         "title: a\nseeds: [3, 4]\nsystems: {on: , off: {triplets.weight: 0}}\n"
         "axes:\n  triplets.margin: [0.5, 1]\n  triplets.unique_pairs: [true]\n"
-        "beside: {w2ner: {preset: w2ner}}\n"
+        "compared: {w2ner: {preset: w2ner}}\n"
     )
     made = runs(study, FULL)
     first = [
@@ -125,14 +125,14 @@ def test_adaptation_is_part_of_a_run(declare):
         ("base: {adapt: true,\n  adapt.epoch: 3}\n", 4, r"adapt\.epoch: Extra inputs"),
         ("base: {adapt: true}\nsystems:\n  x: {adapt.epoch: 3}\n", 5, r"adapt\.epoch: Extra"),
         ("base: {adapt: false,\n  adapt.epoch: 3}\n", 4, r"adapt\.epoch: Extra inputs"),
-        ("base: {adapt: please}\n", 3, "adapt: is true or false, not 'please'"),
-        ("systems:\n  x: {adapt.epochs: 3}\n", 4, r"adapt\.epochs changes nothing without adapt"),
+        ("base: {adapt: please}\n", 3, "adapt: must be true or false, not 'please'"),
+        ("systems:\n  x: {adapt.epochs: 3}\n", 4, r"adapt\.epochs has no effect without adapt"),
         ("base: {preset: clea}\n", 3, "unknown preset 'clea'"),
         ("systems:\n  x:\n    model.special_words: false\n", 5, "triplets need"),
         (
             "systems: {x: }\nreport:\n  baseline: [x, contrl]\n",
             5,
-            "no system 'contrl' in this study, only x",
+            "unknown system 'contrl'; this study has x",
         ),
         ("axes:\n  triplets.window: [5, 5]\n", 3, "two points of the axes have the same name"),
     ],
@@ -147,8 +147,8 @@ def test_settings_that_cannot_be_are_refused_with_their_line(declare, text, line
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (Changes(only=("windw",)), "no system 'windw' in this study, only window=none, window=5"),
-        (Changes(assignments=["seed=3"]), "--set seed=3: seeds are declared apart"),
+        (Changes(only=("windw",)), "unknown system 'windw'; this study has window=none, window=5"),
+        (Changes(assignments=["seed=3"]), "--set seed=3: declare seeds under `seeds`"),
         (Changes(assignments=["triplets.windw=3"]), r"triplets\.windw: unknown setting"),
     ],
 )
@@ -160,5 +160,5 @@ def test_wrong_changes(declare, changes, message):
 def test_declared_encoders_are_not_overridden(declare):
     study = declare(HEAD + "axes: {encoder: [a/b, minilm]}\n")
     assert [run.system for run in runs(study, FULL)] == ["encoder=b", "encoder=minilm"]
-    with pytest.raises(InputError, match="leave --encoder out"):
+    with pytest.raises(InputError, match="omit --encoder"):
         runs(study, FULL, Changes(encoder="x"))

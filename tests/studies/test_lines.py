@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from trigner.errors import InputError
-from trigner.studies.lines import read_located
+from trigner.studies.lines import read_yaml
 
 
 def located(tmp_path, text):
     (tmp_path / "a.yaml").write_text(text)
-    return read_located(tmp_path / "a.yaml")
+    return read_yaml(tmp_path / "a.yaml")
 
 
 def test_values_and_their_lines(tmp_path):
@@ -25,8 +25,8 @@ def test_values_and_their_lines(tmp_path):
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("a: 1\na: 2\n", 2, "'a' stands twice"),
-        ("a:\n  b: 1\n  c: [\n", 4, "is not YAML"),
+        ("a: 1\na: 2\n", 2, "duplicate key 'a'"),
+        ("a:\n  b: 1\n  c: [\n", 4, "is not valid YAML"),
         ("- 1\n", 1, "must be a mapping"),
         ("", 1, "must be a mapping"),
     ],

@@ -5,7 +5,7 @@ import pytest
 from study_results import result_of
 from trigner.errors import InputError
 from trigner.studies import protocol, runs
-from trigner.studies.paper_tables import beside_published
+from trigner.studies.paper_tables import published_section
 from trigner.studies.results import read_results
 from trigner.studies.summary import gather, summarise
 
@@ -13,7 +13,7 @@ from trigner.studies.summary import gather, summarise
 def tables_of(study, results, corpus):
     """The tables beside the published numbers, by title, as rows of cells by column."""
     systems = gather(runs(study, protocol("full")), read_results(results, "small"), corpus.hashes)
-    section = beside_published(study.report.published, [summarise("small", systems, [])])
+    section = published_section(study.report.published, [summarise("small", systems, [])])
     return {
         table.title: {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
         for table in section.tables
@@ -49,4 +49,4 @@ def test_precision_and_recall_where_they_are_published(declare, corpus, tmp_path
 
 def test_an_unknown_table():
     with pytest.raises(InputError, match="no published table"):
-        beside_published("nope", [])
+        published_section("nope", [])

@@ -6,15 +6,15 @@ import pytest
 
 from trigner.errors import InputError
 from trigner.evaluation import score, sentence_counts
-from trigner.studies.predictions import Found, read_found, write_found
+from trigner.studies.predictions import SavedPredictions, read_predictions, write_predictions
 
 
 def test_what_was_found_comes_back_without_the_texts(corpus, tmp_path):
     documents = [replace(d, entities=d.entities[:2]) for d in corpus.test]
     counts = sentence_counts(corpus.test, documents)
     path = tmp_path / "a.found.json.gz"
-    write_found(path, {"overall": Found(counts, tuple(documents))})
-    found = read_found(path)["overall"]
+    write_predictions(path, {"overall": SavedPredictions(counts, tuple(documents))})
+    found = read_predictions(path)["overall"]
     assert score(corpus.test, found.on(corpus.test)).overall.correct == 3
     assert [e.text for d in found.on(corpus.test) for e in d.entities] == [
         e.text for d in documents for e in d.entities
@@ -22,7 +22,7 @@ def test_what_was_found_comes_back_without_the_texts(corpus, tmp_path):
     for name, expected in counts.slices.items():
         assert found.counts.slices[name].tolist() == expected.tolist()
     again = tmp_path / "b.found.json.gz"
-    write_found(again, {"overall": Found(counts, tuple(documents))})
+    write_predictions(again, {"overall": SavedPredictions(counts, tuple(documents))})
     assert again.read_bytes() == path.read_bytes()
     with pytest.raises(InputError, match="not among these documents"):
         found.on(corpus.dev)
@@ -31,8 +31,8 @@ def test_what_was_found_comes_back_without_the_texts(corpus, tmp_path):
 def test_files_that_cannot_be_trusted(tmp_path):
     path = tmp_path / "a.found.json.gz"
     with pytest.raises(InputError, match="is damaged"):
-        read_found(path)
-    write_found(path, {})
+        read_predictions(path)
+    write_predictions(path, {})
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(InputError, match="is damaged"):
-        read_found(path)
+        read_predictions(path)

@@ -9,8 +9,8 @@ from trigner.errors import InputError
 from trigner.evaluation import score
 from trigner.prompting import words_sha256
 from trigner.studies import protocol, runs
-from trigner.studies.predictions import read_found
-from trigner.studies.prompted import beside
+from trigner.studies.predictions import read_predictions
+from trigner.studies.prompted import compare_prompted
 from trigner.studies.results import read_results
 from trigner.studies.summary import gather
 
@@ -61,13 +61,15 @@ def rates(group):
 
 def test_all_sentences_give_the_scores_of_the_whole_part(systems, corpus, tmp_path):
     everything = [("test-one", 0, LEG), ("test-two", 0, LEFT), ("test-two", 1)]
-    (group,) = beside(corpus, systems, [answers(tmp_path / "qwen", "two-shot", *everything)])
+    (group,) = compare_prompted(
+        corpus, systems, [answers(tmp_path / "qwen", "two-shot", *everything)]
+    )
     assert (group.total, len(group.gold)) == (3, 3)
     found = rates(group)
     assert list(found) == ["window=none", "window=5", "control", "qwen, two-shot"]
     for system in systems:
         result = system.results[0]
-        kept = read_found(result.path.with_name(result.found))["overall"]
+        kept = read_predictions(result.path.with_name(result.found))["overall"]
         whole = score(corpus.test, kept.on(corpus.test)).overall
         assert found[system.name] == (
             2, *(100 * rate for rate in (whole.f1, whole.precision, whole.recall)),
@@ -77,7 +79,7 @@ def test_all_sentences_give_the_scores_of_the_whole_part(systems, corpus, tmp_pa
 
 def test_of_a_sample_only_its_sentences_count(systems, corpus, tmp_path):
     sample = [("test-two:2", 0), ("test-two:1", 0, LEFT, RIGHT)]
-    (group,) = beside(corpus, systems, [answers(tmp_path / "qwen", "zero-shot", *sample)])
+    (group,) = compare_prompted(corpus, systems, [answers(tmp_path / "qwen", "zero-shot", *sample)])
     found = rates(group)
     assert found["qwen, zero-shot"] == pytest.approx((0, 100 * 2 / 3, 100, 50))
     assert found["control"] == pytest.approx((2, 40, 100, 25))
@@ -90,25 +92,25 @@ def test_of_a_sample_only_its_sentences_count(systems, corpus, tmp_path):
 
 def test_only_the_types_asked_for_count(systems, corpus, tmp_path):
     folder = answers(tmp_path / "qwen", "a", ("test-two", 1, [1, 3]), types=["ADR"])
-    (group,) = beside(corpus, systems, [folder])
+    (group,) = compare_prompted(corpus, systems, [folder])
     assert group.types == ("ADR",)
     assert rates(group)["qwen, a"] == (0, 100, 100, 100)
     answers(folder, "b", ("test-two", 1, [1, 3]))
-    assert len(beside(corpus, systems, [folder])) == 2
+    assert len(compare_prompted(corpus, systems, [folder])) == 2
 
 
 def test_variants_with_other_sentences_are_apart(systems, corpus, tmp_path):
     folder = answers(tmp_path / "qwen", "a", ("test-one", 0, LEG))
     answers(folder, "b", ("test-one", 0))
     answers(folder, "c", ("test-two", 0, LEFT))
-    groups = beside(corpus, systems, [folder])
+    groups = compare_prompted(corpus, systems, [folder])
     assert [list(group.prompted) for group in groups] == [["qwen, a", "qwen, b"], ["qwen, c"]]
 
 
 def test_a_system_without_predictions_is_left_out(systems, corpus, tmp_path):
     folder = answers(tmp_path / "qwen", "a", ("test-one", 0, LEG))
     bare = replace(systems[0], results=tuple(replace(r, found=None) for r in systems[0].results))
-    (group,) = beside(corpus, [bare, *systems[1:]], [folder])
+    (group,) = compare_prompted(corpus, [bare, *systems[1:]], [folder])
     assert list(group.trained) == ["window=5", "control"]
 
 
@@ -119,22 +121,22 @@ def test_a_system_without_predictions_is_left_out(systems, corpus, tmp_path):
 def test_sentences_of_something_else(systems, corpus, tmp_path, line):
     folder = answers(tmp_path / "qwen", "a", ("test-one", 0), line)
     with pytest.raises(InputError, match="the test part has no such sentence in") as caught:
-        beside(corpus, systems, [folder])
+        compare_prompted(corpus, systems, [folder])
     assert caught.value.line == 2
 
 
 def test_a_sentence_with_other_words(systems, corpus, tmp_path, monkeypatch):
     monkeypatch.setitem(WORDS, ("test-one", 0), ["my", "leg"])
     with pytest.raises(InputError, match="the test part has no such sentence in 'test-one'"):
-        beside(corpus, systems, [answers(tmp_path / "qwen", "a", ("test-one", 0))])
+        compare_prompted(corpus, systems, [answers(tmp_path / "qwen", "a", ("test-one", 0))])
 
 
 def test_two_folders_of_one_name(systems, corpus, tmp_path):
     folders = [answers(tmp_path / name / "qwen", "a", ("test-one", 0)) for name in "ab"]
-    with pytest.raises(InputError, match="is called like another of the folders"):
-        beside(corpus, systems, folders)
+    with pytest.raises(InputError, match="has the same name as another"):
+        compare_prompted(corpus, systems, folders)
 
 
 def test_a_folder_of_something_else(systems, corpus, tmp_path):
-    with pytest.raises(InputError, match=r"has no \*/sentences.jsonl"):
-        beside(corpus, systems, [tmp_path])
+    with pytest.raises(InputError, match=r"contains no \*/sentences.jsonl"):
+        compare_prompted(corpus, systems, [tmp_path])

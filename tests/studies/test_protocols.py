@@ -31,5 +31,5 @@ def test_the_dense_protocol_has_other_documents_of_one_corpus():
 
 
 def test_an_unknown_protocol():
-    with pytest.raises(InputError, match="unknown protocol 'gpu'; known are: full, cpu, dense"):
+    with pytest.raises(InputError, match="unknown protocol 'gpu'; choose one of full, cpu, dense"):
         protocol("gpu")

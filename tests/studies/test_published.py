@@ -31,5 +31,5 @@ def test_rates_agree_with_one_another(name):
 
 
 def test_an_unknown_table():
-    with pytest.raises(InputError, match="no published table 'windw'; known are: overall"):
+    with pytest.raises(InputError, match="no published table 'windw'; choose one of overall"):
         published("windw")

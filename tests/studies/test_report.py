@@ -9,7 +9,7 @@ from trigner.evaluation import describe
 from trigner.studies import protocol, runs
 from trigner.studies.report import make_report
 from trigner.studies.results import read_results
-from trigner.studies.search import Searched
+from trigner.studies.search import SearchState
 from trigner.studies.summary import gather, summarise
 
 
@@ -27,7 +27,7 @@ def tables(finished, corpus):
     report = report_of(study, read_results(results, "small"), corpus, ["control"], statistics)
     assert [section.title for section in report.sections] == [
         "Systems",
-        "Beside the published numbers",
+        "Compared with published numbers",
         "small: scores",
         "small: significance",
         "small: data",
@@ -40,7 +40,7 @@ def tables(finished, corpus):
 
 
 def test_what_systems_set(tables):
-    rows = dict(tables["Settings other than those of the preset clean"].rows)
+    rows = dict(tables["Settings that differ from the preset clean"].rows)
     assert rows["window=5"] == "`triplets.window=5`"
     assert rows["window=none"] == "`triplets.window=none`"
     assert rows["control"] == "`triplets.weight=0.0`"
@@ -64,7 +64,7 @@ def test_another_scheme_sets_nothing_else(declare, corpus, tmp_path):
 def test_models_chosen_in_two_ways_have_tables_of_their_own(tables):
     for chosen_by in ("overall", "discontinuous"):
         table = tables[f"Test, models chosen by {chosen_by} F1 on dev"]
-        assert table.columns[2:5] == ("overall F1", "overall P", "overall R")
+        assert table.columns[2:5] == ["overall F1", "overall P", "overall R"]
         assert len(table.columns) == 11
         rows = {row[0]: row for row in table.rows}
         assert rows["window=5"][:3] == ("window=5", "2", "**88.89 ± 0.00**")
@@ -97,7 +97,7 @@ def test_what_was_not_kept_has_no_empty_table(declare, corpus, tmp_path):
     report = report_of(study, there, corpus, ["control"])
     assert [section.title for section in report.sections] == [
         "Systems",
-        "Beside the published numbers",
+        "Compared with published numbers",
         "small: scores",
         "small: runs",
     ]
@@ -120,17 +120,17 @@ def test_of_fewer_seeds_none_is_the_best(declare, corpus, tmp_path):
 
 def test_the_best_trials_of_a_search(declare, corpus, tmp_path):
     study = declare(
-        "title: a\nseeds: [1]\nbeside: {control: {triplets.weight: 0}}\n"
+        "title: a\nseeds: [1]\ncompared: {control: {triplets.weight: 0}}\n"
         "search: {trials: 12, ranges: {triplets.window: {choices: [none, 5]}}}\n"
     )
     for run in runs(study, protocol("full")):
         result_of(run, corpus, tmp_path)
     tried = tuple(({"triplets.window": None if n else 5}, 0.5 - n / 100) for n in range(11))
-    searches = {"small": Searched(tried, failed=1)}
+    searches = {"small": SearchState(tried, failed=1)}
     report = report_of(study, read_results(tmp_path, "small"), corpus, searches=searches)
     (section,) = (s for s in report.sections if s.title == "small: search")
     assert section.paragraphs == ("11 trials, 1 more failed, each scored on dev alone.",)
     (table,) = section.tables
-    assert table.columns == ("", "dev F1", "triplets.window")
-    assert table.rows[:2] == (("1", "50.00", "5"), ("2", "49.00", "none"))
+    assert table.columns == ["", "dev F1", "triplets.window"]
+    assert table.rows[:2] == [("1", "50.00", "5"), ("2", "49.00", "none")]
     assert len(table.rows) == 10

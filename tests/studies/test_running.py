@@ -9,14 +9,13 @@ from filelock import FileLock
 from rich.console import Console
 
 from trigner.errors import InputError
-from trigner.studies import Changes, Folders, Options, protocol, runs
-from trigner.studies.predictions import read_found
+from trigner.studies import Changes, StudyContext, protocol, runs
+from trigner.studies.predictions import read_predictions
 from trigner.studies.results import read_results, run_name
-from trigner.studies.running import BusyError, dev_scores, make
+from trigner.studies.running import BusyError, run_job, trial_job
 from trigner.training.progress import ShowProgress
 
 QUIET = Console(quiet=True)
-CPU = Options(device="cpu")
 
 
 @pytest.fixture
@@ -25,8 +24,9 @@ def run(declare, encoder):
 
 
 @pytest.fixture
-def folders(tmp_path):
-    return Folders(tmp_path / "work", tmp_path / "results")
+def context(declare, tmp_path):
+    folders = (tmp_path / "work", tmp_path / "results")
+    return StudyContext(declare(), protocol("full"), *folders, device="cpu")
 
 
 def interrupt_after(epochs):
@@ -42,110 +42,110 @@ def interrupt_after(epochs):
     return patch
 
 
-def work_folder(run, corpus, folders):
-    return folders.work / "small" / run_name(run.system, run.identity, corpus.hashes)
+def work_folder(run, corpus, context):
+    return context.work / "small" / run_name(run.system, run.identity, corpus.hashes)
 
 
-def test_a_run_leaves_scores_of_both_models_and_what_they_found(run, corpus, folders, encoder):
-    result = make(run, corpus, "full", folders, CPU, QUIET)
+def test_a_run_leaves_scores_of_both_models_and_what_they_found(run, corpus, context, encoder):
+    result = run_job(run, corpus, context, QUIET)
     assert set(result.chosen) == {"overall", "discontinuous"}
     assert len(result.curve) == result.epochs == 2
     best = max(epoch["eval_f1"] for epoch in result.curve)
     assert result.chosen["overall"].score("dev", "overall").f1 == best
     assert "|settings:" in result.signature
     assert str(encoder) not in result.path.read_text()
-    found = read_found(result.path.with_name(result.found))
+    found = read_predictions(result.path.with_name(result.found))
     for name, chosen in result.chosen.items():
         counts = chosen.score("test", "overall")
         summed = found[name].counts.slices["overall"].sum(axis=0).tolist()
         assert summed == [counts.correct, counts.predicted, counts.gold]
-    folder = work_folder(run, corpus, folders)
+    folder = work_folder(run, corpus, context)
     assert list(folder.glob("logs/events*"))
     assert not list(folder.rglob("*.safetensors"))
     # There already, under whatever name: nothing is trained.
     shutil.rmtree(folder)
-    again = make(replace(run, system="another"), corpus, "full", folders, CPU, QUIET)
+    again = run_job(replace(run, system="another"), corpus, context, QUIET)
     assert again == result
     assert not folder.exists()
 
 
-def test_an_interrupted_run_goes_on_and_says_so(run, corpus, folders):
-    whole = make(run, corpus, "full", replace(folders, results=folders.work / "r"), CPU, QUIET)
+def test_an_interrupted_run_goes_on_and_says_so(run, corpus, context):
+    whole = run_job(run, corpus, replace(context, results=context.work / "r"), QUIET)
     patch = interrupt_after(2)
     with pytest.raises(KeyboardInterrupt):
-        make(run, corpus, "full", folders, CPU, QUIET)
+        run_job(run, corpus, context, QUIET)
     patch.undo()
-    assert read_results(folders.results, "small") == []
-    result = make(run, corpus, "full", folders, CPU, QUIET)
-    assert result.notes == ("interrupted: the seconds are those after the last resumption",)
+    assert read_results(context.results, "small") == []
+    result = run_job(run, corpus, context, QUIET)
+    assert result.notes == ("interrupted: the seconds count from the last resumption",)
     assert result.chosen == whole.chosen
     assert [e["eval_f1"] for e in result.curve] == [e["eval_f1"] for e in whole.curve]
 
 
-def test_a_working_folder_that_cannot_be_gone_on_with(run, corpus, folders):
+def test_a_working_folder_that_cannot_be_gone_on_with(run, corpus, context):
     patch = interrupt_after(2)
     with pytest.raises(KeyboardInterrupt):
-        make(run, corpus, "full", folders, CPU, QUIET)
+        run_job(run, corpus, context, QUIET)
     patch.undo()
-    folder = work_folder(run, corpus, folders)
+    folder = work_folder(run, corpus, context)
     (checkpoint,) = folder.glob("checkpoints/checkpoint-*")
     whole = (checkpoint / "optimizer.pt").read_bytes()
     (checkpoint / "optimizer.pt").write_bytes(whole[:100])
-    with pytest.raises(InputError, match=r"its checkpoint cannot be gone on with .*delete this"):
-        make(run, corpus, "full", folders, CPU, QUIET)
+    with pytest.raises(InputError, match=r"cannot resume from its checkpoint .*delete this"):
+        run_job(run, corpus, context, QUIET)
     (checkpoint / "optimizer.pt").write_bytes(whole)
     record = folder / "study.json"
     told = json.loads(record.read_text())
     told["versions"]["torch"] = "1.0"
     record.write_text(json.dumps(told))
-    with pytest.raises(InputError, match=r"begun with other versions \(trigner .*torch 1\.0"):
-        make(run, corpus, "full", folders, CPU, QUIET)
+    with pytest.raises(InputError, match=r"started with other versions \(trigner .*torch 1\.0"):
+        run_job(run, corpus, context, QUIET)
     record.unlink()
-    with pytest.raises(InputError, match="holds a training that is not of a study"):
-        make(run, corpus, "full", folders, CPU, QUIET)
+    with pytest.raises(InputError, match="holds a training that belongs to no study"):
+        run_job(run, corpus, context, QUIET)
     shutil.rmtree(folder)
-    assert make(run, corpus, "full", folders, CPU, QUIET).notes == ()
+    assert run_job(run, corpus, context, QUIET).notes == ()
 
 
-def test_a_run_that_another_process_is_at(run, corpus, folders):
-    folder = work_folder(run, corpus, folders)
+def test_a_run_that_another_process_is_at(run, corpus, context):
+    folder = work_folder(run, corpus, context)
     folder.parent.mkdir(parents=True)
     with FileLock(f"{folder}.lock"), pytest.raises(BusyError):
-        make(run, corpus, "full", folders, CPU, QUIET)
-    assert make(run, corpus, "full", folders, CPU, QUIET).epochs == 2
+        run_job(run, corpus, context, QUIET)
+    assert run_job(run, corpus, context, QUIET).epochs == 2
 
 
-def test_models_are_kept_when_asked_for(run, corpus, folders):
-    make(run, corpus, "full", folders, replace(CPU, keep_models=True), QUIET)
-    folder = work_folder(run, corpus, folders)
+def test_models_are_kept_when_asked_for(run, corpus, context):
+    run_job(run, corpus, replace(context, keep_models=True), QUIET)
+    folder = work_folder(run, corpus, context)
     assert (folder / "model.safetensors").is_file()
     assert (folder / "discontinuous" / "model.safetensors").is_file()
 
 
-def test_a_trial_tells_dev_scores_and_never_looks_at_test(run, corpus, folders):
+def test_a_trial_tells_dev_scores_and_never_looks_at_test(run, corpus, context):
     no_test = replace(corpus, test=())
-    scores = dev_scores(run, no_test, folders, CPU, QUIET)
+    scores = trial_job(run, no_test, context, QUIET)
     assert set(scores) == {"overall", "discontinuous"}
-    assert not folders.results.exists()
+    assert not context.results.exists()
 
 
-def test_the_adapted_encoder_is_shared(declare, encoder, corpus, folders):
+def test_the_adapted_encoder_is_shared(declare, encoder, corpus, context):
     study = declare(
         "title: a\nseeds: [1, 2]\n"
         "base:\n  adapt: true\n  adapt.epochs: 1\n  optimisation.epochs: 1\n"
         "  network: {lstm_size: 8, channels: 4, pair_size: 6, grid_size: 5}\n"
     )
     one, two = runs(study, protocol("full"), Changes(encoder=str(encoder)))
-    first = make(one, corpus, "full", folders, CPU, QUIET)
-    (adapted,) = (folders.work / "small").glob("encoder-*/adaptation.json")
+    first = run_job(one, corpus, context, QUIET)
+    (adapted,) = (context.work / "small").glob("encoder-*/adaptation.json")
     before = adapted.stat().st_mtime_ns
-    make(two, corpus, "full", folders, CPU, QUIET)
+    run_job(two, corpus, context, QUIET)
     assert adapted.stat().st_mtime_ns == before
     assert first.settings["adaptation"]["epochs"] == 1
     assert first.settings["encoder"].startswith(f"{encoder.name}#")
 
 
-def test_an_adaptation_that_cannot_be_gone_on_with(declare, encoder, corpus, folders, monkeypatch):
+def test_an_adaptation_that_cannot_be_gone_on_with(declare, encoder, corpus, context, monkeypatch):
     study = declare(
         "title: a\nseeds: [1]\nbase:\n  adapt: true\n  adapt.epochs: 2\n"
         "  optimisation.epochs: 1\n"
@@ -159,20 +159,20 @@ def test_an_adaptation_that_cannot_be_gone_on_with(declare, encoder, corpus, fol
     with monkeypatch.context() as patch:
         patch.setattr("trigner.training.adaptation.write", killed)
         with pytest.raises(KeyboardInterrupt):
-            make(run, corpus, "full", folders, CPU, QUIET)
-    (state,) = (folders.work / "small").glob("encoder-*/checkpoints/checkpoint-2*/optimizer.pt")
+            run_job(run, corpus, context, QUIET)
+    (state,) = (context.work / "small").glob("encoder-*/checkpoints/checkpoint-2*/optimizer.pt")
     folder = state.parents[2]
     whole = state.read_bytes()
     state.write_bytes(b"x")
-    told = rf"{folder.name}: its checkpoint cannot be gone on with .*: delete this folder"
+    told = rf"{folder.name}: cannot resume from its checkpoint .*: delete this folder"
     with pytest.raises(InputError, match=told):
-        make(run, corpus, "full", folders, CPU, QUIET)
+        run_job(run, corpus, context, QUIET)
     state.write_bytes(whole)
     record = folder.with_name(f"{folder.name}.json")
     kept = json.loads(record.read_text())
     record.write_text(json.dumps({**kept, "versions": {"torch": "1.0"}}))
-    with pytest.raises(InputError, match=r"begun with other versions \(torch 1\.0\)"):
-        make(run, corpus, "full", folders, CPU, QUIET)
+    with pytest.raises(InputError, match=r"started with other versions \(torch 1\.0\)"):
+        run_job(run, corpus, context, QUIET)
     shutil.rmtree(folder)  # as told: what was noted of it goes, too
-    assert make(run, corpus, "full", folders, CPU, QUIET).epochs == 1
+    assert run_job(run, corpus, context, QUIET).epochs == 1
     assert json.loads(record.read_text())["versions"] == kept["versions"]

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import io
+from dataclasses import replace
+
 import pytest
 from filelock import FileLock
 from rich.console import Console
 
 from trigner.errors import InputError, TrignerError
-from trigner.studies import Changes, Folders, Options, Room, protocol
-from trigner.studies.search import journal, search, standing
+from trigner.studies import Changes, StudyContext, protocol
+from trigner.studies.search import journal, search, search_state
 
 STUDY = """\
 title: a
@@ -28,37 +31,34 @@ def scored(monkeypatch):
     """Trials without training: the higher the weight, the better; what was tried."""
     tried = []
 
-    def score(run, corpus, folders, options, console):
+    def score(run, corpus, context, console):
         tried.append(run.settings)
         return {"overall": 0.0, "discontinuous": run.settings.triplets.weight / 2}
 
-    monkeypatch.setattr("trigner.studies.search.dev_scores", score)
+    monkeypatch.setattr("trigner.studies.search.trial_job", score)
     return tried
 
 
 @pytest.fixture
 def go(corpus, tmp_path):
     def going(study, folders="a", changes=None):
-        places = Folders(tmp_path / folders / "work", tmp_path / folders / "results")
-        told = []
-        found = search(
+        context = StudyContext(
             study,
             FULL,
-            corpus,
-            changes or Changes(),
-            places,
-            Options("cpu"),
-            Room(1, None, ("cpu",)),
-            QUIET,
-            tell=told.append,
+            tmp_path / folders / "work",
+            tmp_path / folders / "results",
+            changes=changes or Changes(),
+            device="cpu",
         )
-        return found, told, places
+        console = Console(file=io.StringIO(), width=300)
+        found = search(context, corpus, console)
+        return found, console.file.getvalue().splitlines(), context
 
     return going
 
 
 def test_the_best_on_dev_is_found(declare, scored, go):
-    found, told, folders = go(declare(STUDY.format(trials=4)))
+    found, told, context = go(declare(STUDY.format(trials=4)))
     assert len(found.tried) == len(scored) == len(told) == 4
     best = max(scored, key=lambda settings: settings.triplets.weight)
     assert found.best["triplets.weight"] == best.triplets.weight
@@ -67,8 +67,7 @@ def test_the_best_on_dev_is_found(declare, scored, go):
     assert f1s == sorted(f1s, reverse=True)
     assert all(2 <= s.optimisation.batch_size <= 8 for s in scored)
     assert {s.triplets.window for s in scored} <= {None, 5}
-    study = declare(STUDY.format(trials=4))
-    assert standing(study, "small", FULL, Changes(), folders) == found
+    assert search_state(context, "small") == found
 
 
 def test_several_sittings_try_what_one_would(declare, scored, go, monkeypatch):
@@ -77,11 +76,11 @@ def test_several_sittings_try_what_one_would(declare, scored, go, monkeypatch):
     scored.clear()
     go(declare(STUDY.format(trials=2)), "b")
 
-    def killed(run, corpus, folders, options, console):
+    def killed(run, corpus, context, console):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("trigner.studies.search.dev_scores", killed)
+        patch.setattr("trigner.studies.search.trial_job", killed)
         with pytest.raises(KeyboardInterrupt):
             go(declare(STUDY.format(trials=4)), "b")
     go(declare(STUDY.format(trials=4)), "b")
@@ -89,16 +88,16 @@ def test_several_sittings_try_what_one_would(declare, scored, go, monkeypatch):
 
 
 def test_failed_trials_are_counted_and_not_repeated(declare, go, monkeypatch):
-    def fail(run, corpus, folders, options, console):
+    def fail(run, corpus, context, console):
         raise TrignerError("diverged")
 
-    monkeypatch.setattr("trigner.studies.search.dev_scores", fail)
-    with pytest.raises(TrignerError, match="no trial of the search came to an end"):
+    monkeypatch.setattr("trigner.studies.search.trial_job", fail)
+    with pytest.raises(TrignerError, match="no trial of the search was completed"):
         go(declare(STUDY.format(trials=2)))
 
 
 def test_another_search_is_not_gone_on_with(declare, scored, go, corpus):
-    _, _, folders = go(declare(STUDY.format(trials=1)))
+    _, _, context = go(declare(STUDY.format(trials=1)))
     more = declare(STUDY.format(trials=2))
     wider = declare(STUDY.format(trials=1).replace("high: 8", "high: 9"))
     longer = declare(STUDY.format(trials=1) + "base: {optimisation.epochs: 60}\n")
@@ -106,20 +105,21 @@ def test_another_search_is_not_gone_on_with(declare, scored, go, corpus):
         (wider, Changes(), r"search\.ranges\.optimisation\.batch_size\.high"),
         (longer, Changes(), r"settings\.optimisation\.epochs"),
         (more, Changes(encoder="x"), r"settings\.encoder"),
-        (more, Changes(assignments=["seed=3"]), "seeds are declared apart"),
+        (more, Changes(assignments=["seed=3"]), "declare seeds under `seeds`"),
     ):
         with pytest.raises(InputError, match=told):
             go(study, changes=changes)
         with pytest.raises(InputError, match=told):
-            standing(study, "small", FULL, changes, folders)
+            search_state(replace(context, study=study, changes=changes), "small")
     with pytest.raises(
-        InputError, match=r"of a search with other data\.test: give what it was run with"
+        InputError,
+        match=r"the journal of a search with other data\.test: give what it was run with",
     ):
-        standing(more, "small", FULL, Changes(), folders, {**corpus.hashes, "test": "0"})
+        search_state(replace(context, study=more), "small", {**corpus.hashes, "test": "0"})
     assert len(scored) == 1
     go(more)
     assert len(scored) == 2
-    path = journal(declare(STUDY.format(trials=1)), "small", FULL, folders)
+    path = journal(context, "small")
     with FileLock(f"{path}.in-use"), pytest.raises(InputError, match="another process"):
         go(declare(STUDY.format(trials=1)))
     path.write_text("no journal\n")

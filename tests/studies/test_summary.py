@@ -50,13 +50,13 @@ def test_several_baselines_and_one_without_results(finished, corpus):
     ]
     there, back = (summary.comparisons[n].tests["overall"].difference for n in (1, 3))
     assert there == pytest.approx(-back)
-    assert summary.remarks == ("no results of other, so nothing is tested against it",)
+    assert summary.remarks == ("other has no results, so nothing is tested against it",)
 
 
 def test_a_system_at_several_points_is_a_baseline_at_each(declare, corpus, tmp_path):
     study = declare(
         "title: a\nseeds: [1]\nsystems: {with: , without: {triplets.weight: 0}}\n"
-        "axes: {model.lstm_size: [8, 16]}\nbeside: {other: {triplets.margin: 2}}\n"
+        "axes: {model.lstm_size: [8, 16]}\ncompared: {other: {triplets.margin: 2}}\n"
         "report: {baseline: without}\n"
     )
     for run in runs(study, protocol("full")):
@@ -76,7 +76,7 @@ def test_a_baseline_that_is_alone_is_there(declare, corpus, tmp_path):
             result_of(run, corpus, tmp_path)
     summary = summary_of(study, tmp_path, corpus)
     assert (summary.baselines, summary.comparisons) == (("control",), ())
-    assert not any("no results of" in remark for remark in summary.remarks)
+    assert not any("has no results" in remark for remark in summary.remarks)
 
 
 def test_what_is_uneven_is_told(declare, corpus, tmp_path):
@@ -88,7 +88,7 @@ def test_what_is_uneven_is_told(declare, corpus, tmp_path):
     systems = gather(runs(study, protocol("full")), [made, bare], corpus.hashes)
     summary = summarise("small", systems, ["control"])
     told = "\n".join(summary.remarks)
-    assert "window=none: 0 of 2 seeds are there" in told
+    assert "window=none: 0 of 2 seeds have results" in told
     assert "without the model chosen by discontinuous F1: window=5-1-" in told
     assert "without predictions, so in no test: control-1-" in told
     assert told.endswith(": odd")

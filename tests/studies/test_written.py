@@ -3,6 +3,8 @@ from __future__ import annotations
 import csv
 import io
 
+from pandas import DataFrame
+
 from trigner.studies import protocol, runs
 from trigner.studies.layout import Figure, Report, Section, Table
 from trigner.studies.results import read_results
@@ -10,12 +12,10 @@ from trigner.studies.summary import gather, summarise
 from trigner.studies.written import (
     as_markdown,
     as_page,
-    figure_files,
-    runs_csv,
-    significance_csv,
-    summary_csv,
+    report_files,
 )
 
+CELLS = DataFrame({"a": ["x|y", "<i>"], "b": ["**1.00**", "`sig:1|2`"]})
 REPORT = Report(
     "Title & more",
     ("About it.",),
@@ -23,7 +23,11 @@ REPORT = Report(
         Section(
             "One",
             ("Told.",),
-            (Table("T", ("a", "b"), (("x|y", "**1.00**"), ("<i>", "`sig:1|2`")), "Note."),),
+            (
+                Table(
+                    "T", DataFrame({"a": ["x|y", "<i>"], "b": ["**1.00**", "`sig:1|2`"]}), "Note."
+                ),
+            ),
             (Figure("gaps", "Drawn", "<svg><text>7</text></svg>"),),
             ("a remark",),
         ),
@@ -36,11 +40,10 @@ def test_markdown():
     assert text.startswith("# Title & more\n\nAbout it.\n\n## One\n\nTold.\n\n**T**\n\n| a | b |\n")
     assert "| --- | ---: |\n| x\\|y | **1.00** |\n" in text
     assert text.endswith("Note.\n\n![Drawn](gaps.svg)\n\n*Drawn.*\n\n- a remark\n")
-    assert figure_files(REPORT) == {"gaps.svg": "<svg><text>7</text></svg>\n"}
 
 
 def test_prose_is_not_lined_up_as_numbers_are():
-    table = Table("T", ("a", "b"), (("x", "much to read"),), prose=True)
+    table = Table("T", DataFrame({"a": ["x"], "b": ["much to read"]}), prose=True)
     report = Report("R", (), (Section("One", (), (table,)),))
     assert "| --- | --- |" in as_markdown(report)
     assert '<table class="prose">' in as_page(report)
@@ -63,15 +66,17 @@ def test_numbers_as_csv(finished, corpus):
     study, results = finished
     systems = gather(runs(study, protocol("full")), read_results(results, "small"), corpus.hashes)
     summary = summarise("small", systems, ["control"])
-    rows = list(csv.DictReader(io.StringIO(runs_csv([summary]))))
+    files = report_files(REPORT, [summary])
+    assert files["gaps.svg"] == "<svg><text>7</text></svg>\n"
+    rows = list(csv.DictReader(io.StringIO(files["runs.csv"])))
     assert len(rows) == 6 * 2 * 2 * 3
     assert rows[0]["system"] == "window=none"
     assert {row["part"] for row in rows} == {"dev", "test"}
     hashes = {f"{part}_data": digest for part, digest in corpus.hashes.items()}
     assert all(row.items() >= hashes.items() for row in rows)
-    table = list(csv.DictReader(io.StringIO(summary_csv([summary]))))
+    table = list(csv.DictReader(io.StringIO(files["summary.csv"])))
     assert len(table) == 3 * 2 * 2 * 3 * 3
-    tested = list(csv.DictReader(io.StringIO(significance_csv([summary]))))
+    tested = list(csv.DictReader(io.StringIO(files["significance.csv"])))
     assert len(tested) == 2 * 2 * 3
     assert {row["baseline"] for row in tested} == {"control"}
     assert all(0 <= float(row["p_bootstrap"]) <= 1 for row in tested)

@@ -19,10 +19,14 @@ def document(number: int, text: str, *mentions: Sequence[int], label: str = "ADR
     return document_of(f"d{number}", text.split(), own)
 
 
+def sentences_of(documents):
+    return [sentence for own in documents for sentence in segment(own).sentences]
+
+
 def made_of(*documents, settings=ALWAYS, seed=1):
     """Each new sentence's text and its mentions' words."""
     found = {}
-    for one in coordinations(documents, settings, seed):
+    for one in coordinations(sentences_of(documents), settings, seed):
         (sentence,) = segment(one).sentences
         found[one.text] = sorted(
             " ".join(sentence.words[i] for i in m.words) for m in sentence.mentions
@@ -92,7 +96,7 @@ def test_one_of_the_two_mentions_is_discontinuous():
         document(1, "mild head ache", (1, 2)),
         document(2, "mild tooth ache", (1, 2)),
     ]
-    for one in coordinations(documents, ALWAYS, 3):
+    for one in coordinations(sentences_of(documents), ALWAYS, 3):
         (sentence,) = segment(one).sentences
         assert sorted(m.is_discontinuous for m in sentence.mentions) == [False, True]
 
@@ -111,11 +115,11 @@ def test_what_is_left_alone():
 def test_no_more_than_asked_and_the_same_again():
     documents = [document(n, f"{word} failure", (0, 1)) for n, word in enumerate("abcdefgh")]
     half = SamplingSettings(coordination=0.5)
-    found = coordinations(documents, half, 1)
+    found = coordinations(sentences_of(documents), half, 1)
     assert len(found) == 4
-    assert found == coordinations(documents, half, 1)
-    assert found != coordinations(documents, half, 2)
-    assert coordinations(documents, SamplingSettings(), 1) == []
+    assert found == coordinations(sentences_of(documents), half, 1)
+    assert found != coordinations(sentences_of(documents), half, 2)
+    assert coordinations(sentences_of(documents), SamplingSettings(), 1) == []
 
 
 @given(
@@ -137,7 +141,7 @@ def test_mentions_keep_their_words(drawn, seed):
         for s in segment(d).sentences
         for m in s.mentions
     }
-    for one in coordinations(documents, ALWAYS, seed):
+    for one in coordinations(sentences_of(documents), ALWAYS, seed):
         (sentence,) = segment(one).sentences
         assert 2 <= len(sentence.mentions) <= MEMBERS
         for mention in sentence.mentions:

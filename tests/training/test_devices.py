@@ -6,7 +6,7 @@ import pytest
 import torch
 from accelerate.state import AcceleratorState, PartialState
 
-from trigner.training.devices import OneDevice, seed_everything
+from trigner.training.devices import OneDevice, deterministic
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def four_gpus(monkeypatch):
 
 @pytest.mark.parametrize("place", ["cuda", "cuda:0", "cuda:3"])
 def test_one_of_several_gpus_is_used_and_it_is_the_one_asked_for(four_gpus, tmp_path, place):
-    arguments = OneDevice(str(tmp_path), place=place, per_device_train_batch_size=5)
+    arguments = OneDevice(str(tmp_path), device_name=place, per_device_train_batch_size=5)
     assert arguments.device == torch.device(place)
     assert PartialState().device == torch.device(place)
     assert four_gpus[-1] == place
@@ -32,7 +32,7 @@ def test_one_of_several_gpus_is_used_and_it_is_the_one_asked_for(four_gpus, tmp_
 
 
 def test_the_cpu_is_used_beside_gpus(four_gpus, tmp_path):
-    arguments = OneDevice(str(tmp_path), place="cpu")
+    arguments = OneDevice(str(tmp_path), device_name="cpu")
     assert arguments.device == PartialState().device == torch.device("cpu")
     assert arguments.n_gpu == 0
     assert four_gpus == []
@@ -41,34 +41,47 @@ def test_the_cpu_is_used_beside_gpus(four_gpus, tmp_path):
 @pytest.fixture
 def switches(monkeypatch):
     """What torch was told to do the same way every time; nothing is really switched."""
-    told = []
+    calls = []
     monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", "")  # so that it is put back afterwards
     monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG")
     monkeypatch.setattr(torch.backends.cudnn, "deterministic", False)
     monkeypatch.setattr(torch.utils.deterministic, "fill_uninitialized_memory", True)
-    monkeypatch.setattr(torch.backends.cuda, "enable_mem_efficient_sdp", told.append)
+    monkeypatch.setattr(torch.backends.cuda, "enable_mem_efficient_sdp", calls.append)
+    monkeypatch.setattr(torch.backends.cuda, "mem_efficient_sdp_enabled", lambda: True)
     monkeypatch.setattr(
         torch,
         "use_deterministic_algorithms",
-        lambda mode, warn_only: told.append((mode, warn_only)),
+        lambda mode, warn_only: calls.append((mode, warn_only)),
     )
-    return told
+    return calls
 
 
-def test_the_same_result_every_time_on_cuda(switches, monkeypatch):
-    seed_everything(3, torch.device("cuda", 1))
-    assert switches == [False, (True, True)]
-    assert torch.backends.cudnn.deterministic
-    assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
+def test_the_same_result_every_time_on_cuda_and_the_flags_as_before_afterwards(
+    switches, monkeypatch
+):
+    with deterministic(3, torch.device("cuda", 1)):
+        assert switches == [False, (True, True)]
+        assert torch.backends.cudnn.deterministic
+        assert not torch.utils.deterministic.fill_uninitialized_memory
+        assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
+    assert switches[2:] == [True, (False, False)]
+    assert not torch.backends.cudnn.deterministic
+    assert torch.utils.deterministic.fill_uninitialized_memory
     monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":16:8")
-    seed_everything(3, torch.device("cuda"))
-    assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":16:8"
+    with deterministic(3, torch.device("cuda")):
+        assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":16:8"
+
+
+def test_flags_are_restored_after_an_error(switches):
+    with pytest.raises(KeyboardInterrupt), deterministic(3, torch.device("cuda")):
+        raise KeyboardInterrupt
+    assert switches[2:] == [True, (False, False)]
 
 
 def test_a_cpu_needs_no_more_than_a_seed(switches):
-    seed_everything(3, torch.device("cpu"))
-    first = torch.rand(2)
-    seed_everything(3, torch.device("cpu"))
-    assert torch.rand(2).equal(first)
+    with deterministic(3, torch.device("cpu")):
+        first = torch.rand(2)
+    with deterministic(3, torch.device("cpu")):
+        assert torch.rand(2).equal(first)
     assert switches == []
     assert "CUBLAS_WORKSPACE_CONFIG" not in os.environ

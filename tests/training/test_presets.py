@@ -6,7 +6,7 @@ import pytest
 
 from trigner.errors import InputError
 from trigner.networks.pretrained import ENCODERS
-from trigner.schemes import SCHEMES
+from trigner.systems.taggers import TAGGERS
 from trigner.training import resolve
 
 
@@ -82,7 +82,7 @@ def test_toes_released_set_up():
 
 
 def test_toe_is_clean_with_its_own_convolutions():
-    settings = resolve(preset="clean", options={"scheme": "toe"})
+    settings = resolve(preset="clean", options={"system": "toe"})
     assert settings.model.co_predictor == "trigner"
     assert (settings.model.dilations, settings.model.chained) == ((1, 2), False)
     assert settings.model.toe.mask_padding
@@ -102,9 +102,9 @@ def test_clean_weighs_triplets_less_than_the_paper():
     assert resolve(preset="paper").triplets.weight == 1.0
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_the_default_preset_suits_every_scheme(scheme):
-    settings = resolve(options={"scheme": scheme})
+@pytest.mark.parametrize("system", TAGGERS)
+def test_the_default_preset_suits_every_tag_scheme(system):
+    settings = resolve(options={"system": system})
     assert settings.preset == "best"
     assert settings.sampling.coordination == 0.5
     assert (settings.optimisation.bias_init, settings.optimisation.beta2) == (True, 0.98)
@@ -113,20 +113,20 @@ def test_the_default_preset_suits_every_scheme(scheme):
 
 @pytest.mark.parametrize("scheme", ["corro", "biohd", "biohd1234", "bio"])
 def test_sequence_schemes_need_neither_special_words_nor_triplets(scheme):
-    settings = resolve(options={"scheme": scheme})
+    settings = resolve(options={"system": scheme})
     assert settings.model.leading_words == ()
     assert settings.triplets.weight == 0
-    told = f"the scheme {scheme} has no word pairs: triplets.weight must be 0"
+    told = f"the system {scheme} has no word pairs: triplets.weight must be 0"
     with pytest.raises(InputError, match=told):
-        resolve(options={"scheme": scheme}, assignments=["triplets.weight=0.1"])
+        resolve(options={"system": scheme}, assignments=["triplets.weight=0.1"])
     with pytest.raises(InputError, match=told):
-        resolve(options={"scheme": scheme}, preset="paper")
+        resolve(options={"system": scheme}, preset="paper")
 
 
-@pytest.mark.parametrize("options", [{}, {"scheme": "mac_minimal"}])
+@pytest.mark.parametrize("options", [{}, {"system": "mac_minimal"}])
 def test_the_released_setting_of_mac(options):
     settings = resolve(preset="paper-mac", options=options)
-    assert settings.system == options.get("scheme", "mac")
+    assert settings.system == options.get("system", "mac")
     assert settings.encoder in ENCODERS
     assert settings.model.leading_words == ()
     assert settings.triplets.weight == 0
@@ -145,7 +145,7 @@ def test_mac_has_triplets_of_both_sources(scheme):
     for source in ("logits", "grid"):
         settings = resolve(
             preset="clean",
-            options={"scheme": scheme},
+            options={"system": scheme},
             assignments=[f"triplets.source={source}"],
         )
         assert settings.triplets.weight == 0.001

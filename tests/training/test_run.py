@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import shutil
+from dataclasses import replace
 from io import StringIO
 from types import SimpleNamespace
 
@@ -13,17 +13,19 @@ from rich.console import Console
 from safetensors.torch import load_file
 from transformers import TrainerCallback
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
-from trigner.training.objective import Objective
 
 from tiny_encoders import tiny_encoder
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import score
 from trigner.mentions import Document, Entity
+from trigner.model_folder import read_description
 from trigner.networks import load
+from trigner.tagging.objective import Objective
 from trigner.training import resolve, train
+from trigner.training.checkpoint import identity
 from trigner.training.ema import ExponentialMovingAverage
 from trigner.training.progress import ShowProgress
-from trigner.training.trainer import KeepBest, TaggerTrainer
+from trigner.training.trainer import KeepBest, SystemTrainer
 
 SMALL = [
     "model.lstm_size=8",
@@ -60,7 +62,8 @@ def encoder(tmp_path_factory):
 def run(encoder, out, *assignments, preset=None, small=SMALL, **options):
     settings = resolve(
         preset=preset,
-        assignments=[*small, *assignments],
+        assignments=assignments,
+        shared=small,
         options={"encoder": encoder and str(encoder)},
         init_from=options.get("init_from"),
     )
@@ -68,7 +71,7 @@ def run(encoder, out, *assignments, preset=None, small=SMALL, **options):
 
 
 def weights(trained):
-    return trained.best.model.tagger.parameters()
+    return load(trained.best.folder).tagger.parameters()
 
 
 @pytest.mark.parametrize(
@@ -111,23 +114,24 @@ def test_a_training_leaves_a_model_and_nothing_unfinished(encoder, tmp_path, ass
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_epochs_are_judged_as_they_are_trained_and_the_kept_model_in_full_precision(
+def test_epochs_are_scored_as_they_are_trained_and_the_checkpoint_in_full_precision(
     encoder, tmp_path, monkeypatch, precision
 ):
     mixed = []
     counted = SimpleNamespace(f1=0.5, precision=0.5, recall=0.5)
 
-    def judged(dev, found, *args, **kwargs):
+    def scored(dev, found, *args, **kwargs):
         mixed.append(torch.is_autocast_enabled("cpu"))
         if mixed[-1]:
             return SimpleNamespace(overall=counted, discontinuous=counted)
         return score(dev, found, *args, **kwargs)
 
-    monkeypatch.setattr("trigner.training.run.score", judged)
+    monkeypatch.setattr("trigner.training.run.score", scored)
+    monkeypatch.setattr("trigner.training.checkpoint.score", scored)
     trained = run(encoder, tmp_path / "m", f"optimisation.precision={precision}")
     assert mixed == [precision == "bfloat16"] * 3 + [False]
-    told = load(tmp_path / "m").provenance["dev"]["scores"]
-    assert told["f1"] == trained.best.scores.overall.f1 != 0.5
+    reported = read_description(tmp_path / "m").provenance.dev.scores
+    assert reported["f1"] == trained.best.scores.overall.f1 != 0.5
 
 
 def test_the_optimiser_is_what_the_settings_say(encoder, tmp_path, monkeypatch):
@@ -142,7 +146,7 @@ def test_the_optimiser_is_what_the_settings_say(encoder, tmp_path, monkeypatch):
 
 def test_the_w2ner_preset_trains(encoder, tmp_path):
     trained = run(encoder, tmp_path / "m", preset="w2ner")
-    assert trained.best.model.offset == 0
+    assert load(trained.best.folder).offset == 0
 
 
 def test_equal_seeds_give_equal_models(encoder, tmp_path):
@@ -175,8 +179,8 @@ def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeyp
         with pytest.raises(KeyboardInterrupt):
             run(encoder, tmp_path / "parts", chosen)
     assert (tmp_path / "parts" / "checkpoints").is_dir()
-    with pytest.raises(InputError, match=r"started with other settings\.task\.tag_weight"):
-        run(encoder, tmp_path / "parts", chosen, "task.tag_weight=3", resume=True)
+    with pytest.raises(InputError, match=r"started with other settings\.optimisation\.warmup"):
+        run(encoder, tmp_path / "parts", chosen, "optimisation.warmup=0", resume=True)
     with pytest.raises(
         InputError, match=r"settings\.preset.*; resume with the same, --preset best"
     ):
@@ -227,7 +231,7 @@ def test_a_full_disk_leaves_no_model_and_says_so(encoder, tmp_path, monkeypatch)
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("trigner.networks.model.save_file", full)
+    monkeypatch.setattr("trigner.tagging.system.save_file", full)
     with pytest.raises(TrignerError, match="No space left on device"):
         run(encoder, tmp_path / "m")
     assert not (tmp_path / "m" / "trigner.json").exists()
@@ -247,23 +251,23 @@ def test_patience_stops_after_more_than_that_many_epochs(encoder, tmp_path):
     assert trained.epochs == 4
 
 
-def test_a_loss_that_is_no_number_ends_the_training_and_names_the_update(encoder, tmp_path):
-    with pytest.raises(TrignerError, match=r"the loss is no number at update 2: .*lr$"):
+def test_a_loss_that_is_nan_ends_the_training_and_names_the_update(encoder, tmp_path):
+    with pytest.raises(TrignerError, match=r"the loss is NaN or infinite at update 2: .*lr$"):
         run(encoder, tmp_path / "m", "optimisation.learning_rate=1e38", "optimisation.warmup=0")
     assert not (tmp_path / "m" / "trigner.json").exists()
     assert not list((tmp_path / "m").glob("checkpoints/*"))
 
 
-def test_weights_that_are_no_numbers_are_never_saved(encoder, tmp_path, monkeypatch):
+def test_weights_that_are_nan_are_never_saved(encoder, tmp_path, monkeypatch):
     forward = Objective.forward
 
     def finite_with_a_gradient_that_is_none(self, *args, **inputs):
-        loss = forward(self, *args, **inputs)
-        return loss + (0 * loss).sqrt()
+        losses = forward(self, *args, **inputs)
+        return replace(losses, total=losses.total + (0 * losses.total).sqrt())
 
     monkeypatch.setattr(Objective, "forward", finite_with_a_gradient_that_is_none)
     changes = ("optimisation.batch_size=12", "optimisation.precision=bfloat16")
-    with pytest.raises(TrignerError, match=r"no numbers after update 1: .*precision=float32"):
+    with pytest.raises(TrignerError, match=r"NaN or infinite after update 1: .*precision=float32"):
         run(encoder, tmp_path / "m", *changes)
     assert not (tmp_path / "m" / "trigner.json").exists()
 
@@ -273,12 +277,12 @@ def test_starting_from_another_model_takes_over_what_it_is_made_of(encoder, tmp_
     run(encoder, first)
     quick = ["optimisation.epochs=1"]
     trained = run(None, second, small=quick, init_from=first)
-    assert trained.best.model.scheme.labels == ("ADR",)
-    assert trained.best.model.network == load(first).network
-    provenance = trained.best.model.provenance
-    assert provenance["settings"]["encoder"] == str(encoder)
-    weights = hashlib.sha256((first / "model.safetensors").read_bytes()).hexdigest()
-    assert provenance["init_from"] == {"model": str(first), "weights": weights}
+    assert trained.best.description.labels == ("ADR",)
+    assert load(second).network == load(first).network
+    provenance = trained.best.description.provenance
+    assert provenance.settings["encoder"] == str(encoder)
+    weights = identity(first)
+    assert provenance.init_from == {"model": str(first), "weights": weights}
     assert json.loads((second / "run.json").read_text())["init_from"] == weights
 
 
@@ -295,22 +299,22 @@ def test_resuming_with_another_start_is_refused(encoder, tmp_path):
 def test_starting_from_a_model_that_does_not_fit(encoder, tmp_path):
     run(encoder, tmp_path / "first")
     for changes, message in (
-        ({"small": ["model.chained=false"]}, r"was trained with other network\.chained"),
-        ({"small": ["scheme=other"]}, "was trained with other scheme"),
-        ({"small": [], "preset": "paper"}, r"other .*network\.pair_map.* leave them"),
+        ({"small": ["model.chained=false"]}, r"was trained with other model\.chained"),
+        ({"small": ["system=toe"]}, "was trained with other system"),
+        ({"small": [], "preset": "paper"}, r"other .*model\.pair_map.* omit them"),
     ):
         with pytest.raises(InputError, match=message):
             run(encoder, tmp_path / "third", init_from=tmp_path / "first", **changes)
     with pytest.raises(InputError, match="was trained with other encoder"):
         run("minilm", tmp_path / "third", init_from=tmp_path / "first")
     settings = resolve(options={"encoder": str(encoder)})
-    with pytest.raises(InputError, match="other network settings"):
+    with pytest.raises(InputError, match="other model settings"):
         train(settings, DOCUMENTS, DOCUMENTS, tmp_path / "m", init_from=tmp_path / "first")
-    shutil.rmtree(tmp_path / "first" / "encoder")
-    with pytest.raises(InputError, match=r"has no encoder/config\.json"):
-        run(encoder, tmp_path / "fourth", init_from=tmp_path / "first")
     (tmp_path / "first" / "model.safetensors").unlink()
     with pytest.raises(InputError, match=r"has no model\.safetensors"):
+        run(encoder, tmp_path / "fourth", init_from=tmp_path / "first")
+    shutil.rmtree(tmp_path / "first" / "encoder")
+    with pytest.raises(InputError, match=r"has no encoder/config\.json"):
         run(encoder, tmp_path / "fourth", init_from=tmp_path / "first")
 
 
@@ -330,7 +334,7 @@ def test_a_disk_that_fills_up_at_a_checkpoint_is_told_and_resumable(encoder, tmp
         raise RuntimeError("PytorchStreamWriter failed writing file data/0")
 
     with monkeypatch.context() as patch:
-        patch.setattr("trigner.training.trainer.TaggerTrainer._save_checkpoint", full)
+        patch.setattr("trigner.training.trainer.SystemTrainer._save_checkpoint", full)
         with pytest.raises(RuntimeError, match="StreamWriter"):  # not the disk: not hidden
             run(encoder, tmp_path / "m")
         usage = SimpleNamespace(free=1000)
@@ -355,7 +359,7 @@ def test_a_wrong_resumption_is_refused_before_an_encoder_is_loaded(encoder, tmp_
     def create(*_):
         raise AssertionError("an encoder was loaded")
 
-    monkeypatch.setattr("trigner.training.run.create", create)
+    monkeypatch.setattr("trigner.tagging.system.create", create)
     with pytest.raises(InputError, match=r"started with other settings\.seed"):
         run(encoder, tmp_path / "m", "seed=4", resume=True)
 
@@ -380,23 +384,23 @@ def too_large_for_memory(monkeypatch, limit):
     monkeypatch.setattr(Objective, "forward", failing)
 
 
-def test_batches_are_halved_when_memory_does_not_suffice(encoder, tmp_path, monkeypatch):
+def test_batches_are_halved_when_out_of_memory(encoder, tmp_path, monkeypatch):
     four = "optimisation.batch_size=4"
     expected = run(encoder, tmp_path / "b", four, "optimisation.cell_budget=288")
     too_large_for_memory(monkeypatch, 288)
     console = Console(file=StringIO(), width=200)
-    settings = resolve(assignments=[*SMALL, four], options={"encoder": str(encoder)})
+    settings = resolve(assignments=[four], shared=SMALL, options={"encoder": str(encoder)})
     trained = train(settings, DOCUMENTS, DOCUMENTS[:2], tmp_path / "a", console=console)
     told = console.file.getvalue()
     # Four sentences of up to 12 words, special words included, have 576 word pairs.
-    assert told.count("memory did not suffice") == 1
+    assert told.count("out of memory") == 1
     assert "starting again with cell_budget=288" in told
-    used = trained.best.model.provenance["settings"]["optimisation"]
+    used = trained.best.description.provenance.settings["optimisation"]
     assert used["cell_budget"] == 288
-    signature = trained.best.model.provenance["train"]["signature"]
-    assert signature == expected.best.model.provenance["train"]["signature"]
-    for name, value in expected.best.model.tagger.state_dict().items():
-        assert trained.best.model.tagger.state_dict()[name].equal(value), name
+    assert trained.data.signature == expected.data.signature
+    found = load(trained.best.folder).tagger.state_dict()
+    for name, value in load(expected.best.folder).tagger.state_dict().items():
+        assert found[name].equal(value), name
     again = train(settings, DOCUMENTS, DOCUMENTS[:2], tmp_path / "a", resume=True, console=QUIET)
     assert again.best.scores == trained.best.scores
 
@@ -414,7 +418,7 @@ def test_a_budget_too_small_for_one_sentence(encoder, tmp_path):
 
 def test_two_epochs_are_kept_when_two_scores_choose(encoder, tmp_path, monkeypatch):
     chosen = iter([(0.1, 0.3), (0.3, 0.2), (0.2, 0.1)])
-    evaluate = TaggerTrainer.evaluate
+    evaluate = SystemTrainer.evaluate
 
     def scored(self, *args, **kwargs):
         overall, discontinuous = next(chosen)
@@ -423,13 +427,13 @@ def test_two_epochs_are_kept_when_two_scores_choose(encoder, tmp_path, monkeypat
         self._score_dev = lambda: SimpleNamespace(overall=count, discontinuous=parted)
         return evaluate(self, *args, **kwargs)
 
-    monkeypatch.setattr(TaggerTrainer, "evaluate", scored)
+    monkeypatch.setattr(SystemTrainer, "evaluate", scored)
     trained = run(encoder, tmp_path / "m", also_keep=["discontinuous"])
-    assert trained.best.model.provenance["dev"]["epoch"] == 2
-    other = trained.also["discontinuous"].model
-    assert other.provenance["dev"]["epoch"] == 1
-    assert other.provenance["calibration"]
-    assert load(tmp_path / "m" / "discontinuous").provenance == other.provenance
+    assert trained.best.epoch == 2
+    other = trained.also["discontinuous"]
+    assert other.epoch == 1
+    assert other.description.provenance.calibration
+    assert read_description(tmp_path / "m" / "discontinuous") == other.description
     assert [entry["eval_f1"] for entry in trained.history] == [0.1, 0.3, 0.2]
     again = run(encoder, tmp_path / "m", also_keep=["discontinuous"], resume=True)
     assert (again.history, again.epochs) == (trained.history, 3)
@@ -437,14 +441,15 @@ def test_two_epochs_are_kept_when_two_scores_choose(encoder, tmp_path, monkeypat
         run(encoder, tmp_path / "m", resume=True)
 
 
-def test_an_epoch_that_two_scores_chose_is_judged_once(encoder, tmp_path):
+def test_an_epoch_that_two_scores_chose_is_scored_once(encoder, tmp_path):
     trained = run(encoder, tmp_path / "m", also_keep=["overall"])
-    assert trained.also["overall"] is trained.best
-    assert load(tmp_path / "m" / "overall").provenance == load(tmp_path / "m").provenance
+    assert trained.also["overall"].scores is trained.best.scores
+    both = [read_description(folder) for folder in (tmp_path / "m" / "overall", tmp_path / "m")]
+    assert both[0] == both[1] == trained.best.description
     weights = tmp_path / "m" / "overall" / "model.safetensors"
     before = weights.stat().st_mtime_ns
     again = run(encoder, tmp_path / "m", also_keep=["overall"], resume=True)
-    assert again.also["overall"] is again.best
+    assert again.also["overall"].scores is again.best.scores
     assert weights.stat().st_mtime_ns == before
 
 

@@ -4,7 +4,6 @@ import pytest
 
 from trigner.errors import InputError
 from trigner.training import PRESETS, resolve
-from trigner.training.presets import SCHEME_SETTINGS
 
 
 def test_the_order_of_precedence(tmp_path):
@@ -50,10 +49,10 @@ def test_both_co_predictors_have_pair_states():
 
 def test_heads_divide_the_states():
     sizes = ["model.lstm_size=516", "model.toe.heads=12"]
-    assert resolve(options={"scheme": "toe"}, assignments=sizes).network.toe.heads == 12
+    assert resolve(options={"system": "toe"}, assignments=sizes).model.toe.heads == 12
     with pytest.raises(InputError, match=r"toe\.heads must divide .*: 516 / 8"):
-        resolve(options={"scheme": "toe"}, assignments=sizes[:1])
-    assert resolve(assignments=sizes[:1]).network.lstm_size == 516
+        resolve(options={"system": "toe"}, assignments=sizes[:1])
+    assert resolve(assignments=sizes[:1]).model.lstm_size == 516
 
 
 @pytest.mark.parametrize(
@@ -102,14 +101,14 @@ def test_files_that_are_none(tmp_path):
 @pytest.mark.parametrize(
     ("preset", "scheme", "told"),
     [
-        (None, "w2ner", "the preset best with the scheme w2ner trains .* or --preset clean"),
-        ("w2ner", "w2ner", "the preset w2ner with the scheme w2ner trains without triplets"),
-        ("clean", "corro", "the preset clean with the scheme corro trains without triplets"),
+        (None, "w2ner", "the preset best with the system w2ner trains .* or --preset clean"),
+        ("w2ner", "w2ner", "the preset w2ner with the system w2ner trains without triplets"),
+        ("clean", "corro", "the preset clean with the system corro trains without triplets"),
     ],
 )
 def test_settings_of_triplets_that_change_nothing_are_refused(preset, scheme, told):
     with pytest.raises(InputError, match=rf"triplets\.window changes nothing: {told}"):
-        resolve(preset=preset, assignments=["triplets.window=5"], options={"scheme": scheme})
+        resolve(preset=preset, assignments=["triplets.window=5"], options={"system": scheme})
 
 
 def test_triplets_are_chosen_by_their_weight():
@@ -144,12 +143,45 @@ def test_unknown_settings_are_told_with_what_there_is(assignment, told):
     assert told in str(raised.value)
 
 
-def test_what_a_scheme_needs_stands_between_defaults_and_preset(monkeypatch):
-    needs = {"network": {"special_words": False, "channels": 7}, "triplets": {"weight": 0}}
-    monkeypatch.setitem(SCHEME_SETTINGS, "flat", needs)
-    chosen = resolve(options={"scheme": "flat"}, assignments=["model.channels=9"])
-    assert (chosen.network.special_words, chosen.triplets.weight) == (False, 0)
-    assert chosen.network.channels == 9
-    with pytest.raises(InputError, match="flat has no word pairs"):
-        resolve(options={"scheme": "flat"}, assignments=["triplets.weight=1"])
-    assert resolve().network.special_words
+def test_what_a_system_needs_stands_between_defaults_and_preset():
+    chosen = resolve(options={"system": "bio"})
+    assert (chosen.model.special_words, chosen.triplets.weight) == (False, 0)
+    own = resolve(options={"system": "bio"}, assignments=["model.special_words=true"])
+    assert own.model.special_words
+    with pytest.raises(InputError, match="the system bio has no word pairs"):
+        resolve(options={"system": "bio"}, assignments=["triplets.weight=1"])
+    assert resolve().model.special_words
+    assert resolve(options={"system": "toe"}).model.dilations == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("former", "current"),
+    [
+        ("network.lstm_size=8", "model.lstm_size"),
+        ("scheme=mac", "system"),
+        ("optimisation.encoder_rate=1e-5", "optimisation.encoder_lr"),
+        ("optimisation.clip=1", "optimisation.max_grad_norm"),
+        ("optimisation.averaging=0.9", "optimisation.ema_decay"),
+        ("optimisation.prior=true", "optimisation.bias_init"),
+        ("sampling.coordinated=1", "sampling.coordination"),
+    ],
+)
+def test_a_setting_that_has_changed_its_name_is_refused_with_the_new_one(former, current):
+    name = former.partition("=")[0]
+    with pytest.raises(InputError, match=rf"{name} is called {current}\b.* now"):
+        resolve(assignments=[former])
+
+
+def test_what_a_system_does_not_read_is_refused_unless_it_is_shared():
+    with pytest.raises(InputError, match=r"task\.tag_weight changes nothing: the system toe does"):
+        resolve(options={"system": "toe"}, assignments=["task.tag_weight=2"])
+    resolve(options={"system": "toe"}, shared=["task.tag_weight=2"])
+
+
+def test_the_identity_holds_what_the_system_reads():
+    bio = resolve(options={"system": "bio"})
+    other = resolve(options={"system": "bio"}, shared=["model.channels=7", "task.tag_weight=2"])
+    assert bio != other
+    assert bio.identity() == other.identity()
+    w2ner = [resolve(shared=[f"task.tag_weight={n}"]).identity() for n in (1, 2)]
+    assert w2ner[0] != w2ner[1]

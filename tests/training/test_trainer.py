@@ -61,7 +61,7 @@ def test_an_unknown_tracker_is_refused(tmp_path):
             OptimisationSettings(),
             seed=1,
             updates=1,
-            place=torch.device("cpu"),
+            device=torch.device("cpu"),
             report_to=["wanbd"],
         )
 

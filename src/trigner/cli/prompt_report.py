@@ -97,13 +97,13 @@ def write_results(
     """Writes each variant's files below `out`, and the page with all variants and `models`."""
     chosen = FORMATS[format]
     file = PREDICTIONS if chosen.writes_folder else PREDICTIONS + chosen.endings[0]
-    for extraction in runs:
-        folder = out / extraction.variant.name
-        tell(write(extraction.predicted[_SHOWN_REPAIR], folder / file, format=format).notices())
-        write_sentences(folder / SENTENCES, task, extraction)
-        write_text(folder / REPORT, json.dumps(extraction.as_json(), indent=1) + "\n")
+    for run in runs:
+        folder = out / run.variant.name
+        tell(write(run.predicted[_SHOWN_REPAIR], folder / file, format=format).notices())
+        write_sentences(folder / SENTENCES, task, run)
+        write_text(folder / REPORT, json.dumps(run.as_json(), indent=1) + "\n")
     if html is not None:
-        systems = {extraction.variant.name: extraction.predicted[_SHOWN_REPAIR] for extraction in runs}
+        systems = {run.variant.name: run.predicted[_SHOWN_REPAIR] for run in runs}
         for name, model in models.items():
             extract = load_extractor(model, device="auto", batch_size=32)
             extraction = extract.documents(task.documents)

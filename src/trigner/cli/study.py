@@ -2,138 +2,175 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Concatenate, ParamSpec
 
 import typer
 from rich.table import Table
 
 from trigner.cli.options import Device, From, Json, ReportTo, SkipBad
-from trigner.cli.output import comma_list, errors, print_json, results, tell
+from trigner.cli.output import comma_list, errors, print_json, results
 from trigner.errors import InputError, require_extra
 
 if TYPE_CHECKING:
-    from trigner.studies import Setup
+    from trigner.studies import StudyContext
+    from trigner.studies.results import Result
+
+P = ParamSpec("P")
 
 study = typer.Typer(
     name="study",
-    help="Compare systems by declared grids of runs, with several seeds and tests of significance.",
+    help="Compare systems: declared grids of runs, several seeds, significance tests, one report.",
     no_args_is_help=True,
     epilog="Studies that come with trigner: overall, control, best, beyond, systems, selection,"
     " source, pairing, window, margin, learning-rate, encoders, adaptation, pair-map, triplets,"
-    " search, paper-cadec, paper-share13, paper-share14. Or name a file of your own.",
+    " search, paper-cadec, paper-share13, paper-share14. Or give a YAML file of your own.",
 )
 
-Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="A study that comes with trigner, or a YAML file.")
-]
-Data = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--data",
-        metavar="[NAME=]DIR",
-        help="A corpus with the parts train, dev and test; several times for several. Results call"
-        " it NAME, else as the study or the folder does.",
-    ),
-]
-Out = Annotated[
-    Path, typer.Option("--out", help="Folder for runs at work and, with no --results, results.")
-]
-Results = Annotated[
-    Path | None, typer.Option("--results", help="Folder for finished runs, such as a repository's.")
-]
-EncoderOption = Annotated[
-    str | None,
-    typer.Option("--encoder", help="Encoder of all runs, in place of the declared one."),
-]
-ProtocolOption = Annotated[
-    str | None,
-    typer.Option(
-        "--protocol", help="full; cpu or dense: fewer documents and epochs, only to compare."
-    ),
-]
-Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="One setting of all runs, over the declared."),
-]
-Seeds = Annotated[
-    str | None, typer.Option("--seeds", metavar="1,2", help="In place of the declared seeds.")
-]
-Only = Annotated[
-    list[str] | None,
-    typer.Option("--only", metavar="SYSTEM", help="One of the systems; several times for several."),
-]
+
+@dataclass(frozen=True)
+class Common:
+    """The options that all three commands have."""
+
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="A study that comes with trigner, or a YAML file."),
+    ]
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--data",
+            metavar="[NAME=]DIR",
+            help="A corpus with the parts train, dev and test; repeat for several. NAME is its name"
+            " in results, by default that of the study's corpus or of the folder.",
+        ),
+    ] = None
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder for unfinished runs and, by default, results.")
+    ] = Path("runs/studies")
+    results: Annotated[
+        Path | None,
+        typer.Option("--results", help="Folder for the results of finished runs."),
+    ] = None
+    encoder: Annotated[
+        str | None,
+        typer.Option("--encoder", help="Encoder of all runs, instead of the declared one."),
+    ] = None
+    protocol: Annotated[
+        str | None,
+        typer.Option(
+            "--protocol",
+            help="full, or cpu or dense: fewer documents and epochs, only to compare systems.",
+        ),
+    ] = None
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Override one setting in all runs; repeatable."
+        ),
+    ] = None
+    seeds: Annotated[
+        str | None,
+        typer.Option("--seeds", metavar="1,2", help="Seeds, instead of the declared ones."),
+    ] = None
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="SYSTEM", help="Only this system; repeat for several."),
+    ] = None
+    from_: From = None
+    skip_bad: SkipBad = False
+
+    def context(self) -> StudyContext:
+        """The study with these options."""
+        extra = ("torch", "transformers", "filelock", "optuna", "matplotlib", "pandas", "jinja2")
+        require_extra("study", *extra)
+        from trigner.studies import Changes, StudyContext, corpus_location, find_study, protocol
+
+        study = find_study(self.name)
+        only = None if self.only is None else tuple(self.only)
+        return StudyContext(
+            study=study,
+            protocol=protocol(self.protocol or study.protocol),
+            work=self.out / "work",
+            results=self.results or self.out / "results",
+            locations=tuple(corpus_location(option, study.corpus) for option in self.data or ()),
+            changes=Changes(self.encoder, tuple(self.set_ or ()), _numbers(self.seeds), only),
+            format=self.from_,
+            skip_bad=self.skip_bad,
+        )
+
+
+def _with_common(command: Callable[Concatenate[Common, P], None]) -> Callable[..., None]:
+    """The command with the options of `Common` before its own, as Typer reads them."""
+    common = inspect.signature(Common, eval_str=True).parameters
+    own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
+
+    def called(**options: object) -> None:
+        shared = Common(**{name: options.pop(name) for name in common})  # type: ignore[arg-type]
+        anything: Callable[..., None] = command
+        anything(shared, **options)
+
+    parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*common.values(), *own)]
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    called.__name__, called.__doc__ = command.__name__, command.__doc__
+    return called
 
 
 @study.command()
+@_with_common
 def run(
-    name: Name,
-    data: Data = None,
-    out: Out = Path("runs/studies"),
-    results_: Results = None,
-    encoder: EncoderOption = None,
-    protocol: ProtocolOption = None,
-    set_: Set = None,
-    seeds: Seeds = None,
-    only: Only = None,
+    common: Common,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", min=1, help="Runs at a time; one a GPU, else one, if not given."),
+        typer.Option(
+            "--jobs", min=1, help="Runs at a time; by default one for each GPU, else one."
+        ),
     ] = None,
     threads: Annotated[
-        int | None, typer.Option("--threads", min=1, help="Threads of each run on a CPU.")
+        int | None, typer.Option("--threads", min=1, help="CPU threads of each run.")
     ] = None,
     device: Device = "auto",
     keep_models: Annotated[
         bool, typer.Option("--keep-models", help="Keep the models of finished runs in --out.")
     ] = False,
     report_to: ReportTo = None,
-    from_: From = None,
-    skip_bad: SkipBad = False,
 ) -> None:
-    """Make the runs of a study that are not there yet.
+    """Do all runs of a study that have no result yet.
 
-    What is finished is never made again, what was interrupted goes on. The same command may run
-    several times at once: each takes runs that no other is at. Follow the runs with
+    Finished runs are never repeated, interrupted ones are resumed. The same command may run
+    several times at once: each takes runs that no other is working on. Follow the runs with
     `tensorboard --logdir runs/studies`.
 
     Example:  trigner study run window --data spl-adr --protocol cpu --jobs 2
     """
-    from_line = (out, results_, encoder, protocol, set_, seeds, only, from_, skip_bad)
-    setup = _setup(name, data, *from_line)
-    from trigner.studies import Options, conduct, room
+    context = common.context()
+    from trigner.studies import parallelism, run_study
 
-    options = Options(device, keep_models, tuple(comma_list(report_to) or ()))
-    space = room(jobs=jobs, threads=threads, device=device)
-    conduct(setup, options, space, errors(), lambda message: tell([message]))
+    context = replace(
+        context,
+        keep_models=keep_models,
+        report_to=tuple(comma_list(report_to) or ()),
+        parallelism=parallelism(jobs=jobs, threads=threads, device=device),
+    )
+    run_study(context, errors())
 
 
 @study.command()
-def status(
-    name: Name,
-    data: Data = None,
-    out: Out = Path("runs/studies"),
-    results_: Results = None,
-    encoder: EncoderOption = None,
-    protocol: ProtocolOption = None,
-    set_: Set = None,
-    seeds: Seeds = None,
-    only: Only = None,
-    json: Json = False,
-    from_: From = None,
-    skip_bad: SkipBad = False,
-) -> None:
-    """Show which runs of a study are done, begun or to do, with their dev F1.
+@_with_common
+def status(common: Common, json: Json = False) -> None:
+    """Show which runs of a study are done, started or to do, with their dev F1.
 
-    Without --data on all corpora that there are results on.
+    Without --data for all corpora that have results.
     """
-    from_line = (out, results_, encoder, protocol, set_, seeds, only, from_, skip_bad)
-    setup = _setup(name, data, *from_line)
-    from trigner.studies import stand
+    context = common.context()
+    from trigner.studies import study_status
 
-    standings = stand(setup, lambda message: tell([message]))
+    by_corpus = study_status(context, errors())
     if json:
-        told = [
+        listed = [
             {
                 "corpus": corpus,
                 "system": each.run.system,
@@ -141,47 +178,48 @@ def status(
                 "state": each.state,
                 "dev_f1": None if each.result is None else _dev_f1(each.result),
             }
-            for corpus, runs in standings.items()
-            for each in runs
+            for corpus, statuses in by_corpus.items()
+            for each in statuses
         ]
-        print_json({"study": setup.study.name, "protocol": setup.protocol.name, "runs": told})
+        study, protocol = context.study.name, context.protocol.name
+        print_json({"study": study, "protocol": protocol, "runs": listed})
         return
-    for corpus, runs in standings.items():
-        done = sum(each.state == "done" for each in runs)
-        table = Table(title=f"{setup.study.title}: {corpus}, {done} of {len(runs)} runs done")
+    for corpus, statuses in by_corpus.items():
+        done = sum(each.state == "done" for each in statuses)
+        title = f"{context.study.title}: {corpus}, {done} of {len(statuses)} runs done"
+        table = Table(title=title)
         for column in ("system", "seed", "state", "dev F1"):
             table.add_column(column, justify="left" if column in ("system", "state") else "right")
-        for each in runs:
+        for each in statuses:
             f1 = "" if each.result is None else f"{100 * _dev_f1(each.result):.2f}"
             table.add_row(each.run.system, str(each.run.seed), each.state, f1)
         results().print(table)
-    if not standings:
-        results().print(f"{setup.study.title}: no runs yet", highlight=False)
+    if not by_corpus:
+        results().print(f"{context.study.title}: no runs yet", highlight=False)
 
 
 @study.command()
+@_with_common
 def report(
-    name: Name,
-    data: Data = None,
-    out: Out = Path("runs/studies"),
-    results_: Results = None,
+    common: Common,
     to: Annotated[
-        Path | None, typer.Option("--to", help="Folder for the report, else one in --out.")
+        Path | None,
+        typer.Option("--to", help="Folder for the report; by default one inside --out."),
     ] = None,
     cases: Annotated[
         tuple[str, str] | None,
         typer.Option(
             "--cases",
             metavar="A B",
-            help="Two systems to show sentence by sentence (needs --data).",
+            help="Two systems to compare sentence by sentence (needs --data).",
         ),
     ] = None,
     texts: Annotated[
         bool,
         typer.Option(
             "--texts/--no-texts",
-            help="Whether pages may show sentences of the corpus; without, the report can be given"
-            " to anybody.",
+            help="Whether pages may show sentences of the corpus; without them the report can be"
+            " shared freely.",
         ),
     ] = True,
     prompted: Annotated[
@@ -189,71 +227,25 @@ def report(
         typer.Option(
             "--prompted",
             metavar="DIR",
-            help="What `trigner prompt` left in its --out, scored beside the systems on the same"
-            " sentences (needs --data); often.",
+            help="A folder that `trigner prompt --out` wrote, to compare its language models with"
+            " the systems on the same sentences (needs --data); repeatable.",
         ),
     ] = None,
-    encoder: EncoderOption = None,
-    protocol: ProtocolOption = None,
-    set_: Set = None,
-    seeds: Seeds = None,
-    only: Only = None,
-    from_: From = None,
-    skip_bad: SkipBad = False,
 ) -> None:
     """Write the report of a study: Markdown, one HTML page and CSV.
 
-    With --data also the statistics of the corpus, and a page that shows where two systems differ.
-    It may be written while runs are missing: it says so.
+    With --data it includes statistics of the corpus and a page of sentences in which two systems
+    differ. It can be written before all runs are done, and lists those that are missing.
     """
-    from_line = (out, results_, encoder, protocol, set_, seeds, only, from_, skip_bad)
-    setup = _setup(name, data, *from_line)
-    from trigner.studies import report as write_report
+    context = common.context()
+    from trigner.studies import write_report
 
-    folder = to or out / "reports" / f"{setup.study.name}-{setup.protocol.name}"
+    folder = to or common.out / "reports" / f"{context.study.name}-{context.protocol.name}"
     paths = write_report(
-        setup,
-        folder,
-        lambda message: tell([message]),
-        cases=cases,
-        texts=texts,
-        prompted=prompted or (),
+        context, folder, errors(), cases=cases, texts=texts, prompted=prompted or ()
     )
     for path in paths:
         results().print(str(path), markup=False, highlight=False, soft_wrap=True)
-
-
-def _setup(
-    name: str,
-    data: list[str] | None,
-    out: Path,
-    results_folder: Path | None,
-    encoder: str | None,
-    protocol_name: str | None,
-    assignments: list[str] | None,
-    seeds: str | None,
-    only: list[str] | None,
-    format: str | None,
-    skip_bad: bool,
-) -> Setup:
-    require_extra("study", "torch", "transformers", "filelock", "optuna", "matplotlib")
-    from trigner.studies import Changes, Folders, Setup, find_study, placed, protocol
-
-    declared = find_study(name)
-    return Setup(
-        study=declared,
-        protocol=protocol(protocol_name or declared.protocol),
-        places=tuple(placed(option, declared.corpus) for option in data or ()),
-        changes=Changes(
-            encoder,
-            tuple(assignments or ()),
-            _numbers(seeds),
-            None if only is None else tuple(only),
-        ),
-        folders=Folders(out / "work", results_folder or out / "results"),
-        format=format,
-        skip_bad=skip_bad,
-    )
 
 
 def _numbers(seeds: str | None) -> tuple[int, ...] | None:
@@ -266,8 +258,5 @@ def _numbers(seeds: str | None) -> tuple[int, ...] | None:
     return numbers
 
 
-def _dev_f1(result: object) -> float:
-    from trigner.studies.results import Result
-
-    assert isinstance(result, Result)
+def _dev_f1(result: Result) -> float:
     return result.chosen["overall"].score("dev", "overall").f1

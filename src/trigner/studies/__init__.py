@@ -1,29 +1,28 @@
-"""Declared grids of runs, what they leave behind and the reports made of it. Extra `study`."""
+"""Declared grids of runs, their results and the reports made of them. Extra `study`."""
 
-from trigner.studies.conducting import Setup, conduct, report, stand
-from trigner.studies.corpus import Place, placed
+from trigner.studies.commands import RunStatus, run_study, study_runs, study_status, write_report
+from trigner.studies.context import Parallelism, StudyContext, parallelism
+from trigner.studies.corpus import CorpusLocation, corpus_location
 from trigner.studies.declaration import Study, find_study
 from trigner.studies.grid import Changes, Run, runs
-from trigner.studies.jobs import Room, room
 from trigner.studies.protocols import Protocol, protocol
-from trigner.studies.running import Folders, Options
 
 __all__ = [
     "Changes",
-    "Folders",
-    "Options",
-    "Place",
+    "CorpusLocation",
+    "Parallelism",
     "Protocol",
-    "Room",
     "Run",
-    "Setup",
+    "RunStatus",
     "Study",
-    "conduct",
+    "StudyContext",
+    "corpus_location",
     "find_study",
-    "placed",
+    "parallelism",
     "protocol",
-    "report",
-    "room",
+    "run_study",
     "runs",
-    "stand",
+    "study_runs",
+    "study_status",
+    "write_report",
 ]

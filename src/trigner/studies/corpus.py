@@ -1,4 +1,4 @@
-"""The corpora of a study: known by name, with the parts train, dev and test."""
+"""The corpora of a study: a name, and the parts train, dev and test."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ PARTS = ("train", "dev", "test")
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a corpus lies and what it is called in results, which name no path."""
+class CorpusLocation:
+    """The folder of a corpus, and its name in results, which contain no paths."""
 
     name: str
     path: Path
 
 
 @dataclass(frozen=True)
-class Corpus:
+class CorpusSplits:
     """Documents of the three parts, training documents as the protocol takes them.
 
-    `notices` are what the readers have to tell.
+    `notices` are those of the readers.
     """
 
     name: str
@@ -43,55 +43,55 @@ class Corpus:
         return {part: data_hash(getattr(self, part)) for part in PARTS}
 
 
-def placed(option: str, declared: str | None) -> Place:
+def corpus_location(option: str, declared: str | None) -> CorpusLocation:
     """`--data [NAME=]DIR`. Without a name it is the study's own corpus, or the folder's name."""
     name, equals, path = option.partition("=")
     if not equals or Path(option).exists():
         folder = Path(option)
-        return Place(declared or folder.resolve().name, folder)
+        return CorpusLocation(declared or folder.resolve().name, folder)
     if declared is not None and name != declared:
-        raise InputError(f"this study is about {declared}, not {name}")
+        raise InputError(f"this study is for the corpus {declared}, not {name}")
     if not name or not path:
         raise InputError(f"--data takes DIR or NAME=DIR; got {option!r}")
-    return Place(name, Path(path))
+    return CorpusLocation(name, Path(path))
 
 
-def read_corpus(
-    place: Place,
+def read_splits(
+    location: CorpusLocation,
     protocol: Protocol,
     *,
     types: Sequence[str] | None = None,
     format: str | None = None,
     skip_bad: bool = False,
-) -> Corpus:
+) -> CorpusSplits:
     """All three parts of a corpus.
 
-    Raises InputError when a part is not there or holds no document, when no entity is of one of the
-    `types`, and when the protocol asks for training documents that are not there.
+    Raises InputError when a part is missing or has no documents, when no entity is of one of
+    the `types`, and when the protocol asks for training documents that are not there.
     """
-    chosen = protocol.chosen(place.name)
+    chosen = protocol.chosen(location.name)
     parts: dict[str, tuple[Document, ...]] = {}
     notices: list[Notice] = []
     for part in PARTS:
-        found = read(place.path, format=format, skip_bad=skip_bad, split=part)
+        found = read(location.path, format=format, skip_bad=skip_bad, split=part)
         notices += found.notices
         if not found.documents:
-            raise InputError(f"the part {part!r} holds no document", path=place.path)
+            raise InputError(f"the part {part!r} contains no documents", path=location.path)
         parts[part] = _of_types(found.documents, types)
     if chosen is not None:
         of_part = {document.id for document in parts["train"]}
         if missing := sorted(chosen - of_part):
             raise InputError(
                 f"the protocol {protocol.name!r} needs {len(chosen)} training documents of"
-                f" {place.name}; {len(missing)} are not here, such as {missing[0]}",
-                path=place.path,
+                f" {location.name}; {len(missing)} are not here, such as {missing[0]}",
+                path=location.path,
             )
         parts["train"] = tuple(d for d in parts["train"] if d.id in chosen)
     known = {entity.label for document in parts["train"] for entity in document.entities}
     if absent := [label for label in types or () if label not in known]:
         message = f"the training part has no entity of type {', '.join(absent)}"
-        raise InputError(message, path=place.path)
-    return Corpus(place.name, parts["train"], parts["dev"], parts["test"], tuple(notices))
+        raise InputError(message, path=location.path)
+    return CorpusSplits(location.name, parts["train"], parts["dev"], parts["test"], tuple(notices))
 
 
 def _of_types(documents: tuple[Document, ...], types: Sequence[str] | None) -> tuple[Document, ...]:

@@ -1,13 +1,13 @@
-"""A study as it is declared: a YAML file of what is compared, how often and under which protocol.
+"""A study as it is declared: a YAML file of the systems, their seeds and the protocol.
 
     title: Window of the candidates
     base: {triplets.source: pair_states}      settings of all runs; `preset` and `adapt` as well
     systems: {trigner: {}, control: {triplets.weight: 0}}
     axes: {triplets.window: [none, 5, 25]}    every system at every value
-    beside: {w2ner: {preset: w2ner}}          systems that the axes do not touch
+    compared: {w2ner: {preset: w2ner}}        systems that the axes do not apply to
     seeds: [1, 2, 3]
 
-Settings may be nested or dotted. The studies that come with the package stand in `declared/`.
+Settings may be nested or dotted. The studies that come with the package are in `declared/`.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from trigner.errors import InputError
-from trigner.studies.lines import Located, Place, read_located
+from trigner.studies.lines import KeyPath, LocatedYaml, read_yaml
 from trigner.studies.protocols import protocol
 from trigner.studies.published import published
+from trigner.training.settings import flat
 
 SHIPPED = "declared"
-_SEED = "seeds are declared apart, under seeds"
 REFUSED = {
-    "seed": _SEED,
-    "optimisation.select_by": "the epochs that both scores choose are kept",
+    "seed": "declare seeds under `seeds`",
+    "optimisation.select_by": "a study always keeps the best epoch by either score",
 }
-"""Settings that are no study's to set, and why."""
+"""Settings that a study cannot set, and why."""
 
 
 class _Part(BaseModel):
@@ -54,11 +54,11 @@ class Range(_Part):
     def _one_of_both(self) -> Range:
         bounded = self.low is not None and self.high is not None
         if bounded == (self.choices is not None) or self.choices == []:
-            raise ValueError("takes choices, or low and high")
+            raise ValueError("needs either choices, or low and high")
         if self.low is not None and self.high is not None and self.low >= self.high:
             raise ValueError("low must be below high")
         if self.log and (self.step is not None or (self.low or 0) <= 0):
-            raise ValueError("log takes no step and a low above 0")
+            raise ValueError("log needs low above 0 and no step")
         return self
 
 
@@ -72,7 +72,7 @@ class Search(_Part):
 
 
 class Reporting(_Part):
-    """What the report shows beside the scores of all systems."""
+    """What the report shows in addition to the scores of all systems."""
 
     published: str | None = Field(default=None, description="a table of published numbers")
     baseline: tuple[str, ...] = Field(
@@ -89,7 +89,7 @@ class Reporting(_Part):
     @classmethod
     def _none_twice(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(names)) < len(names):
-            raise ValueError("a system stands twice")
+            raise ValueError("duplicate system")
         return names
 
 
@@ -102,7 +102,7 @@ class _File(_Part):
     base: dict[str, Any] = {}
     systems: dict[str, dict[str, Any] | None] = {}
     axes: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
-    beside: dict[str, dict[str, Any] | None] = {}
+    compared: dict[str, dict[str, Any] | None] = {}
     seeds: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
     search: Search | None = None
     report: Reporting = Reporting()
@@ -121,19 +121,19 @@ class Study:
     base: Mapping[str, Any]
     systems: Mapping[str, Mapping[str, Any]]
     axes: Mapping[str, tuple[Any, ...]]
-    beside: Mapping[str, Mapping[str, Any]]
+    compared: Mapping[str, Mapping[str, Any]]
     seeds: tuple[int, ...]
     search: Search | None
     report: Reporting
-    source: Located
+    source: LocatedYaml
 
-    def error(self, message: str, setting: str, *sections: Place) -> InputError:
+    def error(self, message: str, setting: str, *sections: KeyPath) -> InputError:
         """An error at the line of a setting, in the first of these sections that has it."""
         for section in sections:
-            for place in self.source.lines:
-                inside = place[len(section) :]
-                if place[: len(section)] == section and ".".join(map(str, inside)) == setting:
-                    return self.source.error(message, place)
+            for key_path in self.source.lines:
+                inside = key_path[len(section) :]
+                if key_path[: len(section)] == section and ".".join(map(str, inside)) == setting:
+                    return self.source.error(message, key_path)
         return self.source.error(message, sections[0] if sections else ())
 
 
@@ -144,28 +144,30 @@ def shipped() -> dict[str, Path]:
 
 
 def find_study(name: str) -> Study:
-    """The study of this name, or in this file of yours.
+    """The study of this name, or in this file.
 
-    Raises InputError when there is none, and naming file and line for what cannot be.
+    Raises InputError when there is none, and with file and line for a wrong declaration.
     """
     known = shipped()
     path = Path(name)
     if name not in known and not path.is_file():
         if path.suffix in {".yaml", ".yml"} or len(path.parts) > 1:
             raise InputError("no such study file", path=path)
-        raise InputError(f"unknown study {name!r}; known are: {', '.join(known)}; or name a file")
+        raise InputError(
+            f"unknown study {name!r}; choose one of {', '.join(known)}, or give a file"
+        )
     return read_study(known.get(name, path))
 
 
 def read_study(path: Path) -> Study:
-    """The study in a file. Raises InputError, naming file and line, for what cannot be."""
-    located = read_located(path)
+    """The study in a file. Raises InputError, with file and line, for a wrong declaration."""
+    located = read_yaml(path)
     try:
         file = _File.model_validate(located.data)
     except ValidationError as error:
         first = error.errors()[0]
-        raise located.error(_told(first), tuple(first["loc"])) from error
-    systems = {name: _flat(settings or {}) for name, settings in file.systems.items()}
+        raise located.error(_message(first), tuple(first["loc"])) from error
+    systems = {name: flat(settings or {}) for name, settings in file.systems.items()}
     study = Study(
         name=path.stem,
         title=file.title,
@@ -173,10 +175,10 @@ def read_study(path: Path) -> Study:
         corpus=file.corpus,
         types=None if file.types is None else tuple(file.types),
         protocol=file.protocol,
-        base=_flat(file.base),
+        base=flat(file.base),
         systems=systems,
         axes={name: tuple(values) for name, values in file.axes.items()},
-        beside={name: _flat(settings or {}) for name, settings in file.beside.items()},
+        compared={name: flat(settings or {}) for name, settings in file.compared.items()},
         seeds=tuple(file.seeds),
         search=file.search,
         report=file.report,
@@ -187,27 +189,27 @@ def read_study(path: Path) -> Study:
 
 
 def _check(study: Study) -> None:
-    levels: list[tuple[Place, Mapping[str, Any]]] = [
+    levels: list[tuple[KeyPath, Mapping[str, Any]]] = [
         (("base",), study.base),
         (("axes",), study.axes),
         *((("systems", name), settings) for name, settings in study.systems.items()),
-        *((("beside", name), settings) for name, settings in study.beside.items()),
+        *((("compared", name), settings) for name, settings in study.compared.items()),
     ]
     if study.search is not None:
         levels.append((("search", "ranges"), study.search.ranges))
         if study.axes or study.systems:
-            message = "a search has neither systems nor axes: put them into a study of their own"
+            message = "a search cannot be combined with systems or axes: use another study for them"
             raise study.source.error(message, ("search",))
     for section, settings in levels:
         for name in settings:
             if name in REFUSED:
                 raise study.error(f"{name}: {REFUSED[name]}", name, section)
-    if twice := set(study.systems) & set(study.beside):
+    if twice := set(study.systems) & set(study.compared):
         name = sorted(twice)[0]
-        message = f"{name!r} is one of the systems already"
-        raise study.source.error(message, ("beside", name))
+        message = f"{name!r} is already the name of a system"
+        raise study.source.error(message, ("compared", name))
     if len(set(study.seeds)) < len(study.seeds):
-        raise study.source.error("a seed stands twice", ("seeds",))
+        raise study.source.error("duplicate seed", ("seeds",))
     try:
         protocol(study.protocol)
     except InputError as error:
@@ -218,24 +220,17 @@ def _check(study: Study) -> None:
     except InputError as error:
         raise study.source.error(error.message, ("report", "published")) from error
     if study.report.plot is not None and study.report.plot not in study.axes:
-        message = f"{study.report.plot!r} is no axis of this study"
+        message = f"{study.report.plot!r} is not an axis of this study"
         raise study.source.error(message, ("report", "plot"))
 
 
-def _flat(settings: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    """Nested settings by dotted names, as they may be written too."""
-    found: dict[str, Any] = {}
-    for key, value in settings.items():
-        name = f"{above}{key}"
-        found.update(_flat(value, f"{name}.") if isinstance(value, Mapping) else {name: value})
-    return found
-
-
-def _told(error: Any) -> str:
-    """One of pydantic's errors in our words."""
+def _message(error: Any) -> str:
+    """One of pydantic's errors in plain words."""
     name = ".".join(map(str, error["loc"]))
+    if name == "beside":
+        return "beside: this key is now called compared"
     if error["type"] == "extra_forbidden":
-        return f"{name}: undeclared option"
+        return f"{name}: unknown key"
     if error["type"] == "missing":
-        return f"{name}: is missing"
+        return f"{name}: missing"
     return f"{name}: {str(error['msg']).removeprefix('Value error, ')}"

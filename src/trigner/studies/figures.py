@@ -1,4 +1,4 @@
-"""Figures as SVG, ready to stand inside a page."""
+"""Figures as SVG, ready to be put into a page."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _PANELS = (("overall", "all entities"), ("discontinuous", "discontinuous entitie
 def score_figure(summary: Summary, axis: str) -> str:
     """Test F1 over the values of an axis: mean and deviation of the seeds.
 
-    The first baseline is a line. Values that are numbers stand where they are, by ratio when the
-    largest is 20 times the smallest; others, such as no window at all, side by side. Empty when
-    there is no result.
+    The first baseline is a line. Numbers are placed by value, on a log scale when the
+    largest is 20 times the smallest; other values, such as no window at all, side by side.
+    Empty when there is no result.
     """
     points = [s for s in summary.systems if axis in s.point and s.results]
     if not points:
@@ -29,12 +29,12 @@ def score_figure(summary: Summary, axis: str) -> str:
     figure = figure_for(Path("scores.svg"), width=9, height=3.4)
     values = list(dict.fromkeys(point.point[axis] for point in points))
     numeric = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values)
-    places = {v: float(v) if numeric else float(n) for n, v in enumerate(values)}
+    positions = {v: float(v) if numeric else float(n) for n, v in enumerate(values)}
     base = next((s for s in summary.systems if s.name in summary.baselines[:1]), None)
     for axes, (slice_, title) in zip(figure.subplots(1, 2), _PANELS, strict=True):
         for name, members in _lines(points).items():
             spreads = [s.spread("overall", "test", slice_) for s in members]
-            at = [places[member.point[axis]] for member in members]
+            at = [positions[member.point[axis]] for member in members]
             kept = [(x, s) for x, s in zip(at, spreads, strict=True) if s is not None]
             axes.errorbar(
                 [x for x, _ in kept],
@@ -52,7 +52,9 @@ def score_figure(summary: Summary, axis: str) -> str:
         if numeric and min(values) > 0 and max(values) >= 20 * min(values):
             axes.set_xscale("log")
         if not numeric:
-            axes.set_xticks(list(places.values()), [_told(value) for value in values])
+            axes.set_xticks(
+                list(positions.values()), ["none" if v is None else str(v) for v in values]
+            )
         axes.set_title(title, fontsize=10)
         axes.set_xlabel(axis.rpartition(".")[2].replace("_", " "))
         axes.set_ylabel("test F1 (%)")
@@ -70,16 +72,12 @@ def gap_figure(statistics: Statistics) -> str:
 
 
 def _lines(points: Sequence[System]) -> dict[str, list[System]]:
-    """Systems by what their names have beside the axis: one line each."""
+    """Systems by their names without the axis: one line each."""
     lines: dict[str, list[System]] = {}
     for point in points:
         name, _, _ = point.name.rpartition(", ")
         lines.setdefault(name, []).append(point)
     return lines
-
-
-def _told(value: object) -> str:
-    return "none" if value is None else str(value)
 
 
 def _svg(figure: Any) -> str:
@@ -89,7 +87,7 @@ def _svg(figure: Any) -> str:
 
 
 def _inline(svg: str) -> str:
-    """The `svg` element alone, as wide as its place in a page."""
+    """The `svg` element alone, as wide as its container."""
     start = svg.index("<svg")
     head, rest = svg[start:].split(">", 1)
     return re.sub(r' (?:width|height)="[^"]*"', "", head) + ">" + rest.strip()

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from trigner.errors import InputError
 from trigner.networks.pretrained import ENCODERS
 from trigner.studies.declaration import REFUSED, Study
-from trigner.studies.lines import Place
+from trigner.studies.lines import KeyPath
 from trigner.studies.protocols import Protocol
 from trigner.studies.results import REVISED, REVISIONS, with_effect
 from trigner.training import Settings, resolve
@@ -31,7 +31,7 @@ START = "clean"
 """The preset of runs that name none: what additions are measured against."""
 
 FOUND = "found"
-"""The system that a search leads to."""
+"""The system with the settings that a search has found."""
 
 _WEIGHTS = ("*.safetensors", "*.bin", "config.json", "vocab.txt", "tokenizer.json")
 
@@ -101,10 +101,10 @@ def runs(
     *,
     found: Mapping[str, Any] | None = None,
 ) -> list[Run]:
-    """All runs, seed by seed, so that a study that is stopped has compared all systems.
+    """All runs, seed by seed, so that a study that is stopped early has compared all systems.
 
-    `found` are the settings that the study's search has led to; without them there is no such
-    system. Raises InputError, naming file and line, for settings that cannot be.
+    `found` are the settings that the study's search has found; without them there is no such
+    system. Raises InputError, with file and line, for wrong settings.
     """
     changes = changes or Changes()
     points = list(_points(study))
@@ -113,18 +113,20 @@ def runs(
     if len({point.label for point in points}) < len(points):
         raise study.source.error("two points of the axes have the same name", ("axes",))
     known = [point.label for point in points]
-    # Of a system at several points of the axes each is a baseline at its own.
+    # A system at several points of the axes is a baseline at each of them.
     others = [*study.systems, *([FOUND] if study.search is not None else [])]
     for name in study.report.baseline:
         if name not in (*known, *others):
-            told = f"no system {name!r} in this study, only {', '.join(known)}"
-            raise study.source.error(told, ("report", "baseline"))
+            message = f"unknown system {name!r}; this study has {', '.join(known)}"
+            raise study.source.error(message, ("report", "baseline"))
     if changes.only is not None:
         if unknown := [name for name in changes.only if name not in known]:
-            raise InputError(f"no system {unknown[0]!r} in this study, only {', '.join(known)}")
+            raise InputError(
+                f"--only: unknown system {unknown[0]!r}; this study has {', '.join(known)}"
+            )
         points = [point for point in points if point.label in changes.only]
     if changes.encoder is not None and "encoder" in study.axes:
-        raise study.source.error("the encoders are declared: leave --encoder out", ("axes",))
+        raise study.source.error("this study declares its encoders: omit --encoder", ("axes",))
     seeds = study.seeds if changes.seeds is None else changes.seeds
     made = [_run(study, protocol, changes, point, seeds[0]) for point in points]
     return [_seeded(run, seed) for seed in seeds for run in made]
@@ -142,20 +144,20 @@ class _Point:
     label: str
     values: Mapping[str, Any]
     settings: Mapping[str, Any]
-    place: Place
+    section: KeyPath
 
 
 def _points(study: Study) -> Iterator[_Point]:
     systems = study.systems
-    if not systems and (study.axes or not (study.beside or study.search)):
+    if not systems and (study.axes or not (study.compared or study.search)):
         systems = {"": {}}
     for name, settings in systems.items():
         for values in itertools.product(*study.axes.values()):
             point = dict(zip(study.axes, values, strict=True))
             named = ", ".join(filter(None, [name, *_shown(point)])) or study.name
             yield _Point(named, point, {**settings, **point}, ("systems", name))
-    for name, settings in study.beside.items():
-        yield _Point(name, {}, settings, ("beside", name))
+    for name, settings in study.compared.items():
+        yield _Point(name, {}, settings, ("compared", name))
 
 
 def _shown(point: Mapping[str, Any]) -> Iterator[str]:
@@ -165,7 +167,7 @@ def _shown(point: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _run(study: Study, protocol: Protocol, changes: Changes, point: _Point, seed: int) -> Run:
-    sections: list[Place] = [point.place, ("axes",), ("base",)]
+    sections: list[KeyPath] = [point.section, ("axes",), ("base",)]
     levels = {**study.base, **protocol.settings, **point.settings}
     preset = levels.pop("preset", None)
     adapting = {name: levels.pop(name) for name in list(levels) if _adapts(name)}
@@ -178,7 +180,7 @@ def _run(study: Study, protocol: Protocol, changes: Changes, point: _Point, seed
             adapting[name] = yaml.safe_load(value)
         else:
             given.append(assignment)
-    own = {*point.settings}
+    own = point.settings.keys() - point.values.keys()
     written = {name: f"{name}={json.dumps(value)}" for name, value in levels.items()}
     try:
         settings = resolve(
@@ -189,8 +191,8 @@ def _run(study: Study, protocol: Protocol, changes: Changes, point: _Point, seed
         )
         adaptation = _adaptation(adapting)
     except InputError as error:
-        told = [name for name in (*levels, *adapting) if name in error.message]
-        named = max(told, key=len, default="preset")
+        names = [name for name in (*levels, *adapting) if name in error.message]
+        named = max(names, key=len, default="preset")
         raise study.error(f"{point.label}: {error.message}", named, *sections) from error
     return Run(point.label, point.values, seed, settings, adaptation)
 
@@ -202,10 +204,10 @@ def _adapts(name: str) -> bool:
 def _adaptation(given: Mapping[str, Any]) -> AdaptationSettings | None:
     wanted = given.get(ADAPT, False)
     if not isinstance(wanted, bool):
-        raise InputError(f"{ADAPT}: is true or false, not {wanted!r}")
+        raise InputError(f"{ADAPT}: must be true or false, not {wanted!r}")
     named = {name.removeprefix(f"{ADAPT}."): v for name, v in given.items() if name != ADAPT}
     if named and ADAPT not in given:
-        raise InputError(f"{ADAPT}.{next(iter(named))} changes nothing without {ADAPT}: true")
+        raise InputError(f"{ADAPT}.{next(iter(named))} has no effect without {ADAPT}: true")
     try:
         settings = AdaptationSettings(**named)
     except ValidationError as error:

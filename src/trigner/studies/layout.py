@@ -1,9 +1,13 @@
-"""What reports are made of, and how their cells are written."""
+"""The parts of a report, and how the cells of its tables are written."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+import pandas
+from pandas import DataFrame
 
 from trigner.evaluation import SLICES
 from trigner.studies.summary import RATES, Spread
@@ -15,7 +19,7 @@ RATE_NAMES = dict(zip(RATES, ("F1", "P", "R"), strict=True))
 NOTHING = "–"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """Cells as text; `**` around one marks the best of its column.
 
@@ -23,15 +27,23 @@ class Table:
     """
 
     title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    cells: DataFrame
     note: str = ""
     prose: bool = False
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self.cells.columns)
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The cells row by row."""
+        return list(self.cells.itertuples(index=False, name=None))
 
 
 @dataclass(frozen=True)
 class Figure:
-    """An SVG element, what it shows, and what a file of it may be called."""
+    """An SVG element, what it shows, and the name of its file."""
 
     name: str
     title: str
@@ -40,7 +52,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with what stands under it, in this order."""
+    """A heading with its content, in this order."""
 
     title: str
     paragraphs: tuple[str, ...] = ()
@@ -58,19 +70,38 @@ class Report:
     sections: tuple[Section, ...]
 
 
+def cells_of(rows: Iterable[Any], columns: list[str] | None = None) -> DataFrame:
+    """Rows, or dicts by column, as text; what is missing as a dash."""
+    cells = DataFrame(list(rows), columns=columns, dtype=object)
+    return cells.map(_text)
+
+
+def _text(cell: Any) -> str:
+    return NOTHING if pandas.isna(cell) else str(cell)
+
+
+def score_table(
+    title: str,
+    systems: Sequence[tuple[str, str]],
+    spreads: Sequence[Sequence[Spread | None]],
+    comparable: Sequence[bool],
+    note: str = "",
+) -> Table:
+    """Names and seeds of systems with all rates on all slices, the best of the comparable bold."""
+    columns = [f"{SLICE_NAMES[s]} {RATE_NAMES[r]}" for s in SLICES for r in RATES]
+    cells = with_best(spreads, comparable, columns)
+    cells.insert(0, "system", [name for name, _ in systems])
+    cells.insert(1, "seeds", [seeds for _, seeds in systems])
+    return Table(title, cells, note)
+
+
 def with_best(
-    cells: Sequence[Sequence[Spread | None]], comparable: Sequence[bool]
-) -> list[list[str]]:
+    spreads: Sequence[Sequence[Spread | None]], comparable: Sequence[bool], columns: list[str]
+) -> DataFrame:
     """Spreads as text, the highest mean of each column marked, if it is of a comparable row."""
-    shown = [[NOTHING if spread is None else str(spread) for spread in row] for row in cells]
-    for column in range(len(cells[0]) if cells else 0):
-        means = {
-            number: spread.mean
-            for number, row in enumerate(cells)
-            if comparable[number] and (spread := row[column]) is not None
-        }
-        best = max(means.values(), default=0.0)
-        for number, mean in means.items():
-            if mean == best > min(means.values()):
-                shown[number][column] = f"**{shown[number][column]}**"
-    return shown
+    cells = cells_of(spreads, columns)
+    means = DataFrame([[s and s.mean for s in row] for row in spreads], columns=columns)
+    means = means.astype(float)
+    means.loc[[not each for each in comparable]] = float("nan")
+    best = means.eq(means.max()) & (means.max() > means.min())
+    return cells.mask(best, "**" + cells + "**")

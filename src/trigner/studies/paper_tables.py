@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trigner.evaluation import SLICES
-from trigner.studies.layout import NOTHING, RATE_NAMES, SLICE_NAMES, Section, Table
+from trigner.studies.layout import NOTHING, RATE_NAMES, SLICE_NAMES, Section, Table, cells_of
 from trigner.studies.published import CORPORA, PublishedRow, PublishedTable, Rates, published
 from trigner.studies.results import CHOSEN_BY
 from trigner.studies.summary import RATES, Summary
 
 
-def beside_published(name: str, summaries: Sequence[Summary]) -> Section:
+def published_section(name: str, summaries: Sequence[Summary]) -> Section:
     """The tables of a rate each. Raises InputError for an unknown one."""
     known = published(name)
     tables = [_published(known, summaries, rate) for rate in RATES]
     note = " ".join(filter(None, [known.about, known.source]))
     shown = tuple(table for table in tables if table is not None)
-    return Section("Beside the published numbers", (note,), shown)
+    return Section("Compared with published numbers", (note,), shown)
 
 
 def _published(known: PublishedTable, summaries: Sequence[Summary], rate: str) -> Table | None:
@@ -47,7 +47,7 @@ def _published(known: PublishedTable, summaries: Sequence[Summary], rate: str) -
         if not any((name, chosen_by) in matched for chosen_by in CHOSEN_BY):
             ours = _ours(name, CHOSEN_BY[0], summaries, slices, rate)
             rows.append((f"ours: {name}", *ours, *(NOTHING for _ in theirs)))
-    return Table(f"{RATE_NAMES[rate]}, published and ours", tuple(columns), tuple(rows))
+    return Table(f"{RATE_NAMES[rate]}, published and ours", cells_of(rows, columns))
 
 
 def _column(corpus: str, slice_: str) -> str:
@@ -67,10 +67,6 @@ def _ours(
     slices: Sequence[str],
     rate: str,
 ) -> list[str]:
-    cells = []
-    for summary in summaries:
-        system = next((s for s in summary.systems if s.name == name), None)
-        for slice_ in slices:
-            spread = None if system is None else system.spread(chosen_by, "test", slice_, rate)
-            cells.append(NOTHING if spread is None else str(spread))
-    return cells
+    found = [next((s for s in each.systems if s.name == name), None) for each in summaries]
+    spreads = [s and s.spread(chosen_by, "test", slice_, rate) for s in found for slice_ in slices]
+    return [NOTHING if spread is None else str(spread) for spread in spreads]

@@ -24,7 +24,7 @@ FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True)
-class Found:
+class SavedPredictions:
     """Counts on gold, and documents without texts that hold what was found."""
 
     counts: SentenceCounts
@@ -47,7 +47,7 @@ class Found:
         ]
 
 
-def write_found(path: Path, found: Mapping[str, Found]) -> None:
+def write_predictions(path: Path, found: Mapping[str, SavedPredictions]) -> None:
     """Write what the models of one run found, by what chose them; whole or not at all."""
     written = {
         "format": FORMAT_VERSION,
@@ -61,20 +61,20 @@ def write_found(path: Path, found: Mapping[str, Found]) -> None:
     os.replace(partial, path)
 
 
-def read_found(path: Path) -> dict[str, Found]:
-    """What `write_found` wrote. Raises InputError for a file that is missing, damaged or of
+def read_predictions(path: Path) -> dict[str, SavedPredictions]:
+    """What `write_predictions` wrote. Raises InputError for a file that is missing, damaged or of
     another version."""
     try:
-        told = json.loads(gzip.decompress(path.read_bytes()))
-        if told["format"] != FORMAT_VERSION:
-            message = f"has format {told['format']!r}; this trigner reads {FORMAT_VERSION}"
+        content = json.loads(gzip.decompress(path.read_bytes()))
+        if content["format"] != FORMAT_VERSION:
+            message = f"has format {content['format']!r}; this trigner reads {FORMAT_VERSION}"
             raise InputError(message, path=path)
-        return {name: _from_json(each) for name, each in told["chosen"].items()}
+        return {name: _from_json(each) for name, each in content["chosen"].items()}
     except (OSError, EOFError, ValueError, TypeError, KeyError, IndexError) as error:
         raise InputError(f"is damaged: {error}", path=path) from error
 
 
-def _as_json(found: Found) -> dict[str, Any]:
+def _as_json(found: SavedPredictions) -> dict[str, Any]:
     sparse = {}
     for name, counts in found.counts.slices.items():
         rows = np.flatnonzero(counts.any(axis=1))
@@ -92,11 +92,11 @@ def _as_json(found: Found) -> dict[str, Any]:
     }
 
 
-def _from_json(told: Mapping[str, Any]) -> Found:
+def _from_json(content: Mapping[str, Any]) -> SavedPredictions:
     slices = {}
     for name in SLICES:
-        counts = np.zeros((int(told["sentences"]), 3), dtype=np.int64)
-        for row, *values in told["counts"][name]:
+        counts = np.zeros((int(content["sentences"]), 3), dtype=np.int64)
+        for row, *values in content["counts"][name]:
             counts[row] = values
         slices[name] = counts
     documents = tuple(
@@ -108,6 +108,6 @@ def _from_json(told: Mapping[str, Any]) -> Found:
                 for label, *fragments, score in entities
             ),
         )
-        for name, entities in told["entities"].items()
+        for name, entities in content["entities"].items()
     )
-    return Found(SentenceCounts(slices), documents)
+    return SavedPredictions(SentenceCounts(slices), documents)

@@ -1,7 +1,7 @@
-"""Language models beside the trained systems of a study, on the sentences they were asked about.
+"""Language models compared with the trained systems of a study on the sentences they were given.
 
-What `trigner prompt --out FOLDER` leaves is scored together with what the study's systems found in
-the same sentences: a sample's scores compare with nothing else.
+The answers in a folder of `trigner prompt --out` are scored together with the predictions of the
+study's systems for the same sentences: scores on a sample cannot be compared with any other.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from trigner.evaluation import SLICES, compare, score
 from trigner.mentions import Document, Mention, Sentence
 from trigner.prompting import SENTENCES, read_sentences, words_sha256
 from trigner.rendering import systems_page
-from trigner.studies.corpus import Corpus
-from trigner.studies.predictions import read_found
+from trigner.studies.corpus import CorpusSplits
+from trigner.studies.predictions import read_predictions
 from trigner.studies.results import CHOSEN_BY
 from trigner.studies.summary import RATES, Spread, System
 from trigner.text import segment
 
-_Place = tuple[str, int]
+_SentenceId = tuple[str, int]
 """A document's id and the number of a sentence in it, from 0."""
 
-_Found = dict[_Place, tuple[Mention, ...]]
+_Found = dict[_SentenceId, tuple[Mention, ...]]
 
 
 @dataclass(frozen=True)
-class Beside:
+class PromptedComparison:
     """Systems on the same sentences, each a document of its own; `total` are those of the part.
 
     Mentions are those of the `types` that were asked for. `prompted` are by name, `trained` by name
@@ -67,24 +67,26 @@ class Beside:
         ]
 
 
-def beside(corpus: Corpus, systems: Sequence[System], folders: Sequence[Path]) -> list[Beside]:
+def compare_prompted(
+    corpus: CorpusSplits, systems: Sequence[System], folders: Sequence[Path]
+) -> list[PromptedComparison]:
     """The variants in folders of `trigner prompt`, those with equal sentences and types together.
 
-    Raises InputError for a folder without any or called like another, and for sentences that are
-    not in the test part.
+    Raises InputError for a folder without any, for two folders of the same name, and for sentences
+    that are not in the test part.
     """
     sentences = {
         (document.id, number): sentence
         for document in corpus.test
         for number, sentence in enumerate(segment(document).sentences)
     }
-    asked: dict[tuple[tuple[str, ...], tuple[_Place, ...]], dict[str, _Found]] = {}
+    asked: dict[tuple[tuple[str, ...], tuple[_SentenceId, ...]], dict[str, _Found]] = {}
     for number, folder in enumerate(folders):
         if folder.name in {other.name for other in folders[:number]}:
-            raise InputError("is called like another of the folders: rename one", path=folder)
+            raise InputError("has the same name as another of the folders: rename one", path=folder)
         variants = sorted(folder.glob(f"*/{SENTENCES}"))
         if not variants:
-            raise InputError(f"has no */{SENTENCES} of `trigner prompt`", path=folder)
+            raise InputError(f"contains no */{SENTENCES} written by `trigner prompt`", path=folder)
         for path in variants:
             types, found = _read(path, sentences)
             name = f"{folder.name}, {path.parent.name}"
@@ -98,13 +100,13 @@ def beside(corpus: Corpus, systems: Sequence[System], folders: Sequence[Path]) -
 
 def _group(
     corpus: str,
-    sentences: Mapping[_Place, Sentence],
+    sentences: Mapping[_SentenceId, Sentence],
     types: tuple[str, ...],
-    places: tuple[_Place, ...],
+    places: tuple[_SentenceId, ...],
     prompted: Mapping[str, _Found],
     trained: Mapping[str, Mapping[int, _Found]],
-) -> Beside:
-    def on(found: Callable[[_Place], Sequence[Mention]]) -> tuple[Document, ...]:
+) -> PromptedComparison:
+    def on(found: Callable[[_SentenceId], Sequence[Mention]]) -> tuple[Document, ...]:
         return tuple(
             document_of(
                 f"{at[0]}:{at[1] + 1}",
@@ -114,7 +116,7 @@ def _group(
             for at in places
         )
 
-    return Beside(
+    return PromptedComparison(
         corpus,
         len(sentences),
         types,
@@ -128,13 +130,13 @@ def _group(
     )
 
 
-def _of_seeds(corpus: Corpus, system: System) -> dict[int, _Found]:
+def _of_seeds(corpus: CorpusSplits, system: System) -> dict[int, _Found]:
     """What each seed's model found, by sentence."""
     found = {}
     for result in system.with_model(CHOSEN_BY[0]):
         if result.found is None or result.path is None:
             continue
-        kept = read_found(result.path.with_name(result.found))[CHOSEN_BY[0]]
+        kept = read_predictions(result.path.with_name(result.found))[CHOSEN_BY[0]]
         found[result.seed] = {
             (document.id, number): sentence.mentions
             for document in kept.on(corpus.test)
@@ -143,12 +145,12 @@ def _of_seeds(corpus: Corpus, system: System) -> dict[int, _Found]:
     return found
 
 
-def _read(path: Path, sentences: Mapping[_Place, Sentence]) -> tuple[tuple[str, ...], _Found]:
+def _read(path: Path, sentences: Mapping[_SentenceId, Sentence]) -> tuple[tuple[str, ...], _Found]:
     """The types asked for, in order, and what was found in each sentence."""
     types: tuple[str, ...] = ()
     found = {}
     for predicted in read_sentences(path):
-        at = _place(predicted.document, predicted.sentence, sentences)
+        at = _sentence_id(predicted.document, predicted.sentence, sentences)
         if at is None or words_sha256(sentences[at].words) != predicted.words:
             message = f"the test part has no such sentence in {predicted.document!r}"
             raise InputError(message, path=path, line=predicted.line)
@@ -157,8 +159,10 @@ def _read(path: Path, sentences: Mapping[_Place, Sentence]) -> tuple[tuple[str, 
     return types, found
 
 
-def _place(document: str, sentence: int, sentences: Mapping[_Place, Sentence]) -> _Place | None:
-    """Where a sentence stands; one of a sample is a document called `document:number`."""
+def _sentence_id(
+    document: str, sentence: int, sentences: Mapping[_SentenceId, Sentence]
+) -> _SentenceId | None:
+    """The sentence that is meant; one of a sample is a document called `document:number`."""
     name, _, number = document.rpartition(":")
     for at in ((document, sentence), (name, int(number) - 1 if number.isdigit() else -1)):
         if at in sentences:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trigner.errors import InputError
-from trigner.studies.lines import read_located
+from trigner.studies.lines import read_yaml
 
 SHIPPED = "protocols"
 WHOLE = "all"
@@ -31,7 +31,7 @@ class Protocol:
     def chosen(self, corpus: str) -> frozenset[str] | None:
         """Ids of the training documents of a corpus; None: all. Raises InputError without a list.
 
-        Which of its documents a subset holds must not be anybody's choice afterwards.
+        Nobody should be able to choose the documents of a subset after seeing scores.
         """
         if self.documents is None:
             return None
@@ -39,7 +39,7 @@ class Protocol:
             known = ", ".join(self.documents)
             raise InputError(
                 f"the protocol {self.name!r} has no training documents of {corpus!r}, only of"
-                f" {known}: name the corpus with --data NAME=DIR, or take --protocol full"
+                f" {known}: name the corpus with --data NAME=DIR, or use --protocol full"
             )
         ids = self.documents[corpus]
         return None if ids is None else frozenset(ids)
@@ -55,8 +55,8 @@ def protocol(name: str) -> Protocol:
     if name == FULL.name:
         return FULL
     if name not in known:
-        raise InputError(f"unknown protocol {name!r}; known are: full, {', '.join(known)}")
-    declared = read_located(known[name]).data
+        raise InputError(f"unknown protocol {name!r}; choose one of full, {', '.join(known)}")
+    declared = read_yaml(known[name]).data
     return Protocol(
         name,
         str(declared["about"]),

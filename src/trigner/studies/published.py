@@ -11,7 +11,7 @@ from typing import Any
 
 from trigner.errors import InputError
 from trigner.evaluation import SLICES
-from trigner.studies.lines import read_located
+from trigner.studies.lines import read_yaml
 
 CORPORA = {"cadec": "CADEC", "share13": "ShARe13", "share14": "ShARe14"}
 """The corpora that numbers are published on, by the names that results have."""
@@ -53,10 +53,10 @@ class PublishedTable:
 def published(name: str) -> PublishedTable:
     """A table of published numbers. Raises InputError for an unknown one."""
     path = Path(str(files("trigner.studies").joinpath("published.yaml")))
-    data = read_located(path).data
+    data = read_yaml(path).data
     tables: Mapping[str, Any] = data["tables"]
     if name not in tables:
-        raise InputError(f"no published table {name!r}; known are: {', '.join(tables)}")
+        raise InputError(f"no published table {name!r}; choose one of {', '.join(tables)}")
     table = tables[name]
     rows = tuple(_row(row) for row in table["rows"])
     return PublishedTable(str(data["source"]).strip(), str(table.get("about", "")).strip(), rows)

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
+
+from pandas import DataFrame
 
 from trigner.evaluation import SLICES, Statistics
 from trigner.studies.declaration import Study
@@ -17,20 +20,20 @@ from trigner.studies.figures import gap_figure, score_figure
 from trigner.studies.grid import START, identity
 from trigner.studies.layout import (
     NOTHING,
-    RATE_NAMES,
     SLICE_NAMES,
     Figure,
     Report,
     Section,
     Table,
-    with_best,
+    cells_of,
+    score_table,
 )
-from trigner.studies.paper_tables import beside_published
-from trigner.studies.prompted import Beside
+from trigner.studies.paper_tables import published_section
+from trigner.studies.prompted import PromptedComparison
 from trigner.studies.protocols import Protocol
-from trigner.studies.results import CHOSEN_BY
-from trigner.studies.search import Searched
-from trigner.studies.summary import RATES, Compared, Summary
+from trigner.studies.results import CHOSEN_BY, Result
+from trigner.studies.search import SearchState
+from trigner.studies.summary import RATES, BaselineTest, Summary
 from trigner.training import resolve
 from trigner.training.settings import flat
 
@@ -43,8 +46,8 @@ def make_report(
     summaries: Sequence[Summary],
     statistics: Mapping[str, Mapping[str, Statistics]],
     *,
-    searches: Mapping[str, Searched] | None = None,
-    prompted: Sequence[Beside] = (),
+    searches: Mapping[str, SearchState] | None = None,
+    prompted: Sequence[PromptedComparison] = (),
 ) -> Report:
     """What a study has found on each corpus.
 
@@ -57,7 +60,7 @@ def make_report(
     )
     sections: list[Section | None] = [_compared_systems(summaries)]
     if study.report.published is not None:
-        sections.append(beside_published(study.report.published, summaries))
+        sections.append(published_section(study.report.published, summaries))
     for summary in summaries:
         sections.append(_search(summary.corpus, (searches or {}).get(summary.corpus)))
         sections += _of_corpus(study, summary, statistics.get(summary.corpus, {}))
@@ -66,9 +69,9 @@ def make_report(
 
 
 def _compared_systems(summaries: Sequence[Summary]) -> Section:
-    """What each system sets otherwise than the preset that studies start from."""
+    """The settings of each system that differ from the preset that studies start from."""
     start = resolve(preset=START)
-    # Its identity leaves out what only other schemes read: they may have it unchanged.
+    # Its identity leaves out what only other schemes read, so that they may have it unchanged.
     clean = flat(start.model_dump(mode="json")) | flat(identity(start, None))
     own = {
         system.name: {
@@ -84,14 +87,14 @@ def _compared_systems(summaries: Sequence[Summary]) -> Section:
         for name, value in next(iter(own.values()), {}).items()
         if len(own) > 1 and all(name in o and o[name] == value for o in own.values())
     }
-    rows = tuple(
+    rows = [
         (name, _listed({n: v for n, v in settings.items() if n not in shared}) or NOTHING)
         for name, settings in own.items()
-    )
-    told = f"Beside what is listed, all have {_listed(shared)}." if shared else ""
-    title = f"Settings other than those of the preset {START}"
-    table = Table(title, ("system", "settings"), rows, prose=True)
-    return Section("Systems", tuple(filter(None, [told])), (table,))
+    ]
+    common = f"In addition, all have {_listed(shared)}." if shared else ""
+    title = f"Settings that differ from the preset {START}"
+    table = Table(title, cells_of(rows, ["system", "settings"]), prose=True)
+    return Section("Systems", tuple(filter(None, [common])), (table,))
 
 
 def _listed(settings: Mapping[str, Any]) -> str:
@@ -104,17 +107,20 @@ def _written(value: Any) -> str:
     return "none" if value is None else value if isinstance(value, str) else shown
 
 
-def _search(corpus: str, found: Searched | None) -> Section | None:
+def _search(corpus: str, found: SearchState | None) -> Section | None:
     if found is None or not found.tried:
         return None
-    names = list(found.tried[0][0])
-    rows = tuple(
-        (str(place), f"{100 * f1:.2f}", *(_written(settings[name]) for name in names))
+    rows = [
+        {
+            "": str(place),
+            "dev F1": f"{100 * f1:.2f}",
+            **{name: _written(value) for name, value in settings.items()},
+        }
         for place, (settings, f1) in enumerate(found.tried[:SHOWN_TRIALS], 1)
-    )
-    told = f"{len(found.tried)} trials, {found.failed} more failed, each scored on dev alone."
-    title = f"The best {len(rows)} trials"
-    return Section(f"{corpus}: search", (told,), (Table(title, ("", "dev F1", *names), rows),))
+    ]
+    counts = f"{len(found.tried)} trials, {found.failed} more failed, each scored on dev alone."
+    table = Table(f"The best {len(rows)} trials", cells_of(rows))
+    return Section(f"{corpus}: search", (counts,), (table,))
 
 
 def _of_corpus(
@@ -128,40 +134,33 @@ def _of_corpus(
         if base := [s.name for s in summary.systems if s.name in summary.baselines[:1]]:
             caption += f"; broken line: {base[0]}, in grey its deviation"
         figures.append(Figure(f"{axis.rpartition('.')[2]}-{summary.corpus}", caption, svg))
-    shown = tuple(table for table in (*tables, _on_dev(summary)) if table.rows)
+    shown = tuple(table for table in (*tables, _on_dev(summary)) if not table.cells.empty)
     scores = Section(f"{summary.corpus}: scores", (), shown, tuple(figures))
     tests = None
     if any(compared.tests for compared in summary.comparisons):
-        told = (
+        about = (
             "Each system less a baseline, in points of F1, with the 95 % interval of the paired"
             " bootstrap, its p value and that of approximate randomisation (10,000"
             " resamples of the test sentences each, two-sided, mean over the seeds that both have)."
-            " They tell how sure a difference is on other sentences, not with other seeds:"
-            " the deviations above do that.",
+            " They show how certain a difference is on other sentences, not with other seeds:"
+            " for those see the deviations above.",
         )
         compared = (_tests(summary, b, by) for b in summary.baselines for by in CHOSEN_BY)
-        with_rows = tuple(table for table in compared if table.rows)
-        tests = Section(f"{summary.corpus}: significance", told, with_rows)
+        with_rows = tuple(table for table in compared if not table.cells.empty)
+        tests = Section(f"{summary.corpus}: significance", about, with_rows)
     return [scores, tests, _described(summary.corpus, statistics), _runs(summary)]
 
 
 def _complete(summary: Summary, chosen_by: str) -> Table:
     systems = [s for s in summary.systems if s.with_model(chosen_by)]
-    columns = ["system", "seeds"]
-    columns += [f"{SLICE_NAMES[s]} {RATE_NAMES[r]}" for s in SLICES for r in RATES]
-    cells = [
-        [system.spread(chosen_by, "test", slice_, rate) for slice_ in SLICES for rate in RATES]
-        for system in systems
-    ]
     seeds = [len(system.with_model(chosen_by)) for system in systems]
-    marked = with_best(cells, [number == max(seeds) for number in seeds])
-    rows = [
-        (system.name, _seeds(number, system.wanted), *shown)
-        for system, number, shown in zip(systems, seeds, marked, strict=True)
-    ]
-    title = f"Test, models chosen by {chosen_by} F1 on dev"
-    note = "Bold: the best of those with most seeds." if len(set(seeds)) > 1 else ""
-    return Table(title, tuple(columns), tuple(rows), note)
+    return score_table(
+        f"Test, models chosen by {chosen_by} F1 on dev",
+        [(s.name, _seeds(n, s.wanted)) for s, n in zip(systems, seeds, strict=True)],
+        [[s.spread(chosen_by, "test", *what) for what in product(SLICES, RATES)] for s in systems],
+        [number == max(seeds) for number in seeds],
+        "Bold: the best of those with most seeds." if len(set(seeds)) > 1 else "",
+    )
 
 
 def _seeds(there: int, wanted: int) -> str:
@@ -169,21 +168,19 @@ def _seeds(there: int, wanted: int) -> str:
 
 
 def _on_dev(summary: Summary) -> Table:
-    rows = []
-    for system in summary.systems:
-        cells = [
-            system.spread(chosen_by, "dev", slice_)
-            for chosen_by in CHOSEN_BY
-            for slice_ in ("overall", "discontinuous")
-        ]
-        if any(cells):
-            rows.append((system.name, *(NOTHING if c is None else str(c) for c in cells)))
-    columns = [
-        f"by {chosen_by}: {SLICE_NAMES[slice_]}"
-        for chosen_by in CHOSEN_BY
-        for slice_ in ("overall", "discontinuous")
+    slices = ("overall", "discontinuous")
+    rows = [
+        {
+            "system": system.name,
+            **{
+                f"by {chosen_by}: {SLICE_NAMES[slice_]}": system.spread(chosen_by, "dev", slice_)
+                for chosen_by, slice_ in product(CHOSEN_BY, slices)
+            },
+        }
+        for system in summary.systems
+        if system.results
     ]
-    return Table("Dev F1, by what chose the model", ("system", *columns), tuple(rows))
+    return Table("Dev F1, by what chose the model", cells_of(rows))
 
 
 def _tests(summary: Summary, baseline: str, chosen_by: str) -> Table:
@@ -197,10 +194,10 @@ def _tests(summary: Summary, baseline: str, chosen_by: str) -> Table:
         if (compared.baseline, compared.chosen_by) == (baseline, chosen_by) and compared.tests
     ]
     title = f"Against {baseline}, models chosen by {chosen_by} F1"
-    return Table(title, tuple(columns), tuple(rows))
+    return Table(title, cells_of(rows, columns))
 
 
-def _tested(compared: Compared) -> list[str]:
+def _tested(compared: BaselineTest) -> list[str]:
     cells = []
     for slice_ in SLICES:
         test = compared.tests.get(slice_)
@@ -217,52 +214,28 @@ def _p(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def _prompted(beside: Beside) -> Section:
-    columns = ["system", "seeds"]
-    columns += [f"{SLICE_NAMES[s]} {RATE_NAMES[r]}" for s in SLICES for r in RATES]
-    found = list(beside.spreads())
+def _prompted(compared: PromptedComparison) -> Section:
+    found = list(compared.spreads())
     most = max(seeds for _, seeds, _ in found)
-    # A language model is asked once, and always answers the same.
-    comparable = [seeds in (0, most) for _, seeds, _ in found]
-    cells = with_best([spreads for _, _, spreads in found], comparable)
-    rows = tuple(
-        (name, str(seeds) if seeds else NOTHING, *shown)
-        for (name, seeds, _), shown in zip(found, cells, strict=True)
+    table = score_table(
+        f"On the {len(compared.gold):,} of {compared.total:,} test sentences that were asked about",
+        [(name, str(seeds) if seeds else NOTHING) for name, seeds, _ in found],
+        [spreads for _, _, spreads in found],
+        # A language model is asked once, and always gives the same answer.
+        [seeds in (0, most) for _, seeds, _ in found],
+        f"Entities of the type {' or '.join(compared.types)}. Indices of language models repaired"
+        " by the texts they name (repair `text`).",
     )
-    asked = len(beside.gold)
-    title = f"On the {asked:,} of {beside.total:,} test sentences that were asked about"
-    note = (
-        f"Entities of the type {' or '.join(beside.types)}. Indices of language models repaired by"
-    )
-    note += " the texts they name (repair `text`)."
-    table = Table(title, tuple(columns), rows, note)
-    return Section(f"{beside.corpus}: beside language models", tables=(table,))
+    return Section(f"{compared.corpus}: compared with language models", tables=(table,))
 
 
 def _described(corpus: str, statistics: Mapping[str, Statistics]) -> Section | None:
     if not statistics:
         return None
-    rows: dict[str, list[str]] = {}
-
-    def add(name: str, value: object) -> None:
-        told = NOTHING if value is None else value if isinstance(value, str) else f"{value:,}"
-        rows.setdefault(name, []).append(told)
-
-    for part in statistics.values():
-        whole, split = part.overall.continuous, part.overall.discontinuous
-        add("documents", part.documents)
-        add("sentences", part.sentences)
-        add("entities", part.overall.entities)
-        add("continuous entities", whole.n)
-        add("their tokens", _range(whole.tokens))
-        add("discontinuous entities", split.n)
-        add("their share", f"{split.share:.1%}")
-        add("their tokens ", _range(split.tokens))
-        add("their start-end distance", _range(split.extent))
+    cells = DataFrame({name: _counts(part) for name, part in statistics.items()}, dtype=object)
     table = Table(
         "Data statistics",
-        ("", *statistics),
-        tuple((name, *cells) for name, cells in rows.items()),
+        cells_of(cells.rename_axis("").reset_index().to_dict("records")),
         "As the protocol takes the training part." if "train" in statistics else "",
     )
     figures = [
@@ -277,34 +250,47 @@ def _described(corpus: str, statistics: Mapping[str, Statistics]) -> Section | N
     return Section(f"{corpus}: data", (), (table,), tuple(figures))
 
 
+def _counts(part: Statistics) -> dict[str, str | None]:
+    whole, split = part.overall.continuous, part.overall.discontinuous
+    return {
+        "documents": f"{part.documents:,}",
+        "sentences": f"{part.sentences:,}",
+        "entities": f"{part.overall.entities:,}",
+        "continuous entities": f"{whole.n:,}",
+        "their tokens": _range(whole.tokens),
+        "discontinuous entities": f"{split.n:,}",
+        "their share": f"{split.share:.1%}",
+        "their tokens ": _range(split.tokens),
+        "their start-end distance": _range(split.extent),
+    }
+
+
 def _range(found: tuple[int, int] | None) -> str | None:
     return None if found is None else f"{found[0]}–{found[1]}"
 
 
 def _runs(summary: Summary) -> Section:
-    rows = []
-    for system in summary.systems:
-        for result in system.results:
-            epochs = "/".join(
-                str(result.chosen[name].epoch or NOTHING) if name in result.chosen else NOTHING
-                for name in CHOSEN_BY
-            )
-            rows.append(
-                (
-                    system.name,
-                    str(result.seed),
-                    f"{epochs} of {result.epochs or NOTHING}",
-                    f"{result.parameters / 1e6:.1f}",
-                    f"{result.seconds / 60:.1f}",
-                    result.device,
-                    f"`{result.signature}`",
-                )
-            )
-    columns = ("system", "seed", "epochs chosen", "parameters (M)", "minutes", "on", "signature")
-    note = "Epochs chosen by overall / discontinuous F1 on dev."
-    table = Table("Runs", columns, tuple(rows), note)
+    rows = [
+        {
+            "system": system.name,
+            "seed": result.seed,
+            "epochs chosen": f"{_epochs(result)} of {result.epochs or NOTHING}",
+            "parameters (M)": f"{result.parameters / 1e6:.1f}",
+            "minutes": f"{result.seconds / 60:.1f}",
+            "on": result.device,
+            "signature": f"`{result.signature}`",
+        }
+        for system in summary.systems
+        for result in system.results
+    ]
+    table = Table("Runs", cells_of(rows), "Epochs chosen by overall / discontinuous F1 on dev.")
     # A signature is of the part that scores are counted on; the other parts decide them, too.
     data = next(iter(summary.results)).data
     hashes = ", ".join(f"{part} `{digest[:16]}`" for part, digest in data.items())
-    told = f"Hashes of the documents that all runs had: {hashes}."
-    return Section(f"{summary.corpus}: runs", (told,), (table,), (), summary.remarks)
+    used = f"Hashes of the documents that all runs used: {hashes}."
+    return Section(f"{summary.corpus}: runs", (used,), (table,), (), summary.remarks)
+
+
+def _epochs(result: Result) -> str:
+    chosen = [result.chosen.get(name) for name in CHOSEN_BY]
+    return "/".join(str((each and each.epoch) or NOTHING) for each in chosen)

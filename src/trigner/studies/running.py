@@ -1,4 +1,4 @@
-"""One run of a study: adapt the encoder if asked, train, score both epochs on test, keep it all."""
+"""One run of a study: adapt the encoder if asked, train, score both epochs on test, save it all."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,9 +21,10 @@ from trigner.evaluation import score, sentence_counts, sign
 from trigner.inference import load
 from trigner.model_folder import CONFIG, DESCRIPTION, TOKENIZER, WEIGHTS
 from trigner.networks import choose_device
-from trigner.studies.corpus import Corpus
+from trigner.studies.context import StudyContext, log
+from trigner.studies.corpus import CorpusSplits
 from trigner.studies.grid import Run
-from trigner.studies.predictions import Found, write_found
+from trigner.studies.predictions import SavedPredictions, write_predictions
 from trigner.studies.results import (
     FOUND_SUFFIX,
     Chosen,
@@ -39,91 +40,52 @@ from trigner.training.records import RUN, read_record, write_record
 from trigner.training.trainer import METRICS
 
 RECORD = "study.json"
-"""Which run a working folder belongs to, and the versions that began it."""
+"""Names the run that a working folder belongs to, and the versions that started it."""
 
 DISCONTINUOUS: Literal["discontinuous"] = "discontinuous"
 
 
-@dataclass(frozen=True)
-class Folders:
-    """Where a study works and what it leaves.
-
-    `work` holds a folder a run, with checkpoints, TensorBoard's logs and, where they are kept, the
-    models; `results` what is worth keeping.
-    """
-
-    work: Path
-    results: Path
-
-
-@dataclass(frozen=True)
-class Options:
-    """How runs are made, which changes nothing of what comes out."""
-
-    device: str = "auto"
-    keep_models: bool = False
-    report_to: tuple[str, ...] = ()
-
-
 class BusyError(Exception):
-    """Another process is at this run."""
+    """Another process is working on this run."""
 
 
-@dataclass(frozen=True)
-class Making:
-    """`make` under a protocol, as work that another process can be given."""
+def run_job(run: Run, corpus: CorpusSplits, context: StudyContext, console: Console) -> Result:
+    """The result of a run: trained if there is none yet, resumed if it was interrupted.
 
-    protocol: str
-
-    def __call__(
-        self, run: Run, corpus: Corpus, folders: Folders, options: Options, console: Console
-    ) -> Result:
-        return make(run, corpus, self.protocol, folders, options, console)
-
-
-def make(
-    run: Run, corpus: Corpus, protocol: str, folders: Folders, options: Options, console: Console
-) -> Result:
-    """The result of a run: made if it is not there, gone on with if it was interrupted.
-
-    Raises BusyError when another process is at it, InputError when its working folder is of another
-    version or cannot be read, TrignerError when training fails.
+    Raises BusyError when another process is training it, InputError when its working folder cannot
+    be read or belongs to other versions, TrignerError when training fails.
     """
     name = run_name(run.system, run.identity, corpus.hashes)
-    folder = folders.work / corpus.name / name
-    with _alone(folder):
-        found = find(read_results(folders.results, corpus.name), run.identity, corpus.hashes)
+    folder = context.work / corpus.name / name
+    with _locked(folder):
+        found = find(read_results(context.results, corpus.name), run.identity, corpus.hashes)
         if found is not None:
             return found
-        _begin(folder, run)
         started = time.perf_counter()
-        resumed = (folder / RUN).is_file()
-        trained = _trained(run, corpus, folder, folders, options, console, resume=resumed)
+        trained, resumed = _trained(run, corpus, folder, context, console)
         kept = {"overall": trained.best, DISCONTINUOUS: trained.also[DISCONTINUOUS]}
         seconds = time.perf_counter() - started
-        result, predictions = _scored(run, corpus, protocol, kept, trained, options.device)
+        result, predictions = _scored(run, corpus, context, kept, trained)
         result = replace(result, seconds=round(seconds, 1), notes=_notes(run, trained, resumed))
-        # The predictions first: a result that is there is whole.
-        write_found(folders.results / corpus.name / str(result.found), predictions)
-        result = replace(result, path=write_result(result, folders.results))
-        if not options.keep_models:
+        # The predictions first, so that a result is never without them.
+        write_predictions(context.results / corpus.name / str(result.found), predictions)
+        result = replace(result, path=write_result(result, context.results))
+        if not context.keep_models:
             _drop_models(folder)
         return result
 
 
-def dev_scores(
-    run: Run, corpus: Corpus, folders: Folders, options: Options, console: Console
+def trial_job(
+    run: Run, corpus: CorpusSplits, context: StudyContext, console: Console
 ) -> dict[str, float]:
-    """The best dev F1 of a training by what would choose the epoch; test is not looked at.
+    """The best dev F1 of a training, by what would choose the epoch; test is never scored.
 
-    Raises as `make` does.
+    Raises as `run_job` does.
     """
-    folder = folders.work / corpus.name / run_name("trial", run.identity, corpus.hashes)
-    with _alone(folder):
-        _begin(folder, run)
-        resume = (folder / RUN).is_file()
-        trained = _trained(run, corpus, folder, folders, options, console, resume=resume)
-        if not options.keep_models:
+    folder = context.work / corpus.name / run_name("trial", run.identity, corpus.hashes)
+    with _locked(folder):
+        trained, _ = _trained(run, corpus, folder, context, console)
+        if not context.keep_models:
             _drop_models(folder)
     return {
         chosen_by: max(epoch[metric] for epoch in trained.history)
@@ -132,36 +94,33 @@ def dev_scores(
 
 
 def _trained(
-    run: Run,
-    corpus: Corpus,
-    folder: Path,
-    folders: Folders,
-    options: Options,
-    console: Console,
-    *,
-    resume: bool,
-) -> Trained:
+    run: Run, corpus: CorpusSplits, folder: Path, context: StudyContext, console: Console
+) -> tuple[Trained, bool]:
+    """The training in a working folder, and whether it was resumed."""
+    _begin(folder, run)
+    resume = (folder / RUN).is_file()
     settings = run.settings
     if run.adaptation is not None:
-        encoder = _adapted(run, corpus, folders, options, console)
+        encoder = _adapted(run, corpus, context, console)
         settings = settings.model_copy(update={"encoder": str(encoder)})
-    with _gone_on_with(folder, resume):
-        return train(
+    with _resuming(folder, resume):
+        trained = train(
             settings,
             corpus.train,
             corpus.dev,
             folder,
-            device=options.device,
+            device=context.device,
             resume=resume,
             console=console,
             also_keep=[DISCONTINUOUS],
-            report_to=options.report_to,
+            report_to=context.report_to,
         )
+    return trained, resume
 
 
 @contextmanager
-def _gone_on_with(folder: Path, resume: bool) -> Iterator[None]:
-    """What fails while something is resumed for no reason of ours is its checkpoint's fault."""
+def _resuming(folder: Path, resume: bool) -> Iterator[None]:
+    """Blame the checkpoint for any unforeseen error of a resumed training."""
     try:
         yield
     except TrignerError:
@@ -171,19 +130,17 @@ def _gone_on_with(folder: Path, resume: bool) -> Iterator[None]:
             raise
         reason = next(iter(str(error).splitlines()), "")
         message = (
-            f"its checkpoint cannot be gone on with ({type(error).__name__}: {reason}):"
-            " delete this folder, and it begins again"
+            f"cannot resume from its checkpoint ({type(error).__name__}: {reason}):"
+            " delete this folder to start again"
         )
         raise InputError(message, path=folder) from error
 
 
-def _adapted(
-    run: Run, corpus: Corpus, folders: Folders, options: Options, console: Console
-) -> Path:
+def _adapted(run: Run, corpus: CorpusSplits, context: StudyContext, console: Console) -> Path:
     """The encoder adapted to the training text, by the first run that needs it."""
     wanted = {"encoder": run.identity["encoder"], "adaptation": run.identity["adaptation"]}
     name = run_name("encoder", {**wanted, "seed": run.adaptation.seed}, corpus.hashes)  # type: ignore[union-attr]
-    out = folders.work / corpus.name / name
+    out = context.work / corpus.name / name
     out.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{out}.lock"):
         resume = out.exists()
@@ -192,7 +149,7 @@ def _adapted(
             record.unlink(missing_ok=True)
         if not (out / CONFIG).is_file():
             _note_versions(record, out, wanted)
-        with _gone_on_with(out, resume):
+        with _resuming(out, resume):
             adapt(
                 [document.text for document in corpus.train],
                 encoder=run.settings.encoder,
@@ -200,37 +157,36 @@ def _adapted(
                 dev_texts=[document.text for document in corpus.dev],
                 settings=run.adaptation,
                 resume=resume,
-                device=options.device,
-                tell=lambda told: console.print(f"note: {told}", markup=False, highlight=False),
+                device=context.device,
+                tell=lambda message: log(console, message),
             )
     return out
 
 
 def _scored(
     run: Run,
-    corpus: Corpus,
-    protocol: str,
+    corpus: CorpusSplits,
+    context: StudyContext,
     kept: Mapping[str, Checkpoint],
     trained: Trained,
-    device: str,
-) -> tuple[Result, dict[str, Found]]:
+) -> tuple[Result, dict[str, SavedPredictions]]:
     signature = str(sign(corpus.test, settings=run.identity, seed=run.seed))
     chosen: dict[str, Chosen] = {}
-    predictions: dict[str, Found] = {}
+    predictions: dict[str, SavedPredictions] = {}
     for name, own in kept.items():
         epoch = int(own.epoch or 0)
         if chosen and epoch == chosen["overall"].epoch:
             chosen[name], predictions[name] = chosen["overall"], predictions["overall"]
             continue
-        found = list(load(own.folder, device=device).documents(corpus.test))
+        found = list(load(own.folder, device=context.device).documents(corpus.test))
         on_test = score(corpus.test, found, signature=signature)
         chosen[name] = Chosen(epoch, own.scores.as_json(), on_test.as_json())
         counts = sentence_counts(corpus.test, found)
-        predictions[name] = Found(counts, tuple(found))
+        predictions[name] = SavedPredictions(counts, tuple(found))
     made = Result(
         system=run.system,
         corpus=corpus.name,
-        protocol=protocol,
+        protocol=context.protocol.name,
         seed=run.seed,
         settings=run.identity,
         data=corpus.hashes,
@@ -242,7 +198,7 @@ def _scored(
         parameters=trained.best.description.provenance.parameters or 0,
         epochs=trained.epochs,
         seconds=0.0,
-        device=_device_name(device),
+        device=_device_name(context.device),
         signature=signature,
         chosen=chosen,
         curve=trained.history,
@@ -256,18 +212,18 @@ def _device_name(name: str) -> str:
 
 
 def _begin(folder: Path, run: Run) -> None:
-    """Note what a new working folder is for; refuse to go on with one of other versions."""
+    """Record what a new working folder is for; refuse to resume one of other versions."""
     path = folder / RECORD
     if (folder / RUN).is_file() and not path.is_file():
-        raise InputError("holds a training that is not of a study: move it away", path=folder)
+        raise InputError("holds a training that belongs to no study: move it away", path=folder)
     folder.mkdir(parents=True, exist_ok=True)
     _note_versions(path, folder, {"system": run.system, "settings": run.identity})
 
 
 def _note_versions(path: Path, folder: Path, what: Mapping[str, Any]) -> None:
-    """Write down what begins in a folder, or refuse what other versions have begun there.
+    """Record the versions that start a folder, or refuse one that other versions have started.
 
-    A training is only repeatable when it ends with what it began with.
+    A training is only repeatable when the same versions do all of it.
     """
     versions = {
         "trigner": __version__,
@@ -277,28 +233,28 @@ def _note_versions(path: Path, folder: Path, what: Mapping[str, Any]) -> None:
     if not path.is_file():
         write_record(path, {"versions": versions, **what})
         return
-    before = begun(path).get("versions")
+    before = read_run_record(path).get("versions")
     if before != versions:
-        told = ", ".join(f"{name} {v}" for name, v in dict(before or {}).items())
+        named = ", ".join(f"{name} {v}" for name, v in dict(before or {}).items())
         raise InputError(
-            f"was begun with other versions ({told or 'unknown'}): go on with those, or delete"
-            " the folder, and it begins again",
+            f"was started with other versions ({named or 'unknown'}): install those, or delete"
+            " the folder to start again",
             path=folder,
         )
 
 
-def begun(path: Path) -> dict[str, Any]:
-    """What a record says of its working folder. Raises InputError when it is damaged."""
+def read_run_record(path: Path) -> dict[str, Any]:
+    """The record of a working folder. Raises InputError when it is damaged."""
     try:
         return read_record(path)
     except InputError as error:
-        message = f"{error.message}; delete the folder, and the run begins again"
+        message = f"{error.message}; delete the folder to start the run again"
         raise InputError(message, path=path) from error
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Be the only process at a run, for as long as this one lives. Raises BusyError."""
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a run. Raises BusyError when another process holds it."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(f"{folder}.lock", timeout=0):
@@ -310,17 +266,17 @@ def _alone(folder: Path) -> Iterator[None]:
 def _notes(run: Run, trained: Trained, resumed: bool) -> tuple[str, ...]:
     notes = []
     if resumed:
-        notes.append("interrupted: the seconds are those after the last resumption")
+        notes.append("interrupted: the seconds count from the last resumption")
     used = trained.best.description.provenance.settings["optimisation"]
     wanted = run.settings.optimisation.model_dump(mode="json")
     if smaller := {name: used[name] for name in wanted if used[name] != wanted[name]}:
-        told = ", ".join(f"{name}={value}" for name, value in smaller.items())
-        notes.append(f"memory did not suffice: trained with {told}")
+        changed = ", ".join(f"{name}={value}" for name, value in smaller.items())
+        notes.append(f"out of memory: trained with {changed}")
     return tuple(notes)
 
 
 def _drop_models(folder: Path) -> None:
-    """Take the weights away, and the note that they are there; TensorBoard's logs stay."""
+    """Delete the weights and the record of them; TensorBoard's logs stay."""
     for name in (RUN, WEIGHTS, CONFIG, TOKENIZER, DESCRIPTION, RECORD):
         (folder / name).unlink(missing_ok=True)
     shutil.rmtree(folder / DISCONTINUOUS, ignore_errors=True)

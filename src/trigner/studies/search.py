@@ -1,14 +1,13 @@
-"""Settings searched for on dev alone, with Optuna; what was tried is kept in a journal.
+"""Settings searched for on dev alone, with Optuna; the trials are kept in a journal.
 
-Only the process that holds the journal's lock searches; `jobs` trials go on at a time. Trials that
-a kill left open are gone on with first.
+Only the process that holds the journal's lock searches, with several trials at a time if asked.
+Trials that were interrupted are resumed first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +15,12 @@ from filelock import FileLock, Timeout
 from rich.console import Console
 
 from trigner.errors import InputError, TrignerError
-from trigner.studies.corpus import Corpus
-from trigner.studies.declaration import Range, Search, Study
-from trigner.studies.grid import Changes, trial
-from trigner.studies.jobs import Room, work_off
-from trigner.studies.protocols import Protocol
-from trigner.studies.running import Folders, Options, dev_scores
+from trigner.studies.context import StudyContext, log
+from trigner.studies.corpus import CorpusSplits
+from trigner.studies.declaration import Range, Search
+from trigner.studies.grid import Run, trial
+from trigner.studies.jobs import run_all
+from trigner.studies.running import trial_job
 from trigner.training.records import differences
 
 if TYPE_CHECKING:
@@ -32,8 +31,8 @@ DECLARED = "declared"
 
 
 @dataclass(frozen=True)
-class Searched:
-    """Where a search stands: settings with their dev F1, best first, and how many trials failed."""
+class SearchState:
+    """Settings that were tried with their dev F1, best first, and how many trials failed."""
 
     tried: tuple[tuple[Mapping[str, Any], float], ...] = ()
     failed: int = 0
@@ -44,131 +43,111 @@ class Searched:
         return self.tried[0][0] if self.tried else None
 
 
-def journal(study: Study, corpus: str, protocol: Protocol, folders: Folders) -> Path:
-    """The file that a search writes down its trials in."""
-    return folders.results / corpus / f"{study.name}-{protocol.name}.journal"
+def journal(context: StudyContext, corpus: str) -> Path:
+    """The file that the trials of a search are written to."""
+    return context.results / corpus / f"{context.study.name}-{context.protocol.name}.journal"
 
 
-def standing(
-    study: Study,
-    corpus: str,
-    protocol: Protocol,
-    changes: Changes,
-    folders: Folders,
-    data: Mapping[str, str] | None = None,
-) -> Searched:
-    """How far a search has come, without going on with it.
+def search_state(
+    context: StudyContext, corpus: str, data: Mapping[str, str] | None = None
+) -> SearchState:
+    """The progress of a search, without continuing it.
 
     `data` are the hashes of the corpus, if it was read. Raises InputError when the journal is
     damaged, or of other ranges, settings or data.
     """
-    path = journal(study, corpus, protocol, folders)
-    if study.search is None or not path.exists():
-        return Searched()
+    path = journal(context, corpus)
+    if context.study.search is None or not path.exists():
+        return SearchState()
     opened = _open(path)
-    _the_same(opened, study, protocol, changes, data, path)
-    return _standing(opened)
+    _check_same(opened, context, data, path)
+    return _state(opened)
 
 
-def search(
-    study: Study,
-    protocol: Protocol,
-    corpus: Corpus,
-    changes: Changes,
-    folders: Folders,
-    options: Options,
-    space: Room,
-    console: Console,
-    *,
-    tell: Callable[[str], None],
-) -> Searched:
-    """Go on with a study's search until it has made its trials.
+def search(context: StudyContext, corpus: CorpusSplits, console: Console) -> SearchState:
+    """Continue a study's search until it has made all its trials.
 
-    Raises InputError when another process is at it, or the journal is damaged or of other ranges,
-    settings or data; TrignerError when no trial came to an end.
+    Raises InputError when another process is running it, or the journal is damaged or of other
+    ranges, settings or data; TrignerError when no trial was completed.
     """
-    wanted = study.search
-    if wanted is None:
-        raise study.source.error("declares no search")
-    path = journal(study, corpus.name, protocol, folders)
+    wanted = _wanted(context)
+    path = journal(context, corpus.name)
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         # Not `.lock`: that is the name of the lock that the journal takes for each of its writes.
         with FileLock(f"{path}.in-use", timeout=0):
             opened = _open(path)
             if DECLARED not in opened.user_attrs:
-                declared = _declared(study, protocol, changes)
-                opened.set_user_attr(DECLARED, {**declared, "data": corpus.hashes})
-            _the_same(opened, study, protocol, changes, corpus.hashes, path)
-            _go_on(opened, study, protocol, corpus, changes, folders, options, space, console, tell)
-            found = _standing(opened)
+                opened.set_user_attr(DECLARED, {**_declared(context), "data": corpus.hashes})
+            _check_same(opened, context, corpus.hashes, path)
+            while pending := _next_trials(opened, wanted, context.parallelism.jobs):
+                _run_trials(opened, pending, context, corpus, console)
+            found = _state(opened)
     except Timeout as error:
-        raise InputError("another process is at this search", path=path) from error
+        raise InputError("another process is running this search", path=path) from error
     if found.best is None:
-        raise TrignerError("no trial of the search came to an end")
+        raise TrignerError("no trial of the search was completed")
     return found
 
 
-def _go_on(
-    opened: optuna.Study,
-    study: Study,
-    protocol: Protocol,
-    corpus: Corpus,
-    changes: Changes,
-    folders: Folders,
-    options: Options,
-    space: Room,
-    console: Console,
-    tell: Callable[[str], None],
-) -> None:
+def _wanted(context: StudyContext) -> Search:
+    if context.study.search is None:
+        raise context.study.source.error("declares no search")
+    return context.study.search
+
+
+def _next_trials(opened: optuna.Study, wanted: Search, jobs: int) -> dict[int, dict[str, Any]]:
+    """Settings of the next trials by number, interrupted ones first; none when all are made."""
     import optuna
     from optuna.trial import TrialState
 
-    wanted = study.search
-    assert wanted is not None
-    seed = (changes.seeds or study.seeds)[0]
-    while True:
-        left = opened.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
-        pending = {t.number: dict(t.params) for t in left if set(t.params) == set(wanted.ranges)}
-        for broken in left:
-            if broken.number not in pending:  # killed while it was being asked for
-                opened.tell(broken.number, state=TrialState.FAIL)
-        made = len(opened.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)))
-        failed = len(opened.get_trials(deepcopy=False, states=(TrialState.FAIL,)))
-        if not pending and made + failed >= wanted.trials:
-            return
-        while len(pending) < space.jobs and made + failed + len(pending) < wanted.trials:
-            # Seeded by what there is: a search of several sittings asks as one of a single would.
-            so_far = len(opened.get_trials(deepcopy=False))
-            opened.sampler = optuna.samplers.TPESampler(seed=wanted.seed + so_far)
-            asked = opened.ask()
-            pending[asked.number] = {
-                name: _suggest(asked, name, values) for name, values in wanted.ranges.items()
-            }
-        numbers = list(pending)
-        runs = [trial(study, protocol, changes, pending[n], seed) for n in numbers]
-
-        note = partial(_note, opened, wanted, pending, numbers, tell)
-        outcome = work_off(dev_scores, runs, corpus, folders, options, space, console, tell=note)
-        for position in (*outcome.failed, *outcome.busy):
-            opened.tell(numbers[position], state=TrialState.FAIL)
+    running = opened.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
+    pending = {t.number: dict(t.params) for t in running if set(t.params) == set(wanted.ranges)}
+    for broken in running:
+        if broken.number not in pending:  # killed while its settings were being chosen
+            opened.tell(broken.number, state=TrialState.FAIL)
+    ended = (TrialState.COMPLETE, TrialState.FAIL)
+    made = len(opened.get_trials(deepcopy=False, states=ended))
+    while len(pending) < jobs and made + len(pending) < wanted.trials:
+        # Seeded by the number of trials: a search in several sittings tries what one would.
+        so_far = len(opened.get_trials(deepcopy=False))
+        opened.sampler = optuna.samplers.TPESampler(seed=wanted.seed + so_far)
+        asked = opened.ask()
+        pending[asked.number] = {
+            name: _suggest(asked, name, values) for name, values in wanted.ranges.items()
+        }
+    return pending
 
 
-def _note(
+def _run_trials(
     opened: optuna.Study,
-    wanted: Search,
     pending: Mapping[int, Mapping[str, Any]],
-    numbers: Sequence[int],
-    tell: Callable[[str], None],
-    position: int,
-    scores: Mapping[str, float],
+    context: StudyContext,
+    corpus: CorpusSplits,
+    console: Console,
 ) -> None:
-    """Tell Optuna and the user how a trial has ended."""
-    number = numbers[position]
-    opened.tell(number, scores[wanted.metric])
-    told = ", ".join(f"{name}={value}" for name, value in pending[number].items())
-    f1 = f"{100 * scores[wanted.metric]:.2f}"
-    tell(f"trial {number + 1} of {wanted.trials}: dev {wanted.metric} F1 {f1} with {told}")
+    """Run trials, and give Optuna and the user their scores."""
+    from optuna.trial import TrialState
+
+    wanted, numbers = _wanted(context), list(pending)
+
+    def on_done(position: int, scores: Mapping[str, float]) -> None:
+        number = numbers[position]
+        opened.tell(number, scores[wanted.metric])
+        settings = ", ".join(f"{name}={value}" for name, value in pending[number].items())
+        f1 = f"{100 * scores[wanted.metric]:.2f}"
+        trial_of = f"trial {number + 1} of {wanted.trials}"
+        log(console, f"{trial_of}: dev {wanted.metric} F1 {f1} with {settings}")
+
+    runs = [_trial(context, settings) for settings in pending.values()]
+    results = run_all(trial_job, runs, corpus, context, console, on_done=on_done)
+    for position in (*results.failed, *results.busy):
+        opened.tell(numbers[position], state=TrialState.FAIL)
+
+
+def _trial(context: StudyContext, values: Mapping[str, Any]) -> Run:
+    seed = (context.changes.seeds or context.study.seeds)[0]
+    return trial(context.study, context.protocol, context.changes, values, seed)
 
 
 def _open(path: Path) -> optuna.Study:
@@ -184,48 +163,41 @@ def _open(path: Path) -> optuna.Study:
             load_if_exists=True,
         )
     except (ValueError, KeyError, TypeError, OSError) as error:
-        raise InputError(f"is damaged: {error}; move it away to begin again", path=path) from error
+        raise InputError(f"is damaged: {error}; move it away to start again", path=path) from error
 
 
-def _declared(study: Study, protocol: Protocol, changes: Changes) -> dict[str, Any]:
+def _declared(context: StudyContext) -> dict[str, Any]:
     """What all trials of a search have in common; the ranges are there by their first values."""
-    assert study.search is not None
-    ranges = study.search.ranges
-    first = {name: r.low if r.choices is None else r.choices[0] for name, r in ranges.items()}
-    common = trial(study, protocol, changes, first, (changes.seeds or study.seeds)[0])
+    wanted = _wanted(context)
+    first = {n: r.low if r.choices is None else r.choices[0] for n, r in wanted.ranges.items()}
     return {
-        "search": study.search.model_dump(mode="json", exclude={"trials"}),
-        "settings": common.identity,
+        "search": wanted.model_dump(mode="json", exclude={"trials"}),
+        "settings": _trial(context, first).identity,
     }
 
 
-def _the_same(
-    opened: optuna.Study,
-    study: Study,
-    protocol: Protocol,
-    changes: Changes,
-    data: Mapping[str, str] | None,
-    path: Path,
+def _check_same(
+    opened: optuna.Study, context: StudyContext, data: Mapping[str, str] | None, path: Path
 ) -> None:
-    """Raises InputError for a journal of a search that asks for something else."""
+    """Raises InputError for the journal of a search with other ranges, settings or data."""
     before = opened.user_attrs.get(DECLARED, {})
-    now = {**_declared(study, protocol, changes), "data": data or before.get("data")}
+    now = {**_declared(context), "data": data or before.get("data")}
     if before != now:
-        told = ", ".join(sorted(differences(before, now)))
+        names = ", ".join(sorted(differences(before, now)))
         raise InputError(
-            f"is of a search with other {told}: give what it was run with, or move it away to begin"
-            " again",
+            f"is the journal of a search with other {names}: give what it was run with, or move it"
+            " away to start again",
             path=path,
         )
 
 
-def _standing(opened: optuna.Study) -> Searched:
+def _state(opened: optuna.Study) -> SearchState:
     from optuna.trial import TrialState
 
     complete = opened.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
     failed = len(opened.get_trials(deepcopy=False, states=(TrialState.FAIL,)))
     complete.sort(key=lambda t: (-(t.value or 0.0), t.number))
-    return Searched(tuple((dict(t.params), t.value or 0.0) for t in complete), failed)
+    return SearchState(tuple((dict(t.params), t.value or 0.0) for t in complete), failed)
 
 
 def _suggest(asked: optuna.Trial, name: str, values: Range) -> Any:

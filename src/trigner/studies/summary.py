@@ -5,13 +5,12 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Any, Literal
 
 from trigner.errors import InputError
 from trigner.evaluation import SLICES, Significance, compare_systems
 from trigner.studies.grid import Run
-from trigner.studies.predictions import Found, read_found
+from trigner.studies.predictions import SavedPredictions, read_predictions
 from trigner.studies.results import CHOSEN_BY, Result, find
 from trigner.training.settings import flat
 
@@ -63,8 +62,8 @@ class System:
 
 
 @dataclass(frozen=True)
-class Compared:
-    """A system beside a baseline on the test part, by slice of `SLICES`.
+class BaselineTest:
+    """A system compared with a baseline on the test part, by slice of `SLICES`.
 
     `seeds` are those that both have predictions of; without any there is no test.
     """
@@ -78,7 +77,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Summary:
-    """All of a study on one corpus. `remarks` say what a reader of its numbers has to know.
+    """All of a study on one corpus. `remarks` are what a reader of its numbers has to know.
 
     `baselines` are those of the declared ones that have results.
     """
@@ -86,7 +85,7 @@ class Summary:
     corpus: str
     systems: tuple[System, ...]
     baselines: tuple[str, ...]
-    comparisons: tuple[Compared, ...]
+    comparisons: tuple[BaselineTest, ...]
     remarks: tuple[str, ...] = field(default=())
 
     @property
@@ -103,21 +102,23 @@ def gather(
     Without `data` they may be on any; raises InputError when they are on several.
     """
     systems = []
-    for name, group in groupby(sorted(runs, key=_order(runs)), key=lambda run: run.system):
-        members = list(group)
+    by_system: dict[str, list[Run]] = {}
+    for run in runs:
+        by_system.setdefault(run.system, []).append(run)
+    for name, members in by_system.items():
         found = [find(results, run.identity, data) for run in members]
         there = tuple(result for result in found if result is not None)
         settings = {k: v for k, v in flat(members[0].identity).items() if k != "seed"}
         systems.append(System(name, members[0].point, len(members), there, settings))
     if len({tuple(sorted(r.data.items())) for s in systems for r in s.results}) > 1:
         raise InputError(
-            "there are results on several versions of this corpus: say which by --data"
+            "there are results on several versions of this corpus: choose one with --data"
         )
     return tuple(systems)
 
 
 def summarise(corpus: str, systems: Sequence[System], baselines: Sequence[str]) -> Summary:
-    """Compare all systems with each baseline, and say in which ways the results are uneven."""
+    """Compare all systems with each baseline, and list what is missing or unlike in the results."""
     able = {system.name: system for system in systems if system.results}
     pairs = [
         (name, system.name, before.name)
@@ -131,11 +132,11 @@ def summarise(corpus: str, systems: Sequence[System], baselines: Sequence[str]) 
     for chosen_by in CHOSEN_BY if pairs else ():
         found = {name: _predictions(system, chosen_by) for name, system in able.items()}
         comparisons += [
-            Compared(name, baseline, chosen_by, *_tested(found[before], found[name]))
+            BaselineTest(name, baseline, chosen_by, *_tested(found[before], found[name]))
             for baseline, name, before in pairs
         ]
     remarks = [
-        f"no results of {name}, so nothing is tested against it"
+        f"{name} has no results, so nothing is tested against it"
         for name in baselines
         if name not in there
     ]
@@ -155,23 +156,16 @@ def _baseline(name: str, system: System, able: Mapping[str, System]) -> System |
     return None if found is system else found
 
 
-def _order(runs: Sequence[Run]) -> Any:
-    first: dict[str, int] = {}
-    for number, run in enumerate(runs):
-        first.setdefault(run.system, number)
-    return lambda run: first[run.system]
-
-
-def _predictions(system: System, chosen_by: str) -> dict[int, Found]:
+def _predictions(system: System, chosen_by: str) -> dict[int, SavedPredictions]:
     found = {}
     for result in system.with_model(chosen_by):
         if result.found is not None and result.path is not None:
-            found[result.seed] = read_found(result.path.with_name(result.found))[chosen_by]
+            found[result.seed] = read_predictions(result.path.with_name(result.found))[chosen_by]
     return found
 
 
 def _tested(
-    before: Mapping[int, Found], after: Mapping[int, Found]
+    before: Mapping[int, SavedPredictions], after: Mapping[int, SavedPredictions]
 ) -> tuple[tuple[int, ...], dict[str, Significance]]:
     seeds = tuple(sorted(before.keys() & after.keys()))
     tests = {}
@@ -184,7 +178,7 @@ def _tested(
 def _remarks(systems: Sequence[System]) -> list[str]:
     results = [result for system in systems for result in system.results]
     remarks = [
-        f"{system.name}: {len(system.results)} of {system.wanted} seeds are there"
+        f"{system.name}: {len(system.results)} of {system.wanted} seeds have results"
         for system in systems
         if len(system.results) < system.wanted
     ]
@@ -197,7 +191,7 @@ def _remarks(systems: Sequence[System]) -> list[str]:
         remarks.append(f"without predictions, so in no test: {', '.join(lacking)}")
     versions = {_versions(result) for result in results}
     if len(versions) > 1:
-        remarks.append(f"made with several versions: {'; '.join(sorted(versions))}")
+        remarks.append(f"trained with different versions: {'; '.join(sorted(versions))}")
     remarks += [f"{r.stem}: {note}" for r in results for note in r.notes]
     return remarks
 

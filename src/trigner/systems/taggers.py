@@ -93,7 +93,7 @@ def _sequence(
         "sequence_tagger",
         reads=reads,
         ignores=(*_of_model("mac", "toe", *pairs), "optimisation.bias_init"),
-        defaults={"model": {"special_words": False}, "triplets": {"weight": 0.0}},
+        defaults={"model": {"special_words": False}},
         grid=False,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +13,20 @@ from rich.console import Console
 from transformers import set_seed
 
 from trigner.evaluation import Scores, data_hash, score, sign
-from trigner.inference import Extractor, calibrate, load, with_temperature
+from trigner.inference import Extractor
 from trigner.mentions import Document
 from trigner.model_folder import (
-    DESCRIPTION,
     Description,
     DevPart,
     Provenance,
     TrainingPart,
-    describe_again,
-    hash_of_file,
-    read_description,
     save_model,
 )
 from trigner.networks import choose_device
 from trigner.networks.pretrained import quiet
 from trigner.systems import System, checked_predictor, checked_system, system_spec
 from trigner.text import segment
+from trigner.training.checkpoint import Checkpoint, finished, identity, same, scored
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
 from trigner.training.coordination import coordinations
 from trigner.training.data import EpochBatches, TrainingData, prepare
@@ -49,20 +46,6 @@ from trigner.training.trainer import (
     training_arguments,
 )
 from trigner.training.weighting import Collator
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """The model of an epoch that dev chose: its folder, and its scores on dev in full precision."""
-
-    folder: Path
-    description: Description
-    scores: Scores
-
-    @property
-    def epoch(self) -> int | None:
-        """The epoch, from 1."""
-        return self.description.provenance.dev.epoch
 
 
 @dataclass(frozen=True)
@@ -112,7 +95,7 @@ def train(
         "settings": settings.model_dump(mode="json"),
         "train": data_hash(documents),
         "dev": data_hash(dev),
-        "init_from": None if init_from is None else _identity(init_from),
+        "init_from": None if init_from is None else identity(init_from),
         "also_keep": list(also_keep) or None,
     }
     # Before an encoder is loaded or fetched: what cannot be resumed is reported at once.
@@ -140,10 +123,10 @@ def train(
                 optimisation = halved(optimisation, lengths)
                 _start_again(out, settings.optimisation, optimisation, console)
                 checkpoint = None
-        as_checkpoint = _scored if "finished" in record else _finished
+        as_checkpoint = scored if "finished" in record else finished
         best = as_checkpoint(out, dev, chosen)
         also = {
-            name: _same(out / name, best) or as_checkpoint(out / name, dev, chosen)
+            name: same(out / name, best) or as_checkpoint(out / name, dev, chosen)
             for name in also_keep
         }
     if "finished" not in record:
@@ -324,48 +307,6 @@ def _trainer(
     )
 
 
-def _scored(folder: Path, dev: Sequence[Document], device: torch.device) -> Checkpoint:
-    """The model in a folder, scored as whoever loads it would score it."""
-    extract = load(folder, device=str(device))
-    return Checkpoint(folder, read_description(folder), score(dev, list(extract.documents(dev))))
-
-
-def _finished(folder: Path, dev: Sequence[Document], device: torch.device) -> Checkpoint:
-    """The model in a folder, described with what its training could not know yet.
-
-    That is the temperature that fits its scores on dev, if it has one, and what it reaches there in
-    full precision, whatever the epochs were scored in.
-    """
-    checkpoint = _scored(folder, dev, device)
-    description = checkpoint.description
-    provenance = description.provenance
-    on_dev = provenance.dev.model_copy(update={"scores": figures(checkpoint.scores)})
-    update: dict[str, Any] = {"dev": on_dev}
-    temperature = description.temperature
-    if system_spec(description.system).calibration:
-        extract = with_temperature(load(folder, device=str(device)), 1.0)
-        found = calibrate(extract, dev)
-        temperature, update["calibration"] = found.temperature, asdict(found)
-    described = description.model_copy(
-        update={"temperature": temperature, "provenance": provenance.model_copy(update=update)}
-    )
-    describe_again(folder, described)
-    return Checkpoint(folder, described, checkpoint.scores)
-
-
-def _same(folder: Path, best: Checkpoint) -> Checkpoint | None:
-    """`best` once more, in `folder`, when what chose that model chose the same epoch."""
-    if read_description(folder).provenance.dev.epoch != best.epoch:
-        return None
-    describe_again(folder, best.description)
-    return Checkpoint(folder, best.description, best.scores)
-
-
-def _identity(folder: Path) -> str:
-    """A hash of a model's files. Raises InputError for a folder that is not a model's."""
-    return hash_of_file(folder / next(iter(read_description(folder).all_files), DESCRIPTION))
-
-
 def _provenance(
     settings: Settings,
     system: System,
@@ -378,7 +319,7 @@ def _provenance(
     dumped = settings.model_dump(mode="json")
     started = None
     if init_from is not None:
-        started = {"model": str(init_from), "weights": _identity(init_from)}
+        started = {"model": str(init_from), "weights": identity(init_from)}
     return Provenance(
         settings=dumped,
         parameters=sum(p.numel() for p in system.network.parameters()),

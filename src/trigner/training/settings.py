@@ -161,6 +161,10 @@ class Settings(_Section):
                 raise ValueError(f"model.toe.heads must divide model.lstm_size: {size} / {heads}")
         return self
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Its class is made for its system and has no name that another process could import.
+        return _settings_from, (self.model_dump(mode="json"),)
+
     def identity(self) -> dict[str, Any]:
         """The dotted settings that change what a training makes of the same data."""
         spec = system_spec(self.system)
@@ -175,6 +179,10 @@ def flat(settings: Mapping[str, Any], above: str = "") -> dict[str, Any]:
         name = f"{above}{key}"
         found.update(flat(value, f"{name}.") if isinstance(value, Mapping) else {name: value})
     return found
+
+
+def _settings_from(values: Mapping[str, Any]) -> Settings:
+    return settings_of(system_spec(values["system"])).model_validate(values)
 
 
 @cache
@@ -213,9 +221,8 @@ def resolve(
     _refuse_former_names(given, file if from_file else None)
     merged = _merged([inherited, PRESETS[name], common, given, {"preset": name}])
     spec = system_spec(str(merged.get("system", Settings.model_fields["system"].default)))
-    merged = _merge(spec.defaults, merged)
-    if not spec.triplets and "weight" not in given.get("triplets", {}):
-        merged = _merge(merged, {"triplets": {"weight": 0.0}})
+    without = {} if spec.triplets else {"triplets": {"weight": 0.0}}
+    merged = _merged([without, spec.defaults, merged])
     try:
         settings = settings_of(spec).model_validate(merged)
     except ValidationError as error:
@@ -284,7 +291,8 @@ def _message(error: Any, spec: SystemSpec) -> str:
         return f"{name}: unknown setting; {hint}"
     if error["type"] in ("model_type", "model_attributes_type"):
         return f"{name}: is a section of settings, not one"
-    return f"{name}: {error['msg']}" if name else str(error["msg"])
+    message = str(error["msg"]).removeprefix("Value error, ")
+    return f"{name}: {message}" if name else message
 
 
 def _merged(levels: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -1,0 +1,84 @@
+"""The model folders that a training leaves, scored and described."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from trigner.evaluation import Scores, score
+from trigner.inference import calibrate, load, with_temperature
+from trigner.mentions import Document
+from trigner.model_folder import (
+    Description,
+    describe_again,
+    hash_of_file,
+    need,
+    read_description,
+)
+from trigner.systems import system_spec
+from trigner.training.trainer import figures
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The model of an epoch that dev chose: its folder, and its scores on dev in full precision."""
+
+    folder: Path
+    description: Description
+    scores: Scores
+
+    @property
+    def epoch(self) -> int | None:
+        """The epoch, from 1."""
+        return self.description.provenance.dev.epoch
+
+
+def scored(folder: Path, dev: Sequence[Document], device: torch.device) -> Checkpoint:
+    """The model in a folder, scored as whoever loads it would score it."""
+    extract = load(folder, device=str(device))
+    return Checkpoint(folder, read_description(folder), score(dev, list(extract.documents(dev))))
+
+
+def finished(folder: Path, dev: Sequence[Document], device: torch.device) -> Checkpoint:
+    """The model in a folder, described with what its training could not know yet.
+
+    That is the temperature that fits its scores on dev, if it has one, and what it reaches there in
+    full precision, whatever the epochs were scored in.
+    """
+    checkpoint = scored(folder, dev, device)
+    description = checkpoint.description
+    provenance = description.provenance
+    on_dev = provenance.dev.model_copy(update={"scores": figures(checkpoint.scores)})
+    update: dict[str, Any] = {"dev": on_dev}
+    temperature = description.temperature
+    if system_spec(description.system).calibration:
+        extract = with_temperature(load(folder, device=str(device)), 1.0)
+        found = calibrate(extract, dev)
+        temperature, update["calibration"] = found.temperature, asdict(found)
+    described = description.model_copy(
+        update={"temperature": temperature, "provenance": provenance.model_copy(update=update)}
+    )
+    describe_again(folder, described)
+    return Checkpoint(folder, described, checkpoint.scores)
+
+
+def same(folder: Path, best: Checkpoint) -> Checkpoint | None:
+    """`best` once more, in `folder`, when what chose that model chose the same epoch."""
+    if read_description(folder).provenance.dev.epoch != best.epoch:
+        return None
+    describe_again(folder, best.description)
+    return Checkpoint(folder, best.description, best.scores)
+
+
+def identity(folder: Path) -> str:
+    """A hash of a model's files. Raises InputError for a folder that is not a model's."""
+    files = sorted(read_description(folder).files)
+    need(folder, files)
+    written = json.dumps([[name, hash_of_file(folder / name)] for name in files])
+    return hashlib.sha256(written.encode()).hexdigest()
