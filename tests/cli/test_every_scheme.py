@@ -49,7 +49,7 @@ def test_train_resume_and_go_on_from_there(
     told = json.loads(run("info", tmp_path / "m", "--json").out)
     assert told["system"] == told["provenance"]["settings"]["system"] == scheme
     assert told["labels"] == ["ADR", "Drug"]
-    assert scheme in LOSSY or told["provenance"]["train"]["unusable"] == {}
+    assert scheme in LOSSY or "unusable" not in told["provenance"]["train"]
     started = run(
         *(*base, "--out", tmp_path / "n", "--init-from", tmp_path / "m"),
         *("--set", "optimisation.epochs=1", "--device", "cpu"),

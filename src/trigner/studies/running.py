@@ -138,7 +138,8 @@ def _resuming(folder: Path, resume: bool) -> Iterator[None]:
 
 def _adapted(run: Run, corpus: CorpusSplits, context: StudyContext, console: Console) -> Path:
     """The encoder adapted to the training text, by the first run that needs it."""
-    wanted = {"encoder": run.identity["encoder"], "adaptation": run.identity["adaptation"]}
+    parts = ("encoder", "adaptation")
+    wanted = {name: own for name, own in run.identity.items() if name.split(".")[0] in parts}
     name = run_name("encoder", {**wanted, "seed": run.adaptation.seed}, corpus.hashes)  # type: ignore[union-attr]
     out = context.work / corpus.name / name
     out.parent.mkdir(parents=True, exist_ok=True)
