@@ -16,6 +16,13 @@ def test_every_system_is_measured(run, gold):
     assert "lost_entities" not in found["bio"]
 
 
+def test_systems_are_chosen_by_name(run, gold):
+    found = json.loads(run("ceiling", "--data", gold, "--system", "bio,mac", "--json").out)
+    assert list(found) == ["bio", "mac"]
+    result = run("ceiling", "--data", gold, "--system", "boi")
+    assert (result.code, "unknown system 'boi'" in result.err) == (2, True)
+
+
 def test_what_is_lost_is_reported_with_its_reason(run, gold):
     (gold / "one.ann").write_text("T1\tADR 3 6\tlef\n")
     result = run("ceiling", "--data", gold)

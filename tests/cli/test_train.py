@@ -47,11 +47,25 @@ def test_settings_of_sequence_schemes_train_and_export(
     assert json.loads(after.out) == json.loads(before.out)
 
 
-def test_triplets_are_refused_with_a_sequence_scheme(run, gold, tmp_path):
-    arguments = ["--system", "corro", "--set", "triplets.weight=1"]
+@pytest.mark.parametrize("option", ["--system", "--scheme"])
+def test_triplets_are_refused_with_a_sequence_scheme(run, gold, tmp_path, option):
+    arguments = [option, "corro", "--set", "triplets.weight=1"]
     result = run("train", "--train", gold, "--out", tmp_path / "m", *arguments)
     assert result.code == 2
-    assert "the scheme corro has no word pairs: triplets.weight must be 0" in result.err
+    assert "the system corro has no word pairs: triplets.weight must be 0" in result.err
+
+
+def test_a_setting_that_the_system_does_not_read_is_refused(run, gold, tmp_path):
+    arguments = ["--system", "corro", "--set", "model.channels=4"]
+    result = run("train", "--train", gold, "--out", tmp_path / "m", *arguments)
+    assert result.code == 2
+    assert "model.channels changes nothing: the system corro does not read it" in result.err
+
+
+def test_an_unknown_system_is_answered_with_the_known_ones(run, gold, tmp_path):
+    result = run("train", "--train", gold, "--out", tmp_path / "m", "--system", "w2nre")
+    assert result.code == 2
+    assert "unknown system 'w2nre'; known are: w2ner, toe" in result.err
 
 
 def test_without_dev_some_documents_are_held_out_and_named(run, gold, encoder, quick, tmp_path):
