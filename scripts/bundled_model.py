@@ -43,7 +43,7 @@ TEXTS = {
     "Pain and cramping in my hands and lower legs.": (
         "Patients reported headache and swelling of the face, lips and tongue."
     ),
-    "It finds what its training documents are about and is untested on other text.": (
+    "It was trained on one kind of text and is untested on others.": (
         "It was trained on drug labels. Elsewhere it finds far less: see mini-adr test, a made-up"
         " corpus\n  of forum posts, notes and labels."
     ),

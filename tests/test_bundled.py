@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +13,11 @@ import trigner
 from trigner.cli.options import with_types
 from trigner.corpora import read
 from trigner.evaluation import score
+from trigner.integrations import model_card
 from trigner.model_folder import BUNDLED, read_description
 
 MINI_ADR_TEST = Path(__file__).parents[1] / "data" / "mini-adr" / "test"
+SCRIPT = Path(__file__).parents[1] / "scripts" / "bundled_model.py"
 SENTENCE = "Patients reported headache and swelling of the face, lips and tongue."
 
 TOLERANCE = 0.005
@@ -52,3 +55,11 @@ def test_it_scores_as_its_card_says():
     for part in ("mini-adr test", "spl-adr test"):
         own = read_description(BUNDLED).provenance.model_extra[part]["scores"]["overall"]
         assert f"| {100 * own['precision']:.2f} | {100 * own['recall']:.2f} |" in card
+
+
+def test_its_card_is_made_of_any_models_card():
+    spec = importlib.util.spec_from_file_location("bundled_model", SCRIPT)
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    card = model_card(read_description(BUNDLED))
+    assert [text for text in script.TEXTS if text not in card] == []
