@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from trigner.batches import by_cost, collate, windowing
 from trigner.corpora import read
 from trigner.inference import Extractor, load
 from trigner.mentions import Document, Mention, Sentence
@@ -47,7 +46,7 @@ def compare(model: Extractor, exported: Extractor, documents: Sequence[Document]
 
 
 def _found(extractor: Extractor, sentences: Sequence[Sentence]) -> list[dict[Mention, float]]:
-    return [{m.mention: m.score for m in found} for found in extractor.mentions(sentences)]
+    return [{m.mention: m.score for m in found} for found in extractor.predictions(sentences)]
 
 
 def _with_ties(extractor: Extractor, sentences: Sequence[Sentence]) -> int:
@@ -56,10 +55,8 @@ def _with_ties(extractor: Extractor, sentences: Sequence[Sentence]) -> int:
 
 
 def _logits(extractor: Extractor, sentence: Sentence) -> Iterable[np.ndarray]:
-    examples = windowing([sentence], extractor.subwords, extractor.max_subwords).examples
-    for (n,) in by_cost([1] * len(examples), sentences=1, cells=1):
-        batch = collate([examples[n].subwords], padding_id=extractor.padding_id)
-        yield extractor.scorer(batch)[0]
+    for own in extractor.predictor.prepare([sentence]).inputs:
+        yield extractor.predictor.logits([own])[0]
 
 
 def _tie(logits: np.ndarray) -> bool:

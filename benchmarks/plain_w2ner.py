@@ -17,10 +17,11 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from transformers import get_linear_schedule_with_warmup
 
 from trigner.batches import Batch, Example, SubwordTokenizer, collate, windowing
-from trigner.inference.extraction import Extractor
+from trigner.inference import Extractor
 from trigner.mentions import Document, Mention
 from trigner.networks.pretrained import load_encoder
-from trigner.schemes import scheme
+from trigner.schemes import W2ner
+from trigner.tagging import TagPredictor
 from trigner.text import segment
 
 IGNORED = -100
@@ -157,7 +158,7 @@ def train_plainly(
     network = PlainW2ner(model, 2 + len(labels))
     subwords = SubwordTokenizer(tokenizer)
     sentences = [s for document in documents for s in segment(document).sentences]
-    examples = windowing(sentences, subwords, 512).examples
+    examples = windowing(sentences, subwords, 512).inputs
     in_encoder = {id(p) for p in model.parameters()}
     others = [p for p in network.parameters() if id(p) not in in_encoder]
     groups = [
@@ -167,13 +168,14 @@ def train_plainly(
     optimiser = torch.optim.AdamW(groups, weight_decay=0.0)
     updates = len(examples) // batch_size * epochs
     schedule = get_linear_schedule_with_warmup(optimiser, round(warmup * updates), updates)
-    extractor = Extractor(
+    predictor = TagPredictor(
         scorer=scorer(network, bfloat16),
-        scheme=scheme("w2ner", labels),
-        word_subwords=subwords,
+        scheme=W2ner(labels),
+        subwords=subwords,
         padding_id=padding_id,
         max_subwords=512,
     )
+    extractor = Extractor(predictor, "w2ner")
     random = np.random.default_rng(seed)
     for _ in range(epochs):
         network.train()

@@ -18,12 +18,11 @@ from typing import Any
 
 from trigner.corpora import read, with_types
 from trigner.evaluation import calibration_error, predictions, score, sign, together
-from trigner.inference import export
-from trigner.inference import load as load_extractor
+from trigner.inference import load
 from trigner.integrations import model_card
 from trigner.mentions import Document
-from trigner.model_folder import BUNDLED, CARD, DESCRIPTION, description_as_json, read_description
-from trigner.networks import load
+from trigner.model_folder import BUNDLED, CARD, Provenance, describe_again, read_description
+from trigner.tagging.exporting import export
 
 HERE = Path(__file__).parent
 SETTINGS = HERE / "bundled.yaml"
@@ -43,7 +42,7 @@ TEXTS = {
     "Pain and cramping in my hands and lower legs.": (
         "Patients reported headache and swelling of the face, lips and tongue."
     ),
-    "It finds what its training documents are about and is untested on other text.": (
+    "It was trained on one kind of text and is untested on others.": (
         "It was trained on drug labels. Elsewhere it finds far less: see mini-adr test, a made-up"
         " corpus\n  of forum posts, notes and labels."
     ),
@@ -61,7 +60,7 @@ def train(corpus: Path, out: Path) -> None:
 
 def scored(model: Path, documents: Sequence[Document]) -> dict[str, Any]:
     """What the card says about an exported model on some documents, of the model's types only."""
-    extract = load_extractor(model, device="cpu")
+    extract = load(model, device="cpu")
     own = with_types(documents, extract.labels)
     found = list(extract.documents(own))
     scores = score(own, found)
@@ -78,15 +77,16 @@ def describe(model: Path, corpus: Path) -> None:
     """Write scores, data and licence into an exported model's folder, and its card."""
     description = read_description(model)
     provenance = {
-        **description["provenance"],
+        **description.provenance.model_dump(exclude_defaults=True),
         "data": DATA,
         "licence": LICENCE,
         "recipe": RECIPE,
         "spl-adr test": scored(model, read(corpus / "test").documents),
         "mini-adr test": scored(model, read(MINI_ADR / "test").documents),
     }
-    description = {**description, "provenance": provenance}
-    (model / DESCRIPTION).write_text(description_as_json(description), encoding="utf-8")
+    changes = {"provenance": Provenance.model_validate(provenance)}
+    description = description.model_copy(update=changes)
+    describe_again(model, description)
     card = model_card(description)
     for general, own in TEXTS.items():
         assert general in card
@@ -102,7 +102,7 @@ def main() -> None:
     trained, small = options.runs / "trained", options.runs / "int8"
     train(options.corpus, trained)
     shutil.rmtree(small, ignore_errors=True)
-    export(load(trained), small, int8=True)
+    export(trained, small, int8=True)
     describe(small, options.corpus)
     size = sum(path.stat().st_size for path in small.iterdir())
     if size > MOST_BYTES:

@@ -8,7 +8,6 @@ a room's public names from its `__all__`.
 from __future__ import annotations
 
 import importlib.util
-import inspect
 import json
 import os
 import re
@@ -94,15 +93,21 @@ def commands() -> str:
 
 
 def settings() -> str:
-    """Every setting of a training: a table for each section."""
+    """Every setting of a training: a table for each section. `model` is that of tag schemes."""
     from trigner.training import Settings
 
-    sections = {"": Settings} | {
-        f"{name}.": field.annotation
-        for name, field in Settings.model_fields.items()
-        if _is_section(field)
-    }
-    return "\n\n".join(_settings_table(prefix, model) for prefix, model in sections.items())
+    return "\n\n".join(_settings_table(*section) for section in _sections("", Settings))
+
+
+def _sections(prefix: str, model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
+    """A model and those of the sections in it, with what their settings' names begin with."""
+    from trigner.systems import NetworkSettings
+
+    yield prefix, model
+    for name, field in model.model_fields.items():
+        if _is_section(field):
+            own = NetworkSettings if field.annotation is BaseModel else field.annotation
+            yield from _sections(f"{prefix}{name}.", own)
 
 
 def _is_section(field: FieldInfo) -> bool:
@@ -162,6 +167,14 @@ def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
             yield prefix + key, value
 
 
+def systems() -> str:
+    """Every system of this package: what it is and what it can do."""
+    from trigner.systems.taggers import TAGGERS
+
+    rows = [(f"`{row.name}`", row.about, ", ".join(row.capabilities)) for row in TAGGERS.values()]
+    return _table(("system", "what it is", "can"), rows)
+
+
 def formats() -> str:
     """Every format: its name, its files, whether it is written."""
     from trigner.corpora import FORMATS
@@ -189,10 +202,7 @@ def _documented(room: str, name: str, value: Any) -> str:
     """What documents a name. Read from files, a module hides the function of its own name."""
     if importlib.util.find_spec(f"{room}.{name}") is None:
         return f"::: {room}.{name}"
-    if value.__module__ != room:
-        return f"::: {value.__module__}.{value.__qualname__}"
-    signature = f"```python\n{name}{inspect.signature(value)}\n```"
-    return f"### {name} {{ #{room}.{name} }}\n\n{signature}\n\n{inspect.getdoc(value)}"
+    return f"::: {value.__module__}.{value.__qualname__}"
 
 
 def runs() -> str:
@@ -225,6 +235,6 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 
 
 GENERATED: dict[str, Callable[..., str]] = {
-    made.__name__: made for made in (commands, settings, presets, formats, names, runs)
+    made.__name__: made for made in (commands, settings, presets, systems, formats, names, runs)
 }
 """One line a place."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -11,9 +12,11 @@ import pytest
 import trigner
 from trigner.corpora import read, with_types
 from trigner.evaluation import score
+from trigner.integrations import model_card
 from trigner.model_folder import BUNDLED, read_description
 
 MINI_ADR_TEST = Path(__file__).parents[1] / "data" / "mini-adr" / "test"
+SCRIPT = Path(__file__).parents[1] / "scripts" / "bundled_model.py"
 SENTENCE = "Patients reported headache and swelling of the face, lips and tongue."
 
 TOLERANCE = 0.005
@@ -22,7 +25,7 @@ TOLERANCE = 0.005
 
 def test_it_is_small_enough_to_ship():
     assert sum(path.stat().st_size for path in BUNDLED.iterdir()) <= 30_000_000
-    assert read_description(BUNDLED)["runtime"]["precision"] == "int8"
+    assert read_description(BUNDLED).runtime.precision == "int8"
 
 
 def test_it_is_the_default_and_needs_no_torch():
@@ -43,11 +46,19 @@ def test_it_scores_as_its_card_says():
     extract = trigner.load(device="cpu")
     gold = with_types(documents, extract.labels)
     found = score(gold, list(extract.documents(gold))).slices.as_json()
-    told = read_description(BUNDLED)["provenance"]["mini-adr test"]["scores"]
+    told = read_description(BUNDLED).provenance.model_extra["mini-adr test"]["scores"]
     for name in ("overall", "discontinuous"):
         assert found[name]["gold"] == told[name]["gold"]
         assert found[name]["f1"] == pytest.approx(told[name]["f1"], abs=TOLERANCE)
     card = (BUNDLED / "README.md").read_text(encoding="utf-8")
     for part in ("mini-adr test", "spl-adr test"):
-        own = read_description(BUNDLED)["provenance"][part]["scores"]["overall"]
+        own = read_description(BUNDLED).provenance.model_extra[part]["scores"]["overall"]
         assert f"| {100 * own['precision']:.2f} | {100 * own['recall']:.2f} |" in card
+
+
+def test_its_card_is_made_of_any_models_card():
+    spec = importlib.util.spec_from_file_location("bundled_model", SCRIPT)
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    card = model_card(read_description(BUNDLED))
+    assert [text for text in script.TEXTS if text not in card] == []

@@ -11,10 +11,10 @@ from trigner.inference.torch_runtime import torch_scorer
 
 import trigner
 from tiny_encoders import tiny_encoder
+from tiny_models import export, extractor, save
 from trigner.batches import collate
-from trigner.inference import export, extractor
 from trigner.model_folder import read_description
-from trigner.networks import NetworkSettings, create, load, save
+from trigner.networks import NetworkSettings, create, load
 from trigner.systems.network_settings import MacSettings
 
 SMALL = NetworkSettings(
@@ -81,16 +81,16 @@ def test_exported_scores_are_those_of_pytorch(tmp_path, kind, scheme, changes):
     scorer = onnx_scorer(folder / "model.onnx", ["CPUExecutionProvider"])
     assert_same_scores(model, scorer, SENTENCES)
     assert_same_scores(model, scorer, [["left"] * 30, ["arm", "hurt"]])
-    before = extractor(model, device="cpu")(TEXT)
+    before = extractor(model)(TEXT)
     assert before.entities
     assert found(trigner.load(folder)(TEXT)) == found(before)
 
 
 def test_in_8_bits_batches_change_nothing(model, tmp_path, monkeypatch):
     # Its matrices are far smaller than those worth the trouble.
-    monkeypatch.setattr("trigner.inference.quantization.LARGE", 64)
+    monkeypatch.setattr("trigner.tagging.quantization.LARGE", 64)
     folder = export(model, tmp_path / "int8", int8=True)
-    assert read_description(folder)["runtime"]["precision"] == "int8"
+    assert read_description(folder).runtime.precision == "int8"
     operators = [node.op_type for node in onnx.load(str(folder / "model.onnx")).graph.node]
     # The encoder's six a layer, and nothing between the BiLSTM and the span LSTM.
     assert operators.count("MatMulIntegerToFloat") == 2 * 6
@@ -111,6 +111,4 @@ def test_saved_and_loaded_it_is_the_same(model, tmp_path):
     assert again.network == model.network
     for name, weight in model.tagger.state_dict().items():
         assert again.tagger.state_dict()[name].equal(weight), name
-    assert found(extractor(again, device="cpu")(TEXT)) == found(
-        extractor(model, device="cpu")(TEXT)
-    )
+    assert found(extractor(again)(TEXT)) == found(extractor(model)(TEXT))

@@ -7,7 +7,7 @@ import numpy as np
 from oracles import w2ner_naive
 from speed import made_up
 from speed.figures import Figure, Section, Tell, ratios, seconds, spread
-from trigner.schemes import scheme
+from trigner.schemes import W2ner
 
 DENSITIES = (0.0, 0.01, 0.1, 0.3, 1.0)
 LIMIT = 0.050
@@ -40,7 +40,7 @@ def measure(
     *, lengths: tuple[int, ...], recursive: tuple[int, ...], rounds: int, tell: Tell
 ) -> Section:
     """Milliseconds a sentence, and what the bound did."""
-    ours = scheme("w2ner", LABELS)
+    ours = W2ner(LABELS)
     section = Section(
         "Decoding",
         notes=[
@@ -64,7 +64,7 @@ def measure(
                     f"{1e3 * spread(taken).median:.2f} ms, at most {1e3 * max(taken):.2f} ms",
                     value=max(taken),
                     note=f"{len(decoded.mentions)} mentions"
-                    + ("" if decoded.complete else ", the bound was hit and told"),
+                    + ("" if decoded.complete else ", the bound was hit and reported"),
                 )
             )
     tags = layers(max(lengths))
@@ -85,7 +85,7 @@ def measure(
         "≤ 50 ms",
         slowest <= LIMIT,
         slowest,
-        f"output bounded and told in {cut} of the set-ups below",
+        f"output bounded, and reported, in {cut} of the set-ups below",
     )
     section.figures.insert(0, asked)
     for length in recursive:
@@ -102,12 +102,11 @@ def _recursion(length: int) -> Figure:
     """All words linked, one corner around them: both find all paths, ours without its bound."""
     tags = np.triu(np.ones((length, length), dtype=np.int64), 1)
     tags[-1, 0] = 2
-    unbounded = scheme("w2ner", LABELS)
-    unbounded = type(unbounded)(LABELS, max_mentions=None)
+    unbounded = W2ner(LABELS, max_mentions=None)
     slow, taken, all_of_them = [], [], []
     for _ in range(3):
         slow.append(seconds(lambda: w2ner_naive.decode(tags, LABELS)))
-        taken.append(seconds(lambda: scheme("w2ner", LABELS).decode_tags(tags)))
+        taken.append(seconds(lambda: W2ner(LABELS).decode_tags(tags)))
         all_of_them.append(seconds(lambda: unbounded.decode_tags(tags)))
     enumerated = w2ner_naive.decode(tags, LABELS)
     found = {(m.mention.words, m.mention.label) for m in unbounded.decode_tags(tags).mentions}

@@ -19,7 +19,8 @@ from speed.figures import (
     spread,
     told,
 )
-from trigner.inference.extraction import Extractor
+from trigner.inference import Extractor
+from trigner.tagging import TagPredictor
 from trigner.training import resolve
 from trigner.triplets import Candidates, candidates
 
@@ -112,11 +113,17 @@ def corpus_size(encoder: str, *, sizes: tuple[int, ...], tell: Tell) -> Section:
     def scorer(batch: object) -> np.ndarray:
         return model.tagger(**made_up.inputs(batch)).logits.numpy()
 
-    limit = model.tagger.encoder.max_subwords
-    extractor = Extractor(scorer, model.scheme, model.subwords, model.padding_id, limit)
+    predictor = TagPredictor(
+        scorer,
+        model.scheme,
+        model.subwords,
+        model.padding_id,
+        model.tagger.encoder.max_subwords,
+    )
+    extractor = Extractor(predictor, model.scheme.name)
     lengths = np.clip(np.rint(random.lognormal(2.6, 0.7, max(sizes))), 1, 60).astype(int)
     sentences = made_up.sentences(lengths.tolist(), 8)
-    works = {str(size): lambda size=size: extractor.mentions(sentences[:size]) for size in sizes}
+    works = {str(size): lambda size=size: extractor.predictions(sentences[:size]) for size in sizes}
     tell("extraction by size of corpus")
     for size, taken in in_turns(works, 3).items():
         rate = spread([int(size) / t for t in taken])

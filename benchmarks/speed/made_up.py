@@ -100,13 +100,13 @@ def sample_sentences(corpus: Path | None, count: int) -> tuple[list[Sentence], s
 
 def examples(model: Model, sentences: Sequence[Sentence]) -> list[Example]:
     """As training and extraction cut them."""
-    return list(windowing(sentences, model.subwords, model.tagger.encoder.max_subwords).examples)
+    return list(windowing(sentences, model.subwords, model.tagger.encoder.max_subwords).inputs)
 
 
 def extraction_batches(model: Model, sentences: Sequence[Sentence]) -> list[Batch]:
     """The very batches that extraction makes."""
     made = examples(model, sentences)
-    lengths = [example.length + model.offset for example in made]
+    lengths = [example.size for example in made]
     return [
         collate([made[i].subwords for i in batch], padding_id=model.padding_id)
         for batch in by_cost(lengths, sentences=32, cells=CELL_BUDGET)

@@ -13,13 +13,15 @@ import numpy as np
 
 from speed import made_up
 from speed.figures import Figure, Section, Tell, at_least, in_turns, ratios, seconds, spread
+from tiny_models import save
 from trigner.batches import Batch
 from trigner.corpora import read
 from trigner.evaluation import score
-from trigner.inference import Extractor, export, load
-from trigner.inference.extraction import Scorer
-from trigner.inference.torch_runtime import torch_scorer
+from trigner.inference import Extractor, load
 from trigner.networks import load as load_model
+from trigner.tagging.exporting import export
+from trigner.tagging.predictor import Scorer
+from trigner.tagging.torch_runtime import torch_scorer
 
 F1_LIMIT, COLD_LIMIT = 0.3, 1.5
 SENTENCE = "Since Tuesday I have pain and cramping in my hands and lower legs."
@@ -54,15 +56,16 @@ def measure(
         ],
     )
     with TemporaryDirectory() as folder:
-        model = made_up.model(encoder) if trained is None else load_model(trained)
+        source_folder = trained or save(made_up.model(encoder), Path(folder) / "model")
+        model = load_model(source_folder)
         tell("export")
         folders = {
-            name: export(model, Path(folder) / name, int8=name == "int8 ONNX")
+            name: export(source_folder, Path(folder) / name, int8=name == "int8 ONNX")
             for name in ("float32 ONNX", "int8 ONNX")
         }
         extractors = {name: load(exported, device="cpu") for name, exported in folders.items()}
         scorers: dict[str, Scorer] = {"float32 PyTorch": torch_scorer(model.tagger)}
-        scorers |= {name: extractor.scorer for name, extractor in extractors.items()}
+        scorers |= {name: extractor.predictor.scorer for name, extractor in extractors.items()}
         batches = made_up.extraction_batches(model, chosen)
         tell("inference by precision")
         section.figures.extend(_speed(scorers, batches, len(chosen), rounds))

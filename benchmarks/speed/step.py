@@ -8,8 +8,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from trigner.training.objective import Objective
-from trigner.training.task_losses import cell_cross_entropy
 
 from oracles.triplets_naive import naive_candidates
 from speed import made_up, memory
@@ -29,7 +27,10 @@ from speed.forward import check_equal, difference
 from speed.straightforward import Straightforward, centroid_loss
 from trigner.mentions import Sentence
 from trigner.networks import Model
-from trigner.training.data import collator
+from trigner.tagging.objective import Objective
+from trigner.tagging.system import TagSystem
+from trigner.tagging.task_losses import cell_cross_entropy
+from trigner.training import Settings
 from trigner.triplets import TripletSettings
 
 SELECTIONS = ("ce", "nc", "hn", "sn")
@@ -59,7 +60,7 @@ def measure(encoder: str, *, size: int, longest: int, rounds: int, tell: Tell) -
             for selection in SELECTIONS if kind == "low_rank" else ("ce",):
                 objective = our_objective(model, source, selection)
                 name = f"{kind}, {source}, {selection}"
-                works[name] = _step(update, partial(objective, **batch))
+                works[name] = _step(update, partial(_total, objective, batch))
         if kind == "low_rank":
             bare = model.tagger.encoder.model
             loss = partial(bare_loss, bare, batch)
@@ -116,13 +117,17 @@ def _required(taken: dict[str, list[float]], slow: dict[str, list[float]]) -> li
 
 def training_batch(model: Model, sentences: list[Sentence]) -> dict[str, Any]:
     """As the trainer gets it."""
-    return collator(model, TripletSettings())(made_up.examples(model, sentences))
+    return TagSystem(model, Settings()).collate(made_up.examples(model, sentences))
 
 
 def our_objective(model: Model, source: str, selection: str) -> Objective:
     """Ours, in training mode."""
     settings = TripletSettings(source=source, selection=selection)
     return Objective(model.tagger, cell_cross_entropy, settings).train()
+
+
+def _total(objective: Objective, batch: dict[str, Any]) -> Tensor:
+    return objective(**batch).total
 
 
 def bare_loss(encoder: nn.Module, batch: dict[str, Any]) -> Tensor:
@@ -176,7 +181,7 @@ def _equality(model: Model, batch: dict[str, Any], sentences: list[Sentence]) ->
     network = Straightforward(model.tagger).eval()
     with torch.no_grad():
         apart = difference(model.tagger(**inputs).logits, network(**inputs)[0], batch["lengths"])
-        losses = abs(float(ours.eval()(**batch)) / float(theirs(training=False)) - 1)
+        losses = abs(float(ours.eval()(**batch).total) / float(theirs(training=False)) - 1)
     model.tagger.train()
     check_equal(apart)
     check_equal(losses)
@@ -205,10 +210,10 @@ def memory_of(encoder: str, *, size: int, longest: int, tell: Tell) -> Section:
         "Peak memory of the training step",
         notes=[
             "Each in a fresh process. The peak is all that was resident in the second of two steps "
-            "(Python, libraries, weights, gradients, AdamW's state, activations); what it lies "
-            "above the loaded model is told beside it. `freed returned`: the C library hands freed "
-            "memory back at once (MALLOC_MMAP_THRESHOLD_=131072), so that what it keeps in store "
-            "for later is not counted.",
+            "(Python, libraries, weights, gradients, AdamW's state, activations); its "
+            "growth above the loaded model is in the note. `freed returned`: the C library hands "
+            "freed memory back at once (MALLOC_MMAP_THRESHOLD_=131072), so that what it keeps in "
+            "store for later is not counted.",
         ],
     )
     for returned in (False, True):
@@ -260,5 +265,5 @@ def one_step(encoder: str, side: str, *, size: int, longest: int) -> Callable[[]
         step = _step(updater(bare.parameters()), lambda: bare_loss(bare, batch))
     else:
         objective = our_objective(model, "logits", "ce")
-        step = _step(updater(model.tagger.parameters()), lambda: objective(**batch))
+        step = _step(updater(model.tagger.parameters()), partial(_total, objective, batch))
     return lambda: [step(), step()]

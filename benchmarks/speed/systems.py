@@ -17,11 +17,9 @@ from speed.step import BARE, bare_loss, updater
 from speed.straightforward import Straightforward
 from trigner.mentions import Mention, Sentence
 from trigner.networks import Model
-from trigner.schemes import Scheme, TagSpace, decoded_tags
+from trigner.schemes import Scheme, TagSpace
 from trigner.studies import Run, find_study, protocol, runs
-from trigner.training.data import collator
-from trigner.training.objective import Objective
-from trigner.training.task_losses import task_loss
+from trigner.tagging.system import TagSystem
 
 GRID, PLAIN = "trigner-without", "w2ner, straightforward"
 WIDE = (32, 43)
@@ -98,16 +96,11 @@ def systems() -> dict[str, Run]:
 
 def training_step(model: Model, run: Run, sentences: Sequence[Sentence]) -> Work:
     """Loss, gradients and update on a batch of these sentences."""
-    triplets = run.settings.triplets
-    objective = Objective(
-        model.tagger,
-        task_loss(model.scheme, run.settings.task),
-        triplets,
-        decoded_tags(model.scheme),
-    ).train()
-    batch = collator(model, triplets.candidates)(made_up.examples(model, sentences))
+    system = TagSystem(model, run.settings)
+    batch = system.collate(made_up.examples(model, sentences))
+    objective = system.objective.train()
     update = updater(model.tagger.parameters())
-    return lambda: update(objective(**batch))
+    return lambda: update(objective(**batch).total)
 
 
 def _training(
@@ -115,7 +108,8 @@ def _training(
 ) -> dict[str, Work]:
     works = {name: training_step(models[name], run, sentences) for name, run in found.items()}
     bare = models[GRID].tagger.encoder.model
-    batch = collator(models[GRID], None)(made_up.examples(models[GRID], sentences))
+    grid = TagSystem(models[GRID], found[GRID].settings)
+    batch = grid.collate(made_up.examples(models[GRID], sentences))
     update = updater(bare.parameters())
     return {**works, BARE: lambda: update(bare_loss(bare, batch))}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -22,7 +24,7 @@ from speed import (
 from speed.straightforward import Straightforward, centroid_loss
 
 from tiny_encoders import tiny_encoder
-from trigner.schemes import SCHEMES, scheme
+from tiny_models import TAG_SCHEMES, make_scheme
 
 
 def tell(what: str) -> None:
@@ -116,7 +118,7 @@ def test_systems(encoder, monkeypatch):
     names = [figure.what for figure in section.figures]
     assert {"w2ner", "trigner", "toe-triplets", "mac", "corro", "bio", systems.PLAIN} < set(names)
     decoded = {name.removeprefix("decoding ") for name in names if name.startswith("decoding ")}
-    assert decoded == set(SCHEMES)
+    assert decoded == set(TAG_SCHEMES)
     assert "10 MB in training" in section.figures[0].note
 
 
@@ -125,10 +127,10 @@ def test_memory_of_a_system(encoder, ready):
     ready(encoder, "mac", size=2, longest=6)()
 
 
-@pytest.mark.parametrize("name", SCHEMES)
+@pytest.mark.parametrize("name", TAG_SCHEMES)
 def test_scores_of_annotations_are_decoded_to_them(name):
     sentence = made_up.sentences([9], 1, mentions=1)
-    tags = scheme(name, ("ADR",))
+    tags = make_scheme(name, ("ADR",))
     (found,) = systems.scores(tags, sentence)
     (mention,) = sentence[0].mentions
     expressible = not tags.encode([mention], 9).lost
@@ -140,6 +142,25 @@ def test_precision_and_cold_start(encoder):
     section = precision.measure(encoder, None, None, sentences=4, rounds=1, tell=tell)
     asked = [figure for figure in section.figures if figure.target]
     assert [figure.reached is None for figure in asked] == [False, True, False]
+
+
+def test_no_module_imports_itself_through_others():
+    folder = Path(growth.__file__).parent
+    imports = {}
+    for path in folder.glob("*.py"):
+        nodes = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.ImportFrom)]
+        imports[path.stem] = {
+            name
+            for node in nodes
+            for name in (
+                [alias.name for alias in node.names]
+                if node.module == "speed"
+                else [(node.module or "").removeprefix("speed.")]
+            )
+            if (folder / f"{name}.py").exists()
+        }
+    assert "growth" in imports["tasks"]
+    tuple(TopologicalSorter(imports).static_order())  # raises CycleError
 
 
 def test_the_report_names_what_was_asked_first(tmp_path):

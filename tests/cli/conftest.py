@@ -1,4 +1,4 @@
-"""The command line run in this process, a small corpus and a small model."""
+"""The command line run in this process, and a small corpus."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import pytest
 
 from tiny_encoders import tiny_encoder
-from tiny_models import save, tiny_model
 from trigner.cli import main
+from trigner.systems import system_spec
 
 TEXTS = {
     "one": ("my left leg hurt. no pain.\n", ["T1\tADR 3 11;12 16\tleft leg hurt"]),
@@ -26,6 +26,21 @@ TEXTS = {
     ),
     "three": ("no pain after the second tablet\n", []),
 }
+
+
+SMALL = {
+    "model.lstm_size": 8,
+    "model.channels": 4,
+    "model.pair_size": 6,
+    "model.grid_size": 5,
+    "model.biaffine_size": 5,
+    "model.toe.heads": 2,
+    "model.toe.feed_forward": 7,
+    "model.mac.size": 12,
+    "model.mac.span_size": 8,
+    "optimisation.epochs": 2,
+}
+"""Settings of a training of seconds."""
 
 
 @dataclass(frozen=True)
@@ -68,15 +83,27 @@ def gold(tmp_path):
 
 
 @pytest.fixture(scope="session")
+def quick():
+    """Options of `trigner train` for a training of seconds, by system: those that it reads."""
+
+    def options(system="w2ner"):
+        spec = system_spec(system)
+        read = {name: value for name, value in SMALL.items() if spec.reads_setting(name)}
+        return [
+            *(part for name, value in read.items() for part in ("--set", f"{name}={value}")),
+            *("--device", "cpu"),
+        ]
+
+    return options
+
+
+@pytest.fixture(scope="session")
 def encoder(tmp_path_factory):
     """A tiny encoder's folder."""
     return tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=False)
 
 
 @pytest.fixture(scope="session")
-def model(tmp_path_factory):
-    """The folder of an untrained model that finds a fair number of things."""
-    made = tiny_model(tmp_path_factory.mktemp("encoder"))
-    folder = tmp_path_factory.mktemp("model")
-    save(made, folder)
-    return folder
+def model(saved_model):
+    """The folder of the model that commands are run with."""
+    return saved_model

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 
-def test_every_scheme_is_measured(run, gold):
+def test_every_system_is_measured(run, gold):
     result = run("ceiling", "--data", gold, "--json")
     assert result.code == 0, result.err
     found = json.loads(result.out)
@@ -16,14 +16,21 @@ def test_every_scheme_is_measured(run, gold):
     assert "lost_entities" not in found["bio"]
 
 
-def test_what_is_lost_is_told_with_its_reason(run, gold):
+def test_systems_are_chosen_by_name(run, gold):
+    found = json.loads(run("ceiling", "--data", gold, "--system", "bio,mac", "--json").out)
+    assert list(found) == ["bio", "mac"]
+    result = run("ceiling", "--data", gold, "--system", "boi")
+    assert (result.code, "unknown system 'boi'" in result.err) == (2, True)
+
+
+def test_what_is_lost_is_reported_with_its_reason(run, gold):
     (gold / "one.ann").write_text("T1\tADR 3 6\tlef\n")
     result = run("ceiling", "--data", gold)
     assert result.code == 0
-    assert "1 gold entities lost to every scheme: not aligned to words" in result.out
+    assert "1 gold entities lost to every system: not aligned to words" in result.out
 
 
-def test_the_table_has_a_row_for_each_scheme(run, gold):
+def test_the_table_has_a_row_for_each_system(run, gold):
     lines = run("ceiling", "--data", gold).out.splitlines()
     row, *listed = [line.split() for line in lines if line.startswith("bio ")]
     assert row == ["bio", "100.00", "40.00", "57.14", "0.00", "0.00", "0.00", "3", "0"]

@@ -44,7 +44,7 @@ def test_what_is_no_model(run, gold, tmp_path):
     (tmp_path / "foreign").mkdir()
     result = run("evaluate", "--model", tmp_path / "foreign", "--data", gold)
     assert result.code == 2
-    assert "no trigner model folder" in result.err
+    assert "is not a trigner model folder" in result.err
     assert "Traceback" not in result.err
 
 

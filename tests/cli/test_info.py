@@ -3,11 +3,23 @@ from __future__ import annotations
 import json
 import shutil
 
+from tiny_models import TAG_SCHEMES
+
 
 def test_info(run, model):
     text = run("info", model).out
     assert "system: w2ner" in text
     assert json.loads(run("info", model, "--json").out)["labels"] == ["ADR", "Drug"]
+
+
+def test_the_systems_that_can_be_trained(run):
+    shown = json.loads(run("info", "--systems", "--json").out)
+    assert set(shown) >= set(TAG_SCHEMES)
+    assert "grid" in shown["w2ner"]["can"]
+    assert "grid" not in shown["bio"]["can"]
+    assert shown["bio"]["package"] == "trigner"
+    table = run("info", "--systems").out
+    assert all(any(line.startswith(f"{name} ") for line in table.splitlines()) for name in shown)
 
 
 def test_no_model(run, tmp_path):

@@ -25,7 +25,7 @@ def test_options_reach_the_service(run, model, monkeypatch):
     assert (extractor.threshold, settings.max_texts, settings.timeout) == (0.4, 5, 3)
     assert extractor.thresholds == {"Drug": 0.5}
     assert seen["host"] == "127.0.0.1"
-    assert seen["rest"]["description"]["labels"] == ["ADR", "Drug"]
+    assert seen["rest"]["description"].labels == ("ADR", "Drug")
 
 
 def test_without_the_extra_the_cure_is_told(run, model, monkeypatch):

@@ -5,17 +5,13 @@ import shutil
 
 import pytest
 
-QUICK = [
-    *("--set", "model.lstm_size=8", "--set", "model.channels=4"),
-    *("--set", "model.pair_size=6", "--set", "model.grid_size=5"),
-    *("--set", "optimisation.epochs=2", "--device", "cpu"),
-]
 
-
-def test_train_then_use(run, gold, encoder, tmp_path):
+def test_train_then_use(run, gold, encoder, quick, tmp_path):
     out = tmp_path / "model"
     dev = shutil.copytree(gold, tmp_path / "dev")
-    result = run("train", "--train", gold, "--dev", dev, "--out", out, "--encoder", encoder, *QUICK)
+    result = run(
+        "train", "--train", gold, "--dev", dev, "--out", out, "--encoder", encoder, *quick()
+    )
     assert result.code == 0, result.err
     assert "best epoch on dev" in result.out
     assert "epoch 2 of 2" in result.err
@@ -32,13 +28,13 @@ def test_train_then_use(run, gold, encoder, tmp_path):
     ],
 )
 def test_settings_of_sequence_schemes_train_and_export(
-    run, gold, encoder, tmp_path, scheme, changes
+    run, gold, encoder, quick, tmp_path, scheme, changes
 ):
     """What each scheme does without them is in `test_every_scheme`."""
     out, small = tmp_path / "model", tmp_path / "small"
     chosen = [p for name, value in changes.items() for p in ("--set", f"{name}={value}".lower())]
     base = ["train", "--train", gold, "--dev", gold / "one.txt", "--out", out]
-    result = run(*base, "--encoder", encoder, "--system", scheme, *QUICK, *chosen)
+    result = run(*base, "--encoder", encoder, "--system", scheme, *quick(scheme), *chosen)
     assert result.code == 0, result.err
     settings = json.loads(run("info", out, "--json").out)["provenance"]["settings"]
     for name, value in changes.items():
@@ -51,20 +47,34 @@ def test_settings_of_sequence_schemes_train_and_export(
     assert json.loads(after.out) == json.loads(before.out)
 
 
-def test_triplets_are_refused_with_a_sequence_scheme(run, gold, tmp_path):
-    arguments = ["--system", "corro", "--set", "triplets.weight=1"]
+@pytest.mark.parametrize("option", ["--system", "--scheme"])
+def test_triplets_are_refused_with_a_sequence_scheme(run, gold, tmp_path, option):
+    arguments = [option, "corro", "--set", "triplets.weight=1"]
     result = run("train", "--train", gold, "--out", tmp_path / "m", *arguments)
     assert result.code == 2
-    assert "the scheme corro has no word pairs: triplets.weight must be 0" in result.err
+    assert "the system corro has no word pairs: triplets.weight must be 0" in result.err
 
 
-def test_without_dev_some_documents_are_held_out_and_named(run, gold, encoder, tmp_path):
-    result = run("train", "--train", gold, "--out", tmp_path / "m", "--encoder", encoder, *QUICK)
+def test_a_setting_that_the_system_does_not_read_is_refused(run, gold, tmp_path):
+    arguments = ["--system", "corro", "--set", "model.channels=4"]
+    result = run("train", "--train", gold, "--out", tmp_path / "m", *arguments)
+    assert result.code == 2
+    assert "model.channels changes nothing: the system corro does not read it" in result.err
+
+
+def test_an_unknown_system_is_answered_with_the_known_ones(run, gold, tmp_path):
+    result = run("train", "--train", gold, "--out", tmp_path / "m", "--system", "w2nre")
+    assert result.code == 2
+    assert "unknown system 'w2nre'; known are: w2ner, toe" in result.err
+
+
+def test_without_dev_some_documents_are_held_out_and_named(run, gold, encoder, quick, tmp_path):
+    result = run("train", "--train", gold, "--out", tmp_path / "m", "--encoder", encoder, *quick())
     assert result.code == 0, result.err
     assert "1 of 3 documents are held out: " in result.err
 
 
-def test_a_corpus_with_parts(run, gold, encoder, tmp_path):
+def test_a_corpus_with_parts(run, gold, encoder, quick, tmp_path):
     corpus = tmp_path / "corpus"
     shutil.copytree(gold, corpus / "train")
     (corpus / "dev").mkdir()
@@ -72,7 +82,7 @@ def test_a_corpus_with_parts(run, gold, encoder, tmp_path):
         shutil.move(corpus / "train" / f"one.{ending}", corpus / "dev" / f"one.{ending}")
     result = run(
         *("train", "--train", corpus, "--dev", corpus, "--out", tmp_path / "m"),
-        *("--encoder", encoder, *QUICK),
+        *("--encoder", encoder, *quick()),
     )
     assert result.code == 0, result.err
     provenance = json.loads(run("info", tmp_path / "m", "--json").out)["provenance"]
@@ -88,9 +98,9 @@ def test_one_path_for_both_without_parts_is_explained(run, gold, tmp_path):
         assert "give another --dev, or none: then 10 % of the documents are held out" in result.err
 
 
-def test_types(run, gold, encoder, tmp_path):
+def test_types(run, gold, encoder, quick, tmp_path):
     dev = shutil.copytree(gold, tmp_path / "dev")
-    base = ["train", "--train", gold, "--dev", dev, "--encoder", encoder, *QUICK]
+    base = ["train", "--train", gold, "--dev", dev, "--encoder", encoder, *quick()]
     result = run(*base, "--out", tmp_path / "m", "--types", "Drug")
     assert result.code == 0, result.err
     assert json.loads(run("info", tmp_path / "m", "--json").out)["labels"] == ["Drug"]
@@ -118,14 +128,14 @@ def test_bad_settings_and_bad_input(run, gold, tmp_path):
     assert "Traceback" not in result.err
 
 
-def test_a_dev_label_that_training_never_saw_is_told(run, gold, encoder, tmp_path):
+def test_a_dev_label_that_training_never_saw_is_told(run, gold, encoder, quick, tmp_path):
     dev = tmp_path / "dev"
     dev.mkdir()
     (dev / "d.txt").write_text("my rash hurt")
     (dev / "d.ann").write_text("T1\tRash 3 7\trash\n")
     result = run(
         *("train", "--train", gold, "--dev", dev, "--out", tmp_path / "m"),
-        *("--encoder", encoder, *QUICK),
+        *("--encoder", encoder, *quick()),
     )
     assert result.code == 0, result.err
     assert "1 dev entities of type Rash, which training never saw" in result.err
@@ -136,7 +146,7 @@ def test_starting_from_a_model_needs_no_network_settings(run, gold, encoder, mod
     result = run(*base, "--set", "optimisation.epochs=1", "--device", "cpu")
     assert result.code == 0, result.err
     description = json.loads(run("info", tmp_path / "m", "--json").out)
-    assert description["network"] == json.loads((model / "trigner.json").read_text())["network"]
+    assert description["model"] == json.loads((model / "trigner.json").read_text())["model"]
     assert description["provenance"]["init_from"]["model"] == str(model)
     result = run(*base, "--out", tmp_path / "n", "--set", "model.lstm_size=16")
     assert result.code == 2

@@ -20,7 +20,7 @@ from page_snippets import Reader
 ROOT = Path(__file__).resolve().parents[2]
 
 QUICK = {
-    "network": {
+    "model": {
         "lstm_size": 64,
         "distance_size": 4,
         "region_size": 4,
@@ -40,18 +40,18 @@ QUICK = {
 
 @pytest.fixture(scope="session")
 def word_encoder(tmp_path_factory):
-    """An encoder of one layer whose pieces are the words of the shipped corpus."""
+    """An encoder of one layer whose subwords are the words of the shipped corpus."""
     texts = [f.read_text("utf-8") for f in sorted((ROOT / "data/mini-adr/train").glob("*.txt"))]
     words = Counter(w for text in texts for w in re.findall(r"\w+|[^\w\s]", text.lower()))
     letters = sorted({letter for word in words for letter in word})
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    pieces = list(dict.fromkeys([*special, *letters, *(f"##{x}" for x in letters), *words]))
+    subwords = list(dict.fromkeys([*special, *letters, *(f"##{x}" for x in letters), *words]))
     folder = tmp_path_factory.mktemp("word-encoder")
-    (folder / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
+    (folder / "vocab.txt").write_text("\n".join(subwords) + "\n", encoding="utf-8")
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "BertTokenizer"}))
     torch.manual_seed(7)
     config = BertConfig(
-        vocab_size=len(pieces),
+        vocab_size=len(subwords),
         max_position_embeddings=128,
         hidden_size=32,
         num_hidden_layers=1,

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tiny_models import TAG_SCHEMES
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -38,9 +40,13 @@ def test_places_are_filled_with_what_the_code_says(pages):
 
 def test_a_function_is_told_from_the_module_of_its_name(pages):
     assert "::: trigner.triplets.candidates.candidates" in pages.names("trigner.triplets")
-    by_hand = pages.names("trigner.schemes")
-    assert "### scheme { #trigner.schemes.scheme }" in by_hand
-    assert "over the entity types" in by_hand
+    assert "::: trigner.triplets.TripletLoss" in pages.names("trigner.triplets")
+
+
+def test_systems_are_those_of_the_package(pages):
+    rows = [row.split(" | ") for row in pages.systems().splitlines()[2:]]
+    assert [row[0].removeprefix("| ") for row in rows] == [f"`{name}`" for name in TAG_SCHEMES]
+    assert all("ceiling" in row[2] for row in rows)
 
 
 def test_examples_of_commands_are_blocks(pages):

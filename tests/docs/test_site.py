@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
+from tiny_models import TAG_SCHEMES
 from trigner.cli.app import app
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,11 +99,9 @@ def test_every_decision_is_in_their_table():
 
 
 def test_every_scheme_has_a_section():
-    from trigner.schemes import SCHEMES
-
     text = (DOCS / "schemes.md").read_text("utf-8")
     titles = re.findall(r"^## (.+)$", text, re.MULTILINE)
-    assert set(SCHEMES) <= {name for title in titles for name in title.split(", ")}
+    assert set(TAG_SCHEMES) <= {name for title in titles for name in title.split(", ")}
 
 
 def test_nothing_is_loaded_from_elsewhere(site):

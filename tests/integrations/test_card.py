@@ -3,10 +3,12 @@ from __future__ import annotations
 import yaml
 
 from trigner.integrations import model_card
+from trigner.model_folder import Description
 
-DESCRIPTION = {
-    "format": 4,
+SAVED = {
     "trigner": "0.1.0",
+    "system": "w2ner",
+    "files": {},
     "labels": ["ADR", "Drug | `x` <script>"],
     "provenance": {
         "settings": {"preset": "clean", "encoder": "dmis-lab/biobert-base-cased-v1.2"},
@@ -40,6 +42,14 @@ DESCRIPTION = {
         },
     },
 }
+
+
+def described(**changes):
+    """The description with changes."""
+    return Description.model_validate({**SAVED, **changes})
+
+
+DESCRIPTION = described()
 
 
 def front_matter(card):
@@ -80,7 +90,7 @@ def test_what_the_card_says():
         "divided by 1.5, fitted on 90",
         "0.200 before, 0.050 after",
         "## Limits",
-        "trigner 0.1.0, model format 4",
+        "trigner 0.1.0, model format 5",
         "Signature of train: `data:7ae67a43/documents:66`",
     ):
         assert told in card, told
@@ -93,7 +103,7 @@ def test_labels_cannot_break_out_of_the_page():
 
 
 def test_what_is_not_known_is_left_out():
-    card = model_card({"format": 4, "labels": ["ADR"]})
+    card = model_card(Description(system="w2ner", labels=("ADR",), files={}))
     assert "Scores" not in card.replace("The scores", "")
     assert "Confidence" not in card
     assert "generated from them" not in card
@@ -102,8 +112,7 @@ def test_what_is_not_known_is_left_out():
 
 
 def test_exported_models_need_no_pytorch():
-    runtime = {"precision": "int8"}
-    card = model_card({**DESCRIPTION, "runtime": runtime})
+    card = model_card(described(runtime={"precision": "int8", "max_subwords": 40}))
     assert "onnx" in front_matter(card)["tags"]
     assert "ONNX Runtime (int8), without PyTorch" in card
     assert "[train]" not in card
@@ -111,14 +120,14 @@ def test_exported_models_need_no_pytorch():
 
 def test_no_local_path_is_shown():
     settings = {"encoder": "/home/ann/secret/my-encoder"}
-    card = model_card({**DESCRIPTION, "provenance": {"settings": settings}})
+    card = model_card(described(provenance={"settings": settings}))
     assert "Encoder: `my-encoder`" in card
     assert "/home" not in card
 
 
 def test_the_provenance_may_state_data_and_licence():
     provenance = {"licence": "cc-by-4.0", "data": "mini-adr"}
-    card = model_card({**DESCRIPTION, "provenance": provenance})
+    card = model_card(described(provenance=provenance))
     assert front_matter(card)["license"] == "cc-by-4.0"
     assert "Data: mini-adr" in card
     assert "Licence: cc-by-4.0" in card

@@ -32,17 +32,17 @@ TEXTS = [
 
 
 @pytest.fixture
-def extract(exported):
-    return trigner.load(exported)
+def extract(exported_model):
+    return trigner.load(exported_model)
 
 
 @pytest.fixture
-def make(exported):
+def make(exported_model):
     """A pipeline with the component; configuration by keyword."""
 
     def pipeline(**config):
         nlp = spacy.blank("en")
-        nlp.add_pipe("trigner", config={"model": str(exported), **config})
+        nlp.add_pipe("trigner", config={"model": str(exported_model), **config})
         return nlp
 
     return pipeline
@@ -101,9 +101,9 @@ def test_where_tokens_are_longer_than_fragments(make, caplog):
     assert sum("inside a spaCy token" in record.getMessage() for record in caplog.records) == 1
 
 
-def test_thresholds_and_groups(make, exported, extract):
+def test_thresholds_and_groups(make, exported_model, extract):
     nlp = make(threshold=0.05, group="sure")
-    nlp.add_pipe("trigner", name="all", config={"model": str(exported), "group": "all"})
+    nlp.add_pipe("trigner", name="all", config={"model": str(exported_model), "group": "all"})
     doc = nlp(TEXT)
     sure = [entity for entity in extract(TEXT).entities if entity.score >= 0.05]
     assert 0 < len(sure) < len(extract(TEXT).entities)
@@ -203,8 +203,8 @@ def test_entities_of_another_text_are_refused(make):
     assert all(end <= len(part.text) for e in found._.trigner for _, end in e.fragments)
 
 
-def test_a_saved_pipeline_needs_no_other_folder(exported, tmp_path):
-    model = shutil.copytree(exported, tmp_path / "model")
+def test_a_saved_pipeline_needs_no_other_folder(exported_model, tmp_path):
+    model = shutil.copytree(exported_model, tmp_path / "model")
     nlp = spacy.blank("en")
     nlp.add_pipe("trigner", config={"model": str(model), "threshold": 0.05, "group": "adr"})
     expected = plain(nlp(TEXT)._.trigner)
@@ -232,14 +232,14 @@ def test_a_model_must_be_named():
         spacy.blank("en").add_pipe("trigner")
 
 
-def test_a_model_from_the_hub(hub, exported, extract):
-    hub.put("ann/adr", exported)
+def test_a_model_from_the_hub(hub, exported_model, extract):
+    hub.put("ann/adr", exported_model)
     nlp = spacy.blank("en")
     nlp.add_pipe("trigner", config={"model": "ann/adr"})
     assert plain(nlp(TEXT)._.trigner) == plain(extract(TEXT).entities)
 
 
-def test_the_entry_point_finds_the_component(exported, tmp_path):
+def test_the_entry_point_finds_the_component(exported_model, tmp_path):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     points = project["project"]["entry-points"]["spacy_factories"]
     module, _, name = points["trigner"].partition(":")
@@ -252,7 +252,7 @@ def test_the_entry_point_finds_the_component(exported, tmp_path):
     code = f"""
 import spacy
 nlp = spacy.blank("en")
-nlp.add_pipe("trigner", config={{"model": {str(exported)!r}}})
+nlp.add_pipe("trigner", config={{"model": {str(exported_model)!r}}})
 print(len(nlp({TEXT!r})._.trigner))
 """
     source = str(Path(trigner.__file__).parents[1])

@@ -64,7 +64,7 @@ def test_an_answer_and_what_was_sent():
 )
 def test_failures_that_pass_are_tried_again(failure):
     with serving(in_turn(failure, failure, GOOD)) as stub:
-        reply = complete(stub.base_url, timeout=0.3 if failure.hangs else 5.0)
+        reply = complete(stub.base_url, timeout=1.0 if failure.hangs else 5.0)
     assert reply.text == "[]"
     assert reply.attempts == len(stub.requests) == 3
 

@@ -1,4 +1,4 @@
-"""A small model that finds things, its folder, and the service around it."""
+"""The service around a small model that finds things."""
 
 from __future__ import annotations
 
@@ -8,38 +8,25 @@ from dataclasses import replace
 import pytest
 from starlette.testclient import TestClient
 
-from tiny_models import tiny_model
-from trigner.batches import collate
-from trigner.inference import export, extractor
+from tiny_models import extractor
 from trigner.model_folder import read_description
 from trigner.serving import ServiceSettings, create_app
 
 
-@pytest.fixture(scope="session")
-def model(tmp_path_factory):
-    """A model with random weights."""
-    return tiny_model(tmp_path_factory.mktemp("encoder"))
-
-
-@pytest.fixture(scope="session")
-def folder(model, tmp_path_factory):
-    """The exported model's folder."""
-    return export(model, tmp_path_factory.mktemp("exported") / "model")
+@pytest.fixture
+def extract(tiny):
+    """An extractor around the small model."""
+    return extractor(tiny())
 
 
 @pytest.fixture
-def extract(model):
-    """An extractor around the model."""
-    return extractor(model, device="cpu")
-
-
-@pytest.fixture
-def serve(extract, folder):
+def serve(extract, exported_model):
     """A client of a started service; settings by keyword, another extractor if wanted."""
     clients = []
 
     def start(owned=extract, **settings):
-        app = create_app(owned, ServiceSettings(**settings), description=read_description(folder))
+        description = read_description(exported_model)
+        app = create_app(owned, ServiceSettings(**settings), description=description)
         client = TestClient(app, raise_server_exceptions=False)
         clients.append(client.__enter__())
         return client
@@ -50,20 +37,22 @@ def serve(extract, folder):
 
 
 class Gate:
-    """A scorer that waits until it is let through, and remembers the sizes of its batches."""
+    """A predictor that waits until it is let through, and remembers the sizes of its batches."""
 
-    def __init__(self, scorer):
-        self.scorer = scorer
+    def __init__(self, predictor):
+        self.labels = predictor.labels
+        self.prepare = predictor.prepare
+        self.predictor = predictor
         self.open = threading.Event()
         self.open.set()
         self.entered = threading.Event()
         self.sizes = []
 
-    def __call__(self, batch):
-        self.sizes.append(len(batch.lengths))
+    def predict(self, inputs):
+        self.sizes.append(len(inputs))
         self.entered.set()
         assert self.open.wait(30)
-        return self.scorer(batch)
+        return self.predictor.predict(inputs)
 
     def shut(self):
         self.entered.clear()
@@ -73,32 +62,31 @@ class Gate:
 @pytest.fixture
 def gate(extract):
     """The gate of `gated`, opened when the test ends."""
-    made = Gate(extract.scorer)
+    made = Gate(extract.predictor)
     yield made
     made.open.set()
 
 
 @pytest.fixture
 def gated(extract, gate):
-    """The extractor whose scorer is `gate`."""
-    return replace(extract, scorer=gate)
+    """The extractor whose predictor is `gate`."""
+    return replace(extract, predictor=gate)
 
 
 @pytest.fixture(scope="session")
 def run():
     """Runs work without a worker."""
 
-    def result(work, extract, at_a_time):
-        """The result of work whose items are scored so many at a time."""
+    def result(work, at_a_time):
+        """The result of work whose items are computed so many at a time."""
         while not work.future.done():
             items = []
             while len(items) < at_a_time and (item := work.take()) is not None:
                 items.append(item)
             if items:
-                subwords = [item.example.subwords for item in items]
-                scores = extract.scorer(collate(subwords, padding_id=extract.padding_id))
-                for item, logits in zip(items, scores, strict=True):
-                    work.receive(item, logits)
+                outputs = items[0].compute([item.input for item in items])
+                for item, output in zip(items, outputs, strict=True):
+                    work.receive(item, output)
             work.finish()
         return work.future.result()
 

@@ -147,9 +147,10 @@ def test_an_internal_error_hides_its_reason_and_the_service_goes_on(extract, cap
     def scorer(batch):
         if broken:
             raise ValueError("a secret of the machine")
-        return extract.scorer(batch)
+        return extract.predictor.scorer(batch)
 
     broken = []
+    failing = replace(extract, predictor=replace(extract.predictor, scorer=scorer))
 
     async def scenario(app):
         broken.append(True)
@@ -162,7 +163,7 @@ def test_an_internal_error_hides_its_reason_and_the_service_goes_on(extract, cap
         await after.task
         assert after.status == 200
 
-    with_service(scenario, replace(extract, scorer=scorer))
+    with_service(scenario, failing)
     assert "secret" in caplog.text
 
 

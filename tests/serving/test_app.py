@@ -4,13 +4,10 @@ import json
 from dataclasses import replace
 
 import pytest
-import torch
 from prometheus_client.parser import text_string_to_metric_families
 
-from tiny_encoders import tiny_encoder
-from trigner.inference import extractor
+from tiny_models import extractor
 from trigner.model_folder import read_description
-from trigner.networks import NetworkSettings, create
 from trigner.serving.messages import SENTENCE
 
 TEXTS = [
@@ -153,12 +150,12 @@ def test_the_grid_explains_an_entity(serve):
     assert client.post("/v1/grid", json={"text": "leg hurt numb " * 20}).status_code == 422
 
 
-def test_model_info(serve, folder):
+def test_model_info(serve, exported_model):
     about = serve(max_texts=7).get("/v1/model").json()
     assert about["labels"] == ["ADR", "Drug"]
-    assert about["scheme"] == "w2ner"
+    assert about["system"] == "w2ner"
     assert about["limits"]["max_texts"] == 7
-    assert about["versions"]["model_format"] == read_description(folder)["format"]
+    assert about["versions"]["model_format"] == read_description(exported_model).format
 
 
 def test_health_readiness_and_metrics(serve):
@@ -209,23 +206,18 @@ def test_openapi_describes_everything(serve):
         assert client.post("/v1/grid", json=example["value"]).status_code == 200
 
 
-def test_a_sequence_model_is_served_and_has_no_grid(serve, tmp_path):
-    torch.manual_seed(1)
-    encoder = tiny_encoder(tmp_path / "encoder", "bert", head=False)
-    settings = NetworkSettings(special_words=False)
-    made = create(str(encoder), "corro", ("ADR", "Drug"), settings)
-    with torch.no_grad():
-        made.tagger.output.bias[0] -= 2  # finds something nearly everywhere
-    client = serve(extractor(made, device="cpu"))
+def test_a_sequence_model_is_served_and_has_no_grid(serve, tiny):
+    extract = extractor(tiny("corro"))
+    client = serve(extract)
     text = "my left leg hurt. no pain in arm, numb after the tablet."
     answer = client.post("/v1/extract", json={"texts": [text, "no pain"]}).json()
     found = answer["documents"][0]["entities"]
-    expected = extractor(made, device="cpu")(text).entities
+    expected = extract(text).entities
     assert expected
     assert [(e["label"], e["score"]) for e in found] == [
         (e.label, pytest.approx(e.score, abs=1e-4)) for e in expected
     ]
     refused = client.post("/v1/grid", json={"text": text})
     assert refused.status_code == 422
-    assert "the scheme corro has no word-pair grid" in refused.text
-    assert client.get("/v1/model").json()["scheme"] == "corro"
+    assert "the system corro cannot show the word-pair grid" in refused.text
+    assert client.get("/v1/model").json()["system"] == "corro"

@@ -4,6 +4,7 @@ import random
 import threading
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -24,8 +25,8 @@ TEXTS = [
 def batcher():
     made = []
 
-    def start(extract, **options):
-        made.append(Batcher(extract, **{"sentences": 16, "delay": 0.0, **options}))
+    def start(**options):
+        made.append(Batcher(**{"sentences": 16, "delay": 0.0, **options}))
         made[-1].start()
         return made[-1]
 
@@ -40,7 +41,7 @@ def as_tuples(found):
 
 def test_batch_mates_change_nothing(extract, batcher):
     sizes = []
-    worker = batcher(extract, delay=0.05, observe=lambda size, seconds: sizes.append(size))
+    worker = batcher(delay=0.05, observe=lambda size, seconds: sizes.append(size))
     expected = [[(e.label, e.fragments, e.text) for e in d.entities] for d in extract.stream(TEXTS)]
     order = [n for n in range(len(TEXTS)) for _ in range(6)]
     random.Random(3).shuffle(order)
@@ -55,7 +56,7 @@ def test_batch_mates_change_nothing(extract, batcher):
 
 
 def test_a_long_request_does_not_delay_short_ones(gated, gate, batcher):
-    worker = batcher(gated)
+    worker = batcher()
     gate.shut()
     long = extraction(gated, ["My left leg hurt, no pain in arm, numb after the tablet. " * 600])
     worker.submit(long)
@@ -73,7 +74,7 @@ def test_a_long_request_does_not_delay_short_ones(gated, gate, batcher):
 
 
 def test_one_endless_sentence_does_not_delay_others(gated, gate, batcher):
-    worker = batcher(gated)
+    worker = batcher()
     gate.shut()
     long = extraction(gated, ["leg hurt numb " * 3000])
     worker.submit(long)
@@ -87,7 +88,7 @@ def test_one_endless_sentence_does_not_delay_others(gated, gate, batcher):
 
 
 def test_requests_take_turns_within_a_batch(gated, gate, batcher):
-    worker = batcher(gated)
+    worker = batcher()
     gate.shut()
     worker.submit(extraction(gated, ["no pain."]))
     assert gate.entered.wait(10)
@@ -101,7 +102,7 @@ def test_requests_take_turns_within_a_batch(gated, gate, batcher):
 
 
 def test_a_request_cut_off_by_a_full_batch_comes_first_in_the_next(gated, gate, batcher):
-    worker = batcher(gated, sentences=4)
+    worker = batcher(sentences=4)
     gate.shut()
     worker.submit(extraction(gated, ["no pain."]))
     assert gate.entered.wait(10)
@@ -118,7 +119,7 @@ def test_a_request_cut_off_by_a_full_batch_comes_first_in_the_next(gated, gate, 
 
 
 def test_cancelled_work_is_not_continued(gated, gate, batcher):
-    worker = batcher(gated)
+    worker = batcher()
     gate.shut()
     work = extraction(gated, ["My leg hurt. " * 500])
     worker.submit(work)
@@ -137,11 +138,11 @@ def test_one_requests_failure_does_not_fail_the_others(extract, batcher, caplog)
     def scorer(batch):
         if (batch.lengths == 7 + specials).any():
             raise ValueError("cannot be scored")
-        return extract.scorer(batch)
+        return extract.predictor.scorer(batch)
 
-    specials = len(extract.subwords.special_words)
-    broken = replace(extract, scorer=scorer)
-    worker = batcher(broken, delay=0.2)
+    specials = len(extract.predictor.subwords.special_words)
+    broken = replace(extract, predictor=replace(extract.predictor, scorer=scorer))
+    worker = batcher(delay=0.2)
     works = [extraction(broken, [text]) for text in ("no pain.", bad, "my leg hurt.")]
     for work in works:
         worker.submit(work)
@@ -153,7 +154,7 @@ def test_one_requests_failure_does_not_fail_the_others(extract, batcher, caplog)
 
 
 def test_work_that_cannot_be_split_or_decoded_fails_alone(extract, batcher, caplog):
-    worker = batcher(extract)
+    worker = batcher()
 
     def broken():
         raise KeyError("broken")
@@ -161,7 +162,8 @@ def test_work_that_cannot_be_split_or_decoded_fails_alone(extract, batcher, capl
 
     cannot_split = extraction(extract, ["no pain."])
     cannot_split._items = broken()  # as if a text made the splitter fail
-    cannot_decode = extraction(replace(extract, scheme=None), ["no pain."])
+    no_scheme = replace(extract, predictor=replace(extract.predictor, scheme=SimpleNamespace()))
+    cannot_decode = extraction(no_scheme, ["no pain."])
     for work in (cannot_split, cannot_decode):
         worker.submit(work)
     with pytest.raises(KeyError):
@@ -174,7 +176,7 @@ def test_work_that_cannot_be_split_or_decoded_fails_alone(extract, batcher, capl
 
 
 def test_remaining_work_fails_on_close(gated, gate, batcher):
-    worker = batcher(gated)
+    worker = batcher()
     gate.shut()
     started, waiting = (extraction(gated, ["My leg hurt. " * 300]) for _ in range(2))
     worker.submit(started)
@@ -194,7 +196,7 @@ def test_remaining_work_fails_on_close(gated, gate, batcher):
 
 
 def test_an_idle_worker_ends_at_once(extract, batcher):
-    worker = batcher(extract)
+    worker = batcher()
     started = time.monotonic()
     worker.close()
     assert time.monotonic() - started < 2

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from math import prod
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from tiny_models import extractor
 from trigner.errors import InputError
-from trigner.schemes import TagSpace
 from trigner.serving.grid import grid, sentence_around
 
 TEXT = "No pain. 😀 My left leg hurt, no pain in arm, numb after the tablet. Numb arm."
@@ -25,9 +23,9 @@ def test_a_score_is_the_product_of_its_cells(extract, run):
     seen = 0
     for at in (0, 12, 80):
         sentence = sentence_around(TEXT, at)
-        found = run(grid(extract, TEXT, sentence), extract, 1)
+        found = run(grid(extract, TEXT, sentence), 1)
         length = len(sentence.words)
-        assert found.probabilities.shape == (length, length, len(extract.scheme.tags))
+        assert found.probabilities.shape == (length, length, len(extract.predictor.tags))
         np.testing.assert_allclose(found.probabilities.sum(axis=-1), 1)
         expected = [
             e for e in extract(TEXT).entities if e.fragments[0][0] in range(*span(sentence))
@@ -45,10 +43,9 @@ def span(sentence):
     return sentence.offsets[0][0], sentence.offsets[-1][1]
 
 
-def test_what_has_no_grid(extract):
+def test_what_has_no_grid(extract, tiny):
     long = "leg hurt numb " * 60
     with pytest.raises(InputError, match="too long for one pass"):
         grid(extract, long, sentence_around(long, 0))
-    other = replace(extract, scheme=SimpleNamespace(tag_space=TagSpace.SEQUENCE, name="tags"))
-    with pytest.raises(InputError, match="scheme tags has no word-pair grid"):
-        grid(other, TEXT, sentence_around(TEXT, 0))
+    with pytest.raises(InputError, match="the system corro cannot show the word-pair grid"):
+        grid(extractor(tiny("corro")), TEXT, sentence_around(TEXT, 0))

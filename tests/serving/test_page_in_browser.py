@@ -12,9 +12,8 @@ from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 
 from serving_process import process
-from tiny_models import tiny_model
+from tiny_models import export, extractor
 from trigner.corpora.brat import parse_entity
-from trigner.inference import export, extractor
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 DRIVER = shutil.which("chromedriver")
@@ -41,8 +40,8 @@ window.dispatchEvent(new DragEvent("drop", {dataTransfer: transfer, cancelable: 
 
 
 @pytest.fixture(scope="module")
-def address(folder, tmp_path_factory):
-    with process(folder, "--max-body", "20000") as (_, port):
+def address(exported_model):
+    with process(exported_model, "--max-body", "20000") as (_, port):
         yield f"http://127.0.0.1:{port}"
 
 
@@ -234,16 +233,16 @@ def test_the_grid_of_the_sentence_at_the_cursor(page):
 
 
 @pytest.fixture
-def page_of(browser, tmp_path):
+def page_of(browser, tiny, tmp_path):
     """Opens the page of a model with another scheme, which finds what `page_of` returns too."""
     with ExitStack() as stack:
 
         def open_page(scheme):
-            model = tiny_model(tmp_path, scheme)
+            model = tiny(scheme)
             _, port = stack.enter_context(process(export(model, tmp_path / "model")))
             own = opened(browser, f"http://127.0.0.1:{port}")
             stack.callback(next, own, None)
-            return next(own), extractor(model, device="cpu")
+            return next(own), extractor(model)
 
         yield open_page
 
@@ -254,7 +253,7 @@ def test_a_scheme_without_grid_says_so(page_of):
     page.until(page.surfaces)
     assert len(page.surfaces()) == len(extract(TEXT).entities)
     page.all("#entities button")[0].click()
-    page.until(lambda: "the scheme corro has no word-pair grid" in page["reason"].text)
+    page.until(lambda: "the system corro cannot show the word-pair grid" in page["reason"].text)
     assert not page.all("#grid table")
 
 
@@ -267,7 +266,7 @@ def test_a_cell_with_several_tags_names_them_all(page_of):
     first = extract(TEXT).entities[0]
     assert f"{first.score:.3f}" in page["reason"].text
     page.all("td.part")[0].click()
-    assert any(tag in page["readout"].text for tag in extract.scheme.tags)
+    assert any(tag in page["readout"].text for tag in extract.predictor.tags)
 
 
 def test_copies(page, extract):

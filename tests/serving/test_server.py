@@ -27,9 +27,9 @@ def post(port, body, timeout=60):
         connection.close()
 
 
-def test_requests_in_progress_are_finished_on_sigterm(folder):
+def test_requests_in_progress_are_finished_on_sigterm(exported_model):
     answers = []
-    with process(folder) as (running, port):
+    with process(exported_model) as (running, port):
         body = {"text": "My left leg hurt, no pain in arm, numb after the tablet. " * 1500}
         client = threading.Thread(target=lambda: answers.append(post(port, body)))
         client.start()
@@ -44,9 +44,9 @@ def test_requests_in_progress_are_finished_on_sigterm(folder):
     assert len(answer["entities"]) > 100
 
 
-def test_requests_that_exceed_the_grace_period_get_503(folder):
+def test_requests_that_exceed_the_grace_period_get_503(exported_model):
     answers = []
-    with process(folder, "--stop-within", "1") as (running, port):
+    with process(exported_model, "--stop-within", "1") as (running, port):
         body = {"texts": ["My left leg hurt, no pain in arm, numb after the tablet. " * 300] * 90}
         client = threading.Thread(target=lambda: answers.append(post(port, body)))
         client.start()
@@ -61,9 +61,9 @@ def test_requests_that_exceed_the_grace_period_get_503(folder):
     assert "shutting down" in answer["detail"]
 
 
-def test_an_idle_service_stops_at_once_with_connections_open(folder):
+def test_an_idle_service_stops_at_once_with_connections_open(exported_model):
     with (
-        process(folder) as (running, port),
+        process(exported_model) as (running, port),
         socket.create_connection(("127.0.0.1", port)) as idle,
     ):
         idle.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -72,8 +72,8 @@ def test_an_idle_service_stops_at_once_with_connections_open(folder):
         assert running.wait(15) == 0
 
 
-def test_a_body_that_is_too_large_gets_413(folder):
-    with process(folder) as (_, port):
+def test_a_body_that_is_too_large_gets_413(exported_model):
+    with process(exported_model) as (_, port):
         status, answer = post(port, {"text": "pain " * 1_000_000})
         assert (status, answer["detail"]) == (413, "the request body is larger than 2000000 bytes")
         assert post(port, {"text": "no pain."})[0] == 200

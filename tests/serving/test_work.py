@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tiny_models import tiny_model
-from trigner.inference import RunStatistics, extractor
+from tiny_models import extractor
 from trigner.serving.work import extraction
 
 LINES = [
@@ -33,44 +32,44 @@ def same(found, documents):
 
 @pytest.mark.parametrize("at_a_time", [1, 3, 50])
 def test_the_same_entities_as_the_extractor_finds(extract, run, at_a_time):
-    found = run(extraction(extract, LINES), extract, at_a_time)
+    found = run(extraction(extract, LINES), at_a_time)
     assert sum(len(own.entities) for own in found) > 5
     same(found, extract.stream(LINES))
 
 
 @settings(max_examples=30)
 @given(st.lists(st.text(max_size=60), max_size=4))
-def test_any_text(model, run, texts):
-    extract = extractor(model, device="cpu")
-    same(run(extraction(extract, texts), extract, 4), extract.stream(texts))
+def test_any_text(tiny, run, texts):
+    extract = extractor(tiny())
+    same(run(extraction(extract, texts), 4), extract.stream(texts))
 
 
 def test_run_statistics_are_those_of_each_text(extract, run):
-    found = run(extraction(extract, LINES), extract, 4)
+    found = run(extraction(extract, LINES), 4)
     notices = [" ".join(own.statistics.notices()) for own in found]
     assert ["windows" in notice for notice in notices] == [False] * 7 + [True]
     assert found[0].statistics.sentences == 2
 
 
-def test_a_bound_that_several_windows_hit_is_one_sentences(tmp_path, run):
-    extract = extractor(tiny_model(tmp_path, "mac"), device="cpu")
-    (found,) = run(extraction(extract, LINES[-1:]), extract, 4)
-    fresh = replace(extract, tally=RunStatistics())
-    fresh(LINES[-1])
+def test_a_bound_that_several_windows_hit_is_one_sentences(tiny, run):
+    extract = extractor(tiny("mac"))
+    (found,) = run(extraction(extract, LINES[-1:]), 4)
+    stream = extract.stream(LINES[-1:])
+    list(stream)
     assert (found.statistics.bounded, found.statistics.windowed) == (1, 1)
-    assert found.statistics == fresh.tally
+    assert found.statistics == stream.statistics
 
 
 def test_a_threshold_replaces_the_extractors_own(extract, run):
-    everything = run(extraction(extract, LINES), extract, 8)
+    everything = run(extraction(extract, LINES), 8)
     scores = sorted(e.score for own in everything for e in own.entities)
     middle = scores[len(scores) // 2]
     none = replace(extract, threshold=1.0, thresholds={"ADR": 1.0})
-    assert not any(own.entities for own in run(extraction(none, LINES), none, 8))
-    some = run(extraction(none, LINES, threshold=middle), none, 8)
+    assert not any(own.entities for own in run(extraction(none, LINES), 8))
+    some = run(extraction(none, LINES, threshold=middle), 8)
     assert sum(len(own.entities) for own in some) == sum(score >= middle for score in scores)
     by_label = replace(extract, thresholds={"ADR": 1.1})
-    found = run(extraction(by_label, LINES), by_label, 8)
+    found = run(extraction(by_label, LINES), 8)
     labels = {e.label for own in everything for e in own.entities}
     assert {e.label for own in found for e in own.entities} == labels - {"ADR"}
 

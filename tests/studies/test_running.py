@@ -141,7 +141,7 @@ def test_the_adapted_encoder_is_shared(declare, encoder, corpus, context):
     before = adapted.stat().st_mtime_ns
     run_job(two, corpus, context, QUIET)
     assert adapted.stat().st_mtime_ns == before
-    assert first.settings["adaptation"]["epochs"] == 1
+    assert first.settings["adaptation.epochs"] == 1
     assert first.settings["encoder"].startswith(f"{encoder.name}#")
 
 

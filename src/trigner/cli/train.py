@@ -48,7 +48,7 @@ def train(
         str | None,
         typer.Option(
             "--system",
-            "--system",
+            "--scheme",
             metavar="NAME",
             help=f"What is trained: {SYSTEMS}. `trigner info --systems` says what each is.",
         ),
