@@ -6,8 +6,6 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from trigner.inference.onnx_runtime import onnx_scorer
-from trigner.inference.torch_runtime import torch_scorer
 
 import trigner
 from tiny_encoders import tiny_encoder
@@ -16,6 +14,8 @@ from trigner.batches import collate
 from trigner.model_folder import read_description
 from trigner.networks import NetworkSettings, create, load
 from trigner.systems.network_settings import MacSettings
+from trigner.tagging.onnx_runtime import onnx_scorer
+from trigner.tagging.torch_runtime import torch_scorer
 
 SMALL = NetworkSettings(
     lstm_size=8, mac=MacSettings(recurrent=True, size=12, span_size=8, span_reach=6, length_size=3)

@@ -150,12 +150,12 @@ def test_starting_from_a_model_needs_no_network_settings(run, gold, encoder, mod
     assert description["provenance"]["init_from"]["model"] == str(model)
     result = run(*base, "--out", tmp_path / "n", "--set", "model.lstm_size=16")
     assert result.code == 2
-    assert "was trained with other model.lstm_size" in result.err
+    assert "was trained with different model.lstm_size" in result.err
 
 
 def test_a_preset_is_no_single_setting(run, gold, tmp_path):
     result = run("train", "--train", gold, "--out", tmp_path / "m", "--set", "preset=paper")
-    assert (result.code, "give --preset paper" in result.err) == (2, True)
+    assert (result.code, "use --preset paper" in result.err) == (2, True)
 
 
 def test_help_says_what_no_window_is(run):

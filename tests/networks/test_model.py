@@ -169,13 +169,15 @@ def test_a_damaged_description_is_refused(folder, changes, message):
 def test_weights_of_another_shape_are_refused(folder):
     settings = SMALL.model_copy(update={"channels": 5})
     change(folder, model=settings.model_dump(mode="json"))
-    with pytest.raises(InputError, match=r"model\.safetensors: does not fit: .*size mismatch"):
+    with pytest.raises(
+        InputError, match=r"model\.safetensors: does not match the model: .*size mismatch"
+    ):
         load(folder)
 
 
 def test_one_more_label_is_refused(folder):
     change(folder, labels=["ADR", "Drug", "Dose"])
-    with pytest.raises(InputError, match="does not fit"):
+    with pytest.raises(InputError, match="does not match the model"):
         load(folder)
 
 
@@ -190,7 +192,7 @@ def test_missing_and_extra_weights_are_refused(folder, extra):
     save_file(weights, path)
     accept(folder)
     message = 'Unexpected key.*"more"' if extra else r'Missing key.*"features\.reduce\.bias"'
-    with pytest.raises(InputError, match=f"does not fit: .*{message}"):
+    with pytest.raises(InputError, match=f"does not match the model: .*{message}"):
         load(folder)
 
 
@@ -201,7 +203,7 @@ def test_damaged_weights_are_refused(folder, kept):
     with pytest.raises(InputError, match=r"model\.safetensors: checksum mismatch"):
         load(folder)
     accept(folder)
-    with pytest.raises(InputError, match=r"model\.safetensors: does not fit"):
+    with pytest.raises(InputError, match=r"model\.safetensors: does not match the model"):
         load(folder)
 
 
@@ -217,7 +219,7 @@ def test_a_tokenizer_without_the_special_words_is_refused(folder, encoders):
     plain = make(encoders["bert"], special_words=False).tokenizer
     plain.save(str(folder / "tokenizer.json"))
     accept(folder)
-    with pytest.raises(InputError, match=r"\.json: is another encoder's: it lacks \['\[POS"):
+    with pytest.raises(InputError, match=r"\.json: belongs to another encoder: it lacks \['\[POS"):
         load(folder)
 
 
@@ -225,7 +227,7 @@ def test_a_tokenizer_of_another_encoder_is_refused(folder, encoders):
     other = make(encoders["roberta"]).tokenizer
     other.save(str(folder / "tokenizer.json"))
     accept(folder)
-    with pytest.raises(InputError, match=r"encoder's: it has 31\d subwords, the model 28"):
+    with pytest.raises(InputError, match=r"encoder: it has 31\d subwords, the model 28"):
         load(folder)
 
 
@@ -263,7 +265,7 @@ def test_a_foreign_encoder_configuration_of_the_same_shapes_is_refused(folder):
 def test_a_damaged_encoder_configuration_is_refused(folder, text):
     (folder / "encoder" / "config.json").write_text(text, "utf-8")
     accept(folder)
-    with pytest.raises(InputError, match=r"config\.json: is not an encoder's"):
+    with pytest.raises(InputError, match=r"config\.json: is not a valid encoder configuration"):
         load(folder)
 
 

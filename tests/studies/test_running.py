@@ -98,7 +98,7 @@ def test_a_working_folder_that_cannot_be_gone_on_with(run, corpus, context):
     told = json.loads(record.read_text())
     told["versions"]["torch"] = "1.0"
     record.write_text(json.dumps(told))
-    with pytest.raises(InputError, match=r"started with other versions \(trigner .*torch 1\.0"):
+    with pytest.raises(InputError, match=r"started with different versions \(trigner .*torch 1\.0"):
         run_job(run, corpus, context, QUIET)
     record.unlink()
     with pytest.raises(InputError, match="holds a training that belongs to no study"):
@@ -171,7 +171,7 @@ def test_an_adaptation_that_cannot_be_gone_on_with(declare, encoder, corpus, con
     record = folder.with_name(f"{folder.name}.json")
     kept = json.loads(record.read_text())
     record.write_text(json.dumps({**kept, "versions": {"torch": "1.0"}}))
-    with pytest.raises(InputError, match=r"started with other versions \(torch 1\.0\)"):
+    with pytest.raises(InputError, match=r"started with different versions \(torch 1\.0\)"):
         run_job(run, corpus, context, QUIET)
     shutil.rmtree(folder)  # as told: what was noted of it goes, too
     assert run_job(run, corpus, context, QUIET).epochs == 1

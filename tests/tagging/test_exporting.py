@@ -95,7 +95,7 @@ def test_the_difference_is_relative_to_large_scores(tiny, monkeypatch, largest, 
 
 def test_a_file_in_the_way(tiny, exported_model, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="exists already"):
+    with pytest.raises(InputError, match="already exists"):
         export(tiny(), tmp_path / "file")
     graph = (exported_model / "model.onnx").read_bytes()
     monkeypatch.setattr(exporting, "to_onnx", lambda _: graph)

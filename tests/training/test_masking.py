@@ -86,7 +86,7 @@ def test_words_without_subwords_leave_no_passage() -> None:
 
 
 def test_a_limit_without_room_is_refused() -> None:
-    with pytest.raises(InputError, match="2 subwords leave no room"):
+    with pytest.raises(InputError, match="2 subwords are too few"):
         passages([["c"]], tokenizer(), 2)
 
 

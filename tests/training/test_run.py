@@ -179,7 +179,7 @@ def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeyp
         with pytest.raises(KeyboardInterrupt):
             run(encoder, tmp_path / "parts", chosen)
     assert (tmp_path / "parts" / "checkpoints").is_dir()
-    with pytest.raises(InputError, match=r"started with other settings\.optimisation\.warmup"):
+    with pytest.raises(InputError, match=r"started with different settings\.optimisation\.warmup"):
         run(encoder, tmp_path / "parts", chosen, "optimisation.warmup=0", resume=True)
     with pytest.raises(
         InputError, match=r"settings\.preset.*; resume with the same, --preset best"
@@ -292,23 +292,23 @@ def test_resuming_with_another_start_is_refused(encoder, tmp_path):
     run(encoder, second, init_from=first)
     assert run(encoder, second, init_from=first, resume=True).epochs == 3
     for other in (None, second):
-        with pytest.raises(InputError, match="started with other init_from"):
+        with pytest.raises(InputError, match="started with different init_from"):
             run(encoder, second, init_from=other, resume=True)
 
 
 def test_starting_from_a_model_that_does_not_fit(encoder, tmp_path):
     run(encoder, tmp_path / "first")
     for changes, message in (
-        ({"small": ["model.chained=false"]}, r"was trained with other model\.chained"),
-        ({"small": ["system=toe"]}, "was trained with other system"),
+        ({"small": ["model.chained=false"]}, r"was trained with different model\.chained"),
+        ({"small": ["system=toe"]}, "was trained with different system"),
         ({"small": [], "preset": "paper"}, r"other .*model\.pair_map.* omit them"),
     ):
         with pytest.raises(InputError, match=message):
             run(encoder, tmp_path / "third", init_from=tmp_path / "first", **changes)
-    with pytest.raises(InputError, match="was trained with other encoder"):
+    with pytest.raises(InputError, match="was trained with different encoder"):
         run("minilm", tmp_path / "third", init_from=tmp_path / "first")
     settings = resolve(options={"encoder": str(encoder)})
-    with pytest.raises(InputError, match="other model settings"):
+    with pytest.raises(InputError, match="different model settings"):
         train(settings, DOCUMENTS, DOCUMENTS, tmp_path / "m", init_from=tmp_path / "first")
     (tmp_path / "first" / "model.safetensors").unlink()
     with pytest.raises(InputError, match=r"has no model\.safetensors"):
@@ -339,7 +339,7 @@ def test_a_disk_that_fills_up_at_a_checkpoint_is_told_and_resumable(encoder, tmp
             run(encoder, tmp_path / "m")
         usage = SimpleNamespace(free=1000)
         patch.setattr("trigner.training.run.shutil.disk_usage", lambda path: usage)
-        with pytest.raises(TrignerError, match="the disk is full; go on with --resume"):
+        with pytest.raises(TrignerError, match="the disk is full; continue with --resume"):
             run(encoder, tmp_path / "n")
     assert run(encoder, tmp_path / "n", resume=True).epochs == 3
 
@@ -348,7 +348,7 @@ def test_a_folder_of_something_else_is_not_resumed(encoder, tmp_path):
     folder = tmp_path / "m"
     folder.mkdir()
     (folder / "model.safetensors").write_text("another's")
-    with pytest.raises(InputError, match="holds no training to resume"):
+    with pytest.raises(InputError, match="contains no training to resume"):
         run(encoder, folder, resume=True)
     assert (folder / "model.safetensors").read_text() == "another's"
 
@@ -360,7 +360,7 @@ def test_a_wrong_resumption_is_refused_before_an_encoder_is_loaded(encoder, tmp_
         raise AssertionError("an encoder was loaded")
 
     monkeypatch.setattr("trigner.tagging.system.create", create)
-    with pytest.raises(InputError, match=r"started with other settings\.seed"):
+    with pytest.raises(InputError, match=r"started with different settings\.seed"):
         run(encoder, tmp_path / "m", "seed=4", resume=True)
 
 
@@ -437,7 +437,7 @@ def test_two_epochs_are_kept_when_two_scores_choose(encoder, tmp_path, monkeypat
     assert [entry["eval_f1"] for entry in trained.history] == [0.1, 0.3, 0.2]
     again = run(encoder, tmp_path / "m", also_keep=["discontinuous"], resume=True)
     assert (again.history, again.epochs) == (trained.history, 3)
-    with pytest.raises(InputError, match="was started with other also_keep"):
+    with pytest.raises(InputError, match="was started with different also_keep"):
         run(encoder, tmp_path / "m", resume=True)
 
 

@@ -134,7 +134,7 @@ def test_every_preset_is_valid(name):
         ("optimisation.epoch=5", "optimisation.epoch: unknown setting; did you mean epochs?"),
         ("optimization.epochs=5", "optimization: unknown setting; did you mean optimisation?"),
         ("triplets.zzz=5", "triplets.zzz: unknown setting; known are: weight, source"),
-        ("optimisation=5", "optimisation: is a section of settings, not one"),
+        ("optimisation=5", "optimisation: is a section, not one"),
     ],
 )
 def test_unknown_settings_are_told_with_what_there_is(assignment, told):

@@ -66,8 +66,8 @@ def windowing(
     room = max_subwords - tokenizer.overhead
     if room < 1:
         raise InputError(
-            f"the encoder reads {max_subwords} subwords at a time, which leaves no room for words:"
-            f" {tokenizer.overhead} are needed beside them"
+            f"the encoder reads {max_subwords} subwords at a time, but special tokens"
+            f" already take {tokenizer.overhead}"
         )
     most = min(room, MAX_SUBWORDS_PER_WORD)
     whole = tokenizer([s.words for s in sentences], most=most)

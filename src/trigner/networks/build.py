@@ -119,7 +119,7 @@ def sequence_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme)
     if settings.sequence.transitions:
         if grammar.opening:
             raise InputError(
-                f"the scheme {scheme.name} scores single words:"
+                f"the system {scheme.name} scores single words:"
                 " model.sequence.transitions must be false"
             )
         transitions = ArcWeights(grammar.automaton.arc_tags.tolist())

@@ -75,7 +75,7 @@ def load(folder: str | Path) -> Model:
     folder = Path(folder)
     description = read_description(folder)
     if description.is_exported:
-        raise InputError("is an exported model: it runs, but cannot be trained", path=folder)
+        raise InputError("is an exported model, which cannot be trained", path=folder)
     check_files(folder, description, (WEIGHTS, CONFIG, TOKENIZER))
     try:
         network = NetworkSettings.model_validate(description.model)
@@ -87,14 +87,17 @@ def load(folder: str | Path) -> Model:
     try:
         encoder = encoder_from_config((folder / CONFIG).parent)
     except Exception as error:  # what is no configuration fails in nearly every way
-        raise InputError(f"is not an encoder's: {error}", path=folder / CONFIG) from error
+        raise InputError(
+            f"is not a valid encoder configuration: {error}", path=folder / CONFIG
+        ) from error
     lacking = [w for w in network.leading_words if tokenizer.token_to_id(w) is None]
     if lacking:
-        raise InputError(f"is another encoder's: it lacks {lacking}", path=folder / TOKENIZER)
+        raise InputError(f"belongs to another encoder: it lacks {lacking}", path=folder / TOKENIZER)
     held = cast(nn.Embedding, encoder.get_input_embeddings()).num_embeddings
     if rows_needed(tokenizer) > held:
         raise InputError(
-            f"is another encoder's: it has {rows_needed(tokenizer)} subwords, the model {held}",
+            f"belongs to another encoder: it has {rows_needed(tokenizer)} subwords,"
+            f" the model {held}",
             path=folder / TOKENIZER,
         )
     tagger = build_tagger(encoder, network, scheme)
@@ -102,6 +105,8 @@ def load(folder: str | Path) -> Model:
         tagger.load_state_dict(load_file(folder / WEIGHTS), strict=True)
     except (OSError, SafetensorError, RuntimeError) as error:
         reason = str(error).strip().splitlines()
-        raise InputError(f"does not fit: {' '.join(reason[:3])}", path=folder / WEIGHTS) from error
+        raise InputError(
+            f"does not match the model: {' '.join(reason[:3])}", path=folder / WEIGHTS
+        ) from error
     tagger.eval()
     return Model(tagger, scheme, tokenizer, padding_id, network, description.temperature)

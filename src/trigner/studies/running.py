@@ -238,7 +238,7 @@ def _note_versions(path: Path, folder: Path, what: Mapping[str, Any]) -> None:
     if before != versions:
         named = ", ".join(f"{name} {v}" for name, v in dict(before or {}).items())
         raise InputError(
-            f"was started with other versions ({named or 'unknown'}): install those, or delete"
+            f"was started with different versions ({named or 'unknown'}): install those, or delete"
             " the folder to start again",
             path=folder,
         )

@@ -51,13 +51,14 @@ def export(folder: Path, out: Path, *, int8: bool = False) -> Path:
     """
     require_extra("export", "onnx", "onnxscript")
     if out.is_file():
-        raise InputError("exists already", path=out)
+        raise InputError("already exists", path=out)
     model, description = load(folder), read_description(folder)
     graph = to_onnx(model)
     difference = largest_difference(model, graph)
     if not difference <= TOLERANCE:
         raise TrignerError(
-            f"the exported graph scores differ by {difference:.2g} from the model's: not written"
+            f"the exported graph's scores differ from the model's by {difference:.2g}:"
+            " nothing was written"
         )
     if int8:
         from trigner.tagging.quantization import to_int8

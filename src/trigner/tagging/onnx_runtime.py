@@ -74,7 +74,7 @@ def onnx_scorer(graph: Path, providers: Sequence[Any], threads: int | None = Non
 
     inputs = {i.name: FORMER_INPUTS.get(i.name, i.name) for i in session.get_inputs()}
     if set(inputs.values()) != set(INPUTS):
-        raise InputError(f"has other inputs than a tagger's: {', '.join(inputs)}", path=graph)
+        raise InputError(f"does not have a tagger's inputs, but {', '.join(inputs)}", path=graph)
 
     def scorer(batch: Batch) -> NDArray[np.floating[Any]]:
         (logits,) = session.run(None, {name: getattr(batch, own) for name, own in inputs.items()})

@@ -37,12 +37,12 @@ def build(settings: Any, labels: tuple[str, ...], init_from: Path | None = None)
     model = load(init_from)
     if model.scheme.name != settings.system or not set(labels) <= set(model.scheme.labels):
         raise InputError(
-            f"finds {', '.join(model.scheme.labels)} with {model.scheme.name}; this training has"
-            f" {', '.join(labels)} with {settings.system}",
+            f"is a {model.scheme.name} model for {', '.join(model.scheme.labels)}; this training"
+            f" is for {', '.join(labels)} with the system {settings.system}",
             path=init_from,
         )
     if model.network != settings.model:
-        raise InputError("was trained with other model settings than these", path=init_from)
+        raise InputError("was trained with different model settings", path=init_from)
     return TagSystem(model, settings.model_copy(update={"optimisation": _kept_biases(settings)}))
 
 

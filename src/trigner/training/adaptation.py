@@ -131,8 +131,8 @@ def adapt(
         masked = load_masked_encoder(encoder)
         if masked.fresh_head:
             tell(
-                f"The encoder '{encoder}' comes without a head for masked words: its transform "
-                "starts fresh, its decoder is the encoder's own embeddings."
+                f"The encoder '{encoder}' has no masked-language-model head: its transform layer "
+                "starts untrained, its decoder is tied to the encoder's embeddings."
             )
         train_passages, dev_passages = (_cut(part, masked, settings) for part in (train, dev))
         with disk_errors(out), quiet():
@@ -170,7 +170,7 @@ def _sentences(
         dev = [words for i, words in enumerate(train) if i in held]
         train = [words for i, words in enumerate(train) if i not in held]
     if not train or not dev:
-        raise InputError("the text has too few sentences to adapt to and to measure on")
+        raise InputError("the text has too few sentences for training and evaluation")
     return train, dev
 
 
@@ -184,7 +184,7 @@ def _cut(
     limit = min(masked.max_subwords, settings.max_subwords or masked.max_subwords)
     found = passages(sentences, masked.subwords, limit)
     if not found:
-        raise InputError("the encoder's tokenizer has no subword for any word of the text")
+        raise InputError("the encoder's tokenizer knows no word of the text")
     return found
 
 
@@ -265,7 +265,7 @@ class _Divergence(TrainerCallback):
     ) -> None:
         if not math.isfinite((metrics or {}).get("eval_loss", 0.0)):
             raise TrignerError(
-                f"the dev loss is no number after update {state.global_step}:"
+                f"the dev loss is NaN or infinite after update {state.global_step}:"
                 " choose a lower learning rate, or precision float32"
             )
 

@@ -42,19 +42,19 @@ class Adaptation:
 def prepare(out: Path, identity: dict[str, Any], resume: bool) -> Adaptation | None:
     """Refuse an `out` that is something else; the result if it is finished."""
     if out.exists() and not out.is_dir():
-        raise InputError("is no folder", path=out)
+        raise InputError("is not a folder", path=out)
     if not any(path.is_file() for path in out.rglob("*")):
         return None  # the library may have left empty folders in a run that did not begin
     if not resume:
-        raise InputError("is not empty: choose another folder, or resume", path=out)
+        raise InputError("is not empty: choose another folder, or use --resume", path=out)
     run, done = out / CHECKPOINTS / RUN, out / DESCRIPTION
     finished = done.is_file() and (out / "config.json").is_file()
     if not finished and not run.is_file():
-        raise InputError("holds no adaptation to resume", path=out)
+        raise InputError("contains no adaptation to resume", path=out)
     description = read_record(done if finished else run)
     for name, value in identity.items():
         if description.get(name) != value:
-            raise InputError(f"is of another adaptation: its {name} differs", path=out)
+            raise InputError(f"belongs to another adaptation: different {name}", path=out)
     if not finished:
         return None
     _clear(out)

@@ -42,4 +42,4 @@ def disk_errors(out: Path) -> Iterator[None]:
         if not full and not isinstance(error, OSError):
             raise
         reason = "the disk is full" if full else str(error)
-        raise TrignerError(f"cannot write to {out}: {reason}; go on with --resume") from error
+        raise TrignerError(f"cannot write to {out}: {reason}; continue with --resume") from error

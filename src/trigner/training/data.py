@@ -61,7 +61,7 @@ def prepare(
     unusable["the system cannot express it"] += system.inexpressible(sentences)
     mentions = sum(len(sentence.mentions) for sentence in sentences)
     if not mentions:
-        raise InputError("the training documents have no entity that could be learnt")
+        raise InputError("the training documents contain no entity to learn from")
     further = [sentence for document in made for sentence in segment(document).sentences]
     return TrainingData(
         prepared.inputs + system.prepare(further).inputs,

@@ -62,7 +62,7 @@ def load_masked_encoder(name: str | Path) -> MaskedEncoder:
             tokenizer = AutoTokenizer.from_pretrained(encoder_source(name), trust_remote_code=False)
         model, missing = load_checkpoint(name, AutoModelForMaskedLM)
     if tokenizer.mask_token_id is None:
-        raise InputError(f"the tokenizer of the encoder {name!r} has no mask")
+        raise InputError(f"the tokenizer of the encoder {name!r} has no mask token")
     refuse_unknown_subwords(name, subwords, model)
     return MaskedEncoder(model, tokenizer, subwords, _complete_head(name, model, missing))
 

@@ -106,7 +106,7 @@ def _windows(whole: Passage, max_subwords: int) -> Iterable[Passage]:
     first, last = int(own[0]), int(own[-1]) + 1
     room = max_subwords - first - (len(whole.ids) - last)
     if room < 1:
-        raise InputError(f"{max_subwords} subwords leave no room for words")
+        raise InputError(f"{max_subwords} subwords are too few to hold any word")
     edges = (np.arange(first), np.arange(last, len(whole.ids)))
     start = first
     while start < last:

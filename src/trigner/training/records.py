@@ -46,12 +46,12 @@ def record_to_resume(out: Path, run: Mapping[str, Any]) -> dict[str, Any]:
     """
     path = out / RUN
     if not path.is_file():
-        raise InputError("holds no training to resume: omit --resume", path=out)
+        raise InputError("contains no training to resume: omit --resume", path=out)
     before = read_record(path)
     others = {name: before.pop(name, None) for name in ("finished", "history", "reduced")}
     different = sorted(differences(before, run))
     if different:
-        message = f"was started with other {', '.join(different)}; resume with the same"
+        message = f"was started with different {', '.join(different)}; resume with the same"
         if "settings.preset" in different:
             message += f", --preset {before['settings']['preset']}"
         raise InputError(message, path=path)

@@ -234,7 +234,7 @@ def resolve(
     _refuse_idle(given, must_read, settings, spec, file if from_file else None)
     chosen = settings.model_dump(mode="json", include=set(inherited))
     if different := sorted(differences(inherited, chosen)):
-        message = f"was trained with other {', '.join(different)}: omit them and their preset"
+        message = f"was trained with different {', '.join(different)}: omit them and their preset"
         raise InputError(message, path=init_from)
     return settings
 
@@ -297,7 +297,7 @@ def _message(error: Any, spec: SystemSpec) -> str:
         hint = f"did you mean {alike[0]}?" if alike else f"known are: {', '.join(known)}"
         return f"{name}: unknown setting; {hint}"
     if error["type"] in ("model_type", "model_attributes_type"):
-        return f"{name}: is a section of settings, not one"
+        return f"{name}: is a section, not a single setting"
     message = str(error["msg"]).removeprefix("Value error, ")
     return f"{name}: {message}" if name else message
 
@@ -322,7 +322,7 @@ def _assignment(text: str) -> dict[str, Any]:
     if not equals or not name:
         raise InputError(f"--set takes key=value, for example optimisation.epochs=5; got {text!r}")
     if name == "preset":
-        raise InputError(f"a preset comes before single settings: give --preset {value}")
+        raise InputError(f"--set cannot choose the preset: use --preset {value}")
     try:
         nested: Any = _value(yaml.safe_load(value))
     except yaml.YAMLError as error:
