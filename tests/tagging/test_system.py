@@ -45,7 +45,7 @@ def test_bias_initialisation_leaves_a_models_weights_alone(tiny, saved_model):
 
 def test_a_model_of_something_else_is_refused(tiny, saved_model, tmp_path):
     settings = settings_for(tiny())
-    with pytest.raises(InputError, match="finds ADR, Drug with w2ner; this training has Dose with"):
+    with pytest.raises(InputError, match="a w2ner model for ADR, Drug; this training is for Dose with"):
         build(settings, ("Dose",), saved_model)
     toe = save(tiny("toe"), tmp_path / "toe")
     with pytest.raises(InputError, match=r"finds ADR, Drug with toe; .* has ADR with w2ner"):

@@ -191,7 +191,7 @@ def test_finished_folders(tmp_path: Path) -> None:
     assert run(out, tmp_path / "encoder", settings=one, resume=True) == result
     with pytest.raises(InputError, match="different settings"):
         run(out, source, resume=True)
-    with pytest.raises(InputError, match="its data differs"):
+    with pytest.raises(InputError, match="different data"):
         run(out, source, settings=one, dev_texts=["Other text."], resume=True)
     (out / "adaptation.json").write_text("{", "utf-8")
     with pytest.raises(InputError, match=r"adaptation\.json: is damaged"):

@@ -301,7 +301,7 @@ def test_starting_from_a_model_that_does_not_fit(encoder, tmp_path):
     for changes, message in (
         ({"small": ["model.chained=false"]}, r"was trained with different model\.chained"),
         ({"small": ["system=toe"]}, "was trained with different system"),
-        ({"small": [], "preset": "paper"}, r"other .*model\.pair_map.* omit them"),
+        ({"small": [], "preset": "paper"}, r"different .*model\.pair_map.* omit them"),
     ):
         with pytest.raises(InputError, match=message):
             run(encoder, tmp_path / "third", init_from=tmp_path / "first", **changes)

@@ -33,7 +33,7 @@ def test_the_order_of_precedence(tmp_path):
         ("model.output_dropout=nan", "model.output_dropout: .*finite"),
         ("triplets.selection=nearest", "selection"),
         ("a.b: [=3", "--set|settings"),
-        ("preset=paper", "give --preset paper"),
+        ("preset=paper", "use --preset paper"),
     ],
 )
 def test_what_makes_no_sense_is_named(assignment, message):
@@ -134,7 +134,7 @@ def test_every_preset_is_valid(name):
         ("optimisation.epoch=5", "optimisation.epoch: unknown setting; did you mean epochs?"),
         ("optimization.epochs=5", "optimization: unknown setting; did you mean optimisation?"),
         ("triplets.zzz=5", "triplets.zzz: unknown setting; known are: weight, source"),
-        ("optimisation=5", "optimisation: is a section, not one"),
+        ("optimisation=5", "optimisation: is a section, not a single setting"),
     ],
 )
 def test_unknown_settings_are_told_with_what_there_is(assignment, told):
