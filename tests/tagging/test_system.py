@@ -48,7 +48,7 @@ def test_a_model_of_something_else_is_refused(tiny, saved_model, tmp_path):
     with pytest.raises(InputError, match="a w2ner model for ADR, Drug; this training is for Dose with"):
         build(settings, ("Dose",), saved_model)
     toe = save(tiny("toe"), tmp_path / "toe")
-    with pytest.raises(InputError, match=r"finds ADR, Drug with toe; .* has ADR with w2ner"):
+    with pytest.raises(InputError, match=r"a toe model for ADR, Drug; .* is for ADR with the system w2ner"):
         build(settings, ("ADR",), toe)
     others = settings.model_copy(
         update={"model": settings.model.model_copy(update={"channels": 5})}
