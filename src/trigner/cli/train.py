@@ -61,7 +61,7 @@ def train(
             metavar="MODEL",
             callback=model_folder,
             help="Start from the weights of this model, a folder or a name on the Hub, with its"
-            " network, encoder and scheme.",
+            " encoder, system and model settings.",
         ),
     ] = None,
     resume: Annotated[
