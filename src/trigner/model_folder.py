@@ -138,9 +138,9 @@ class Description(_Part):
 
     def as_json(self) -> str:
         """The text of `trigner.json`."""
-        told = self.model_dump(mode="json", exclude_defaults=True)
+        content = self.model_dump(mode="json", exclude_defaults=True)
         head = {"format": FORMAT_VERSION, "trigner": __version__}
-        return json.dumps({**head, **told, **head}, indent=2, ensure_ascii=False) + "\n"
+        return json.dumps({**head, **content, **head}, indent=2, ensure_ascii=False) + "\n"
 
 
 def read_description(folder: Path) -> Description:
@@ -151,22 +151,22 @@ def read_description(folder: Path) -> Description:
     if not path.is_file():
         raise InputError(f"is not a trigner model folder: it has no {DESCRIPTION}", path=folder)
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"is damaged: {error}", path=path) from error
-    if not isinstance(told, dict) or "format" not in told:
+    if not isinstance(content, dict) or "format" not in content:
         raise InputError("was not written by trigner", path=path)
-    if told["format"] not in range(OLDEST_FORMAT, FORMAT_VERSION + 1):
+    if content["format"] not in range(OLDEST_FORMAT, FORMAT_VERSION + 1):
         raise InputError(
-            f"has model format {told['format']!r}, written by trigner"
-            f" {told.get('trigner', 'of an unknown version')}; this version reads the formats"
+            f"has model format {content['format']!r}, written by trigner"
+            f" {content.get('trigner', 'of an unknown version')}; this version reads the formats"
             f" {OLDEST_FORMAT} to {FORMAT_VERSION}: load it with the version that wrote it",
             path=path,
         )
     try:
-        if told["format"] < FORMAT_VERSION:
-            told = _from_format_4(told)
-        return Description.model_validate(told)
+        if content["format"] < FORMAT_VERSION:
+            content = _from_format_4(content)
+        return Description.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
@@ -175,19 +175,19 @@ def read_description(folder: Path) -> Description:
         raise InputError(f"is damaged: {error!r}", path=path) from error
 
 
-def _from_format_4(told: dict[str, Any]) -> dict[str, Any]:
+def _from_format_4(content: dict[str, Any]) -> dict[str, Any]:
     """A description in the words of today."""
-    told = {**told, "system": told.pop("scheme"), "model": told.pop("network")}
-    told["state"] = {"padding_id": told.pop("padding_id")}
-    if "runtime" not in told:
-        told["files"] = {**told["files"], WEIGHTS: ""}  # it had no hash
-    if runtime := told.get("runtime"):
-        told["runtime"] = {**runtime, "max_subwords": runtime.get("max_pieces")}
-        del told["runtime"]["max_pieces"]
-    provenance = dict(told.get("provenance") or {})
+    content = {**content, "system": content.pop("scheme"), "model": content.pop("network")}
+    content["state"] = {"padding_id": content.pop("padding_id")}
+    if "runtime" not in content:
+        content["files"] = {**content["files"], WEIGHTS: ""}  # it had no hash
+    if runtime := content.get("runtime"):
+        content["runtime"] = {**runtime, "max_subwords": runtime.get("max_pieces")}
+        del content["runtime"]["max_pieces"]
+    provenance = dict(content.get("provenance") or {})
     if settings := provenance.get("settings"):
         provenance["settings"] = with_current_names(settings)
-    return {**told, "provenance": provenance}
+    return {**content, "provenance": provenance}
 
 
 def need(folder: Path, names: Iterable[str]) -> None:

@@ -91,7 +91,7 @@ def test_a_hub_that_cannot_be_reached(held, monkeypatch, change):
 @pytest.mark.parametrize(
     ("description", "message"),
     [
-        (None, "ann/adr: is no trigner model on the Hub: it has no trigner.json"),
+        (None, "ann/adr: is not a trigner model: this Hub repository has no trigner.json"),
         (b"[]", r"ann/adr/trigner.json: was not written by trigner"),
         (json.dumps({"format": 1}).encode(), r"ann/adr/trigner.json: has model format 1"),
     ],

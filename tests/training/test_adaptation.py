@@ -47,7 +47,7 @@ def stop_after(epoch: float) -> Any:
 def test_the_folder_is_an_ordinary_encoder(tmp_path: Path, kind: str, head: bool) -> None:
     source, out = tiny_encoder(tmp_path / "encoder", kind, head=head), tmp_path / "deep" / "out"
     told: list[str] = []
-    result = run(out, source, tell=told.append)
+    result = run(out, source, report=told.append)
     assert result.fresh_head is not head
     assert len(told) == (0 if head else 1)
     assert (result.train_passages, result.dev_passages) == (5, 2)

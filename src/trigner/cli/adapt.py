@@ -73,7 +73,7 @@ def adapt(
             resume=resume,
             device=device,
             progress=_shown_on(bar, epochs),
-            tell=lambda message: note([message]),
+            report=lambda message: note([message]),
         )
     console = results()
     console.print(

@@ -57,7 +57,7 @@ def evaluate(
 
     A prediction is right when type and characters are exactly those of the annotation. Everything
     annotated counts, also what no model could find because of how sentences and words are split;
-    how much that is, is told.
+    how much that is, is reported.
     """
     check_page(html)
     wanted = comma_list(types)

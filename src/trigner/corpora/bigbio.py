@@ -205,6 +205,6 @@ def _content(extra: Extra, document: Document, path: Path) -> dict[str, Any]:
     except ValueError as error:
         content = error
     if not isinstance(content, dict) or not isinstance(content.get("rest of entities", {}), dict):
-        message = f"document {document.id!r} has a note of BigBio's that is no JSON object"
+        message = f"document {document.id!r} has a BigBio note that is not a JSON object"
         raise InputError(message, path=path)
     return content

@@ -36,13 +36,17 @@ def fetch(
     found = None if Path(model).exists() else HUB_NAME.fullmatch(name)
     if found is None:
         if revision is not None:
-            raise InputError(f"has no revision {revision!r}: is no name on the Hub", path=model)
+            raise InputError(
+                f"has no revision {revision!r}: it is not a name on the Hub", path=model
+            )
         return Path(model)
     name, revision = found["name"], revision or found["revision"]
     with _told(name, revision):
         first = _download(name, revision, [DESCRIPTION], cache_dir, token)
     if not (first / DESCRIPTION).is_file():
-        raise InputError(f"is no trigner model on the Hub: it has no {DESCRIPTION}", path=name)
+        raise InputError(
+            f"is not a trigner model: this Hub repository has no {DESCRIPTION}", path=name
+        )
     try:
         files = (*read_description(first).all_files, CARD)
     except InputError as error:

@@ -49,9 +49,9 @@ class SpanLstm(nn.Module):
         longest = torch.full_like(starts, -1).scatter_reduce(0, own, steps, "amax")
         # The longest first: those that are done are then always the last.
         longest, order = longest.sort(descending=True)
-        place = torch.empty_like(order)
-        place[order] = torch.arange(len(order), device=order.device)
-        starts, own = starts[order], place[own]
+        position = torch.empty_like(order)
+        position[order] = torch.arange(len(order), device=order.device)
+        starts, own = starts[order], position[own]
         with torch.autocast(words.device.type, enabled=False):
             gates = self._gates(words.float()).flatten(0, 1)
             found = gates.new_zeros(len(rows), self.lstm.hidden_size)

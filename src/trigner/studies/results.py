@@ -162,9 +162,9 @@ def _matters(name: str, system: SystemSpec) -> bool:
 def write_result(result: Result, folder: Path) -> Path:
     """Write a result below the folder of all results, whole or not at all; gives its path."""
     path = folder / result.corpus / f"{result.stem}.json"
-    told = asdict(result)
-    del told["path"]
-    written = json.dumps({"format": FORMAT_VERSION, **told}, indent=1, ensure_ascii=False)
+    content = asdict(result)
+    del content["path"]
+    written = json.dumps({"format": FORMAT_VERSION, **content}, indent=1, ensure_ascii=False)
     write_text(path, written + "\n")
     return path
 
@@ -188,17 +188,17 @@ def find(
 
 def _read(path: Path) -> Result:
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        version = told.pop("format")
+        content = json.loads(path.read_text(encoding="utf-8"))
+        version = content.pop("format")
         if version != FORMAT_VERSION:
             raise InputError(
                 f"was written by another version of trigner (format {version!r}, this one reads"
                 f" {FORMAT_VERSION}): move it away, or use that version",
                 path=path,
             )
-        chosen = {name: Chosen(**found) for name, found in told.pop("chosen").items()}
-        curve, notes = tuple(told.pop("curve")), tuple(told.pop("notes"))
-        result = Result(**told, chosen=chosen, curve=curve, notes=notes, path=path)
+        chosen = {name: Chosen(**found) for name, found in content.pop("chosen").items()}
+        curve, notes = tuple(content.pop("curve")), tuple(content.pop("notes"))
+        result = Result(**content, chosen=chosen, curve=curve, notes=notes, path=path)
         for found in chosen.values():
             found.score("dev", "overall"), found.score("test", "overall")
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:

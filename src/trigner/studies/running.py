@@ -159,7 +159,7 @@ def _adapted(run: Run, corpus: CorpusSplits, context: StudyContext, console: Con
                 settings=run.adaptation,
                 resume=resume,
                 device=context.device,
-                tell=lambda message: log(console, message),
+                report=lambda message: log(console, message),
             )
     return out
 

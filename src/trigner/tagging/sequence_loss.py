@@ -18,7 +18,7 @@ from trigner.schemes import Automaton, Grammar
 PartialLabels = Literal["soft", "hard", "first"]
 
 NEVER = -1e30
-"""A score of what cannot be. Not infinite: the gradient of a sum of such would be no number."""
+"""A score of what cannot be. Not infinite: the gradient of a sum of such would be NaN."""
 
 
 class SequenceLoss:
@@ -71,14 +71,14 @@ def log_partition(automaton: Automaton, scores: Tensor, inside: Tensor) -> Tenso
     `scores [B, L, C]` of tags or `[B, L, A]` of arcs; `inside [B, L]` is false in padding, which
     comes last and is passed over.
     """
-    place = scores.device
+    device = scores.device
     arcs = len(automaton.arcs)
     if scores.shape[-1] != arcs:
-        scores = scores[..., torch.from_numpy(automaton.arc_tags).to(place)]
+        scores = scores[..., torch.from_numpy(automaton.arc_tags).to(device)]
     padded = functional.pad(scores, (0, 1), value=NEVER)
     states, width = automaton.entering.shape
-    entering = torch.from_numpy(automaton.entering).to(place).flatten()
-    sources = torch.from_numpy(automaton.sources).to(place)[entering]
+    entering = torch.from_numpy(automaton.entering).to(device).flatten()
+    sources = torch.from_numpy(automaton.sources).to(device)[entering]
     values = scores.new_full((len(scores), states), NEVER)
     values[:, automaton.start] = 0.0
     for own, here in zip(padded.unbind(1), inside.unbind(1), strict=True):

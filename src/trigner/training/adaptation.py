@@ -98,7 +98,7 @@ def adapt(
     resume: bool = False,
     device: str = "auto",
     progress: Callable[[Progress], None] | None = None,
-    tell: Callable[[str], None] | None = None,
+    report: Callable[[str], None] | None = None,
 ) -> Adaptation:
     """Adapt `encoder` (folder, name on the Hub, or `minilm`) to `texts` and write it to `out`.
 
@@ -107,7 +107,7 @@ def adapt(
     epoch. `out` becomes an ordinary Hugging Face folder: `AutoModel` finds the encoder in it,
     `AutoModelForMaskedLM` also the head. It holds no `config.json` before all of it is written.
     `resume` goes on from the last epoch in `out/checkpoints` and returns at once when `out` is
-    finished. `tell` gets what a user should know, in sentences.
+    finished. `report` gets what a user should know, in sentences.
 
     Raises InputError for a device that is not there, text without enough sentences, an encoder that
     cannot be used, an `out` that is not empty (without `resume`) or of other settings, text or
@@ -117,7 +117,7 @@ def adapt(
     chosen = choose_device(device)
     if settings.precision == "float16" and chosen.type != "cuda":
         raise InputError("precision float16 needs a CUDA device")
-    tell = tell or (lambda message: None)
+    report = report or (lambda message: None)
     train, dev = _sentences(texts, dev_texts, settings)
     identity: dict[str, Any] = {
         "encoder": str(encoder),
@@ -130,7 +130,7 @@ def adapt(
     with deterministic(settings.seed, chosen):
         masked = load_masked_encoder(encoder)
         if masked.fresh_head:
-            tell(
+            report(
                 f"The encoder '{encoder}' has no masked-language-model head: its transform layer "
                 "starts untrained, its decoder is tied to the encoder's embeddings."
             )
@@ -253,7 +253,7 @@ def _arguments(
 
 
 class _Divergence(TrainerCallback):
-    """Ends the training after the first epoch whose dev loss is no number."""
+    """Ends the training after the first epoch whose dev loss is NaN or infinite."""
 
     def on_evaluate(
         self,

@@ -28,9 +28,9 @@ def is_out_of_memory(error: BaseException) -> bool:
     """Whether an allocator failed, of a GPU or of the CPU."""
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         return True
-    told = str(error)
+    message = str(error)
     return isinstance(error, RuntimeError) and (
-        "DefaultCPUAllocator" in told or "out of memory" in told.lower()
+        "DefaultCPUAllocator" in message or "out of memory" in message.lower()
     )
 
 

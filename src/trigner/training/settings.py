@@ -228,8 +228,8 @@ def resolve(
     try:
         settings = settings_of(spec).model_validate(merged)
     except ValidationError as error:
-        told = "; ".join(_message(each, spec) for each in error.errors())
-        raise InputError(f"settings: {told}", path=file) from error
+        message = "; ".join(_message(each, spec) for each in error.errors())
+        raise InputError(f"settings: {message}", path=file) from error
     must_read = flat(given).keys() if own is None else own
     _refuse_idle(given, must_read, settings, spec, file if from_file else None)
     chosen = settings.model_dump(mode="json", include=set(inherited))
