@@ -91,7 +91,7 @@ def test_losses_are_counted(tmp_path):
 
 @pytest.mark.parametrize("content", ["no JSON", "[]", '{"rest of entities": 3}'])
 def test_notes_that_are_no_objects_are_refused(tmp_path, content):
-    with pytest.raises(InputError, match="document 'd' has a note"):
+    with pytest.raises(InputError, match="document 'd' has a BigBio note"):
         write([Document("d", "a", extras=(Extra("bigbio", content),))], tmp_path / "a.json")
 
 
