@@ -11,9 +11,9 @@ from trigner.studies.published import published
 def test_nested_and_dotted_settings_are_one(declare):
     study = declare()
     assert study.base["model.lstm_size"] == 8
-    assert study.axes == {"triplets.window": ("none", 5)}
+    assert study.axes == {"triplets.window": ["none", 5]}
     assert study.compared == {"control": {"triplets.weight": 0}}
-    assert study.seeds == (1, 2)
+    assert study.seeds == [1, 2]
 
 
 @pytest.mark.parametrize("name", shipped())

@@ -73,12 +73,6 @@ def main() -> None:
     """Run the command line and exit."""
     try:
         app()
-    except InputError as error:
-        errors().print(f"error: {error}", markup=False, highlight=False, soft_wrap=True)
-        sys.exit(2)
-    except TrignerError as error:
-        errors().print(f"error: {error}", markup=False, highlight=False, soft_wrap=True)
-        sys.exit(1)
     except SystemExit as stopped:
         # Typer makes this code of a KeyboardInterrupt.
         if stopped.code == INTERRUPTED:
@@ -88,7 +82,7 @@ def main() -> None:
         # The reader of our output went away (`| head`): nothing is left to say to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except OSError as error:
-        # A folder that cannot be searched, a disk that is full: wherever it was met.
+    except (TrignerError, OSError) as error:
+        # OSError: a folder that cannot be searched, a disk that is full, wherever it was met.
         errors().print(f"error: {error}", markup=False, highlight=False, soft_wrap=True)
-        sys.exit(1)
+        sys.exit(2 if isinstance(error, InputError) else 1)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
@@ -15,6 +14,7 @@ from trigner.cli.options import From, Json, SkipBad, Split, Types, print_left_ou
 from trigner.cli.output import comma_list, print_json, progress, results
 from trigner.evaluation import Ceiling, Lost, ceilings
 from trigner.evaluation.ceiling import SCHEME
+from trigner.evaluation.table import percentages, report_table
 from trigner.rendering import printable, surface
 from trigner.systems import system_spec, systems
 
@@ -60,16 +60,7 @@ def ceiling(
         {spec.name: spec.round_trip(labels) for spec in chosen if spec.round_trip is not None},
     )
     if json:
-        print_json(
-            {
-                name: {
-                    **reached.as_json(),
-                    "left_out": corpus.left_out,
-                    **_listed(reached, lost),
-                }
-                for name, reached in found.items()
-            }
-        )
+        print_json({n: _as_json(reached, corpus.left_out, lost) for n, reached in found.items()})
         return
     console = results()
     console.print(_table(found))
@@ -87,29 +78,21 @@ def ceiling(
 
 def _table(found: Mapping[str, Ceiling]) -> Table:
     """A row for each scheme, rates in percent."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("system", no_wrap=True)
-    for column in ("P", "R", "F1", "disc. P", "disc. R", "disc. F1", "lost", "spurious"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for name, reached in found.items():
-        rates = [
-            rate
-            for score in (reached.overall, reached.discontinuous)
-            for rate in (score.precision, score.recall, score.f1)
-        ]
-        table.add_row(
-            name,
-            *(f"{100 * rate:.2f}" for rate in rates),
-            f"{reached.lost_by_scheme:,}",
-            f"{reached.spurious:,}",
-        )
     gold = next(iter(found.values()))
-    table.caption = Text(
+    caption = (
         f"of {gold.overall.gold:,} entities, {gold.discontinuous.gold:,} of them discontinuous;"
-        " lost: by the system",
-        style="none",
+        " lost: by the system"
     )
-    table.caption_justify = "left"
+    table = report_table(
+        ("system",),
+        ("P", "R", "F1", "disc. P", "disc. R", "disc. F1", "lost", "spurious"),
+        no_wrap=True,
+        caption=Text(caption, style="none"),
+        caption_justify="left",
+    )
+    for name, reached in found.items():
+        rates = percentages(reached.overall) + percentages(reached.discontinuous)
+        table.add_row(name, *rates, f"{reached.lost_by_scheme:,}", f"{reached.spurious:,}")
     return table
 
 
@@ -130,9 +113,12 @@ def _lost_table(found: Mapping[str, Ceiling], number: int) -> Table:
     return table
 
 
-def _listed(reached: Ceiling, number: int) -> dict[str, Any]:
-    """The first entities that a scheme loses, for `--json`, unless none are wanted."""
-    return {"lost_entities": [lost.as_json() for lost in _lost(reached, number)]} if number else {}
+def _as_json(reached: Ceiling, left_out: int, number: int) -> dict[str, Any]:
+    """What `--json` prints of a scheme; with `number`, the first entities that it loses, too."""
+    value = {**reached.as_json(), "left_out": left_out}
+    if number:
+        value["lost_entities"] = [lost.as_json() for lost in _lost(reached, number)]
+    return value
 
 
 def _lost(reached: Ceiling, number: int) -> list[Lost]:

@@ -72,12 +72,8 @@ def evaluate(
     if not any(document.entities for document in documents):
         note([f"{data}: there is no annotation to score against"])
     for label, number in unknown_labels(documents, extract.labels).items():
-        note(
-            [
-                f"{number} entities of type {label}, which the model does not know:"
-                " they count as missed"
-            ]
-        )
+        unknown = f"{number} entities of type {label}, which the model does not know"
+        note([f"{unknown}: they count as missed"])
     run = extract.documents(documents)
     found = list(progress(run, total=len(documents), what="evaluating"))
     found = list(without_first(found, skip_first))

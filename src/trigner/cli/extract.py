@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from trigner.atomic_files import atomic_write, partial_of
@@ -183,7 +182,8 @@ def _print(documents: Iterable[Document], *, many: bool) -> None:
             console.print(Text(printable(document.id), style="bold"), highlight=False)
         if document.entities:
             for line in drawing(document, width=console.width, marks=marks, colours=colours):
-                _print_line(console, line)
+                # As it is: the line has its width already.
+                console.print(line, highlight=False, no_wrap=True, overflow="ignore", crop=False)
             console.print(entity_table(document))
             if many:
                 console.print()
@@ -191,8 +191,3 @@ def _print(documents: Iterable[Document], *, many: bool) -> None:
             console.print("no entities found")
     if many:
         console.print(f"{total} entities", highlight=False)
-
-
-def _print_line(console: Console, line: Text) -> None:
-    # As it is: the line has its width already.
-    console.print(line, highlight=False, no_wrap=True, overflow="ignore", crop=False)

@@ -25,6 +25,7 @@ from trigner.cli.options import (
 from trigner.cli.output import comma_list, errors, note, print_json, progress, results
 from trigner.corpora import with_types
 from trigner.evaluation import Curve, Score, check_figure, curves, plot_curves
+from trigner.evaluation.table import percentages
 from trigner.evaluation.thresholds import ALL
 
 
@@ -69,7 +70,10 @@ def find_threshold(
     by_label = curves(documents, with_types(found, wanted))
     # One type alone is all types.
     shown = {label: c for label, c in by_label.items() if label != ALL or len(by_label) != 2}
-    chosen = {label: _chosen(curve, precision) for label, curve in by_label.items()}
+    chosen = {
+        label: curve.best if precision is None else curve.at_precision(precision)
+        for label, curve in by_label.items()
+    }
     if json:
         print_json({label: _as_json(point) for label, point in chosen.items()})
     else:
@@ -77,10 +81,6 @@ def find_threshold(
     if plot is not None:
         plot_curves(shown, plot)
         errors().print(f"figure: {plot}", markup=False, highlight=False)
-
-
-def _chosen(curve: Curve, precision: float | None) -> tuple[float, Score] | None:
-    return curve.best if precision is None else curve.at_precision(precision)
 
 
 def _as_json(point: tuple[float, Score] | None) -> dict[str, float | int] | None:
@@ -96,13 +96,9 @@ def _print(by_label: Mapping[str, Curve], chosen: Mapping[str, tuple[float, Scor
         point = chosen[label]
         kept = ["never reached", "", "", ""]
         if point is not None:
-            kept = [_rounded_down(point[0]), *_rates(point[1])]
-        table.add_row(Text(label), *kept, *_rates(by_label[label].points[0][1]))
+            kept = [_rounded_down(point[0]), *percentages(point[1])]
+        table.add_row(Text(label), *kept, *percentages(by_label[label].points[0][1]))
     results().print(table)
-
-
-def _rates(score: Score) -> list[str]:
-    return [f"{100 * rate:.2f}" for rate in (score.precision, score.recall, score.f1)]
 
 
 def _rounded_down(threshold: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -160,15 +161,14 @@ def _documents(
     skip_bad: bool,
 ) -> tuple[Sequence[Document], Sequence[Document]]:
     """Training and dev documents. One path for both is a corpus that comes with its parts."""
+    read = partial(read_documents, format=format, skip_bad=skip_bad, types=types)
     if dev is None:
-        documents, held_out = _hold_out(_read(train, None, types, format, skip_bad), seed)
+        documents, held_out = _hold_out(read(train).documents, seed)
     elif dev.resolve() != train.resolve():
-        documents, held_out = (_read(path, None, types, format, skip_bad) for path in (train, dev))
+        documents, held_out = (read(path).documents for path in (train, dev))
     else:
         try:
-            documents, held_out = (
-                _read(train, part, types, format, skip_bad) for part in ("train", "dev")
-            )
+            documents, held_out = (read(train, split=part).documents for part in ("train", "dev"))
         except NoPartError as error:
             advice = "give another --dev, or none: then 10 % of the documents are held out"
             message = f"is given for --train and --dev, and {error.message}; {advice}"
@@ -181,13 +181,6 @@ def _documents(
         for label, number in unknown_labels(held_out, known).items()
     )
     return documents, held_out
-
-
-def _read(
-    path: Path, part: str | None, types: Sequence[str] | None, format: str | None, skip_bad: bool
-) -> tuple[Document, ...]:
-    corpus = read_documents(path, format=format, skip_bad=skip_bad, types=types, split=part)
-    return corpus.documents
 
 
 def _hold_out(

@@ -11,31 +11,20 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from trigner.corpora.documents import (
-    files,
-    has_key,
-    peek,
-    place,
-    read_files,
-    values,
-    write_list,
-)
+from trigner.corpora.documents import all_begin, has_key, place, read_files, values, write_list
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra, fragment_from
 
 NAME = "bigbio"
 
-ENDINGS = (".json", ".jsonl")
+ENDINGS: tuple[str, ...] = (".json", ".jsonl")
 _LISTS = ("events", "coreferences", "relations")
 
 
 def recognises(path: Path) -> bool:
     """JSON or JSON lines with `passages`."""
-    found = files(path, ENDINGS)
-    return bool(found) and all(
-        file.suffix.lower() in ("", *ENDINGS) and has_key(peek(file), "passages") for file in found
-    )
+    return all_begin(path, ENDINGS, lambda start: has_key(start, "passages"))
 
 
 def read(path: Path, reading: Reading) -> Iterator[Document]:

@@ -21,7 +21,7 @@ from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra, Fragment, check_fragments
 
 NAME = "brat"
-ENDINGS = (".txt", ".ann", ".a1", ".a2")
+ENDINGS: tuple[str, ...] = (".txt", ".ann", ".a1", ".a2")
 
 # More digits than any text needs, and fewer than Python refuses to read.
 _PAIR = r"-?[0-9]{1,18} -?[0-9]{1,18}"

@@ -8,7 +8,7 @@ text has: offsets are kept, as Dai et al. do, and the surfaces are noted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from trigner.corpora import brat
@@ -22,7 +22,7 @@ from trigner.mentions import Document, Entity, Extra, Fragment
 
 NAME = "cadec"
 
-PUBLISHED = {
+PUBLISHED: Mapping[str | None, Counts] = {
     None: Counts(7_597, 6_318, 679, label="ADR"),
     "train": Counts(5_340, 4_430, 491, label="ADR"),
     "dev": Counts(1_097, 898, 94, label="ADR"),
@@ -30,7 +30,7 @@ PUBLISHED = {
 }
 """By part; None is the whole corpus. The parts are those of Dai et al."""
 
-ENDINGS = (".txt", ".ann")
+ENDINGS: tuple[str, ...] = (".txt", ".ann")
 
 _TEXT = "text"
 _ANNOTATIONS = "original"

@@ -114,6 +114,14 @@ def peek(path: Path, size: int = 65_536) -> str:
         return file.read(size).decode("utf-8", errors="replace").removeprefix("\ufeff")
 
 
+def all_begin(path: Path, suffixes: tuple[str, ...], fits: Callable[[str], bool]) -> bool:
+    """Whether `fits` holds for the beginning of `files`, which all have these endings or none."""
+    found = files(path, suffixes)
+    return bool(found) and all(
+        file.suffix.lower() in ("", *suffixes) and fits(peek(file)) for file in found
+    )
+
+
 def has_key(start: str, key: str) -> bool:
     """Whether the beginning of a JSON file has an object with this key.
 

@@ -18,7 +18,7 @@ Demner-Fushman et al., Scientific Data 2018 (SPL-ADR-200db).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from trigner.corpora import brat
@@ -31,10 +31,10 @@ from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra
 
 NAME = "spl-adr"
-ENDINGS = (".xml", ".txt", ".ann")
+ENDINGS: tuple[str, ...] = (".xml", ".txt", ".ann")
 
 _SOURCE = "the project's split of SPL-ADR-200db"
-PUBLISHED: dict[str | None, Counts] = {
+PUBLISHED: Mapping[str | None, Counts] = {
     "train": Counts(None, 9_467, 684, label="AdverseReaction", source=_SOURCE),
     "dev": Counts(None, 1_472, 108, label="AdverseReaction", source=_SOURCE),
     "test": Counts(None, 2_488, 160, label="AdverseReaction", source=_SOURCE),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -55,90 +55,65 @@ class Format:
     is_credentialed: bool = False
 
 
-class _ReadCorpus(Protocol):
-    def __call__(
+class _Module(Protocol):
+    """What the module of a format that is read and written has."""
+
+    NAME: str
+    ENDINGS: tuple[str, ...]
+
+    def recognises(self, path: Path) -> bool: ...
+
+    def read(self, path: Path, reading: Reading) -> Iterator[Document]: ...
+
+    def write(self, documents: Iterable[Document], path: Path) -> WriteReport: ...
+
+
+class _CorpusModule(Protocol):
+    """What the module of a corpus has."""
+
+    NAME: str
+    ENDINGS: tuple[str, ...]
+    PUBLISHED: Mapping[str | None, Counts]
+
+    def recognises(self, path: Path) -> bool: ...
+
+    def read(
         self, path: Path, reading: Reading, split: str | None = None
     ) -> Iterator[Document]: ...
 
 
-def _corpus(
-    name: str,
-    description: str,
-    endings: tuple[str, ...],
-    recognises: Recognises,
-    read: _ReadCorpus,
-    published: Mapping[str | None, Counts],
-    *,
-    is_credentialed: bool = False,
-) -> Format:
+def _format(of: _Module, description: str) -> Format:
+    return Format(of.NAME, description, of.ENDINGS, of.recognises, of.read, of.write)
+
+
+def _corpus(of: _CorpusModule, description: str, *, is_credentialed: bool = False) -> Format:
     """A corpus as its users unpack it: read only, whole or by part."""
     return Format(
-        name,
+        of.NAME,
         f"{description}, as unpacked",
-        endings,
-        recognises,
-        read,
-        read_part=read,
-        published=published,
+        of.ENDINGS,
+        of.recognises,
+        of.read,
+        read_part=of.read,
+        published=of.PUBLISHED,
         is_credentialed=is_credentialed,
     )
 
 
+_BRAT = _format(brat, "brat standoff, .txt with .ann")
+
 FORMATS: dict[str, Format] = {
     known.name: known
     for known in (
-        Format(
-            "brat",
-            "brat standoff, .txt with .ann",
-            brat.ENDINGS,
-            brat.recognises,
-            brat.read,
-            brat.write,
-            writes_folder=True,
-            check=brat.checked,
-        ),
-        Format("grid", "W2NER's grid JSON", grid.ENDINGS, grid.recognises, grid.read, grid.write),
-        Format(
-            "inline",
-            "Dai's inline text",
-            inline.ENDINGS,
-            inline.recognises,
-            inline.read,
-            inline.write,
-        ),
-        Format(
-            "bigbio", "BigBio KB JSON", bigbio.ENDINGS, bigbio.recognises, bigbio.read, bigbio.write
-        ),
-        Format(
-            "jsonl", "JSON lines, ours", jsonl.ENDINGS, jsonl.recognises, jsonl.read, jsonl.write
-        ),
-        _corpus(cadec.NAME, "CADEC", cadec.ENDINGS, cadec.recognises, cadec.read, cadec.PUBLISHED),
-        _corpus(
-            share13.NAME,
-            "ShARe 2013",
-            share13.ENDINGS,
-            share13.recognises,
-            share13.read,
-            share13.PUBLISHED,
-            is_credentialed=True,
-        ),
-        _corpus(
-            share14.NAME,
-            "ShARe 2014",
-            share14.ENDINGS,
-            share14.recognises,
-            share14.read,
-            share14.PUBLISHED,
-            is_credentialed=True,
-        ),
-        _corpus(
-            fda_labels.NAME,
-            "FDA drug labels, XML of TAC 2017",
-            fda_labels.ENDINGS,
-            fda_labels.recognises,
-            fda_labels.read,
-            fda_labels.PUBLISHED,
-        ),
+        replace(_BRAT, writes_folder=True, check=brat.checked),
+        _format(grid, "W2NER's grid JSON"),
+        _format(inline, "Dai's inline text"),
+        _format(bigbio, "BigBio KB JSON"),
+        _format(jsonl, "JSON lines, ours"),
+        _corpus(cadec, "CADEC"),
+        _corpus(share13, "ShARe 2013", is_credentialed=True),
+        _corpus(share14, "ShARe 2014", is_credentialed=True),
+        _corpus(fda_labels, "FDA drug labels, XML of TAC 2017"),
     )
 }
 """One line a format."""

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from trigner.corpora.documents import files, has_key, peek, place, read_files, values, write_list
+from trigner.corpora.documents import all_begin, has_key, place, read_files, values, write_list
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.corpora.words import (
     WordSentence,
@@ -26,17 +26,14 @@ from trigner.errors import InputError
 from trigner.mentions import Document, Extra, Mention
 
 NAME = "grid"
-ENDINGS = (".json",)
+ENDINGS: tuple[str, ...] = (".json",)
 
 _READ = {"id", "sentence", "ner", "word"}
 
 
 def recognises(path: Path) -> bool:
     """JSON lists with `sentence` in them, and no text of their own."""
-    found = files(path, ENDINGS)
-    return bool(found) and all(
-        file.suffix.lower() in ("", ".json") and _is_grid(peek(file)) for file in found
-    )
+    return all_begin(path, ENDINGS, _is_grid)
 
 
 def _is_grid(start: str) -> bool:
@@ -49,10 +46,8 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
 
     def read_file(file: Path, name: str, reading: Reading) -> Iterator[tuple[int, Document]]:
         for number, (line, item) in enumerate(values(file), 1):
-            yield (
-                line,
-                _document(item, f"{name}-{number}", reading, file, line, place(number, line)),
-            )
+            where = place(number, line)
+            yield line, _document(item, f"{name}-{number}", reading, file, line, where)
 
     return read_files(path, ENDINGS, reading, read_file)
 

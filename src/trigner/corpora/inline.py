@@ -27,7 +27,7 @@ from trigner.mentions import Document, Mention
 
 NAME = "inline"
 
-ENDINGS = (".txt", ".inline")
+ENDINGS: tuple[str, ...] = (".txt", ".inline")
 # More digits than any sentence needs, and fewer than Python refuses to read.
 _PAIRS = re.compile(r"[0-9]{1,9},[0-9]{1,9}(?:,[0-9]{1,9},[0-9]{1,9})*")
 _MENTION = rf"{_PAIRS.pattern} [^|]+"

@@ -15,9 +15,8 @@ from typing import Any
 
 from trigner.atomic_files import atomic_write
 from trigner.corpora.documents import (
-    files,
+    all_begin,
     has_key,
-    peek,
     place,
     read_files,
     values,
@@ -29,15 +28,12 @@ from trigner.mentions import Document
 
 NAME = "jsonl"
 
-ENDINGS = (".jsonl",)
+ENDINGS: tuple[str, ...] = (".jsonl",)
 
 
 def recognises(path: Path) -> bool:
     """`.jsonl` files whose first value has a `text`."""
-    found = files(path, ENDINGS)
-    return bool(found) and all(
-        f.suffix.lower() in ("", *ENDINGS) and _is_ours(peek(f)) for f in found
-    )
+    return all_begin(path, ENDINGS, _is_ours)
 
 
 def _is_ours(start: str) -> bool:

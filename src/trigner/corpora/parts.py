@@ -88,9 +88,7 @@ def check(lists: Lists, names: Collection[str], reading: Reading, *, root: Path)
                 raise InputError(
                     f"no document has the id {name!r}", path=lists.files[part], line=line
                 )
-    without = sorted(name for name in names if lists.of(name) is None)
-    if without:
-        reading.note(f"{len(without)} documents are in no list: {_some(without)}", path=root)
+    _note_unlisted(lists, names, reading, root)
 
 
 def check_present(
@@ -113,9 +111,7 @@ def check_present(
             f" {_some(missing)}",
             path=root,
         )
-    without = sorted(name for name in names if lists.of(name) is None)
-    if without:
-        reading.note(f"{len(without)} documents are in no list: {_some(without)}", path=root)
+    _note_unlisted(lists, names, reading, root)
 
 
 def _read_lists(folder: Path) -> Lists:
@@ -142,6 +138,11 @@ def _read_lists(folder: Path) -> Lists:
         names = ", ".join(f"{part}.txt" for part in PARTS)
         raise InputError(f"has no list: looked for {names}", path=folder)
     return Lists(parts, found_files)
+
+
+def _note_unlisted(lists: Lists, names: Collection[str], reading: Reading, root: Path) -> None:
+    if without := sorted(name for name in names if lists.of(name) is None):
+        reading.note(f"{len(without)} documents are in no list: {_some(without)}", path=root)
 
 
 def _some(names: Collection[str]) -> str:

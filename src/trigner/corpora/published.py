@@ -40,10 +40,10 @@ def compared(
     mentions = discontinuous = 0
     for document in documents:
         yield document
-        chosen = [
-            e for e in document.entities if expected is None or expected.label in (None, e.label)
-        ]
-        if expected is not None and expected.distinct:
+        if expected is None:
+            continue
+        chosen = [e for e in document.entities if expected.label in (None, e.label)]
+        if expected.distinct:
             chosen = list({entity.fragments: entity for entity in chosen}.values())
         mentions += len(chosen)
         discontinuous += sum(map(document.is_discontinuous, chosen))

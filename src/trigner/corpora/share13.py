@@ -10,7 +10,7 @@ lines `REPORT.txt||Disease_Disorder||CUI||start||end||start||end...`. The folder
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -24,11 +24,11 @@ from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra, Fragment
 
 NAME = "share13"
-ENDINGS = (".txt", ".xml")
+ENDINGS: tuple[str, ...] = (".txt", ".xml")
 
 # Dai et al. count annotations of the same characters once; the 6 and 7 that cross sentences are
 # not in their data, and so not in the paper's counts.
-PUBLISHED = {
+PUBLISHED: Mapping[str | None, Counts] = {
     None: Counts(18_767, 11_148, 1_088, distinct=True, crossing=13),
     WHOLE_TRAINING: Counts(9_758, 5_815, 870, distinct=True, crossing=6),
     "test": Counts(9_009, 5_333, 218, distinct=True, crossing=7),

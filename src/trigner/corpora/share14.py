@@ -12,7 +12,7 @@ as well. The files of the test set with default values are the task's input, not
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from trigner.corpora import share_reports
@@ -22,10 +22,10 @@ from trigner.corpora.share_reports import LABEL, WHOLE_TRAINING, Part
 from trigner.mentions import Document, Entity
 
 NAME = "share14"
-ENDINGS = (".txt", ".pipe")
+ENDINGS: tuple[str, ...] = (".txt", ".pipe")
 
 # Dai et al. count annotations of the same characters once.
-PUBLISHED = {
+PUBLISHED: Mapping[str | None, Counts] = {
     None: Counts(34_618, 19_073, 1_658, distinct=True),
     WHOLE_TRAINING: Counts(None, 11_151, 1_092, distinct=True),
     "test": Counts(None, 7_922, 566, distinct=True),

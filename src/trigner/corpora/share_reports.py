@@ -112,7 +112,7 @@ def _reports(
         if report in others:
             raise InputError(f"the report {report} occurs in two parts", path=found[report].text)
     for file in files_in(annotations, part.endings):
-        report = _report_of(file)
+        report = without_ending(without_ending(file.name, _ANNOTATION_ENDINGS), (".txt",))
         if report not in found:
             raise InputError(f"annotates {report}.txt, which is not in {texts}", path=file)
         if found[report].annotations is not None:
@@ -120,15 +120,8 @@ def _reports(
         found[report] = _Report(name, found[report].text, file)
     bare = sum(report.annotations is None for report in found.values())
     if bare:
-        reading.note(
-            f"{bare} reports have no annotation file: read without entities",
-            path=texts,
-        )
+        reading.note(f"{bare} reports have no annotation file: read without entities", path=texts)
     return found
-
-
-def _report_of(file: Path) -> str:
-    return without_ending(without_ending(file.name, _ANNOTATION_ENDINGS), (".txt",))
 
 
 def _wanted(name: str, part: Part) -> str:

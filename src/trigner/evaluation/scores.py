@@ -138,7 +138,9 @@ def score(
     pairs = paired(together, segmentations)
     reasons: Counter[str] = Counter()
     for (document, _), segmentation in zip(together, segmentations, strict=True):
-        reasons.update(_unreachable(document, segmentation).values())
+        # Distinct gold mentions, by their keys.
+        lost = {document.key(u.entity): u.reason for u in segmentation.unreachable}
+        reasons.update(lost.values())
     labels = {key[0] for _, _, key in pairs.gold | pairs.predicted}
     with_discontinuous, without = sentence_kinds(pairs)
     return Scores(
@@ -169,7 +171,8 @@ def paired(
         # words are given they decide which fragments touch.
         for source, found in ((document, pairs.gold), (answer, pairs.predicted)):
             for key in () if source is None else map(document.key, source.entities):
-                found.add((number, _sentence(key, starts), key))
+                first = key[1][0][0] if key[1] else 0  # white space alone has no fragments
+                found.add((number, sentence_at(starts, first), key))
     return pairs
 
 
@@ -219,16 +222,6 @@ def _check_text(predicted: Document, gold_by_id: Mapping[str, Document]) -> None
         f"the predicted document {predicted.id!r} has a different text in gold: "
         f"the texts differ from character {place} on"
     )
-
-
-def _unreachable(document: Document, segmentation: Segmentation) -> dict[Key, str]:
-    """Distinct gold mentions that are out of reach, with the reason."""
-    return {document.key(u.entity): u.reason for u in segmentation.unreachable}
-
-
-def _sentence(key: Key, starts: Sequence[int]) -> int:
-    """Index of the sentence of a mention's first character; 0 for one of white space alone."""
-    return sentence_at(starts, key[1][0][0] if key[1] else 0)
 
 
 def is_discontinuous(key: Key) -> bool:

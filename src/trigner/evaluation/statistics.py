@@ -13,11 +13,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from trigner.evaluation.figures import figure_for, save_figure
+from trigner.evaluation.table import report_table
 from trigner.mentions import Document, Fragment
 from trigner.text import split
 
@@ -131,21 +131,14 @@ def statistics_table(statistics: Statistics) -> Table:
     rows = {"all": statistics.overall}
     if len(statistics.per_type) > 1:
         rows = {**statistics.per_type, **rows}
-    shown = Table(
+    shown = report_table(
+        ("",),
+        ("entities", "contin.", "words", "discont.", "share", "words", "extent", "gap"),
         title=Text(f"{statistics.documents:,} documents, {statistics.sentences:,} sentences"),
         title_justify="left",
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
         caption=Text("words: of an entity; extent: first to last word; gap: between two parts"),
         caption_justify="left",
     )
-    shown.add_column("", overflow="fold")
-    for name in ("entities", "contin.", "words", "discont.", "share", "words"):
-        shown.add_column(name, justify="right", no_wrap=True)
-    shown.add_column("extent", justify="right", no_wrap=True)
-    shown.add_column("gap", justify="right", no_wrap=True)
     for label, kinds in rows.items():
         whole, parted = kinds.continuous, kinds.discontinuous
         shown.add_row(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich import box
 from rich.table import Table
@@ -28,22 +29,36 @@ _REASONS = {
 }
 
 
+def report_table(
+    names: Sequence[str], numbers: Sequence[str], *, no_wrap: bool = False, **look: Any
+) -> Table:
+    """An empty table: columns of names (folded unless `no_wrap`), then columns of numbers."""
+    shown = Table(
+        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), **look
+    )
+    for name in names:
+        shown.add_column(name, overflow="ellipsis" if no_wrap else "fold", no_wrap=no_wrap)
+    for name in numbers:
+        shown.add_column(name, justify="right", no_wrap=True)
+    return shown
+
+
+def percentages(score: Score) -> list[str]:
+    """The cells of precision, recall and F1."""
+    return [f"{100 * rate:.2f}" for rate in (score.precision, score.recall, score.f1)]
+
+
 def table(scores: Scores) -> Table:
     """Slices, then labels when there are several, as rows; rates in percent.
 
     Notes below count gold that is out of reach and gold documents without predictions.
     """
-    shown = Table(
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
+    shown = report_table(
+        ("entities",),
+        ("P", "R", "F1", "correct", "predicted", "gold"),
         caption=Text("\n".join(_notes(scores)), style="none") if _notes(scores) else None,
         caption_justify="left",
     )
-    shown.add_column("entities", overflow="fold")
-    for name in ("P", "R", "F1", "correct", "predicted", "gold"):
-        shown.add_column(name, justify="right", no_wrap=True)
     for name, score in scores.slices.items():
         shown.add_row(_ROWS[name], *_numbers(score))
     if len(scores.per_type) > 1:
@@ -55,18 +70,15 @@ def table(scores: Scores) -> Table:
 
 def errors_table(comparison: Comparison) -> Table:
     """How many entities of gold and prediction are of which kind."""
-    shown = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    shown.add_column("kind")
-    for side in ("gold", "predicted"):
-        shown.add_column(side, justify="right", no_wrap=True)
+    shown = report_table(("kind",), ("gold", "predicted"))
     for kind, count in comparison.counts().items():
         shown.add_row(kind, f"{count.gold:,}", f"{count.predicted:,}")
     return shown
 
 
 def _numbers(score: Score) -> list[str]:
-    rates = [f"{100 * rate:.2f}" for rate in (score.precision, score.recall, score.f1)]
-    return rates + [f"{n:,}" for n in (score.correct, score.predicted, score.gold)]
+    counts = (score.correct, score.predicted, score.gold)
+    return [*percentages(score), *(f"{n:,}" for n in counts)]
 
 
 def _notes(scores: Scores) -> list[str]:

@@ -251,12 +251,7 @@ def create_component(
 
 Language.factory(
     KEY,
-    default_config={
-        "threshold": 0.0,
-        "group": KEY,
-        "device": "auto",
-        "batch_size": 32,
-    },
+    default_config={"threshold": 0.0, "group": KEY, "device": "auto", "batch_size": 32},
     assigns=["doc.spans", f"doc._.{KEY}"],
     func=create_component,
 )

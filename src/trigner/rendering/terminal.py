@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trigner.mentions import Document, Entity, Fragment
-from trigner.rendering.columns import Columns, columns_of, printable, runs_right_to_left
+from trigner.rendering.columns import columns_of, printable, runs_right_to_left
 from trigner.rendering.snippets import snippets
 
 LONGEST_NAME = 24
@@ -81,7 +81,8 @@ def drawing(
         if runs_right_to_left(text):
             yield from _listed(document, text, inside, max(_NARROWEST, width), colours)
         else:
-            spans = [_shifted(entity.fragments, snippet.start) for entity in inside]
+            at = snippet.start
+            spans = [[(a - at, b - at) for a, b in sorted(e.fragments)] for e in inside]
             yield from _tracks(text, inside, spans, name_width, text_width, marks, colours)
         yield Text()
     if found.others and found.shown:
@@ -137,10 +138,6 @@ def _name(entity: Entity, width: int, colours: Colours) -> Text:
     return name.append(f" {score}", style="dim") if score else name
 
 
-def _shifted(fragments: Sequence[Fragment], start: int) -> list[Fragment]:
-    return [(a - start, b - start) for a, b in sorted(fragments)]
-
-
 def _tracks(
     text: str,
     entities: Sequence[Entity],
@@ -158,30 +155,18 @@ def _tracks(
         line = Text(margin)
         line.append(columns.shown(first, last).rstrip())
         for entity, own in zip(entities, spans, strict=True):
-            for start, end in own:
-                _colour(
-                    line,
-                    columns,
-                    margin,
-                    (max(start, first), min(end, last)),
-                    first,
-                    colours.of(entity.label),
-                )
+            for begin, finish in own:
+                start, end = max(begin, first), min(finish, last)
+                if start < end:
+                    at = len(margin) + len(columns.shown(first, start))
+                    length = len(columns.shown(start, end))
+                    line.stylize(f"bold {colours.of(entity.label)}", at, at + length)
         yield line
         for entity, own in zip(entities, spans, strict=True):
             track = _track(own, first, last, marks)
             if track:
                 name = _name(entity, name_width, colours)
                 yield name.append("  ").append(track, style=colours.of(entity.label))
-
-
-def _colour(
-    line: Text, columns: Columns, margin: str, span: Fragment, first: int, colour: str
-) -> None:
-    start, end = span
-    if start < end:
-        before = len(margin) + len(columns.shown(first, start))
-        line.stylize(f"bold {colour}", before, before + len(columns.shown(start, end)))
 
 
 def _track(spans: Sequence[Fragment], first: int, last: int, marks: Marks) -> str:

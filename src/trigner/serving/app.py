@@ -37,19 +37,16 @@ from trigner.serving.page_files import page_files
 from trigner.serving.settings import ServiceSettings
 from trigner.serving.work import extraction
 
+_DESCRIPTIONS = {
+    400: "The body is not valid JSON in UTF-8.",
+    408: "Timed out while reading the body.",
+    413: "Body too large, too many texts, or a text too long.",
+    422: "Unknown fields, wrong types, missing fields.",
+    503: "Busy or shutting down: retry after `Retry-After` seconds.",
+    504: "Timed out.",
+}
 ERRORS: dict[int | str, dict[str, Any]] = {
-    400: {"model": ErrorResponse, "description": "The body is not valid JSON in UTF-8."},
-    408: {"model": ErrorResponse, "description": "Timed out while reading the body."},
-    413: {
-        "model": ErrorResponse,
-        "description": "Body too large, too many texts, or a text too long.",
-    },
-    422: {"model": ErrorResponse, "description": "Unknown fields, wrong types, missing fields."},
-    503: {
-        "model": ErrorResponse,
-        "description": "Busy or shutting down: retry after `Retry-After` seconds.",
-    },
-    504: {"model": ErrorResponse, "description": "Timed out."},
+    status: {"model": ErrorResponse, "description": text} for status, text in _DESCRIPTIONS.items()
 }
 
 
@@ -95,8 +92,8 @@ def create_app(
     )
     _add_extraction(app, extractor, admission, metrics)
     _add_grid(app, extractor, admission)
-    _add_model(app, _model_info(extractor, settings, description))
-    _add_health(app, batcher, metrics)
+    info = _model_info(extractor, settings, description)
+    _add_information(app, batcher, metrics, info)
     _add_page(app)
     paths = [path for route in app.routes if isinstance(path := getattr(route, "path", None), str)]
     app.add_middleware(HeadersAndMetrics, metrics=metrics, paths=paths)
@@ -158,13 +155,13 @@ def _add_grid(app: FastAPI, extractor: Extractor, admission: AdmissionControl) -
         return _json(GridResponse.of(result))
 
 
-def _add_model(app: FastAPI, info: Mapping[str, Any]) -> None:
+def _add_information(
+    app: FastAPI, batcher: Batcher, metrics: Metrics, info: Mapping[str, Any]
+) -> None:
     @app.get("/v1/model", summary="The model: labels, settings, scores, versions, limits")
     async def model() -> Response:
         return JSONResponse(info)
 
-
-def _add_health(app: FastAPI, batcher: Batcher, metrics: Metrics) -> None:
     @app.get("/healthz", summary="Whether the service is alive")
     async def healthy() -> Response:
         return _status(batcher.is_working, "ok", "the worker has stopped")

@@ -93,12 +93,8 @@ class ScoredEntity(BaseModel):
     @classmethod
     def of(cls, entity: Entity) -> ScoredEntity:
         """The response for an entity."""
-        return cls(
-            label=entity.label,
-            text=entity.text,
-            fragments=list(entity.fragments),
-            score=entity.score or 0.0,
-        )
+        fragments, score = list(entity.fragments), entity.score or 0.0
+        return cls(label=entity.label, text=entity.text, fragments=fragments, score=score)
 
 
 class TextResponse(BaseModel):

@@ -19,39 +19,32 @@ class Metrics:
     """One service's metrics, in a registry of its own. No label holds anything that users send."""
 
     def __init__(self, in_progress: Callable[[], int]) -> None:
-        self.registry = CollectorRegistry()
+        registry = self.registry = CollectorRegistry()
         self._requests = Counter(
-            "trigner_requests", "Requests answered.", ["path", "status"], registry=self.registry
+            "trigner_requests", "Requests answered.", ["path", "status"], registry=registry
         )
         self._seconds = Histogram(
             "trigner_request_seconds",
             "Seconds from the head of a request to the end of its response.",
             ["path"],
             buckets=_SECONDS,
-            registry=self.registry,
+            registry=registry,
         )
         self._batches = Histogram(
-            "trigner_batch_sentences",
-            "Sentences in a batch.",
-            buckets=_SIZES,
-            registry=self.registry,
+            "trigner_batch_sentences", "Sentences in a batch.", buckets=_SIZES, registry=registry
         )
         self._batch_seconds = Histogram(
             "trigner_batch_seconds",
             "Seconds to score and decode a batch.",
             buckets=_SECONDS,
-            registry=self.registry,
+            registry=registry,
         )
         self._entities = Counter(
-            "trigner_entities", "Entities returned.", ["label"], registry=self.registry
+            "trigner_entities", "Entities returned.", ["label"], registry=registry
         )
-        self._queue = Gauge(
-            "trigner_queue_requests",
-            "Requests in progress.",
-            registry=self.registry,
-        )
-        self._queue.set_function(in_progress)
-        ProcessCollector(registry=self.registry)
+        queue = Gauge("trigner_queue_requests", "Requests in progress.", registry=registry)
+        queue.set_function(in_progress)
+        ProcessCollector(registry=registry)
 
     def request(self, path: str, status: int, seconds: float) -> None:
         """Count an answered request."""

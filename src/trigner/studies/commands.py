@@ -10,13 +10,12 @@ from rich.console import Console
 
 from trigner.atomic_files import write_text
 from trigner.errors import InputError, TrignerError
-from trigner.evaluation import Statistics, describe
+from trigner.evaluation import describe
 from trigner.rendering import differences_page
 from trigner.studies.context import StudyContext, log
 from trigner.studies.corpus import PARTS, CorpusSplits
 from trigner.studies.grid import Run, runs
 from trigner.studies.jobs import run_all
-from trigner.studies.predictions import read_predictions
 from trigner.studies.prompted import PromptedComparison, compare_prompted
 from trigner.studies.report import make_report
 from trigner.studies.results import Result, find, read_results
@@ -141,7 +140,11 @@ def write_report(
         context.study,
         context.protocol,
         summaries,
-        {name: _statistics(c) for name, c in corpora.items() if c is not None},
+        {
+            name: {part: describe(getattr(corpus, part)) for part in PARTS}
+            for name, corpus in corpora.items()
+            if corpus is not None
+        },
         searches={
             name: search_state(context, name, None if c is None else c.hashes)
             for name, c in corpora.items()
@@ -204,10 +207,6 @@ def _results(context: StudyContext, name: str, corpus: CorpusSplits | None) -> l
     return [r for r in there if corpus is not None or r.protocol == context.protocol.name]
 
 
-def _statistics(corpus: CorpusSplits) -> dict[str, Statistics]:
-    return {part: describe(getattr(corpus, part)) for part in PARTS}
-
-
 def _pair(summary: Summary, cases: tuple[str, str] | None) -> tuple[Result, Result] | None:
     """Results of one seed of two systems that both have predictions."""
     able = {s.name: s for s in summary.systems if any(r.found for r in s.results)}
@@ -223,8 +222,7 @@ def _pair(summary: Summary, cases: tuple[str, str] | None) -> tuple[Result, Resu
     others = [system for system in able.values() if system is not first]
     if first is None or not others:
         return None
-    best = max(others, key=_dev_f1)
-    return _of_one_seed(first, best)
+    return _of_one_seed(first, max(others, key=_dev_f1))
 
 
 def _dev_f1(system: System) -> float:
@@ -242,10 +240,10 @@ def _of_one_seed(first: System, second: System) -> tuple[Result, Result] | None:
 
 def _cases(corpus: CorpusSplits, first: Result, second: Result) -> str:
     """Both systems as of one seed, the models chosen by overall F1."""
-    shown = {}
-    for result in (first, second):
-        if result.path is not None and result.found is not None:
-            found = read_predictions(result.path.with_name(result.found))["overall"]
-            shown[result.system] = found.on(corpus.test)
+    shown = {
+        result.system: found["overall"].on(corpus.test)
+        for result in (first, second)
+        if (found := result.predictions())
+    }
     title = f"{first.system} and {second.system} on {corpus.name}, test, seed {first.seed}"
     return differences_page(corpus.test, shown, title=title)

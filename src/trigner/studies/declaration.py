@@ -13,12 +13,20 @@ Settings may be nested or dotted. The studies that come with the package are in 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from trigner.errors import InputError
 from trigner.studies.lines import KeyPath, LocatedYaml, read_yaml
@@ -93,38 +101,35 @@ class Reporting(_Part):
         return names
 
 
+_Dotted = Annotated[
+    dict[str, Any],
+    BeforeValidator(lambda given: {} if given is None else given),
+    AfterValidator(flat),
+]
+"""Settings, nested or dotted or none at all."""
+
+
 class _File(_Part):
+    """What a file declares."""
+
     title: str
-    about: str = ""
+    about: Annotated[str, AfterValidator(str.strip)] = ""
     corpus: str | None = Field(default=None, description="the one corpus it is about")
     types: list[str] | None = Field(default=None, description="entity types; others are left out")
     protocol: str = "full"
-    base: dict[str, Any] = {}
-    systems: dict[str, dict[str, Any] | None] = {}
+    base: Annotated[dict[str, Any], AfterValidator(flat)] = {}
+    systems: dict[str, _Dotted] = {}
     axes: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
-    compared: dict[str, dict[str, Any] | None] = {}
+    compared: dict[str, _Dotted] = {}
     seeds: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
     search: Search | None = None
     report: Reporting = Reporting()
 
 
-@dataclass(frozen=True)
-class Study:
+class Study(_File):
     """A declared study. Settings are dotted; `adapt` among them is not one of a training's."""
 
     name: str
-    title: str
-    about: str
-    corpus: str | None
-    types: tuple[str, ...] | None
-    protocol: str
-    base: Mapping[str, Any]
-    systems: Mapping[str, Mapping[str, Any]]
-    axes: Mapping[str, tuple[Any, ...]]
-    compared: Mapping[str, Mapping[str, Any]]
-    seeds: tuple[int, ...]
-    search: Search | None
-    report: Reporting
     source: LocatedYaml
 
     def error(self, message: str, setting: str, *sections: KeyPath) -> InputError:
@@ -167,23 +172,7 @@ def read_study(path: Path) -> Study:
     except ValidationError as error:
         first = error.errors()[0]
         raise located.error(_message(first), tuple(first["loc"])) from error
-    systems = {name: flat(settings or {}) for name, settings in file.systems.items()}
-    study = Study(
-        name=path.stem,
-        title=file.title,
-        about=file.about.strip(),
-        corpus=file.corpus,
-        types=None if file.types is None else tuple(file.types),
-        protocol=file.protocol,
-        base=flat(file.base),
-        systems=systems,
-        axes={name: tuple(values) for name, values in file.axes.items()},
-        compared={name: flat(settings or {}) for name, settings in file.compared.items()},
-        seeds=tuple(file.seeds),
-        search=file.search,
-        report=file.report,
-        source=located,
-    )
+    study = Study.model_construct(name=path.stem, source=located, **dict(file))
     _check(study)
     return study
 

@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 from trigner.evaluation import Statistics, plot_gaps
 from trigner.evaluation.figures import figure_for, save_figure
@@ -60,7 +59,9 @@ def score_figure(summary: Summary, axis: str) -> str:
         axes.set_ylabel("test F1 (%)")
         if axes.get_legend_handles_labels()[1]:
             axes.legend(fontsize=8)
-    return _svg(figure)
+    held = StringIO()
+    save_figure(figure, held, "svg")
+    return _inline(held.getvalue())
 
 
 def gap_figure(statistics: Statistics) -> str:
@@ -78,12 +79,6 @@ def _lines(points: Sequence[System]) -> dict[str, list[System]]:
         name, _, _ = point.name.rpartition(", ")
         lines.setdefault(name, []).append(point)
     return lines
-
-
-def _svg(figure: Any) -> str:
-    held = StringIO()
-    save_figure(figure, held, "svg")
-    return _inline(held.getvalue())
 
 
 def _inline(svg: str) -> str:

@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -129,7 +129,11 @@ def runs(
         raise study.source.error("this study declares its encoders: omit --encoder", ("axes",))
     seeds = study.seeds if changes.seeds is None else changes.seeds
     made = [_run(study, protocol, changes, point, seeds[0]) for point in points]
-    return [_seeded(run, seed) for seed in seeds for run in made]
+    return [
+        replace(run, seed=seed, settings=run.settings.model_copy(update={"seed": seed}))
+        for seed in seeds
+        for run in made
+    ]
 
 
 def trial(
@@ -216,8 +220,3 @@ def _adaptation(given: Mapping[str, Any]) -> AdaptationSettings | None:
         name = ".".join(map(str, first["loc"]))
         raise InputError(f"{ADAPT}.{name}: {first['msg']}") from error
     return settings if wanted else None
-
-
-def _seeded(run: Run, seed: int) -> Run:
-    settings = run.settings.model_copy(update={"seed": seed})
-    return Run(run.system, run.point, seed, settings, run.adaptation)

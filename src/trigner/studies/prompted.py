@@ -6,7 +6,7 @@ study's systems for the same sentences: scores on a sample cannot be compared wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from trigner.mentions import Document, Mention, Sentence
 from trigner.prompting import SENTENCES, read_sentences, words_sha256
 from trigner.rendering import systems_page
 from trigner.studies.corpus import CorpusSplits
-from trigner.studies.predictions import read_predictions
 from trigner.studies.results import CHOSEN_BY
 from trigner.studies.summary import RATES, Spread, System
 from trigner.text import segment
@@ -75,11 +74,7 @@ def compare_prompted(
     Raises InputError for a folder without any, for two folders of the same name, and for sentences
     that are not in the test part.
     """
-    sentences = {
-        (document.id, number): sentence
-        for document in corpus.test
-        for number, sentence in enumerate(segment(document).sentences)
-    }
+    sentences = _sentences(corpus.test)
     asked: dict[tuple[tuple[str, ...], tuple[_SentenceId, ...]], dict[str, _Found]] = {}
     for number, folder in enumerate(folders):
         if folder.name in {other.name for other in folders[:number]}:
@@ -132,17 +127,18 @@ def _group(
 
 def _of_seeds(corpus: CorpusSplits, system: System) -> dict[int, _Found]:
     """What each seed's model found, by sentence."""
-    found = {}
-    for result in system.with_model(CHOSEN_BY[0]):
-        if result.found is None or result.path is None:
-            continue
-        kept = read_predictions(result.path.with_name(result.found))[CHOSEN_BY[0]]
-        found[result.seed] = {
-            (document.id, number): sentence.mentions
-            for document in kept.on(corpus.test)
-            for number, sentence in enumerate(segment(document).sentences)
-        }
-    return found
+    return {
+        seed: {at: sentence.mentions for at, sentence in _sentences(kept.on(corpus.test)).items()}
+        for seed, kept in system.predictions(CHOSEN_BY[0]).items()
+    }
+
+
+def _sentences(documents: Iterable[Document]) -> dict[_SentenceId, Sentence]:
+    return {
+        (document.id, number): sentence
+        for document in documents
+        for number, sentence in enumerate(segment(document).sentences)
+    }
 
 
 def _read(path: Path, sentences: Mapping[_SentenceId, Sentence]) -> tuple[tuple[str, ...], _Found]:

@@ -21,6 +21,7 @@ from trigner.atomic_files import write_text
 from trigner.errors import InputError
 from trigner.evaluation import Score
 from trigner.former_names import current_name
+from trigner.studies.predictions import SavedPredictions, read_predictions
 from trigner.systems import SystemSpec, systems
 from trigner.training.settings import flat
 from trigner.triplets import SELECTION_ALIASES
@@ -58,8 +59,6 @@ REVISIONS = "revisions"
 """The section of a result's settings that names the `REVISED` values it was made with."""
 
 FOUND_SUFFIX = ".found.json.gz"
-
-ChosenBy = Literal["overall", "discontinuous"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +106,12 @@ class Result:
     def stem(self) -> str:
         """The name of its files."""
         return run_name(self.system, self.settings, self.data)
+
+    def predictions(self) -> dict[str, SavedPredictions]:
+        """What its models found, by what chose them; empty when that was not kept."""
+        if self.found is None or self.path is None:
+            return {}
+        return read_predictions(self.path.with_name(self.found))
 
     def is_of(self, settings: Mapping[str, Any], data: Mapping[str, str] | None) -> bool:
         """Whether it is what a run of these settings makes of these data (None: of any)."""

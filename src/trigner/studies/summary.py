@@ -10,7 +10,7 @@ from typing import Any, Literal
 from trigner.errors import InputError
 from trigner.evaluation import SLICES, Significance, compare_systems
 from trigner.studies.grid import Run
-from trigner.studies.predictions import SavedPredictions, read_predictions
+from trigner.studies.predictions import SavedPredictions
 from trigner.studies.results import CHOSEN_BY, Result, find
 from trigner.training.settings import flat
 
@@ -54,6 +54,11 @@ class System:
     def with_model(self, chosen_by: str) -> tuple[Result, ...]:
         """The results that kept the model which this dev F1 chose."""
         return tuple(result for result in self.results if chosen_by in result.chosen)
+
+    def predictions(self, chosen_by: str) -> dict[int, SavedPredictions]:
+        """What these models found, by seed, where that was kept."""
+        kept = {result.seed: result.predictions() for result in self.with_model(chosen_by)}
+        return {seed: found[chosen_by] for seed, found in kept.items() if found}
 
     def spread(self, chosen_by: str, part: Part, slice_: str, rate: str = "f1") -> Spread | None:
         """A rate over seeds, of the models that one dev F1 chose; None without any."""
@@ -130,7 +135,7 @@ def summarise(corpus: str, systems: Sequence[System], baselines: Sequence[str]) 
     there = tuple(name for name in baselines if name in able or name in used)
     comparisons = []
     for chosen_by in CHOSEN_BY if pairs else ():
-        found = {name: _predictions(system, chosen_by) for name, system in able.items()}
+        found = {name: system.predictions(chosen_by) for name, system in able.items()}
         comparisons += [
             BaselineTest(name, baseline, chosen_by, *_tested(found[before], found[name]))
             for baseline, name, before in pairs
@@ -154,14 +159,6 @@ def _baseline(name: str, system: System, able: Mapping[str, System]) -> System |
     ]
     found = able.get(name) or next(iter(at_point), None)
     return None if found is system else found
-
-
-def _predictions(system: System, chosen_by: str) -> dict[int, SavedPredictions]:
-    found = {}
-    for result in system.with_model(chosen_by):
-        if result.found is not None and result.path is not None:
-            found[result.seed] = read_predictions(result.path.with_name(result.found))[chosen_by]
-    return found
 
 
 def _tested(
