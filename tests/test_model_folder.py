@@ -10,6 +10,7 @@ import pytest
 from trigner.atomic_files import replace_together
 from trigner.errors import InputError, TrignerError
 from trigner.model_folder import (
+    DESCRIPTION,
     Description,
     check_files,
     describe_again,
@@ -269,3 +270,22 @@ def test_other_files_of_the_folder_are_left_alone(folder):
     (folder / "notes.txt").write_text("mine", "utf-8")
     save_model(folder, DESCRIBED, writers(OTHERS))
     assert sorted(contents(folder)) == ["a", "c", "deep/b", "notes.txt", "trigner.json"]
+
+
+@pytest.mark.parametrize("name", ["*", ".git/config", "a/../b", "/etc/x", "C:/x", "", "README.md"])
+def test_files_that_are_not_a_models_are_refused(folder, name):
+    path = folder / DESCRIPTION
+    content = json.loads(path.read_text())
+    content["files"] = {**content["files"], name: "0"}
+    path.write_text(json.dumps(content))
+    with pytest.raises(InputError, match="is not a file of a model folder"):
+        read_description(folder)
+
+
+def test_a_file_without_a_hash_is_of_former_versions_alone(folder):
+    path = folder / DESCRIPTION
+    content = json.loads(path.read_text())
+    content["files"] = dict.fromkeys(content["files"], "")
+    path.write_text(json.dumps(content))
+    with pytest.raises(InputError, match="a file has no hash"):
+        read_description(folder)

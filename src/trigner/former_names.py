@@ -13,6 +13,7 @@ FORMER_NAMES: Mapping[str, str] = {
     "optimisation.averaging": "optimisation.ema_decay",
     "optimisation.prior": "optimisation.bias_init",
     "sampling.coordinated": "sampling.coordination",
+    "adaptation.max_pieces": "adaptation.max_subwords",
 }
 """Dotted settings and sections: what they were called, and what they are called now."""
 

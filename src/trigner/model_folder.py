@@ -12,8 +12,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -30,6 +31,9 @@ DESCRIPTION, TOKENIZER, GRAPH = "trigner.json", "tokenizer.json", "model.onnx"
 WEIGHTS, CONFIG = "model.safetensors", "encoder/config.json"
 CARD = "README.md"
 """The model card; a folder may lack it."""
+
+FILE_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", re.ASCII)
+"""Names of a model's files: no hidden ones, no patterns, nothing outside the folder."""
 
 BUNDLED = Path(__file__).with_name("bundled")
 """The model that ships with the package: adverse reactions, in 8 bits, without PyTorch."""
@@ -121,8 +125,7 @@ class Description(_Part):
     def _inside(cls, files: dict[str, str]) -> dict[str, str]:
         # What a description says is no reason to look elsewhere on the disk.
         for name in files:
-            path = PurePosixPath(name)
-            if path.is_absolute() or ".." in path.parts or "\\" in name or name == DESCRIPTION:
+            if not FILE_NAME.fullmatch(name) or name in (DESCRIPTION, CARD):
                 raise ValueError(f"{name!r} is not a file of a model folder")
         return files
 
@@ -166,6 +169,8 @@ def read_description(folder: Path) -> Description:
     try:
         if content["format"] < FORMAT_VERSION:
             content = _from_format_4(content)
+        elif not all(content.get("files", {}).values()):
+            raise ValueError("a file has no hash")
         return Description.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
@@ -177,7 +182,8 @@ def read_description(folder: Path) -> Description:
 
 def _from_format_4(content: dict[str, Any]) -> dict[str, Any]:
     """A description in the words of today."""
-    content = {**content, "system": content.pop("scheme"), "model": content.pop("network")}
+    content = dict(content)
+    content["system"], content["model"] = content.pop("scheme"), content.pop("network")
     content["state"] = {"padding_id": content.pop("padding_id")}
     if "runtime" not in content:
         content["files"] = {**content["files"], WEIGHTS: ""}  # it had no hash
@@ -250,7 +256,9 @@ def save_model(
 
 
 def describe_again(folder: Path, description: Description) -> None:
-    """Write another description beside the files that are there."""
+    """Write another description for the files that are there."""
+    hashes = {name: own or hash_of_file(folder / name) for name, own in description.files.items()}
+    description = description.model_copy(update={"files": hashes})
     try:
         replace_together(
             {folder / DESCRIPTION: lambda p: p.write_text(description.as_json(), encoding="utf-8")}

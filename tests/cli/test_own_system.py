@@ -17,6 +17,7 @@ from trigner.errors import InputError
 from trigner.model_folder import read_description
 from trigner.serving import create_app
 from trigner.systems import registry, system_spec, systems
+from trigner.training import resolve
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "examples" / "own-system"
@@ -135,6 +136,31 @@ def test_what_it_cannot_do_is_one_sentence(run, model, tmp_path, command, messag
     assert result.code == 2
     assert message in result.err
     assert len(result.err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--set", "model.bogus=1"], "model.bogus: unknown setting; known are: window, least"),
+        (["--set", "optimisation.bogus=1"], "optimisation.bogus: unknown setting"),
+        (["--preset", "w2ner"], "model.co_predictor: unknown setting; known are: window, least"),
+        (["--set", "model.window=0"], "model.window: Input should be greater than or equal to 1"),
+    ],
+)
+def test_settings_that_it_does_not_have_are_named(run, tmp_path, options, message):
+    out = tmp_path / "out"
+    command = ("train", "--system", "dictionary", "--train", DATA / "dev", "--out", out)
+    result = run(*command, *options)
+    assert (result.code, message in result.err) == (2, True), result.err
+
+
+def test_what_it_does_not_read_changes_nothing():
+    settings = [
+        resolve(preset=preset, options={"system": "dictionary"}) for preset in ("clean", "best")
+    ]
+    assert settings[0].identity() == settings[1].identity()
+    # Training makes sentences of its own by this, whatever the system.
+    assert [own.sampling.coordination for own in settings] == [0, 0]
 
 
 def test_a_study_compares_it_with_w2ner(run, encoder, tmp_path):

@@ -12,7 +12,7 @@ from tiny_models import extractor
 from trigner.batches import Batch, windows
 from trigner.corpora import document_of
 from trigner.errors import InputError
-from trigner.inference import Extracted, Extractor, RunStatistics, chunks
+from trigner.inference import Extracted, Extractor, RunStatistics, chunks, load
 from trigner.mentions import Document, Mention, ScoredMention
 from trigner.systems import Prediction, Prepared
 from trigner.text import segment, sentences
@@ -341,3 +341,9 @@ def test_documents_keep_id_and_lose_gold(extract):
     (predicted,) = extract.documents([document])
     assert predicted.id == "d"
     assert extract.labels == ("ADR", "Drug")
+
+
+@pytest.mark.parametrize("given", [{"text": b"pain"}, {"words": "my leg"}, {"text": 3}])
+def test_what_is_neither_a_text_nor_words_is_refused(saved_model, given):
+    with pytest.raises(InputError, match="a text is a string, words are a list of strings"):
+        load(saved_model, device="cpu")(**given)

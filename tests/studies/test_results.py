@@ -11,7 +11,7 @@ from trigner.errors import InputError
 from trigner.former_names import FORMER_NAMES
 from trigner.studies import find_study, protocol, runs
 from trigner.studies.grid import Changes
-from trigner.studies.results import ADDED, find, read_results, run_name
+from trigner.studies.results import ADDED, find, read_results, run_name, with_effect
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -130,3 +130,9 @@ def test_files_that_cannot_be_trusted(run, corpus, tmp_path, change, message):
     path.write_text(path.read_text()[:40])
     with pytest.raises(InputError, match="is damaged: "):
         read_results(tmp_path, "small")
+
+
+def test_a_former_setting_of_adaptation_has_its_name_of_today():
+    former = with_effect({"system": "w2ner", "adaptation": {"max_pieces": 64, "epochs": 2}})
+    assert (former["adaptation.max_subwords"], former["adaptation.epochs"]) == (64, 2)
+    assert "adaptation.max_pieces" not in former

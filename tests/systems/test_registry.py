@@ -8,6 +8,7 @@ from tiny_models import TAG_SCHEMES
 from trigner.errors import InputError
 from trigner.systems import (
     GROUP,
+    NetworkSettings,
     Predictor,
     System,
     SystemSpec,
@@ -17,6 +18,7 @@ from trigner.systems import (
     system_spec,
     systems,
     tagger_spec,
+    unusable_systems,
 )
 
 MODULE = """
@@ -31,6 +33,14 @@ class OwnSettings(BaseModel):
 
 SPEC = SystemSpec("spec", "a dictionary", build=print, load=print, settings=OwnSettings)
 NUMBER = 3
+
+
+class Demanding(BaseModel):
+    window: int
+
+
+DEMANDING = SystemSpec("demanding", "", build=print, load=print, settings=Demanding)
+UNTYPED = SystemSpec("untyped", "", build=print, load=print, settings=dict)
 """
 
 
@@ -154,3 +164,26 @@ def test_what_a_plug_in_lacks_is_named(protocol, check, what):
         assert str(raised.value) == (
             f"the {what} SimpleNamespace of the system own (package own-system) lacks {name}"
         )
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("DEMANDING", "has settings without a default"),
+        ("UNTYPED", "has settings that are not a pydantic model"),
+    ],
+)
+def test_a_row_whose_settings_cannot_be_made_is_refused_with_its_package(install, name, message):
+    install("own-system", ("bad", f"own_system_module:{name}"))
+    with pytest.raises(InputError, match=f"'bad' of the package own-system {message}"):
+        system_spec("bad")
+    assert list(unusable_systems()) == ["bad"]
+    assert message in unusable_systems()["bad"]
+
+
+@pytest.mark.parametrize(("capability", "method"), [("calibration", "at_temp"), ("grid", "grids")])
+def test_a_predictor_must_have_what_its_row_declares(capability, method):
+    spec = SystemSpec("own", "", print, print, NetworkSettings, **{capability: True})
+    predictor = SimpleNamespace(labels=(), prepare=print, predict=print)
+    with pytest.raises(InputError, match=f"lacks {method}"):
+        checked_predictor(spec, predictor)

@@ -18,8 +18,6 @@ from trigner.evaluation.table import percentages, report_table
 from trigner.rendering import printable, surface
 from trigner.systems import system_spec, systems
 
-WITH_CEILING = [name for name, spec in systems().items() if spec.round_trip is not None]
-
 
 def ceiling(
     data: Annotated[Path, typer.Option("--data", help="Annotated documents.")],
@@ -32,7 +30,11 @@ def ceiling(
     ] = 3,
     system: Annotated[
         str | None,
-        typer.Option("--system", metavar="A,B", help=f"Only these: {', '.join(WITH_CEILING)}."),
+        typer.Option(
+            "--system",
+            metavar="A,B",
+            help="Only these systems; by default all that have a ceiling.",
+        ),
     ] = None,
     types: Types = None,
     from_: From = None,
@@ -47,9 +49,12 @@ def ceiling(
 
     Example:  trigner ceiling --data annotated/ --lost 20
     """
-    chosen = [system_spec(name) for name in comma_list(system) or WITH_CEILING]
-    for spec in chosen:
-        spec.require("ceiling")
+    if names := comma_list(system):
+        chosen = [system_spec(name) for name in names]
+        for spec in chosen:
+            spec.require("ceiling")
+    else:
+        chosen = [spec for spec in systems().values() if spec.round_trip is not None]
     corpus = read_documents(
         data, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
     )

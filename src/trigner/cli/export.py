@@ -10,7 +10,6 @@ import typer
 from trigner.cli.options import ModelFolder
 from trigner.cli.output import errors, refuse_non_empty, results
 from trigner.errors import require_extra
-from trigner.inference import spec_of
 from trigner.model_folder import read_description
 
 
@@ -32,6 +31,8 @@ def export(
     Example:  trigner export --model model --out small --int8
     """
     refuse_non_empty(out)
+    from trigner.inference import spec_of
+
     spec = spec_of(model, read_description(model))
     spec.require("export")
     require_extra("train", "torch", "transformers")

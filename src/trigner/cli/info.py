@@ -12,9 +12,8 @@ from rich.table import Table
 
 from trigner.cli.options import Json, model_folder
 from trigner.cli.output import note, print_json, results
-from trigner.inference import spec_of
 from trigner.model_folder import BUNDLED, read_description
-from trigner.systems import systems
+from trigner.systems import systems, unusable_systems
 
 
 def info(
@@ -36,6 +35,8 @@ def info(
     if systems_:
         _show_systems(json)
         return
+    from trigner.inference import spec_of
+
     description = read_description(model)
     provenance = description.provenance
     calibrated = spec_of(model, description).calibration
@@ -70,3 +71,4 @@ def _show_systems(json: bool) -> None:
     for row in rows:
         table.add_row(row.name, row.about, ", ".join(row.capabilities), row.package)
     results().print(table)
+    note(unusable_systems().values())

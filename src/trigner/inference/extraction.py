@@ -84,7 +84,9 @@ class Extractor:
         """
         if (text is None) == (words is None):
             raise InputError("give a text or words, one of the two")
-        given = str(text) if words is None else words
+        if isinstance(words, str) or not isinstance(text, str | None):
+            raise InputError("a text is a string, words are a list of strings")
+        given = words if words is not None else text or ""
         (found,) = self.documents([document_of("text", given)])
         return found
 

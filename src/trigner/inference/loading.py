@@ -29,6 +29,8 @@ def load(
     Raises InputError when the folder cannot be loaded, its system is not installed or the device is
     not there, TrignerError when PyTorch is needed and not installed or the Hub cannot be reached.
     """
+    if threads is not None and threads < 1:
+        raise InputError(f"threads must be at least 1; got {threads}")
     folder = fetch(model)
     description = read_description(folder)
     spec = spec_of(folder, description)

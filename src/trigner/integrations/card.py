@@ -77,6 +77,8 @@ def _purpose(description: Description) -> str:
     kind = (
         f"It runs with ONNX Runtime ({precision}), without PyTorch."
         if description.is_exported
+        else f"It needs the package {_plain(description.package)}."
+        if description.package != "trigner"
         else "It runs with PyTorch, and can be trained further or exported to ONNX."
     )
     return (

@@ -25,10 +25,15 @@ from trigner.schemes import Scheme, SequenceScheme
 from trigner.systems import NetworkSettings, tagger_spec
 
 
-def build_tagger(model: PreTrainedModel, settings: NetworkSettings, scheme: Scheme) -> Tagger:
-    """The scheme's tagger around an encoder, its other weights freshly drawn."""
+def build_tagger(
+    model: PreTrainedModel, settings: NetworkSettings, scheme: Scheme, system: str | None = None
+) -> Tagger:
+    """The tagger of a system around an encoder, its other weights freshly drawn.
+
+    `system` is the name of its row, by default the scheme's.
+    """
     encoder = Encoder(model, layers=settings.encoder_layers)
-    network = resolve_name(tagger_spec(scheme.name).network)
+    network = resolve_name(tagger_spec(system or scheme.name).network)
     return cast(Tagger, network(encoder, settings, scheme))
 
 

@@ -43,6 +43,7 @@ class Model:
     """A tagger with the scheme that reads its scores and the tokenizer that feeds it.
 
     Its logits are divided by `temperature` where scores are read (`inference.calibration`).
+    `system` is the name of its row.
     """
 
     tagger: Tagger
@@ -51,6 +52,7 @@ class Model:
     padding_id: int
     network: NetworkSettings
     temperature: float = 1.0
+    system: str = ""
 
     @property
     def subwords(self) -> SubwordTokenizer:
@@ -66,8 +68,8 @@ def create(encoder: str, system: str, labels: tuple[str, ...], network: NetworkS
     """A fresh model around a pretrained encoder. Raises InputError when that cannot be had."""
     scheme = tagger_spec(system).scheme(labels)
     pretrained, tokenizer, padding_id = load_encoder(encoder, network.leading_words)
-    tagger = build_tagger(pretrained, network, scheme)
-    return Model(tagger, scheme, tokenizer, padding_id, network)
+    tagger = build_tagger(pretrained, network, scheme, system)
+    return Model(tagger, scheme, tokenizer, padding_id, network, system=system)
 
 
 def load(folder: str | Path) -> Model:
@@ -100,7 +102,7 @@ def load(folder: str | Path) -> Model:
             f" the model {held}",
             path=folder / TOKENIZER,
         )
-    tagger = build_tagger(encoder, network, scheme)
+    tagger = build_tagger(encoder, network, scheme, description.system)
     try:
         tagger.load_state_dict(load_file(folder / WEIGHTS), strict=True)
     except (OSError, SafetensorError, RuntimeError) as error:
@@ -109,4 +111,12 @@ def load(folder: str | Path) -> Model:
             f"does not match the model: {' '.join(reason[:3])}", path=folder / WEIGHTS
         ) from error
     tagger.eval()
-    return Model(tagger, scheme, tokenizer, padding_id, network, description.temperature)
+    return Model(
+        tagger,
+        scheme,
+        tokenizer,
+        padding_id,
+        network,
+        description.temperature,
+        description.system,
+    )

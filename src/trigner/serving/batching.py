@@ -188,6 +188,8 @@ class Batcher:
         self, entries: Sequence[Entry], compute: Callable[..., Sequence[Any]]
     ) -> None:
         outputs = compute([item.input for _, item in entries])
+        if len(outputs) != len(entries):
+            raise ValueError(f"{len(entries)} inputs gave {len(outputs)} predictions")
         for (work, item), output in zip(entries, outputs, strict=True):
             try:
                 work.receive(item, output)

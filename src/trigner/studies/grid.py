@@ -15,11 +15,13 @@ import yaml
 from pydantic import ValidationError
 
 from trigner.errors import InputError
+from trigner.former_names import current_name
 from trigner.networks.pretrained import ENCODERS
 from trigner.studies.declaration import REFUSED, Study
 from trigner.studies.lines import KeyPath
 from trigner.studies.protocols import Protocol
 from trigner.studies.results import REVISED, REVISIONS, with_effect
+from trigner.systems import system_spec
 from trigner.training import Settings, resolve
 from trigner.training.adaptation import AdaptationSettings
 
@@ -199,6 +201,8 @@ def _run(study: Study, protocol: Protocol, changes: Changes, point: _Point, seed
         names = [name for name in (*levels, *adapting) if name in error.message]
         named = max(names, key=len, default="preset")
         raise study.error(f"{point.label}: {error.message}", named, *sections) from error
+    if not system_spec(settings.system).reads_setting("encoder"):
+        adaptation = None
     return Run(point.label, point.values, seed, settings, adaptation)
 
 
@@ -211,6 +215,10 @@ def _adaptation(given: Mapping[str, Any]) -> AdaptationSettings | None:
     if not isinstance(wanted, bool):
         raise InputError(f"{ADAPT}: must be true or false, not {wanted!r}")
     named = {name.removeprefix(f"{ADAPT}."): v for name, v in given.items() if name != ADAPT}
+    for name in named:
+        current = current_name(f"adaptation.{name}").partition(".")[2]
+        if current != name:
+            raise InputError(f"{ADAPT}.{name} is called {ADAPT}.{current} now")
     if named and ADAPT not in given:
         raise InputError(f"{ADAPT}.{next(iter(named))} has no effect without {ADAPT}: true")
     try:

@@ -19,7 +19,7 @@ from trigner import __version__
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import score, sentence_counts, sign
 from trigner.inference import load
-from trigner.model_folder import CONFIG, DESCRIPTION, TOKENIZER, WEIGHTS
+from trigner.model_folder import CONFIG, read_description
 from trigner.networks import choose_device
 from trigner.studies.context import StudyContext, log
 from trigner.studies.corpus import CorpusSplits
@@ -278,6 +278,6 @@ def _notes(run: Run, trained: Trained, resumed: bool) -> tuple[str, ...]:
 
 def _drop_models(folder: Path) -> None:
     """Delete the weights and the record of them; TensorBoard's logs stay."""
-    for name in (RUN, WEIGHTS, CONFIG, TOKENIZER, DESCRIPTION, RECORD):
+    for name in (*read_description(folder).all_files, RUN, RECORD):
         (folder / name).unlink(missing_ok=True)
     shutil.rmtree(folder / DISCONTINUOUS, ignore_errors=True)

@@ -10,6 +10,7 @@ from trigner.systems.registry import (
     system_spec,
     systems,
     tagger_spec,
+    unusable_systems,
 )
 from trigner.systems.spec import CAPABILITIES, SystemSpec
 from trigner.systems.taggers import TaggerSpec
@@ -32,4 +33,5 @@ __all__ = [
     "system_spec",
     "systems",
     "tagger_spec",
+    "unusable_systems",
 ]

@@ -97,7 +97,7 @@ class System(Protocol):
         ...
 
     def prepare(self, sentences: Sequence[Sentence]) -> Prepared:
-        """Training examples of sentences: inputs with their mentions."""
+        """Training examples of sentences: inputs that have `mentions` too, those they hold."""
         ...
 
     def inexpressible(self, sentences: Sequence[Sentence]) -> int:

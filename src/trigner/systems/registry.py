@@ -6,11 +6,13 @@ system's, its object a `SystemSpec`. `examples/own-system` is such a package.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
+
+from pydantic import BaseModel, ValidationError
 
 from trigner.errors import InputError
 from trigner.systems.protocols import Predictor, System
@@ -23,6 +25,11 @@ GROUP = "trigner.systems"
 def systems() -> dict[str, SystemSpec]:
     """Every system that can be used, by name."""
     return {name: found for name, found in _all().items() if isinstance(found, SystemSpec)}
+
+
+def unusable_systems() -> dict[str, str]:
+    """Systems that are installed and cannot be used, each with the reason."""
+    return {name: found for name, found in _all().items() if isinstance(found, str)}
 
 
 def system_spec(name: str) -> SystemSpec:
@@ -52,11 +59,18 @@ def checked_system(spec: SystemSpec, system: Any) -> System:
 
 def checked_predictor(spec: SystemSpec, predictor: Any) -> Predictor:
     """What a row's `load` gave. Raises InputError naming the method that it lacks."""
-    return _checked(spec, predictor, Predictor, "predictor")  # type: ignore[no-any-return]
+    optional = {
+        "calibration": ("at_temperatures", "with_temperature"),
+        "grid": ("grids",),
+    }
+    more = [name for can in spec.capabilities for name in optional.get(can, ())]
+    return _checked(spec, predictor, Predictor, "predictor", more)  # type: ignore[no-any-return]
 
 
-def _checked(spec: SystemSpec, made: Any, protocol: type[Any], what: str) -> Any:
-    wanted = (name for name in vars(protocol) if not name.startswith("_"))
+def _checked(
+    spec: SystemSpec, made: Any, protocol: type[Any], what: str, more: Sequence[str] = ()
+) -> Any:
+    wanted = (*(name for name in vars(protocol) if not name.startswith("_")), *more)
     if missing := [name for name in wanted if not hasattr(made, name)]:
         raise InputError(
             f"the {what} {type(made).__name__} of the system {spec.name} (package {spec.package})"
@@ -87,7 +101,9 @@ def _all() -> Mapping[str, SystemSpec | str]:
                 f" {type(error).__name__}: {error}"
             )
             continue
-        if isinstance(spec, SystemSpec):
+        if isinstance(spec, SystemSpec) and (fault := _fault(spec)):
+            found[point.name] = f"the system {point.name!r} of the package {package} {fault}"
+        elif isinstance(spec, SystemSpec):
             found[point.name] = replace(spec, name=point.name, package=package)
         else:
             found[point.name] = (
@@ -95,3 +111,15 @@ def _all() -> Mapping[str, SystemSpec | str]:
                 f" which is a {type(spec).__name__}, not a SystemSpec"
             )
     return found
+
+
+def _fault(spec: SystemSpec) -> str | None:
+    """What keeps a row from being used, or None."""
+    settings: Any = spec.settings
+    if not (isinstance(settings, type) and issubclass(settings, BaseModel)):
+        return "has settings that are not a pydantic model"
+    try:
+        settings()
+    except ValidationError:
+        return "has settings without a default: give each field one"
+    return None

@@ -29,11 +29,12 @@ CAPABILITIES = {
 class SystemSpec:
     """A system: its name, what builds and loads it, its settings and what else it can do.
 
-    `settings` is the model of its own settings, the section `model`. `defaults` are settings that
-    it needs to be other than everybody's; presets and all else stand above them. `reads` are the
-    shared settings that it looks at, sections or single ones (`optimisation`, `task.tag_weight`),
-    `ignores` exceptions from these and from its own: what is not read changes no result, and is
-    refused on the command line.
+    `settings` is the model of its own settings, the section `model`, all of them with defaults.
+    `defaults` are settings that it needs to be other than everybody's; presets and all else stand
+    above them. `reads` are the shared settings that it looks at, sections or single ones
+    (`optimisation`, `task.tag_weight`), `ignores` exceptions from these and from its own: what is
+    not read changes no result, and is refused on the command line. A section of which nothing is
+    read has its defaults whatever the preset.
 
     `build(settings, labels, init_from)` gives a `System`; `init_from` is a model folder or None.
     `load(folder, description, device=..., threads=...)` gives a `Predictor`. `round_trip(labels)`
@@ -47,7 +48,7 @@ class SystemSpec:
     load: Implementation
     settings: type[BaseModel]
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    reads: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ("encoder", "sampling", "optimisation")
     ignores: tuple[str, ...] = ()
     round_trip: Callable[[Sequence[str]], Any] | None = None
     export: Implementation | None = None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import nn
 
@@ -35,18 +37,20 @@ def build(settings: Any, labels: tuple[str, ...], init_from: Path | None = None)
         spec = system_spec(settings.system)
         return TagSystem(create(settings.encoder, spec.name, labels, settings.model), settings)
     model = load(init_from)
-    if model.scheme.name != settings.system or not set(labels) <= set(model.scheme.labels):
+    if model.system != settings.system or not set(labels) <= set(model.scheme.labels):
         raise InputError(
-            f"is a {model.scheme.name} model for {', '.join(model.scheme.labels)}; this training"
+            f"is a {model.system} model for {', '.join(model.scheme.labels)}; this training"
             f" is for {', '.join(labels)} with the system {settings.system}",
             path=init_from,
         )
     if model.network != settings.model:
         raise InputError("was trained with different model settings", path=init_from)
-    return TagSystem(model, settings.model_copy(update={"optimisation": _kept_biases(settings)}))
+    return TagSystem(
+        model, settings.model_copy(update={"optimisation": _without_bias_init(settings)})
+    )
 
 
-def _kept_biases(settings: Any) -> Any:
+def _without_bias_init(settings: Any) -> Any:
     return settings.optimisation.model_copy(update={"bias_init": False})
 
 
@@ -140,6 +144,13 @@ class TagSystem:
         return saved_state(self.model)
 
 
+def _save_weights(weights: dict[str, torch.Tensor], path: Path) -> None:
+    try:
+        save_file(weights, path)
+    except SafetensorError as error:  # how it reports a disk that cannot be written
+        raise OSError(str(error)) from error
+
+
 def saved_state(model: Model) -> SavedState:
     """What a model folder holds of a model for PyTorch."""
     encoder = model.tagger.encoder.model
@@ -150,7 +161,7 @@ def saved_state(model: Model) -> SavedState:
         files={
             CONFIG: lambda path: path.write_bytes(config),
             TOKENIZER: lambda path: path.write_bytes(tokenizer),
-            WEIGHTS: lambda path: save_file(weights, path),
+            WEIGHTS: partial(_save_weights, weights),
         },
         state={"padding_id": model.padding_id},
     )

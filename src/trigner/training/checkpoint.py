@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from trigner.evaluation import Scores, score
-from trigner.inference import calibrate, load, with_temperature
+from trigner.inference import Extractor, calibrate, load, with_temperature
 from trigner.mentions import Document
 from trigner.model_folder import (
     Description,
@@ -41,7 +41,10 @@ class Checkpoint:
 
 def scored(folder: Path, dev: Sequence[Document], device: torch.device) -> Checkpoint:
     """The model in a folder, scored as whoever loads it would score it."""
-    extract = load(folder, device=str(device))
+    return _scored(folder, dev, load(folder, device=str(device)))
+
+
+def _scored(folder: Path, dev: Sequence[Document], extract: Extractor) -> Checkpoint:
     return Checkpoint(folder, read_description(folder), score(dev, list(extract.documents(dev))))
 
 
@@ -51,15 +54,15 @@ def finished(folder: Path, dev: Sequence[Document], device: torch.device) -> Che
     That is the temperature that fits its scores on dev, if it has one, and what it reaches there in
     full precision, whatever the epochs were scored in.
     """
-    checkpoint = scored(folder, dev, device)
+    extract = load(folder, device=str(device))
+    checkpoint = _scored(folder, dev, extract)
     description = checkpoint.description
     provenance = description.provenance
     on_dev = provenance.dev.model_copy(update={"scores": figures(checkpoint.scores)})
     update: dict[str, Any] = {"dev": on_dev}
     temperature = description.temperature
     if system_spec(description.system).calibration:
-        extract = with_temperature(load(folder, device=str(device)), 1.0)
-        found = calibrate(extract, dev)
+        found = calibrate(with_temperature(extract, 1.0), dev)
         temperature, update["calibration"] = found.temperature, asdict(found)
     described = description.model_copy(
         update={"temperature": temperature, "provenance": provenance.model_copy(update=update)}

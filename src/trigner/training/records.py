@@ -9,6 +9,7 @@ from typing import Any
 
 from trigner.atomic_files import write_text
 from trigner.errors import InputError
+from trigner.former_names import with_current_names
 
 RUN = "run.json"
 """Settings and data of a run, written before it starts: a resumption must agree with them."""
@@ -48,14 +49,28 @@ def record_to_resume(out: Path, run: Mapping[str, Any]) -> dict[str, Any]:
     if not path.is_file():
         raise InputError("contains no training to resume: omit --resume", path=out)
     before = read_record(path)
+    before["settings"] = with_current_names(before.get("settings") or {})
     others = {name: before.pop(name, None) for name in ("finished", "history", "reduced")}
     different = sorted(differences(before, run))
     if different:
+        if lacking := [name for name in different if not _has(before, name)]:
+            message = f"was started by a version of trigner without {', '.join(lacking)}"
+            raise InputError(f"{message}: resume it with that version, or start again", path=path)
         message = f"was started with different {', '.join(different)}; resume with the same"
         if "settings.preset" in different:
             message += f", --preset {before['settings']['preset']}"
         raise InputError(message, path=path)
     return {name: value for name, value in others.items() if value is not None}
+
+
+def _has(record: Mapping[str, Any], name: str) -> bool:
+    """Whether a record of a run says anything of a dotted setting; what is no setting it does."""
+    own: Any = record
+    for part in name.split(".") if name.startswith("settings.") else ():
+        if not isinstance(own, Mapping) or part not in own:
+            return False
+        own = own[part]
+    return True
 
 
 def finish_record(out: Path, history: Sequence[Mapping[str, float]]) -> None:

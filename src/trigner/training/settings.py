@@ -81,7 +81,7 @@ class OptimisationSettings(_Section):
         default="cells",
         description="what a batch's loss counts: as much as it has word pairs (words where a scheme"
         " scores words; anchors for triplets), so that each counts alike in the corpus; equal: the"
-        " mean over each batch, which weighs sentences by those beside them",
+        " mean over each batch, which weighs a sentence by the others in its batch",
     )
     encoder_lr: float = Field(
         default=1e-4, ge=0, description="learning rate of the pretrained encoder"
@@ -112,8 +112,8 @@ class OptimisationSettings(_Section):
     )
     precision: Literal["float32", "bfloat16"] = Field(
         default="float32",
-        description="bfloat16: mixed precision in training and in judging its epochs, faster where"
-        " the hardware has it",
+        description="bfloat16: mixed precision in training and in evaluating its epochs, faster"
+        " where the hardware has it",
     )
 
     @property
@@ -220,7 +220,7 @@ def resolve(
     if name not in PRESETS:
         raise InputError(f"unknown preset {name!r}; known are: {', '.join(PRESETS)}")
     given = _merged([from_file, *map(_assignment, assignments), named])
-    _refuse_former_names(given, file if from_file else None)
+    _refuse_former_names(_merged([common, given]), file if from_file else None)
     merged = _merged([inherited, PRESETS[name], common, given, {"preset": name}])
     spec = system_spec(str(merged.get("system", Settings.model_fields["system"].default)))
     without = {} if spec.triplets else {"triplets": {"weight": 0.0}}
@@ -230,6 +230,7 @@ def resolve(
     except ValidationError as error:
         message = "; ".join(_message(each, spec) for each in error.errors())
         raise InputError(f"settings: {message}", path=file) from error
+    settings = _without_unread(settings, spec)
     must_read = flat(given).keys() if own is None else own
     _refuse_idle(given, must_read, settings, spec, file if from_file else None)
     chosen = settings.model_dump(mode="json", include=set(inherited))
@@ -237,6 +238,17 @@ def resolve(
         message = f"was trained with different {', '.join(different)}: omit them and their preset"
         raise InputError(message, path=init_from)
     return settings
+
+
+def _without_unread(settings: Settings, spec: SystemSpec) -> Settings:
+    """Sections of which the system reads nothing, as by default: training looks at them too."""
+    read = {name.partition(".")[0] for name in spec.reads}
+    unread = {
+        name: type(getattr(settings, name))()
+        for name in ("task", "sampling", "optimisation")
+        if name not in read
+    }
+    return settings.model_copy(update=unread)
 
 
 def _refuse_former_names(given: Mapping[str, Any], file: Path | None) -> None:
@@ -289,10 +301,10 @@ def _message(error: Any, spec: SystemSpec) -> str:
     """One of pydantic's errors in words that name what there is."""
     name = ".".join(map(str, error["loc"]))
     if error["type"] == "extra_forbidden":
-        section: Any = settings_of(spec)()
+        section: Any = settings_of(spec)
         for part in error["loc"][:-1]:
-            section = getattr(section, str(part))
-        known = type(section).model_fields
+            section = section.model_fields[str(part)].annotation
+        known = section.model_fields
         alike = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
         hint = f"did you mean {alike[0]}?" if alike else f"known are: {', '.join(known)}"
         return f"{name}: unknown setting; {hint}"

@@ -162,4 +162,5 @@ SPEC = SystemSpec(
     build=build,
     load=load,
     settings=DictionarySettings,
+    reads=(),  # neither encoder nor batches: two runs that differ in those alone are one
 )
