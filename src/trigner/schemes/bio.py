@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from trigner.arrays import Integers, Scores
+from trigner.arrays import Integers, Logits
 from trigner.mentions import Mention
 from trigner.schemes.chain import chain, segments
 from trigner.schemes.grammar import Grammar
@@ -53,7 +53,7 @@ class Bio:
                 tags[words.start] = begin
         return Encoding(tags, tuple(m for m in mentions if m not in kept))
 
-    def decode(self, scores: Scores) -> Decoding:
+    def decode(self, scores: Logits) -> Decoding:
         """Mentions of the best well-formed tags; scores as in `marginals.marginals`."""
         return decode(self.grammar, scores, lambda tags: apart(self._read(tags)), limit=len(scores))
 

@@ -18,7 +18,7 @@ from trigner.prompting import SENTENCES, read_sentences, words_sha256
 from trigner.rendering import systems_page
 from trigner.studies.corpus import CorpusSplits
 from trigner.studies.results import CHOSEN_BY
-from trigner.studies.summary import RATES, Spread, System
+from trigner.studies.summary import RATES, Spread, SystemResults
 from trigner.text import segment
 
 _SentenceId = tuple[str, int]
@@ -67,7 +67,7 @@ class PromptedComparison:
 
 
 def compare_prompted(
-    corpus: CorpusSplits, systems: Sequence[System], folders: Sequence[Path]
+    corpus: CorpusSplits, systems: Sequence[SystemResults], folders: Sequence[Path]
 ) -> list[PromptedComparison]:
     """The variants in folders of `trigner prompt`, those with equal sentences and types together.
 
@@ -125,7 +125,7 @@ def _group(
     )
 
 
-def _of_seeds(corpus: CorpusSplits, system: System) -> dict[int, _Found]:
+def _of_seeds(corpus: CorpusSplits, system: SystemResults) -> dict[int, _Found]:
     """What each seed's model found, by sentence."""
     return {
         seed: {at: sentence.mentions for at, sentence in _sentences(kept.on(corpus.test)).items()}
