@@ -8,11 +8,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from trigner.arrays import Integers, Logits
+from trigner.arrays import Integers, Logits, Tags
 from trigner.mentions import Mention
 from trigner.schemes.chain import chain, segments
 from trigner.schemes.grammar import Grammar
-from trigner.schemes.scheme import Decoding, Encoding, TagGroup, Tags, TagSpace, check
+from trigner.schemes.scheme import Decoding, Encoding, TagGroup, TagSpace, check
 from trigner.schemes.sequence_decoding import apart, certain, decode
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from trigner.arrays import Integers, Logits
+from trigner.arrays import Integers, Logits, Tags
 from trigner.mentions import Mention
 from trigner.schemes.chain import Segment, chain, segments
 from trigner.schemes.grammar import Grammar
@@ -25,7 +25,7 @@ from trigner.schemes.merging import (
     pointed_to,
     words_of,
 )
-from trigner.schemes.scheme import Decoding, Encoding, TagGroup, Tags, TagSpace, Words, check
+from trigner.schemes.scheme import Decoding, Encoding, TagGroup, TagSpace, Words, check
 from trigner.schemes.sequence_decoding import apart, certain, decode
 
 PLAIN_OR_HEAD = ("", "H")

@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from trigner.arrays import Integers, Logits
+from trigner.arrays import Integers, Logits, Tags
 from trigner.mentions import Mention
 from trigner.schemes.corro_automaton import (
     CB,
@@ -31,7 +31,7 @@ from trigner.schemes.corro_automaton import (
     tag_of,
 )
 from trigner.schemes.grammar import Grammar
-from trigner.schemes.scheme import Decoding, Encoding, TagGroup, Tags, TagSpace, check
+from trigner.schemes.scheme import Decoding, Encoding, TagGroup, TagSpace, check
 from trigner.schemes.sequence_decoding import Product, certain, decode
 
 Painted = dict[int, int]

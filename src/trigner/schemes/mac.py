@@ -30,7 +30,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from trigner.arrays import Logits
+from trigner.arrays import Logits, Tags
 from trigner.mentions import Mention, ScoredMention
 from trigner.schemes import segment_graph
 from trigner.schemes.cliques import Effort
@@ -39,7 +39,6 @@ from trigner.schemes.scheme import (
     Decoding,
     Encoding,
     TagGroup,
-    Tags,
     TagSpace,
     check,
     log_probability,

@@ -31,7 +31,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from trigner.arrays import Logits
+from trigner.arrays import Logits, Tags
 from trigner.mentions import Mention, ScoredMention
 from trigner.schemes.paths import Links, best_paths
 from trigner.schemes.scheme import (
@@ -39,7 +39,6 @@ from trigner.schemes.scheme import (
     Decoding,
     Encoding,
     TagGroup,
-    Tags,
     TagSpace,
     check,
     log_probability,

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from trigner.arrays import Floats, Integers, Logits
+from trigner.arrays import Floats, Integers, Logits, Tags
 from trigner.mentions import Mention, ScoredMention
 from trigner.schemes.paths import Links, best_paths
-from trigner.schemes.scheme import Decoding, Encoding, TagGroup, Tags, TagSpace, check
+from trigner.schemes.scheme import Decoding, Encoding, TagGroup, TagSpace, check
 
 NONE, NNW, FIRST_THW = 0, 1, 2
 

@@ -88,8 +88,8 @@ def compare_prompted(
             asked.setdefault((types, tuple(sorted(found))), {})[name] = found
     trained = {system.name: _of_seeds(corpus, system) for system in systems}
     return [
-        _group(corpus.name, sentences, types, places, variants_found, trained)
-        for (types, places), variants_found in asked.items()
+        _group(corpus.name, sentences, types, ids, variants_found, trained)
+        for (types, ids), variants_found in asked.items()
     ]
 
 
@@ -97,7 +97,7 @@ def _group(
     corpus: str,
     sentences: Mapping[_SentenceId, Sentence],
     types: tuple[str, ...],
-    places: tuple[_SentenceId, ...],
+    ids: tuple[_SentenceId, ...],
     prompted: Mapping[str, _Found],
     trained: Mapping[str, Mapping[int, _Found]],
 ) -> PromptedComparison:
@@ -108,7 +108,7 @@ def _group(
                 sentences[at].words,
                 [mention for mention in found(at) if mention.label in types],
             )
-            for at in places
+            for at in ids
         )
 
     return PromptedComparison(
