@@ -28,5 +28,7 @@ def test_missing_packages_name_the_cure(monkeypatch):
         require_extra("train", "torch", "transformers")
 
 
-def test_installed_packages_are_fine():
+def test_installed_packages_are_not_named():
     require_extra("train", "json")
+    with pytest.raises(TrignerError, match=r"^this needs not_installed: "):
+        require_extra("train", "json", "not_installed")

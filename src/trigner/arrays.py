@@ -12,5 +12,5 @@ Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 Tags = NDArray[np.integer[Any]]
 """Indices of tags, in as few bytes as they need."""
-Scores = NDArray[np.floating[Any]]
+Logits = NDArray[np.floating[Any]]
 """What a network gives each tag, in any precision."""

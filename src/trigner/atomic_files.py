@@ -17,7 +17,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 @contextmanager
-def atomic_write(path: Path, *, keep: bool = False) -> Iterator[Callable[[str], None]]:
+def atomic_write(path: Path, *, keep: bool = False) -> Iterator[Callable[[str | bytes], None]]:
     """Write a file piece by piece: it gets its name when it is complete, never before.
 
     When something fails, what was written is removed, or with `keep` stays at `partial_of(path)`
@@ -27,10 +27,10 @@ def atomic_write(path: Path, *, keep: bool = False) -> Iterator[Callable[[str], 
     partial = partial_of(path)
     size = 0
 
-    def write(text: str) -> None:
+    def write(content: str | bytes) -> None:
         nonlocal size
         with _explained(path):
-            size += file.write(text.encode("utf-8"))
+            size += file.write(content.encode("utf-8") if isinstance(content, str) else content)
 
     with _explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -95,7 +95,7 @@ def test_a_shortened_word_that_two_windows_share_is_one(long_words):
 
 @pytest.mark.parametrize("limit", [0, 2])
 def test_an_encoder_without_room_for_words_is_refused(long_words, limit):
-    with pytest.raises(InputError, match=f"reads {limit} subwords at a time, .* 2 are needed"):
+    with pytest.raises(InputError, match=f"reads {limit} subwords at a time, .* already take 2"):
         windowing([sentence(3)], long_words, limit)
 
 

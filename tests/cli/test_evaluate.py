@@ -85,7 +85,7 @@ def test_annotations_in_no_window_are_told(run, model, tmp_path):
     path = tmp_path / "long.json"
     path.write_text(json.dumps([item]))
     result = run("evaluate", "--model", model, "--data", path)
-    assert "1 annotations lie whole in no window: they count as missed" in result.err
+    assert "1 annotations fit into no window: they count as missed" in result.err
 
 
 def test_the_first_sentences_may_be_left_out_of_the_counts(run, model, gold, tmp_path):

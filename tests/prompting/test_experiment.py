@@ -194,15 +194,15 @@ def test_mentions_stand_once_and_echoes_do_not():
 
 @given(st.lists(ANSWERS, min_size=2, max_size=2))
 def test_no_answer_ends_a_run(texts):
-    judged_as(texts)
+    assert_scored_and_saved(texts)
 
 
 @pytest.mark.parametrize("text", TERRIBLE, ids=lambda text: text[:60])
 def test_nothing_terrible_ends_a_run(text):
-    judged_as([text, text])
+    assert_scored_and_saved([text, text])
 
 
-def judged_as(texts):
+def assert_scored_and_saved(texts):
     """Answers through alignment, scores and failures into the file of sentences."""
     task = prepare_task(DATA, ADR)
     requests = build_requests(task, VARIANTS[0], "m")

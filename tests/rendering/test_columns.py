@@ -60,12 +60,12 @@ def test_lines_break_at_blanks_and_between_wide_characters():
 def test_columns_are_those_of_the_terminal(text):
     columns = columns_of(text)
     shown = "".join(columns.cells)
-    assert cell_len(shown) == columns.places[-1] == columns.starts[-1]
+    assert cell_len(shown) == columns.positions[-1] == columns.starts[-1]
     assert len(columns.starts) == len(text) + 1
     assert all(a <= b for a, b in pairwise(columns.starts))
     assert all(
         cell_len(c) == b - a
-        for c, (a, b) in zip(columns.cells, pairwise(columns.places), strict=True)
+        for c, (a, b) in zip(columns.cells, pairwise(columns.positions), strict=True)
     )
     assert not [c for c in shown if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")]
     assert not set(shown) & set(
@@ -78,7 +78,7 @@ def test_lines_are_the_text_and_fit(text, width):
     columns = columns_of(text)
     lines = list(columns.lines(width))
     assert lines[0][0] == 0
-    assert lines[-1][1] == columns.places[-1]
+    assert lines[-1][1] == columns.positions[-1]
     assert all(a[1] == b[0] for a, b in pairwise(lines))
     assert "".join(columns.shown(*line) for line in lines) == "".join(columns.cells)
     for first, last in lines:
@@ -93,4 +93,4 @@ def test_a_range_of_characters_has_columns(text, data):
     end = data.draw(st.integers(start + 1, len(text)))
     first, last = columns.span((start, end))
     assert 0 <= first < last
-    assert last <= max(columns.places[-1], 1)
+    assert last <= max(columns.positions[-1], 1)

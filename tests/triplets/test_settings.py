@@ -27,11 +27,6 @@ def test_defaults_are_clean():
     assert TripletSettings() == CLEAN
 
 
-def test_without_weight_no_candidates_are_made():
-    assert TripletSettings(weight=0).candidates is None
-    assert CLEAN.candidates == CLEAN
-
-
 def test_other_names_of_sources_and_selections():
     assert TripletSettings(source="grid", selection="sn-hn").source == "pair_states"
     with pytest.raises(ValidationError, match="known are: hn, sn, ce, nc, sn-hn, hard-negative"):

@@ -16,7 +16,7 @@ from trigner.mentions import Mention, Sentence
 class Example:
     """A window of words of one sentence, nearly always the whole sentence.
 
-    `sentence` is the sentence's place among those given; `mentions` count words from the window's
+    `sentence` is the sentence's index among those given; `mentions` count words from the window's
     start. `length` is the number of words, special words not included.
     """
 
@@ -45,7 +45,7 @@ class Example:
 class Prepared:
     """Inputs of a system and, with their sentence's index, the mentions that cannot come back.
 
-    Those lie whole in no input. `windowed` counts the sentences that became several inputs,
+    Those fit into no input. `windowed` counts the sentences that became several inputs,
     `truncated` the words of which the encoder sees only the first subwords.
     """
 
@@ -61,48 +61,48 @@ def windowing(
     """Examples of at most `max_subwords` subwords, special words and the tokenizer's own included.
 
     A word that alone has more is represented by its first subwords. Raises InputError when there is
-    no room for words.
+    no subword left for words.
     """
-    room = max_subwords - tokenizer.overhead
-    if room < 1:
+    limit = max_subwords - tokenizer.overhead
+    if limit < 1:
         raise InputError(
             f"the encoder reads {max_subwords} subwords at a time, but special tokens"
             f" already take {tokenizer.overhead}"
         )
-    most = min(room, MAX_SUBWORDS_PER_WORD)
+    most = min(limit, MAX_SUBWORDS_PER_WORD)
     whole = tokenizer([s.words for s in sentences], most=most)
     examples: list[Example] = []
     lost: list[tuple[int, Mention]] = []
     windowed = 0
-    for place, (sentence, subwords) in enumerate(zip(sentences, whole, strict=True)):
+    for index, (sentence, subwords) in enumerate(zip(sentences, whole, strict=True)):
         length = len(sentence.words)
         if len(subwords.ids) <= max_subwords:
             window = Window(0, length, 0, length)
-            examples.append(Example(place, window, subwords, sentence.mentions))
+            examples.append(Example(index, window, subwords, sentence.mentions))
             continue
         windowed += 1
-        parts = _parts(place, sentence, subwords, tokenizer, room)
+        parts = _parts(index, sentence, subwords, tokenizer, limit)
         examples += parts
         held = {m for part in parts for own in part.mentions if (m := part.in_sentence(own))}
-        lost += [(place, mention) for mention in sentence.mentions if mention not in held]
+        lost += [(index, mention) for mention in sentence.mentions if mention not in held]
     truncated = sum(subwords.truncated for subwords in whole)
     return Prepared(tuple(examples), tuple(lost), windowed, truncated)
 
 
 def _parts(
-    place: int,
+    index: int,
     sentence: Sentence,
     subwords: SentenceSubwords,
     tokenizer: SubwordTokenizer,
-    room: int,
+    limit: int,
 ) -> list[Example]:
     own = subwords.word_subwords[len(tokenizer.special_words) :]
     counts = (own >= 0).sum(axis=1).tolist()
-    spans = windows(counts, room)
-    most = min(room, MAX_SUBWORDS_PER_WORD)
+    spans = windows(counts, limit)
+    most = min(limit, MAX_SUBWORDS_PER_WORD)
     cuts = tokenizer([sentence.words[w.start : w.stop] for w in spans], most=most)
     return [
-        Example(place, window, subword, tuple(_within(window, sentence.mentions)))
+        Example(index, window, subword, tuple(_within(window, sentence.mentions)))
         for window, subword in zip(spans, cuts, strict=True)
     ]
 

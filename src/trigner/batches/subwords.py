@@ -78,16 +78,16 @@ def readable(words: Sequence[str]) -> list[str]:
 def _aligned(encoding: Encoding, length: int, most: int) -> SentenceSubwords:
     ids = np.array(encoding.ids, dtype=np.int64)
     owners = np.array([-1 if w is None else w for w in encoding.word_ids], dtype=np.int64)
-    # A word's subwords stand side by side: a subword's place in its word is its distance from the
+    # A word's subwords stand side by side: a subword's index in its word is its distance from the
     # first subword that has the same owner.
     runs = np.flatnonzero(np.diff(owners, prepend=-2))
-    places = np.arange(len(ids)) - np.repeat(runs, np.diff(runs, append=len(ids)))
-    places[owners < 0] = 0
-    seen = places < most
+    indices = np.arange(len(ids)) - np.repeat(runs, np.diff(runs, append=len(ids)))
+    indices[owners < 0] = 0
+    seen = indices < most
     truncated = len(np.unique(owners[~seen]))
-    ids, owners, places = ids[seen], owners[seen], places[seen]
+    ids, owners, indices = ids[seen], owners[seen], indices[seen]
     positions = np.flatnonzero(owners >= 0)
-    width = int(places.max(initial=0)) + 1
+    width = int(indices.max(initial=0)) + 1
     word_subwords = np.full((length, width), -1, dtype=np.int64)
-    word_subwords[owners[positions], places[positions]] = positions
+    word_subwords[owners[positions], indices[positions]] = positions
     return SentenceSubwords(ids, word_subwords, truncated)

@@ -79,7 +79,7 @@ def evaluate(
     found = list(without_first(found, skip_first))
     note(run.statistics.notices())
     if run.statistics.windowed and (beyond := extract.beyond_windows(documents)):
-        note([f"{beyond} annotations lie whole in no window: they count as missed"])
+        note([f"{beyond} annotations fit into no window: they count as missed"])
     if wanted is not None:
         found = list(with_types(found, wanted))
     settings = read_description(model).provenance.settings

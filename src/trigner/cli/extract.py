@@ -125,7 +125,7 @@ def _write(
     """
     handed = Counted(found)
     try:
-        with closing(found):  # a bar goes before anything is told
+        with closing(found):  # a bar goes before anything is reported
             return _written(handed, inputs, format, out)
     except BrokenPipeError:
         raise  # whoever read it has gone: there is nobody to tell

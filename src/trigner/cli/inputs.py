@@ -62,7 +62,7 @@ def inputs(
     """The documents that arguments name, files checked; `lines` is for standard input.
 
     What is known before the work goes through `check`, as documents without text. Raises InputError
-    for what is no text and no file, for files that cannot be trusted and ids that occur twice.
+    for arguments that are neither text nor file, for untrusted files and for duplicate ids.
     """
     parts = tuple(
         _part(argument, number, format=format, skip_bad=skip_bad, lines=lines)
@@ -179,10 +179,10 @@ def _different(documents: Iterable[Document]) -> Iterator[Document]:
 
 
 def _exists(argument: str) -> bool:
-    # An empty text is no name for the folder one is in.
+    # Path("") would be the current folder.
     try:
         return argument != "" and Path(argument).exists()
-    except (OSError, ValueError):  # no name of a file: too long, or with a null character
+    except (OSError, ValueError):  # not a valid file name: too long, or with a null character
         return False
 
 

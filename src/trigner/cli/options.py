@@ -137,7 +137,7 @@ def load_extractor(model: Path, *, device: str, batch_size: int, threshold: str 
 def thresholds(option: str, labels: Collection[str]) -> tuple[float, dict[str, float]]:
     """`--threshold` as the one for all types and those of single ones.
 
-    Raises InputError for what is no number in [0, 1] and for labels that the model does not have.
+    Raises InputError for values outside [0, 1] and for labels that the model does not have.
     """
     of_all, of_label = 0.0, {}
     for part in comma_list(option) or ():

@@ -68,7 +68,7 @@ def train(
         ),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with an interrupted training in --out.")
+        bool, typer.Option("--resume", help="Continue an interrupted training in --out.")
     ] = False,
     seed: Annotated[int | None, typer.Option("--seed", help="Seed of everything random.")] = None,
     device: Device = "auto",
@@ -135,7 +135,7 @@ def train(
             report_to=comma_list(report_to) or (),
         )
     except KeyboardInterrupt:
-        note(["go on later with the same command and --resume"])
+        note(["continue with the same command and --resume"])
         raise
     if not trained.best.scores.overall.predicted:
         note(

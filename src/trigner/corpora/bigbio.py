@@ -1,6 +1,6 @@
 """BigBio's knowledge-base JSON: documents of passages, entities with lists of offsets.
 
-Everything that is no entity (passages, events, relations, normalisation) is kept and written back.
+Everything else (passages, events, relations, normalisation) is kept and written back.
 Offsets count in the document, whose text is its passages' texts placed at their offsets.
 """
 

@@ -109,7 +109,7 @@ def _check_characters(value: Any, path: Path, line: int) -> None:
 
 
 def peek(path: Path, size: int = 65_536) -> str:
-    """The beginning of a file, to recognise its format by; what is no UTF-8 is replaced."""
+    """The beginning of a file, to recognise its format by; bytes not in UTF-8 are replaced."""
     with path.open("rb") as file:
         return file.read(size).decode("utf-8", errors="replace").removeprefix("\ufeff")
 

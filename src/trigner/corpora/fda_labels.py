@@ -174,7 +174,7 @@ def _extras(label: Element, sections: dict[str, Element]) -> dict[str, list[Extr
     """Relations with the section of their first argument; what is on the whole label, with the
     first section."""
     first = next(iter(sections))
-    place = {
+    section_of = {
         mention.attributes.get("id"): mention.attributes.get("section", first)
         for mention in _inside(label, "Mentions", "Mention")
     }
@@ -183,7 +183,7 @@ def _extras(label: Element, sections: dict[str, Element]) -> dict[str, list[Extr
         if group.tag in {"Text", "Mentions"}:
             continue
         for child in group.children:
-            number = place.get(child.attributes.get("arg1"), first)
+            number = section_of.get(child.attributes.get("arg1"), first)
             extras[number if number in extras else first].append(Extra(NAME, child.written()))
     return extras
 

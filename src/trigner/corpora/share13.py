@@ -38,7 +38,7 @@ PUBLISHED: Mapping[str | None, Counts] = {
 # More digits than any text needs, and fewer than Python refuses to read.
 _NUMBER = r"[0-9]{1,18}"
 
-# What is no entity and yet content: codes (CUI) and the links to them.
+# Content that is not an entity: codes (CUI) and the links to them.
 _KEPT = {"classMention", "stringSlotMention", "booleanSlotMention", "complexSlotMention"}
 
 

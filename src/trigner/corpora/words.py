@@ -124,12 +124,12 @@ def _with_repetitions(document: Document, segmentation: Segmentation) -> list[li
         for entity in reached:
             found[0] += segment(replace(document, entities=(entity,))).sentences[0].mentions
         return found
-    places = {
+    by_key = {
         document.key(entity_of(document, sentence, mention)): (number, mention)
         for number, sentence in enumerate(sentences)
         for mention in sentence.mentions
     }
     for entity in reached:
-        number, mention = places[document.key(entity)]
+        number, mention = by_key[document.key(entity)]
         found[number].append(mention)
     return found

@@ -217,10 +217,10 @@ def _check_text(predicted: Document, gold_by_id: Mapping[str, Document]) -> None
         return
     pairs = zip(gold.text, predicted.text, strict=False)
     shorter = min(len(gold.text), len(predicted.text))
-    place = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
+    position = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
     raise InputError(
         f"the predicted document {predicted.id!r} has a different text in gold: "
-        f"the texts differ from character {place} on"
+        f"the texts differ from character {position} on"
     )
 
 

@@ -58,10 +58,10 @@ def _curve(pairs: Sequence[tuple[float, bool]], gold: int) -> Curve:
     ordered = sorted(pairs)
     right, predicted = sum(ok for _, ok in ordered), len(ordered)
     points = [(0.0, Score(correct=right, predicted=predicted, gold=gold))]
-    for place, (score, ok) in enumerate(ordered):
+    for index, (score, ok) in enumerate(ordered):
         if score > points[-1][0]:
             points.append((score, Score(correct=right, predicted=predicted, gold=gold)))
-        right, predicted = right - ok, len(ordered) - place - 1
+        right, predicted = right - ok, len(ordered) - index - 1
     return Curve(tuple(points))
 
 

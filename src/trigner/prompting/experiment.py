@@ -47,7 +47,7 @@ class VariantResult:
     """The result of one variant.
 
     `predicted` and `scores` are by repair; `by_text` compares only the texts of entities, wherever
-    they occur, and is no exact match. `sentences` are the single results, in order; they and
+    they occur, and is not an exact match. `sentences` are the single results, in order; they and
     `failures` use the predictions with repair `text`.
     """
 

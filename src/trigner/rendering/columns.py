@@ -35,26 +35,26 @@ def runs_right_to_left(text: str) -> bool:
 class Columns:
     """A text on one endless line.
 
-    `cells` are what is shown, each a character with the marks that combine with it; `places` are
+    `cells` are what is shown, each a character with the marks that combine with it; `positions` are
     their columns. `starts[i]` is the column of the text's character `i`; combining marks have that
-    of the cell after theirs. `places` and `starts` end with the width of the whole.
+    of the cell after theirs. `positions` and `starts` end with the width of the whole.
     """
 
     cells: tuple[str, ...]
-    places: tuple[int, ...]
+    positions: tuple[int, ...]
     starts: tuple[int, ...]
 
     def span(self, fragment: Fragment) -> Fragment:
         """Columns of a range of characters: whole cells, at least one where there are any."""
         start, end = self.starts[fragment[0]], self.starts[fragment[1]]
         if start == end:  # only marks of the cell before, or characters that are not shown
-            start = self.places[max(bisect_left(self.places, start) - 1, 0)]
+            start = self.positions[max(bisect_left(self.positions, start) - 1, 0)]
             end = max(end, start + 1)
         return start, end
 
     def shown(self, first: int, last: int) -> str:
         """What stands in the columns `[first, last)`."""
-        begin, end = bisect_left(self.places, first), bisect_left(self.places, last)
+        begin, end = bisect_left(self.positions, first), bisect_left(self.positions, last)
         return "".join(self.cells[begin:end])
 
     def lines(self, width: int) -> Iterator[tuple[int, int]]:
@@ -66,32 +66,32 @@ class Columns:
         while True:
             last = self._line_end(first, width)
             yield first, last
-            if last >= self.places[-1]:
+            if last >= self.positions[-1]:
                 return
             first = last
 
     def _line_end(self, first: int, width: int) -> int:
-        if self.places[-1] - first <= width:
-            return self.places[-1]
+        if self.positions[-1] - first <= width:
+            return self.positions[-1]
         # The first cell that does not fit; never the line's first one.
-        over = bisect_left(self.places, first + width + 1) - 1
+        over = bisect_left(self.positions, first + width + 1) - 1
         if self.cells[over] == " ":
-            return self.places[over + 1]
-        begin = bisect_left(self.places, first)
+            return self.positions[over + 1]
+        begin = bisect_left(self.positions, first)
         for cell in range(over, begin, -1):
             # Scripts of wide characters have no blanks: a line may end at any of them.
             if self.cells[cell - 1] == " " or self._is_wide(cell) or self._is_wide(cell - 1):
-                return self.places[cell]
-        return self.places[over]
+                return self.positions[cell]
+        return self.positions[over]
 
     def _is_wide(self, cell: int) -> bool:
-        return self.places[cell + 1] - self.places[cell] == 2
+        return self.positions[cell + 1] - self.positions[cell] == 2
 
 
 def columns_of(text: str) -> Columns:
     """The cells of a text; white space of any kind and length, line breaks too, is one blank."""
     cells: list[str] = []
-    places: list[int] = []
+    positions: list[int] = []
     starts: list[int] = []
     column = 0
     for character in text:
@@ -104,13 +104,13 @@ def columns_of(text: str) -> Columns:
             shown, width = _CARRIER + shown, 1
         if width:
             cells.append(shown)
-            places.append(column)
+            positions.append(column)
             column += width
         elif shown:
             cells[-1] += shown
     if text and not cells:
-        cells, places, column = [_UNKNOWN], [0], 1
-    return Columns(tuple(cells), (*places, column), (*starts, column))
+        cells, positions, column = [_UNKNOWN], [0], 1
+    return Columns(tuple(cells), (*positions, column), (*starts, column))
 
 
 def _shown(character: str) -> str:

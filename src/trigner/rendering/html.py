@@ -1,7 +1,7 @@
 """Documents and comparisons as self-contained HTML files: nothing is loaded, text stays text.
 
-What is shown travels as JSON in a data block. The styles and scripts of this room are inlined, and
-the page's content security policy lets nothing but exactly them run.
+What is shown travels as JSON in a data block. The styles and scripts of this package are inlined,
+and the page's content security policy lets nothing but exactly them run.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def html_page(
 
 
 def asset(name: str) -> str:
-    """A static file of this room, such as `entities.js`."""
+    """A static file of this package, such as `entities.js`."""
     return files("trigner.rendering").joinpath(name).read_text("utf-8")
 
 

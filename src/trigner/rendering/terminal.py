@@ -127,13 +127,13 @@ def _name_width(entities: Sequence[Entity]) -> int:
 def _name(entity: Entity, width: int, colours: Colours) -> Text:
     """A label and its score in exactly `width` columns; the label is cut where it must be."""
     score = _score(entity)
-    room = width - (len(score) + 1 if score else 0)
+    available = width - (len(score) + 1 if score else 0)
     label = printable(entity.label)
-    if cell_len(label) > room:
-        while label and cell_len(label) > room - 1:
+    if cell_len(label) > available:
+        while label and cell_len(label) > available - 1:
             label = label[:-1]
         label += "…"
-    label += " " * (room - cell_len(label))
+    label += " " * (available - cell_len(label))
     name = Text(label, style=colours.of(entity.label))
     return name.append(f" {score}", style="dim") if score else name
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trigner.arrays import Booleans, Floats, Integers, Scores
+from trigner.arrays import Booleans, Floats, Integers, Logits
 
 _NOWHERE = -1
 _LOWEST = float(np.finfo(np.float64).min)
@@ -110,13 +110,13 @@ class Automaton:
                 return False
         return state in self.finals
 
-    def arc_scores(self, scores: Scores) -> Floats:
+    def arc_scores(self, scores: Logits) -> Floats:
         """`[..., L, A]` from the scores of tags `[..., L, C]` or of arcs."""
         if scores.shape[-1] == len(self.arcs):
             return scores.astype(np.float64)
         return scores[..., self.arc_tags].astype(np.float64)
 
-    def best(self, scores: Scores) -> Path:
+    def best(self, scores: Logits) -> Path:
         """The well-formed sequence with the highest score (Viterbi).
 
         Ties are broken from the last word backwards: the first tag, then the first state before
@@ -144,7 +144,7 @@ class Automaton:
             tags[word], state = self.arc_tags[arc], self.sources[arc]
         return Path(tags, total)
 
-    def _each_alone(self, scores: Scores) -> Path | None:
+    def _each_alone(self, scores: Logits) -> Path | None:
         """The best tag of each word, if together they are well-formed: no sequence is better.
 
         None also where a word has several best tags, or arcs have weights of their own.
@@ -157,7 +157,7 @@ class Automaton:
             return None
         return Path(tags.astype(np.int64), float(sum(best.tolist())))
 
-    def distribution(self, scores: Scores) -> Distribution:
+    def distribution(self, scores: Logits) -> Distribution:
         """Well-formed sequences, each with a probability proportional to `exp(score)`."""
         own = self.arc_scores(scores)
         largest = own.max(axis=1, initial=_LOWEST)
@@ -177,11 +177,11 @@ class Automaton:
         arcs[:, leaving] = ways
         return Distribution(self, arcs[:, :-1], float(after[self.start] + largest.sum()))
 
-    def log_partition(self, scores: Scores) -> float:
+    def log_partition(self, scores: Logits) -> float:
         """Logarithm of the sum of `exp(score)` over all well-formed sequences."""
         return self.distribution(scores).log_partition
 
-    def marginals(self, scores: Scores) -> Floats:
+    def marginals(self, scores: Logits) -> Floats:
         """Marginal probability of each tag at each word, `[L, C]`, `C` up to the last tag read."""
         return self.distribution(scores).marginals
 

@@ -8,11 +8,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from trigner.arrays import Integers, Scores
+from trigner.arrays import Integers, Logits, Tags
 from trigner.mentions import Mention
 from trigner.schemes.chain import chain, segments
 from trigner.schemes.grammar import Grammar
-from trigner.schemes.scheme import Decoding, Encoding, TagGroup, Tags, TagSpace, check
+from trigner.schemes.scheme import Decoding, Encoding, TagGroup, TagSpace, check
 from trigner.schemes.sequence_decoding import apart, certain, decode
 
 
@@ -53,7 +53,7 @@ class Bio:
                 tags[words.start] = begin
         return Encoding(tags, tuple(m for m in mentions if m not in kept))
 
-    def decode(self, scores: Scores) -> Decoding:
+    def decode(self, scores: Logits) -> Decoding:
         """Mentions of the best well-formed tags; scores as in `marginals.marginals`."""
         return decode(self.grammar, scores, lambda tags: apart(self._read(tags)), limit=len(scores))
 

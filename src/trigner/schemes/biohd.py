@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from trigner.arrays import Integers, Scores
+from trigner.arrays import Integers, Logits, Tags
 from trigner.mentions import Mention
 from trigner.schemes.chain import Segment, chain, segments
 from trigner.schemes.grammar import Grammar
@@ -25,7 +25,7 @@ from trigner.schemes.merging import (
     pointed_to,
     words_of,
 )
-from trigner.schemes.scheme import Decoding, Encoding, TagGroup, Tags, TagSpace, Words, check
+from trigner.schemes.scheme import Decoding, Encoding, TagGroup, TagSpace, Words, check
 from trigner.schemes.sequence_decoding import apart, certain, decode
 
 PLAIN_OR_HEAD = ("", "H")
@@ -65,7 +65,7 @@ class Biohd:
         """
         return _encode(self, mentions, length, lambda pieces, words: [p.kind for p in pieces])
 
-    def decode(self, scores: Scores) -> Decoding:
+    def decode(self, scores: Logits) -> Decoding:
         """Mentions of the best well-formed tags; scores as in `marginals.marginals`."""
         return decode(
             self.grammar, scores, lambda tags: apart(self.read(tags)), limit=self.max_mentions
@@ -116,7 +116,7 @@ class Biohd1234:
 
         return _encode(self, mentions, length, kinds)
 
-    def decode(self, scores: Scores) -> Decoding:
+    def decode(self, scores: Logits) -> Decoding:
         """Mentions of the best well-formed tags; scores as in `marginals.marginals`."""
         return decode(
             self.grammar, scores, lambda tags: apart(self.read(tags)), limit=self.max_mentions

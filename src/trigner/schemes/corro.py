@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from trigner.arrays import Integers, Scores
+from trigner.arrays import Integers, Logits, Tags
 from trigner.mentions import Mention
 from trigner.schemes.corro_automaton import (
     CB,
@@ -31,7 +31,7 @@ from trigner.schemes.corro_automaton import (
     tag_of,
 )
 from trigner.schemes.grammar import Grammar
-from trigner.schemes.scheme import Decoding, Encoding, TagGroup, Tags, TagSpace, check
+from trigner.schemes.scheme import Decoding, Encoding, TagGroup, TagSpace, check
 from trigner.schemes.sequence_decoding import Product, certain, decode
 
 Painted = dict[int, int]
@@ -83,7 +83,7 @@ class Corro:
                     tags[word] = tag_of(self.labels.index(label), kind)
         return Encoding(tags, tuple(mention for mention in mentions if mention not in kept))
 
-    def decode(self, scores: Scores) -> Decoding:
+    def decode(self, scores: Logits) -> Decoding:
         """Mentions of the best well-formed tags; scores as in `marginals.marginals`.
 
         The score of a discontinuous mention is its marginal probability.

@@ -30,7 +30,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from trigner.arrays import Scores
+from trigner.arrays import Logits, Tags
 from trigner.mentions import Mention, ScoredMention
 from trigner.schemes import segment_graph
 from trigner.schemes.cliques import Effort
@@ -39,7 +39,6 @@ from trigner.schemes.scheme import (
     Decoding,
     Encoding,
     TagGroup,
-    Tags,
     TagSpace,
     check,
     log_probability,
@@ -118,7 +117,7 @@ class Mac:
         back = {scored.mention for scored in self.decode_tags(tags).mentions}
         return Encoding(tags, tuple(m for m in mentions if m not in back))
 
-    def decode(self, scores: Scores) -> Decoding:
+    def decode(self, scores: Logits) -> Decoding:
         """Mentions from scores `[L, L, C]`."""
         found: list[ScoredMention] = []
         complete = True
@@ -136,14 +135,14 @@ class Mac:
         """Mentions from tags `[L, L, C]`, each with score 1."""
         return self.decode(np.where(tags > 0, np.inf, -np.inf))
 
-    def evidence(self, mentions: Sequence[Mention], scores: Scores) -> list[tuple[Cell, ...]]:
+    def evidence(self, mentions: Sequence[Mention], scores: Logits) -> list[tuple[Cell, ...]]:
         """As `Explaining.evidence`."""
         found = dict(self._by_label(scores))
         return [
             self._evidence_of(found[m.label].by_words[m.words], m.label, scores) for m in mentions
         ]
 
-    def _evidence_of(self, clique: Clique, label: str, scores: Scores) -> tuple[Cell, ...]:
+    def _evidence_of(self, clique: Clique, label: str, scores: Logits) -> tuple[Cell, ...]:
         tag = self._tag_indices(self.labels.index(label))
         cells = [
             (a, b, max((tag[k] for k in NODES), key=lambda t: scores[a, b, t]))
@@ -154,7 +153,7 @@ class Mac:
             cells += max(orders, key=lambda order: _weight([scores[cell] for cell in order]))
         return (*cells, *(() if clique.around is None else ((*clique.around, tag["BOUND"]),)))
 
-    def _by_label(self, scores: Scores) -> Iterator[tuple[str, Cliques]]:
+    def _by_label(self, scores: Logits) -> Iterator[tuple[str, Cliques]]:
         """The cliques of each label; effort that one search leaves is shared by the next."""
         left = self.max_effort
         for number, label in enumerate(self.labels):
@@ -163,7 +162,7 @@ class Mac:
             yield label, self._found(scores, number, effort)
             left += effort.left
 
-    def _found(self, scores: Scores, number: int, effort: Effort) -> Cliques:
+    def _found(self, scores: Logits, number: int, effort: Effort) -> Cliques:
         tag = self._tag_indices(number)
         return segment_graph.mentions(
             np.max([scores[:, :, tag[kind]] for kind in NODES], axis=0),

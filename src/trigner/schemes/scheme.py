@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trigner.arrays import Floats, Scores
+from trigner.arrays import Floats, Logits, Tags
 from trigner.mentions import Mention, ScoredMention
 
-Tags = NDArray[np.integer[Any]]
 Words = tuple[int, ...]
 Cell = tuple[int, int, int]
 """Row, column and tag of a grid."""
@@ -109,7 +107,7 @@ class Scheme(Protocol):
         """
         ...
 
-    def decode(self, scores: Scores) -> Decoding:
+    def decode(self, scores: Logits) -> Decoding:
         """Mentions from the (unnormalised) scores of one sentence, without padding."""
         ...
 
@@ -122,7 +120,7 @@ class Scheme(Protocol):
 class Explaining(Protocol):
     """A scheme whose mentions' scores are not the product over the cells that encode them."""
 
-    def evidence(self, mentions: Sequence[Mention], scores: Scores) -> list[tuple[Cell, ...]]:
+    def evidence(self, mentions: Sequence[Mention], scores: Logits) -> list[tuple[Cell, ...]]:
         """For each mention the cells of `scores [L, L, C]` whose probabilities, multiplied, are its
         score.
 
@@ -140,7 +138,7 @@ def check(mentions: Sequence[Mention], labels: tuple[str, ...], length: int) -> 
             raise ValueError(f"unknown label {mention.label!r}")
 
 
-def log_probability(scores: Scores) -> Floats:
+def log_probability(scores: Logits) -> Floats:
     """Log-probabilities of tags of a multi-label grid: logarithms of the logistic function."""
     result: Floats = -np.logaddexp(0, -scores.astype(np.float64))
     return result

@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from trigner.arrays import Booleans, Floats, Integers, Scores
+from trigner.arrays import Booleans, Floats, Integers, Logits
 from trigner.schemes.cliques import Effort, maximal_cliques, members
 from trigner.schemes.scheme import Words, log_probability
 
@@ -58,12 +58,12 @@ class Bounds:
 class LinkScores:
     """Logits of the links of one type, `[L, L]` each; start to end only in the full version."""
 
-    starts: Scores
-    ends: Scores
-    start_to_end: Scores | None = None
-    end_to_start: Scores | None = None
+    starts: Logits
+    ends: Logits
+    start_to_end: Logits | None = None
+    end_to_start: Logits | None = None
 
-    def between(self, starts: Integers, ends: Integers) -> list[Scores]:
+    def between(self, starts: Integers, ends: Integers) -> list[Logits]:
         """Logits `[N, N]` of each kind of link from each of N spans to each."""
         kinds = [(self.starts, starts, starts), (self.ends, ends, ends)]
         if self.start_to_end is not None and self.end_to_start is not None:
@@ -80,7 +80,7 @@ def _on_either_axis(cells: Booleans) -> Booleans:
     return words
 
 
-def mentions(segments: Scores, links: LinkScores, around: Scores | None, bounds: Bounds) -> Cliques:
+def mentions(segments: Logits, links: LinkScores, around: Logits | None, bounds: Bounds) -> Cliques:
     """Mentions of one type from logits `[L, L]` of segments, links, and spans of whole mentions.
 
     Without `around` every maximal clique is a mention; with it only those within such a span that
@@ -107,7 +107,7 @@ Spans = tuple[Integers, Integers, Floats]
 """Rows, columns and log-probabilities of spans, `[N]` each."""
 
 
-def _above_zero(logits: Scores) -> Spans:
+def _above_zero(logits: Logits) -> Spans:
     """Spans on or above the diagonal whose logit is above 0."""
     rows, columns = np.nonzero(logits > 0)
     upper = rows <= columns
@@ -127,7 +127,7 @@ def _keep(found: dict[Words, Clique], clique: Clique) -> None:
         found[words] = clique
 
 
-def _alone(spans: Spans, isolated: Booleans, around: Scores | None) -> Spans:
+def _alone(spans: Spans, isolated: Booleans, around: Logits | None) -> Spans:
     """Segments that are mentions by themselves: those in `around`, or those without edges."""
     rows, columns, weights = spans
     if around is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trigner.arrays import Floats, Integers, Scores
+from trigner.arrays import Floats, Integers, Logits
 from trigner.mentions import Mention, ScoredMention
 from trigner.schemes.grammar import Grammar
 from trigner.schemes.marginals import marginals
@@ -49,7 +49,7 @@ def apart(mentions: Iterable[Mention]) -> list[Product]:
 
 def decode(
     grammar: Grammar,
-    scores: Scores,
+    scores: Logits,
     read: Callable[[Integers], Sequence[Product]],
     *,
     limit: int,

@@ -31,7 +31,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from trigner.arrays import Scores
+from trigner.arrays import Logits, Tags
 from trigner.mentions import Mention, ScoredMention
 from trigner.schemes.paths import Links, best_paths
 from trigner.schemes.scheme import (
@@ -39,7 +39,6 @@ from trigner.schemes.scheme import (
     Decoding,
     Encoding,
     TagGroup,
-    Tags,
     TagSpace,
     check,
     log_probability,
@@ -106,7 +105,7 @@ class Toe:
                 tags[last, first, seg_next] = 1
         return Encoding(tags)
 
-    def decode(self, scores: Scores) -> Decoding:
+    def decode(self, scores: Logits) -> Decoding:
         """Mentions from scores `[L, L, C]`; a tag is set where its score is above 0.
 
         The two tags of a link say the same thing twice, and so do those of head and tail. A link
@@ -146,11 +145,11 @@ class Toe:
         """Mentions from tags `[L, L, C]`, each with score 1."""
         return self.decode(np.where(tags > 0, np.inf, -np.inf))
 
-    def evidence(self, mentions: Sequence[Mention], scores: Scores) -> list[tuple[Cell, ...]]:
+    def evidence(self, mentions: Sequence[Mention], scores: Logits) -> list[tuple[Cell, ...]]:
         """As `Explaining.evidence`, of any mention."""
         return [self._evidence_of(mention, scores) for mention in mentions]
 
-    def _evidence_of(self, mention: Mention, scores: Scores) -> tuple[Cell, ...]:
+    def _evidence_of(self, mention: Mention, scores: Logits) -> tuple[Cell, ...]:
         label = self.labels.index(mention.label)
         head, tail = mention.words[0], mention.words[-1]
         sides = [((a, b, NNW), (b, a, PNW)) for a, b in pairwise(mention.words)]

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from trigner.arrays import Floats, Integers, Scores
+from trigner.arrays import Floats, Integers, Logits, Tags
 from trigner.mentions import Mention, ScoredMention
 from trigner.schemes.paths import Links, best_paths
-from trigner.schemes.scheme import Decoding, Encoding, TagGroup, Tags, TagSpace, check
+from trigner.schemes.scheme import Decoding, Encoding, TagGroup, TagSpace, check
 
 NONE, NNW, FIRST_THW = 0, 1, 2
 
@@ -56,7 +56,7 @@ class W2ner:
         lost = (m for m in mentions if corner_label[m.words[-1], m.words[0]] != m.label)
         return Encoding(tags, tuple(lost))
 
-    def decode(self, scores: Scores) -> Decoding:
+    def decode(self, scores: Logits) -> Decoding:
         """Mentions from scores `[L, L, C]`; each cell has its best class.
 
         A mention's score is the product of the softmax probabilities of its cells.
@@ -101,7 +101,7 @@ class W2ner:
         return Decoding(mentions, paths.complete)
 
 
-def _best_classes(scores: Scores) -> Integers:
+def _best_classes(scores: Logits) -> Integers:
     """`scores.argmax(axis=-1)`, class by class: numpy is slow along a short last axis."""
     best = scores[..., 0].copy()
     classes = np.zeros(best.shape, dtype=np.int64)

@@ -125,8 +125,8 @@ class Batcher:
                 if not self._queue:
                     break
                 work = self._queue.popleft()
-            room = min(ITEMS_PER_TURN, self._sentences - len(entries))
-            taken = self._take(work, room, CELL_BUDGET - cells)
+            limit = min(ITEMS_PER_TURN, self._sentences - len(entries))
+            taken = self._take(work, limit, CELL_BUDGET - cells)
             entries += [(work, item) for item in taken]
             own = self._cells(taken)
             cells += own
@@ -146,11 +146,11 @@ class Batcher:
             else:
                 self._queue.append(work)
 
-    def _take(self, work: Work[Any], room: int, cells: int) -> list[WorkItem]:
+    def _take(self, work: Work[Any], limit: int, cells: int) -> list[WorkItem]:
         """Work items of one request, at least one if it has any and is not cancelled."""
         taken: list[WorkItem] = []
         try:
-            while len(taken) < room and self._cells(taken) < cells and not work.future.done():
+            while len(taken) < limit and self._cells(taken) < cells and not work.future.done():
                 item = work.take()
                 if item is None:
                     work.finish()

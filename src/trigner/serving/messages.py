@@ -126,7 +126,7 @@ class Word(BaseModel):
     end: int
 
 
-class Cell(BaseModel):
+class CellProbability(BaseModel):
     """A pair of words, by their positions in the sentence, a tag and its probability."""
 
     row: int
@@ -138,7 +138,7 @@ class Cell(BaseModel):
 class ExplainedEntity(ScoredEntity):
     """An entity and the cells whose probabilities, multiplied, are its score."""
 
-    cells: list[Cell]
+    cells: list[CellProbability]
 
 
 class GridResponse(BaseModel):
@@ -162,7 +162,9 @@ class GridResponse(BaseModel):
             ExplainedEntity(
                 **ScoredEntity.of(explained.entity).model_dump(),
                 cells=[
-                    Cell(row=i, column=j, tag=tag, probability=float(grid.probabilities[i, j, tag]))
+                    CellProbability(
+                        row=i, column=j, tag=tag, probability=float(grid.probabilities[i, j, tag])
+                    )
                     for i, j, tag in explained.cells
                 ],
             )

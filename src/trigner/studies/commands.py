@@ -21,7 +21,7 @@ from trigner.studies.report import make_report
 from trigner.studies.results import Result, find, read_results
 from trigner.studies.running import RECORD, read_run_record, run_job
 from trigner.studies.search import search, search_state
-from trigner.studies.summary import Summary, System, gather, summarise
+from trigner.studies.summary import Summary, SystemResults, gather, summarise
 from trigner.studies.written import report_files
 from trigner.training.settings import flat
 from trigner.training.trainer import check_trackers
@@ -225,12 +225,12 @@ def _pair(summary: Summary, cases: tuple[str, str] | None) -> tuple[Result, Resu
     return _of_one_seed(first, max(others, key=_dev_f1))
 
 
-def _dev_f1(system: System) -> float:
+def _dev_f1(system: SystemResults) -> float:
     spread = system.spread("overall", "dev", "overall")
     return 0.0 if spread is None else spread.mean
 
 
-def _of_one_seed(first: System, second: System) -> tuple[Result, Result] | None:
+def _of_one_seed(first: SystemResults, second: SystemResults) -> tuple[Result, Result] | None:
     by_seed = {result.seed: result for result in second.results if result.found}
     for result in first.results:
         if result.found and result.seed in by_seed:

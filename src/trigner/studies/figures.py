@@ -10,7 +10,7 @@ from pathlib import Path
 
 from trigner.evaluation import Statistics, plot_gaps
 from trigner.evaluation.figures import figure_for, save_figure
-from trigner.studies.summary import Summary, System
+from trigner.studies.summary import Summary, SystemResults
 
 _PANELS = (("overall", "all entities"), ("discontinuous", "discontinuous entities"))
 
@@ -72,9 +72,9 @@ def gap_figure(statistics: Statistics) -> str:
         return _inline(path.read_text(encoding="utf-8"))
 
 
-def _lines(points: Sequence[System]) -> dict[str, list[System]]:
+def _lines(points: Sequence[SystemResults]) -> dict[str, list[SystemResults]]:
     """Systems by their names without the axis: one line each."""
-    lines: dict[str, list[System]] = {}
+    lines: dict[str, list[SystemResults]] = {}
     for point in points:
         name, _, _ = point.name.rpartition(", ")
         lines.setdefault(name, []).append(point)

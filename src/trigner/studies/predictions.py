@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from trigner.atomic_files import atomic_write
 from trigner.errors import InputError
 from trigner.evaluation import SLICES, SentenceCounts
 from trigner.mentions import Document, Entity
@@ -55,10 +55,8 @@ def write_predictions(path: Path, found: Mapping[str, SavedPredictions]) -> None
     }
     # No time in it: equal content makes equal files.
     data = gzip.compress(json.dumps(written, separators=(",", ":")).encode("utf-8"), mtime=0)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
-    partial.write_bytes(data)
-    os.replace(partial, path)
+    with atomic_write(path) as write:
+        write(data)
 
 
 def read_predictions(path: Path) -> dict[str, SavedPredictions]:

@@ -18,7 +18,7 @@ from trigner.prompting import SENTENCES, read_sentences, words_sha256
 from trigner.rendering import systems_page
 from trigner.studies.corpus import CorpusSplits
 from trigner.studies.results import CHOSEN_BY
-from trigner.studies.summary import RATES, Spread, System
+from trigner.studies.summary import RATES, Spread, SystemResults
 from trigner.text import segment
 
 _SentenceId = tuple[str, int]
@@ -67,7 +67,7 @@ class PromptedComparison:
 
 
 def compare_prompted(
-    corpus: CorpusSplits, systems: Sequence[System], folders: Sequence[Path]
+    corpus: CorpusSplits, systems: Sequence[SystemResults], folders: Sequence[Path]
 ) -> list[PromptedComparison]:
     """The variants in folders of `trigner prompt`, those with equal sentences and types together.
 
@@ -88,8 +88,8 @@ def compare_prompted(
             asked.setdefault((types, tuple(sorted(found))), {})[name] = found
     trained = {system.name: _of_seeds(corpus, system) for system in systems}
     return [
-        _group(corpus.name, sentences, types, places, variants_found, trained)
-        for (types, places), variants_found in asked.items()
+        _group(corpus.name, sentences, types, ids, variants_found, trained)
+        for (types, ids), variants_found in asked.items()
     ]
 
 
@@ -97,7 +97,7 @@ def _group(
     corpus: str,
     sentences: Mapping[_SentenceId, Sentence],
     types: tuple[str, ...],
-    places: tuple[_SentenceId, ...],
+    ids: tuple[_SentenceId, ...],
     prompted: Mapping[str, _Found],
     trained: Mapping[str, Mapping[int, _Found]],
 ) -> PromptedComparison:
@@ -108,7 +108,7 @@ def _group(
                 sentences[at].words,
                 [mention for mention in found(at) if mention.label in types],
             )
-            for at in places
+            for at in ids
         )
 
     return PromptedComparison(
@@ -125,7 +125,7 @@ def _group(
     )
 
 
-def _of_seeds(corpus: CorpusSplits, system: System) -> dict[int, _Found]:
+def _of_seeds(corpus: CorpusSplits, system: SystemResults) -> dict[int, _Found]:
     """What each seed's model found, by sentence."""
     return {
         seed: {at: sentence.mentions for at, sentence in _sentences(kept.on(corpus.test)).items()}

@@ -112,11 +112,11 @@ def _search(corpus: str, found: SearchState | None) -> Section | None:
         return None
     rows = [
         {
-            "": str(place),
+            "": str(rank),
             "dev F1": f"{100 * f1:.2f}",
             **{name: _written(value) for name, value in settings.items()},
         }
-        for place, (settings, f1) in enumerate(found.tried[:SHOWN_TRIALS], 1)
+        for rank, (settings, f1) in enumerate(found.tried[:SHOWN_TRIALS], 1)
     ]
     counts = f"{len(found.tried)} trials, {found.failed} more failed, each scored on dev alone."
     table = Table(f"The best {len(rows)} trials", cells_of(rows))

@@ -39,7 +39,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class System:
+class SystemResults:
     """A system of a study with the results that there are, one a seed, of `wanted` seeds.
 
     `settings` are those that decide what comes out, dotted, whatever the seed.
@@ -88,7 +88,7 @@ class Summary:
     """
 
     corpus: str
-    systems: tuple[System, ...]
+    systems: tuple[SystemResults, ...]
     baselines: tuple[str, ...]
     comparisons: tuple[BaselineTest, ...]
     remarks: tuple[str, ...] = field(default=())
@@ -101,7 +101,7 @@ class Summary:
 
 def gather(
     runs: Sequence[Run], results: Sequence[Result], data: Mapping[str, str] | None
-) -> tuple[System, ...]:
+) -> tuple[SystemResults, ...]:
     """The systems of a study in the order of declaration, with the results that belong to them.
 
     Without `data` they may be on any; raises InputError when they are on several.
@@ -114,7 +114,7 @@ def gather(
         found = [find(results, run.identity, data) for run in members]
         there = tuple(result for result in found if result is not None)
         settings = {k: v for k, v in flat(members[0].identity).items() if k != "seed"}
-        systems.append(System(name, members[0].point, len(members), there, settings))
+        systems.append(SystemResults(name, members[0].point, len(members), there, settings))
     if len({tuple(sorted(r.data.items())) for s in systems for r in s.results}) > 1:
         raise InputError(
             "there are results on several versions of this corpus: choose one with --data"
@@ -122,7 +122,7 @@ def gather(
     return tuple(systems)
 
 
-def summarise(corpus: str, systems: Sequence[System], baselines: Sequence[str]) -> Summary:
+def summarise(corpus: str, systems: Sequence[SystemResults], baselines: Sequence[str]) -> Summary:
     """Compare all systems with each baseline, and list what is missing or unlike in the results."""
     able = {system.name: system for system in systems if system.results}
     pairs = [
@@ -149,7 +149,9 @@ def summarise(corpus: str, systems: Sequence[System], baselines: Sequence[str]) 
     return Summary(corpus, tuple(systems), there, tuple(comparisons), tuple(remarks))
 
 
-def _baseline(name: str, system: System, able: Mapping[str, System]) -> System | None:
+def _baseline(
+    name: str, system: SystemResults, able: Mapping[str, SystemResults]
+) -> SystemResults | None:
     """What a system is tested against: the system of that name or, where it stands at several
     points of the axes, it at the same point."""
     at_point = [
@@ -172,7 +174,7 @@ def _tested(
     return seeds, tests
 
 
-def _remarks(systems: Sequence[System]) -> list[str]:
+def _remarks(systems: Sequence[SystemResults]) -> list[str]:
     results = [result for system in systems for result in system.results]
     remarks = [
         f"{system.name}: {len(system.results)} of {system.wanted} seeds have results"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from trigner.arrays import Booleans
 from trigner.triplets.settings import TripletSettings
 
-SPECIAL_WORDS = 2
+SPECIAL_COUNT = 2
 POSITIVE_CELL = (0, 0)
 NEGATIVE_CELL = (1, 1)
 
@@ -59,10 +59,10 @@ def candidates(
         return _NONE
     if not all(words and words[0] >= 0 and words[-1] < length for words in entities):
         raise ValueError(f"mentions must have words within 0 to {length - 1}: {entities}")
-    size = length + SPECIAL_WORDS
+    size = length + SPECIAL_COUNT
     members = np.zeros((len(entities), size), dtype=np.bool_)
     for member, words in zip(members, entities, strict=True):
-        member[[word + SPECIAL_WORDS for word in words]] = True
+        member[[word + SPECIAL_COUNT for word in words]] = True
     pool = _pool(entities, settings)
     positions = _positions(pool, settings)
     positive, other = _within_pool(pool, positions, members, settings)
@@ -120,12 +120,12 @@ def _pool(entities: list[tuple[int, ...]], settings: TripletSettings) -> Indices
     pool: set[tuple[int, int]] = set()
     for words in entities:
         if len(words) == 1:
-            word = words[0] + SPECIAL_WORDS
+            word = words[0] + SPECIAL_COUNT
             row = 0 if settings.one_word_anchor == "row" else word
             column = 0 if settings.one_word_anchor == "column" else word
             pool.add((row, column))
         else:
-            shifted = [word + SPECIAL_WORDS for word in words]
+            shifted = [word + SPECIAL_COUNT for word in words]
             full = settings.full_grid
             pool.update(product(shifted, shifted) if full else combinations(shifted, 2))
     return np.array(sorted(pool), dtype=np.int32)
@@ -170,7 +170,7 @@ def _outside(pool: Indices, members: Booleans, settings: TripletSettings) -> Ind
         allowed[single, single] = False
     else:
         allowed = ~np.tri(members.shape[1], dtype=np.bool_)
-    allowed[:SPECIAL_WORDS] = allowed[:, :SPECIAL_WORDS] = False
+    allowed[:SPECIAL_COUNT] = allowed[:, :SPECIAL_COUNT] = False
     allowed[pool[:, 0], pool[:, 1]] = False
     return np.argwhere(allowed).astype(np.int32)
 

@@ -113,8 +113,3 @@ class TripletSettings(BaseModel):
         if isinstance(data, dict) and data.get("source") in SOURCE_ALIASES:
             return {**data, "source": SOURCE_ALIASES[data["source"]]}
         return data
-
-    @property
-    def candidates(self) -> TripletSettings | None:
-        """How candidates are found; None with a weight of 0, which needs none."""
-        return self if self.weight else None
