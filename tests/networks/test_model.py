@@ -155,7 +155,7 @@ def test_a_missing_file_is_named(folder, missing):
         ({"system": "other"}, "unknown system 'other'"),
         ({"state": {"padding_id": "zero"}}, "zero"),
         ({"state": {}}, "padding_id"),
-        ({"files": {"tokenizer.json": ""}}, "no hash of model.safetensors"),
+        ({"files": {"tokenizer.json": ""}}, "a file has no hash"),
     ],
 )
 def test_a_damaged_description_is_refused(folder, changes, message):

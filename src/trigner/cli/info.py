@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from json import loads
 from pathlib import Path
 from typing import Annotated
 
@@ -45,7 +44,7 @@ def info(
         note(
             ["its training was interrupted: this is the best epoch so far; train --resume goes on"]
         )
-    shown = loads(description.as_json())
+    shown = description.model_dump(mode="json", exclude_none=True)
     if json:
         print_json(shown)
     else:

@@ -36,7 +36,10 @@ def train(
     out: Annotated[Path, typer.Option("--out", help="New folder for the model.")],
     dev: Annotated[
         Path | None,
-        typer.Option("--dev", help="Documents that choose the epoch; else 10 % are held out."),
+        typer.Option(
+            "--dev",
+            help="Documents that choose the best epoch; without it 10 % of --train is held out.",
+        ),
     ] = None,
     encoder: Annotated[
         str | None,

@@ -122,7 +122,7 @@ TAGGERS: dict[str, SystemSpec] = {
         ),
         _tagger(
             "toe",
-            "a grid of word pairs with tags that know of each other (TOE, Liu et al., 2023)",
+            "a grid of word pairs with tags that know of each other (TOE, Liu et al., 2022)",
             Toe,
             "toe_tagger",
             reads=("triplets", "task.multi_label", "task.first_group", "task.negative_rate"),

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trigner.arrays import Logits
 from trigner.batches import Batch, Example, SubwordTokenizer, collate, windowing
 from trigner.mentions import Mention, ScoredMention, Sentence
 from trigner.schemes import Cell, Explaining, Scheme, TagSpace
 from trigner.systems import Prediction, Prepared
-
-Logits = NDArray[np.floating[Any]]
 
 Scorer = Callable[[Batch], Logits]
 """A batch to logits, special words included: `[B, L, L, C]`, of a sequence scheme `[B, L, C]`."""

@@ -58,7 +58,7 @@ def prepare(
         unusable.update(found.reason for found in segmentation.unreachable)
     prepared = system.prepare(sentences)
     unusable["longer than the encoder's window"] += len(prepared.lost)
-    unusable["the system cannot express it"] += system.inexpressible(sentences)
+    unusable["the system cannot express them"] += system.inexpressible(sentences)
     mentions = sum(len(sentence.mentions) for sentence in sentences)
     if not mentions:
         raise InputError("the training documents contain no entity to learn from")

@@ -206,7 +206,7 @@ def _epochs(
     work: _Work, console: Console, checkpoint: Path | None, report_to: Sequence[str]
 ) -> list[dict[str, float]] | None:
     """Dev scores of every epoch; None when memory ran out."""
-    made = f" and {work.data.made:,} made of them" if work.data.made else ""
+    made = f", and on {work.data.made:,} sentences made of them" if work.data.made else ""
     learning = (
         f"training on {work.data.sentences:,} sentences with {work.data.mentions:,} entities{made}"
     )

@@ -77,7 +77,9 @@ class Dictionary:
         yield from sorted(found, key=lambda scored: -scored.score)
 
 
-def occurrences(words: Sequence[str], wanted: Sequence[str], window: int) -> Iterator[Key]:
+def occurrences(
+    words: Sequence[str], wanted: Sequence[str], window: int
+) -> Iterator[tuple[int, ...]]:
     """Places of the wanted words in order: the nearest following word, within the window."""
     for start in (i for i, word in enumerate(words) if word == wanted[0]):
         places = [start]
