@@ -44,7 +44,8 @@ def info(
         note(
             ["its training was interrupted: this is the best epoch so far; train --resume goes on"]
         )
-    shown = description.model_dump(mode="json", exclude_none=True)
+    head = {"format": description.format, "trigner": description.trigner}
+    shown = {**head, **description.model_dump(mode="json", exclude_defaults=True)}
     if json:
         print_json(shown)
     else:
