@@ -4,13 +4,15 @@ import pytest
 
 from trigner.former_names import FORMER_NAMES, current_name, with_current_names
 from trigner.systems import system_spec
+from trigner.training.adaptation import AdaptationSettings
 from trigner.training.settings import Settings, flat, settings_of
 
 
 @pytest.mark.parametrize(("former", "current"), FORMER_NAMES.items())
 def test_every_former_name_has_a_current_one(former, current):
     settings = Settings()
-    known = {*flat(settings.model_dump()), *Settings.model_fields}
+    adaptation = {f"adaptation.{name}" for name in AdaptationSettings.model_fields}
+    known = {*flat(settings.model_dump()), *Settings.model_fields, *adaptation}
     assert current in known
     assert former not in known
     assert current_name(former) == current

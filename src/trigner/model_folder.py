@@ -169,9 +169,11 @@ def read_description(folder: Path) -> Description:
     try:
         if content["format"] < FORMAT_VERSION:
             content = _from_format_4(content)
-        elif not all(content.get("files", {}).values()):
+            return Description.model_validate(content)
+        description = Description.model_validate(content)
+        if not all(description.files.values()):
             raise ValueError("a file has no hash")
-        return Description.model_validate(content)
+        return description
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
