@@ -34,7 +34,7 @@ LARGE = 4096
 
 
 def to_int8(graph: bytes) -> bytes:
-    """The graph of `inference.exporting.to_onnx` with its encoder's weights in 8 bits."""
+    """The graph of `tagging.exporting.to_onnx` with its encoder's weights in 8 bits."""
     model = onnx.load_model_from_string(graph)
     weights = {w.name: numpy_helper.to_array(w) for w in model.graph.initializer}
     encoder = _before(model, "LSTM")
