@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trigner.batches import Window, windows
+from trigner.batches import Window
+from trigner.batches.windows import windows
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=120), st.integers(9, 60))

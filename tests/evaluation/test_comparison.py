@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from random_documents import documents, entities
 from trigner.errors import InputError
-from trigner.evaluation import KINDS, Count, compare, score
+from trigner.evaluation import Count, compare, score
+from trigner.evaluation.comparison import KINDS
 from trigner.mentions import Document, Entity
 
 TEXT = "pain and severe cramping in my hands and lower legs , rash"

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tiny_models import extractor
-from trigner.batches import Batch, windows
+from trigner.batches import Batch
+from trigner.batches.windows import windows
 from trigner.corpora import document_of
 from trigner.errors import InputError
 from trigner.inference import Extracted, Extractor, RunStatistics, chunks, load

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles import alignment_naive
-from trigner.prompting import REPAIRS, Item, align
-from trigner.prompting.alignment import find_text, matches_text, tokens
+from trigner.prompting.alignment import REPAIRS, align, find_text, matches_text, tokens
+from trigner.prompting.parsing import Item
 
 MOTION = [f"w{i}" for i in range(30)] + [
     "loss",

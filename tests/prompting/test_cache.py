@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from trigner.errors import InputError, TrignerError
-from trigner.prompting import Completion, CompletionCache, CompletionRequest
+from trigner.prompting import CompletionCache, CompletionRequest
+from trigner.prompting.client import Completion
 
 REQUEST = CompletionRequest("m", "p", {"temperature": 0})
 

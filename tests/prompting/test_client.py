@@ -7,8 +7,8 @@ import time
 import pytest
 
 from llm_stub import QUICK_RETRIES, Response, answered, failing, serving
-from trigner.prompting import Client, CompletionError, FatalError, RetryPolicy, endpoint
-from trigner.prompting.client import _retry_after
+from trigner.prompting import RetryPolicy, endpoint
+from trigner.prompting.client import Client, CompletionError, FatalError, _retry_after
 
 GOOD = answered("[]")
 PROXY = Response(body=b"<html>Bad gateway</html>", headers={"Content-Type": "text/html"})

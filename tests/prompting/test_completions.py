@@ -7,13 +7,8 @@ import pytest
 
 from llm_stub import QUICK_RETRIES, Response, answered, failing, serving
 from trigner.errors import TrignerError
-from trigner.prompting import (
-    CompletionCache,
-    CompletionRequest,
-    RetryPolicy,
-    complete_all,
-    endpoint,
-)
+from trigner.prompting import CompletionCache, CompletionRequest, RetryPolicy, endpoint
+from trigner.prompting.completions import complete_all
 
 POLICY = RetryPolicy(**QUICK_RETRIES)
 

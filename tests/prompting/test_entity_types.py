@@ -4,8 +4,8 @@ import pytest
 
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity
-from trigner.prompting import ENTITY_TYPES, EntityType, entity_types_of
-from trigner.prompting.entity_types import label_named
+from trigner.prompting import EntityType, entity_types_of
+from trigner.prompting.entity_types import ENTITY_TYPES, label_named
 
 DOCUMENTS = [
     Document("d", "rash", tuple(Entity(n, ((0, 4),), "rash") for n in ("Drug", "AdverseReaction")))

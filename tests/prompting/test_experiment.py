@@ -15,28 +15,25 @@ from trigner.corpora import Corpus, document_of
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Mention
 from trigner.prompting import (
-    ENTITY_TYPES,
-    REPAIRS,
     VARIANTS,
-    Completion,
     CompletionCache,
     EntityType,
-    Item,
-    ParsedAnswer,
     RequestSummary,
     RetryPolicy,
     Variant,
-    align,
     build_requests,
     endpoint,
     entity_types_of,
     prepare_task,
     read_sentences,
     run_variant,
-    score_variant,
     write_sentences,
 )
-from trigner.prompting.experiment import mentions_of
+from trigner.prompting.alignment import REPAIRS, align
+from trigner.prompting.client import Completion
+from trigner.prompting.entity_types import ENTITY_TYPES
+from trigner.prompting.experiment import mentions_of, score_variant
+from trigner.prompting.parsing import Item, ParsedAnswer
 
 ADR = ENTITY_TYPES["cadec"]
 TEXT = "My left leg and arm hurt. No pain."

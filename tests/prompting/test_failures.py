@@ -3,15 +3,11 @@ from __future__ import annotations
 import pytest
 
 from trigner.mentions import Mention
-from trigner.prompting import (
-    ENTITY_TYPES,
-    FAILURE_KINDS,
-    Completion,
-    Item,
-    ParsedAnswer,
-    SentenceResult,
-    count_failures,
-)
+from trigner.prompting import SentenceResult
+from trigner.prompting.client import Completion
+from trigner.prompting.entity_types import ENTITY_TYPES
+from trigner.prompting.failures import FAILURE_KINDS, count_failures
+from trigner.prompting.parsing import Item, ParsedAnswer
 
 TEXT = "I have pain and cramping in my hands and lower legs ."
 WORDS = tuple(TEXT.split())

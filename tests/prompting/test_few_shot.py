@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from oracles import bm25_naive
 from trigner.errors import InputError
 from trigner.mentions import Mention, Sentence
-from trigner.prompting import few_shot_examples, stratum
-from trigner.prompting.few_shot import K1, B, Bm25
+from trigner.prompting import stratum
+from trigner.prompting.few_shot import K1, B, Bm25, few_shot_examples
 
 APART, TOGETHER = (Mention((0, 2), "A"),), (Mention((0, 1), "A"),)
 

@@ -7,7 +7,6 @@ import pytest
 from trigner.corpora import Corpus, document_of
 from trigner.mentions import Mention
 from trigner.prompting import (
-    ENTITY_TYPES,
     CompletionCache,
     RetryPolicy,
     Variant,
@@ -16,6 +15,7 @@ from trigner.prompting import (
     prepare_task,
     run_variant,
 )
+from trigner.prompting.entity_types import ENTITY_TYPES
 
 WORDS = ["My", "hands", "and", "feet", "itch", "badly", "."]
 KNEE = ["My", "left", "knee", "and", "hip", "hurt", "."]

@@ -7,9 +7,10 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 from llm_answers import ANSWERS, TERRIBLE
-from trigner.prompting import Item, Variant, build_prompt, parse
+from trigner.prompting import Variant
 from trigner.prompting.entity_types import EntityType
-from trigner.prompting.parsing import ECHOES
+from trigner.prompting.parsing import ECHOES, Item, parse
+from trigner.prompting.prompts import build_prompt
 
 ONE = '[{"entity": "sore hands", "index": [1, 4], "type": "ADR"}]'
 ITEM = Item((1, 4), "sore hands", "ADR")

@@ -6,14 +6,9 @@ import pytest
 
 from trigner.errors import InputError
 from trigner.mentions import Mention, Sentence
-from trigner.prompting import (
-    ENTITY_TYPES,
-    VARIANTS,
-    EntityType,
-    Variant,
-    build_prompt,
-    response_format,
-)
+from trigner.prompting import VARIANTS, EntityType, Variant
+from trigner.prompting.entity_types import ENTITY_TYPES
+from trigner.prompting.prompts import build_prompt, response_format
 
 WORDS = ("Pain", "in", "my", '"legs"')
 EXAMPLE = Sentence(

@@ -5,17 +5,17 @@ from rich.console import Console
 from trigner.corpora import Corpus, document_of
 from trigner.mentions import Mention
 from trigner.prompting import (
-    ENTITY_TYPES,
-    FAILURE_KINDS,
-    REPAIRS,
     VARIANTS,
     RequestSummary,
     build_requests,
     failures_table,
     prepare_task,
-    score_variant,
     scores_table,
 )
+from trigner.prompting.alignment import REPAIRS
+from trigner.prompting.entity_types import ENTITY_TYPES
+from trigner.prompting.experiment import score_variant
+from trigner.prompting.failures import FAILURE_KINDS
 
 DATA = Corpus((document_of("d", ["sore", "or", "legs"], [Mention((0, 2), "ADR")]),), "grid", ())
 

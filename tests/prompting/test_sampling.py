@@ -3,7 +3,8 @@ from __future__ import annotations
 from collections import Counter
 
 from trigner.mentions import Mention, Sentence
-from trigner.prompting import sample, stratum
+from trigner.prompting import stratum
+from trigner.prompting.sampling import sample
 
 
 def sentences(discontinuous, continuous, none):

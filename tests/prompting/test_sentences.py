@@ -9,7 +9,6 @@ from trigner.corpora import Corpus, document_of
 from trigner.errors import InputError
 from trigner.mentions import Mention
 from trigner.prompting import (
-    ENTITY_TYPES,
     CompletionCache,
     RetryPolicy,
     Variant,
@@ -20,6 +19,7 @@ from trigner.prompting import (
     words_sha256,
     write_sentences,
 )
+from trigner.prompting.entity_types import ENTITY_TYPES
 
 GOLD = document_of("d", ["sore", "left", "and", "right", "arm"], [Mention((0, 3, 4), "ADR")])
 ITEMS = [

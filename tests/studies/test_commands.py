@@ -17,10 +17,10 @@ from trigner.studies import (
     protocol,
     run_study,
     runs,
-    study_runs,
     study_status,
     write_report,
 )
+from trigner.studies.commands import study_runs
 
 FULL = protocol("full")
 QUIET = Console(quiet=True)

@@ -4,7 +4,7 @@ from trigner.batches.batching import by_cost, shuffled, shuffled_by_cost
 from trigner.batches.collation import IGNORED, Batch, collate, pad_tags
 from trigner.batches.examples import Example, Prepared, windowing
 from trigner.batches.subwords import SPECIAL_WORDS, SentenceSubwords, SubwordTokenizer
-from trigner.batches.windows import Window, windows
+from trigner.batches.windows import Window
 
 __all__ = [
     "IGNORED",
@@ -21,5 +21,4 @@ __all__ = [
     "shuffled",
     "shuffled_by_cost",
     "windowing",
-    "windows",
 ]

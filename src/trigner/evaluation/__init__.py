@@ -10,7 +10,6 @@ from trigner.evaluation.calibration import (
 )
 from trigner.evaluation.ceiling import Ceiling, Lost, ceiling, ceilings
 from trigner.evaluation.comparison import (
-    KINDS,
     ComparedDocument,
     Comparison,
     Count,
@@ -30,7 +29,6 @@ from trigner.evaluation.table import errors_table, table
 from trigner.evaluation.thresholds import Curve, curves, plot_curves
 
 __all__ = [
-    "KINDS",
     "SLICES",
     "Calibration",
     "Ceiling",
