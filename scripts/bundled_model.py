@@ -69,7 +69,7 @@ def scored(model: Path, documents: Sequence[Document]) -> dict[str, Any]:
         "scores": scores.slices.as_json(),
         "unreachable": scores.unreachable,
         "calibration_error": calibration_error(together(predictions(own, found).values())),
-        "signature": str(sign(own)),
+        "signature": sign(own),
     }
 
 

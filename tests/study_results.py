@@ -49,7 +49,7 @@ def write_corpus(root):
 def result_of(run, corpus, results, *, kept=1, models=CHOSEN_BY):
     """Write a result whose system found the first `kept` entities of each test document."""
     found = [replace(d, entities=d.entities[:kept]) for d in corpus.test]
-    signature = str(sign(corpus.test, settings=run.identity, seed=run.seed))
+    signature = sign(corpus.test, settings=run.identity, seed=run.seed)
     scores = score(corpus.test, found, signature=signature).as_json()
     made = Result(
         system=run.system,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -10,11 +11,11 @@ from hypothesis import strategies as st
 
 from oracles import automaton_naive
 from trigner.mentions import Mention
-from trigner.schemes import Biohd, Biohd1234
+from trigner.schemes import Biohd
 
 ONE = Biohd(("A",))
-DIGITS = Biohd1234(("A",))
-BOTH = pytest.mark.parametrize("kind", [Biohd, Biohd1234])
+DIGITS = Biohd(("A",), digits=True)
+BOTH = pytest.mark.parametrize("kind", [Biohd, partial(Biohd, digits=True)])
 
 
 def mentions(*words, label="A"):

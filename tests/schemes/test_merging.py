@@ -1,15 +1,19 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from trigner.schemes.chain import Segment
 from trigner.schemes.merging import (
     Kind,
-    Piece,
     merged,
     merged_by_digits,
-    pieces_of,
     pointed_to,
+    segments_of,
+    shared_runs,
     words_of,
 )
 
@@ -22,17 +26,29 @@ def parts(*words):
     return [Segment(Kind.PART, first, last) for first, last in words]
 
 
-def test_pieces():
+def test_segments():
     mentions = [(0, 1, 2), (0, 1, 5), (7, 8), (9,)]
-    assert pieces_of(mentions) == [
-        Piece(Kind.HEAD, 0, 1, frozenset({0, 1})),
-        Piece(Kind.PART, 2, 2, frozenset({0})),
-        Piece(Kind.PART, 5, 5, frozenset({1})),
-        Piece(Kind.PLAIN, 7, 8, frozenset({2})),
-        Piece(Kind.PLAIN, 9, 9, frozenset({3})),
+    assert list(segments_of(mentions).items()) == [
+        (Segment(Kind.HEAD, 0, 1), {0, 1}),
+        (Segment(Kind.PART, 2, 2), {0}),
+        (Segment(Kind.PART, 5, 5), {1}),
+        (Segment(Kind.PLAIN, 7, 8), {2}),
+        (Segment(Kind.PLAIN, 9, 9), {3}),
     ]
-    touching = pieces_of([(0, 2), (1, 4)])
-    assert [(p.first, p.last) for p in touching] == [(0, 0), (1, 1), (2, 2), (4, 4)]
+    touching = segments_of([(0, 2), (1, 4)])
+    assert [(s.first, s.last) for s in touching] == [(0, 0), (1, 1), (2, 2), (4, 4)]
+
+
+@given(st.lists(st.sets(st.integers(0, 9), min_size=1).map(sorted).map(tuple), max_size=4))
+def test_shared_runs_hold_every_word_once_and_are_as_long_as_possible(mentions):
+    runs = shared_runs(mentions)
+    owners = {word: own for words, own in runs for word in words}
+    words = [word for own, _ in runs for word in own]
+    assert words == sorted({word for mention in mentions for word in mention})
+    assert all(own == {n for n, m in enumerate(mentions) if w in m} for w, own in owners.items())
+    for (before, one), (after, other) in pairwise(runs):
+        assert one != other or after[0] > before[-1] + 1
+    assert all(b == a + 1 for own, _ in runs for a, b in pairwise(own))
 
 
 @pytest.mark.parametrize(

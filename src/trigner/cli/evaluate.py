@@ -91,7 +91,7 @@ def evaluate(
     scores = score(
         documents,
         found,
-        signature=str(sign(documents, settings=settings, seed=settings.get("seed"))),
+        signature=sign(documents, settings=settings, seed=settings.get("seed")),
         unreachable_by=unreachable_by,
         left_out=corpus.left_out,
         bounded=run.statistics.bounded,

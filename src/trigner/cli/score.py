@@ -41,7 +41,7 @@ def score(
     scores = score_documents(
         expected.documents,
         found.documents,
-        signature=str(sign(expected.documents)),
+        signature=sign(expected.documents),
         left_out=expected.left_out + found.left_out,
     )
     if json and scores.missing:

@@ -21,7 +21,7 @@ from trigner.evaluation.counts import Score
 from trigner.evaluation.figures import check_figure
 from trigner.evaluation.scores import Scores, Slices, score, unknown_labels
 from trigner.evaluation.sentence_counts import SLICES, SentenceCounts, sentence_counts
-from trigner.evaluation.signature import Signature, data_hash, sign
+from trigner.evaluation.signature import data_hash, sign
 from trigner.evaluation.significance import Significance, compare_systems
 from trigner.evaluation.skipping import without_first
 from trigner.evaluation.statistics import Statistics, describe, plot_gaps, statistics_table
@@ -43,7 +43,6 @@ __all__ = [
     "Score",
     "Scores",
     "SentenceCounts",
-    "Signature",
     "Significance",
     "Slices",
     "Statistics",

@@ -6,7 +6,6 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
 
@@ -20,56 +19,27 @@ PACKAGES = ("numpy", "onnxruntime", "tokenizers", "torch", "transformers")
 _SHOWN = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """Data, settings, seed and versions behind a result; `str()` is the compact form.
-
-    `data` is the full hash of the gold documents, `settings` of the settings (None: none were
-    given), both shown by their first 8 digits. `versions` are (package, version) as installed.
-    """
-
-    data: str
-    documents: int
-    settings: str | None
-    seed: int | None
-    version: str
-    python: str
-    versions: tuple[tuple[str, str], ...]
-
-    def __str__(self) -> str:
-        parts: list[tuple[str, object]] = [
-            ("data", self.data[:_SHOWN]),
-            ("documents", self.documents),
-        ]
-        if self.settings is not None:
-            parts.append(("settings", self.settings[:_SHOWN]))
-        if self.seed is not None:
-            parts.append(("seed", self.seed))
-        parts += [("version", self.version), ("python", self.python), *self.versions]
-        return "|".join(f"{name}:{value}" for name, value in parts)
-
-
 def sign(
     documents: Iterable[Document],
     *,
     settings: Mapping[str, Any] | None = None,
     seed: int | None = None,
-) -> Signature:
-    """The signature of a result on these gold documents.
+) -> str:
+    """The signature of a result on these gold documents: `data:...|documents:...|...`.
 
-    `settings` is what `json` can write, in any order. No package is imported to learn its
-    version. Raises InputError for settings that `json` cannot write.
+    Hashes of data and `settings` (what `json` can write, in any order) by their first 8 digits,
+    the seed, and versions; no package is imported to learn its version. Raises InputError for
+    settings that `json` cannot write.
     """
     documents = tuple(documents)
-    return Signature(
-        data=data_hash(documents),
-        documents=len(documents),
-        settings=None if settings is None else _settings_hash(settings),
-        seed=seed,
-        version=__version__,
-        python=platform.python_version(),
-        versions=tuple((name, found) for name in PACKAGES if (found := _version(name))),
-    )
+    parts: dict[str, object] = {"data": data_hash(documents)[:_SHOWN], "documents": len(documents)}
+    if settings is not None:
+        parts["settings"] = _settings_hash(settings)[:_SHOWN]
+    if seed is not None:
+        parts["seed"] = seed
+    parts |= {"version": __version__, "python": platform.python_version()}
+    parts |= {name: found for name in PACKAGES if (found := _version(name))}
+    return "|".join(f"{name}:{value}" for name, value in parts.items())
 
 
 def data_hash(documents: Iterable[Document]) -> str:

@@ -187,7 +187,7 @@ def score_variant(
         repair: score(
             task.documents,
             documents,
-            signature=str(sign(task.documents, settings={**settings, "repair": repair})),
+            signature=sign(task.documents, settings={**settings, "repair": repair}),
             left_out=task.left_out,
         )
         for repair, documents in predicted.items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trigner.schemes.automaton import Arc, Automaton
 from trigner.schemes.bio import Bio
-from trigner.schemes.biohd import Biohd, Biohd1234
+from trigner.schemes.biohd import Biohd
 from trigner.schemes.corro import Corro
 from trigner.schemes.grammar import Grammar, SequenceScheme
 from trigner.schemes.mac import Mac
@@ -26,7 +26,6 @@ __all__ = [
     "Automaton",
     "Bio",
     "Biohd",
-    "Biohd1234",
     "Cell",
     "Corro",
     "Decoding",

@@ -177,14 +177,6 @@ class Automaton:
         arcs[:, leaving] = ways
         return Distribution(self, arcs[:, :-1], float(after[self.start] + largest.sum()))
 
-    def log_partition(self, scores: Logits) -> float:
-        """Logarithm of the sum of `exp(score)` over all well-formed sequences."""
-        return self.distribution(scores).log_partition
-
-    def marginals(self, scores: Logits) -> Floats:
-        """Marginal probability of each tag at each word, `[L, C]`, `C` up to the last tag read."""
-        return self.distribution(scores).marginals
-
     def _at(self, *states: int) -> Floats:
         """Log-weights `[S]`: 0 at these states, none at others."""
         weights = np.full(len(self.states), -np.inf)

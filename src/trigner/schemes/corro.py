@@ -31,6 +31,7 @@ from trigner.schemes.corro_automaton import (
     tag_of,
 )
 from trigner.schemes.grammar import Grammar
+from trigner.schemes.merging import shared_runs
 from trigner.schemes.scheme import Decoding, Encoding, TagGroup, TagSpace, check
 from trigner.schemes.sequence_decoding import Product, certain, decode
 
@@ -205,8 +206,8 @@ def _paint(group: Sequence[Mention]) -> Painted | None:
     first, *others = group
     if not others and not first.is_discontinuous:
         return {word: CI if n else CB for n, word in enumerate(first.words)}
-    components = _components(group)
-    owners = [owner for owner, _ in components]
+    components = shared_runs([mention.words for mention in group])
+    owners = [owner for _, owner in components]
     if others or len(components) != 2:
         if len(set(owners)) < len(owners):
             return None
@@ -220,26 +221,10 @@ def _paint(group: Sequence[Mention]) -> Painted | None:
             return None
     if products != len(group):
         return None
-    extent = range(components[0][1][0], components[-1][1][-1] + 1)
+    extent = range(components[0][0][0], components[-1][0][-1] + 1)
     painted: Painted = dict.fromkeys(extent, DI_O)
-    for y, (_, words) in zip(is_y, components, strict=True):
+    for y, (words, _) in zip(is_y, components, strict=True):
         painted[words[0]] = DI_BY if y else DI_BX
         painted.update(dict.fromkeys(words[1:], DI_IY if y else DI_IX))
     painted[extent.start] = DB_X
     return painted
-
-
-def _components(group: Sequence[Mention]) -> list[tuple[frozenset[int], list[int]]]:
-    """Runs of neighbouring words in the same mentions: indices of these mentions, words."""
-    owners: dict[int, set[int]] = {}
-    for number, mention in enumerate(group):
-        for word in mention.words:
-            owners.setdefault(word, set()).add(number)
-    found: list[tuple[frozenset[int], list[int]]] = []
-    for word in sorted(owners):
-        owner = frozenset(owners[word])
-        if found and found[-1][0] == owner and found[-1][1][-1] == word - 1:
-            found[-1][1].append(word)
-        else:
-            found.append((owner, [word]))
-    return found

@@ -1,56 +1,47 @@
-"""Pieces of mentions, and the rules that merge them into mentions again.
+"""Segments of mentions, and the rules that merge them into mentions again.
 
-A head (H) is a piece that several mentions share, a part (D) a piece of one mention alone. All
-functions here take the pieces of one label in one sentence.
+A head (H) is a segment that several mentions share, a part (D) one of several segments of one
+mention. All functions here take the segments of one label in one sentence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
+from itertools import groupby
 
 from trigner.schemes.chain import Segment
 from trigner.schemes.scheme import Words
 
 
 class Kind(IntEnum):
-    """The kind of a piece; the numbers are those of segments in `biohd`'s tags."""
+    """The kind of a segment, as `biohd`'s tags number them."""
 
     PLAIN = 0
     HEAD = 1
     PART = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Words `first` to `last`, all in the same mentions: `owners` are indices of these."""
-
-    kind: Kind
-    first: int
-    last: int
-    owners: frozenset[int]
-
-
-def pieces_of(mentions: Sequence[Words]) -> list[Piece]:
-    """The pieces of distinct mentions, in order of their words."""
+def shared_runs(mentions: Sequence[Words]) -> list[tuple[list[int], frozenset[int]]]:
+    """Longest runs of neighbouring words that are in the same mentions: words, and the indices of
+    these mentions. In order of the words."""
     owners: dict[int, set[int]] = {}
     for number, words in enumerate(mentions):
         for word in words:
             owners.setdefault(word, set()).add(number)
-    complex_ = {
-        number
-        for number, words in enumerate(mentions)
-        if words[-1] - words[0] >= len(words) or any(len(owners[word]) > 1 for word in words)
-    }
-    found: list[Piece] = []
-    for word in sorted(owners):
-        own = frozenset(owners[word])
-        if found and found[-1].last == word - 1 and found[-1].owners == own:
-            found[-1] = Piece(found[-1].kind, found[-1].first, word, own)
-        else:
-            kind = Kind.HEAD if len(own) > 1 else Kind.PART if own <= complex_ else Kind.PLAIN
-            found.append(Piece(kind, word, word, own))
+    runs = groupby(enumerate(sorted(owners)), lambda item: (owners[item[1]], item[1] - item[0]))
+    return [([word for _, word in run], frozenset(own)) for (own, _), run in runs]
+
+
+def segments_of(mentions: Sequence[Words]) -> dict[Segment, frozenset[int]]:
+    """The segments of distinct mentions, in order, and the indices of the mentions of each."""
+    runs = shared_runs(mentions)
+    several = {number for _, own in runs if len(own) > 1 for number in own}
+    several |= {n for n, words in enumerate(mentions) if words[-1] - words[0] >= len(words)}
+    found = {}
+    for words, own in runs:
+        kind = Kind.HEAD if len(own) > 1 else Kind.PART if own <= several else Kind.PLAIN
+        found[Segment(kind, words[0], words[-1])] = own
     return found
 
 
@@ -107,9 +98,9 @@ def pointed_to(
     return min((s for s in others if s.first > part.last), key=_first, default=None)
 
 
-def words_of(*pieces: Segment) -> Words:
+def words_of(*segments: Segment) -> Words:
     """All words of some segments, increasing."""
-    return tuple(sorted(w for piece in pieces for w in range(piece.first, piece.last + 1)))
+    return tuple(sorted(word for s in segments for word in range(s.first, s.last + 1)))
 
 
 def _first(segment: Segment) -> int:

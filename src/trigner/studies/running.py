@@ -171,7 +171,7 @@ def _scored(
     kept: Mapping[str, Checkpoint],
     trained: Trained,
 ) -> tuple[Result, dict[str, SavedPredictions]]:
-    signature = str(sign(corpus.test, settings=run.identity, seed=run.seed))
+    signature = sign(corpus.test, settings=run.identity, seed=run.seed)
     chosen: dict[str, Chosen] = {}
     predictions: dict[str, SavedPredictions] = {}
     for name, own in kept.items():

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
-from trigner.schemes import Bio, Biohd, Biohd1234, Corro, Mac, Scheme, Toe, W2ner
+from trigner.schemes import Bio, Biohd, Corro, Mac, Scheme, Toe, W2ner
 from trigner.systems.network_settings import NetworkSettings
 from trigner.systems.spec import SystemSpec
 
@@ -150,7 +150,7 @@ TAGGERS: dict[str, SystemSpec] = {
         _sequence(
             "biohd1234",
             "BIOHD with digits that say which segment a part belongs to",
-            Biohd1234,
+            partial(Biohd, digits=True),
         ),
         _sequence("bio", "plain BIO tags: no discontinuous mention at all", Bio),
     )

@@ -66,7 +66,7 @@ class SequenceLoss:
 
 
 def log_partition(automaton: Automaton, scores: Tensor, inside: Tensor) -> Tensor:
-    """`Automaton.log_partition` of a batch, `[B]`.
+    """`Distribution.log_partition` of a batch, `[B]`.
 
     `scores [B, L, C]` of tags or `[B, L, A]` of arcs; `inside [B, L]` is false in padding, which
     comes last and is passed over.
