@@ -36,7 +36,7 @@ def test_every_answer_goes_to_its_question(path):
             retry_policy=POLICY,
             on_progress=lambda done, total: told.append((done, total)),
         )
-    assert summary.is_complete
+    assert (summary.failed, summary.stopped) == ({}, None)
     assert (summary.completed, summary.cached) == (20, 0)
     assert told == [(n, 20) for n in range(1, 21)]
     for request in requests(20):
@@ -91,13 +91,13 @@ def test_one_question_without_an_answer_costs_no_other(path, bad):
             requests(8), CompletionCache(path), server, retry_policy=retry_policy
         )
     assert (summary.completed, list(summary.failed)) == (7, [requests(8)[3].key])
-    assert not summary.is_complete
+    assert summary.stopped is None
     with serving(echo) as stub:
         again = complete_all(
             requests(8), CompletionCache(path), endpoint(stub.base_url), retry_policy=POLICY
         )
         assert stub.prompts == ["prompt 3"]
-    assert again.is_complete
+    assert (again.failed, again.stopped) == ({}, None)
 
 
 @pytest.mark.parametrize(

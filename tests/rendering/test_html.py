@@ -17,7 +17,6 @@ from trigner.mentions import Document, Entity
 from trigner.rendering import (
     asset,
     comparison_page,
-    documents_page,
     documents_page_parts,
     html_page,
     systems_page,
@@ -37,6 +36,10 @@ def entity(text, label, *pieces, score=None):
         after = start + len(piece)
         fragments.append((start, after))
     return Entity(label, tuple(fragments), " ".join(pieces), score)
+
+
+def documents_page(documents, **options):
+    return "".join(documents_page_parts(documents, **options))
 
 
 class Page(HTMLParser):

@@ -4,8 +4,7 @@ import pytest
 import torch
 
 from trigner.errors import InputError
-from trigner.triplets import METRICS
-from trigner.triplets.metrics import metric_named
+from trigner.triplets import METRICS, TripletLoss
 
 
 @pytest.mark.parametrize("width", [3, 47, 48, 512])
@@ -55,4 +54,4 @@ def test_equal_vectors_give_finite_gradients(difference):
 
 def test_unknown_metric():
     with pytest.raises(InputError, match=r"manhattan.*euclidean, cosine"):
-        metric_named("manhattan")
+        TripletLoss(metric="manhattan")

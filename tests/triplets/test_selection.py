@@ -15,11 +15,12 @@ from trigner.triplets import (
     SELECTIONS,
     CandidateBatch,
     Candidates,
+    TripletLoss,
     TripletSettings,
     candidates,
     collate,
 )
-from trigner.triplets.selection import Triplets, selection_named
+from trigner.triplets.selection import Triplets
 
 EUCLIDEAN = METRICS["euclidean"]
 CLEAN, PAPER = TripletSettings(), resolve(preset="paper").triplets
@@ -100,9 +101,9 @@ def test_names():
     assert set(SELECTION_ALIASES.values()) == set(SELECTIONS)
     assert not set(SELECTION_ALIASES) & set(SELECTIONS)
     for alias, name in SELECTION_ALIASES.items():
-        assert selection_named(alias) is selection_named(name) is SELECTIONS[name]
+        assert TripletLoss(alias).select is TripletLoss(name).select is SELECTIONS[name]
     with pytest.raises(InputError, match=r"grid_hardest.*hn.*grid_semihard"):
-        selection_named("grid_hardest")
+        TripletLoss("grid_hardest")
 
 
 @st.composite

@@ -21,12 +21,8 @@ _ROWS = {
     "sentences_without_discontinuous": "sentences without",
 }
 
-_REASONS = {
-    # reason: (one, more)
-    "crosses a sentence boundary": ("crosses a sentence boundary", "cross a sentence boundary"),
-    "not aligned to words": ("not aligned to words", "not aligned to words"),
-    "empty": ("empty", "empty"),
-}
+_PLURALS = {"crosses a sentence boundary": "cross a sentence boundary"}
+"""Reasons that read differently of several entities."""
 
 
 def report_table(
@@ -112,5 +108,6 @@ def _entities(number: int) -> str:
 
 def _listed(reasons: Mapping[str, int]) -> str:
     return ", ".join(
-        f"{n:,} {_REASONS.get(reason, (reason, reason))[n != 1]}" for reason, n in reasons.items()
+        f"{n:,} {reason if n == 1 else _PLURALS.get(reason, reason)}"
+        for reason, n in reasons.items()
     )

@@ -33,11 +33,6 @@ class RequestSummary:
     """Key of a request -> why it failed."""
     stopped: str | None = None
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether every request has a completion."""
-        return not self.failed and self.stopped is None
-
 
 def complete_all(
     requests: Iterable[CompletionRequest],

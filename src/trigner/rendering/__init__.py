@@ -5,7 +5,6 @@ from trigner.rendering.differences import differences_page
 from trigner.rendering.html import (
     asset,
     comparison_page,
-    documents_page,
     documents_page_parts,
     html_page,
     systems_page,
@@ -19,7 +18,6 @@ __all__ = [
     "asset",
     "comparison_page",
     "differences_page",
-    "documents_page",
     "documents_page_parts",
     "drawing",
     "entity_table",

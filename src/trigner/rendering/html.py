@@ -61,15 +61,13 @@ def asset(name: str) -> str:
     return files("trigner.rendering").joinpath(name).read_text("utf-8")
 
 
-def documents_page(documents: Iterable[Document], *, title: str = "Entities") -> str:
-    """A page that shows documents with their entities, whole texts in the order given."""
-    return "".join(documents_page_parts(documents, title=title))
-
-
 def documents_page_parts(
     documents: Iterable[Document], *, title: str = "Entities"
 ) -> Iterator[str]:
-    """The text of `documents_page` part by part, one a document beside its beginning and end."""
+    """A page that shows documents with their entities, whole texts in the order given.
+
+    It comes part by part, one a document beside its beginning and end.
+    """
     before, after = page({"mode": "documents", "title": title, "documents": []}).split("[]}</", 1)
     yield before + "["
     for number, document in enumerate(documents):

@@ -128,13 +128,8 @@ def _name(entity: Entity, width: int, colours: Colours) -> Text:
     """A label and its score in exactly `width` columns; the label is cut where it must be."""
     score = _score(entity)
     available = width - (len(score) + 1 if score else 0)
-    label = printable(entity.label)
-    if cell_len(label) > available:
-        while label and cell_len(label) > available - 1:
-            label = label[:-1]
-        label += "…"
-    label += " " * (available - cell_len(label))
-    name = Text(label, style=colours.of(entity.label))
+    name = Text(printable(entity.label), style=colours.of(entity.label))
+    name.truncate(available, overflow="ellipsis", pad=True)
     return name.append(f" {score}", style="dim") if score else name
 
 

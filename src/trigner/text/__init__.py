@@ -9,7 +9,7 @@ from trigner.text.segmentation import (
     sentence_starts,
     sentences_in,
 )
-from trigner.text.splitting import split
+from trigner.text.sentences import split
 
 __all__ = [
     "Segmentation",

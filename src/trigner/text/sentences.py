@@ -1,4 +1,4 @@
-"""Where sentences of a text start.
+"""Raw text into sentences of words.
 
 sentencex (rules and abbreviation lists, no model) splits running text into sentences. Around it
 stand rules for layout: blank lines and bullets end a sentence, a line break alone does not (texts
@@ -49,11 +49,18 @@ _LAYOUT = (re.compile(_BREAK), re.compile(r"\s{4}|\t"))
 _UNENCODABLE = re.compile("[\ud800-\udfff]")
 
 
-def sentence_words(text: str) -> Iterator[tuple[Fragment, ...]]:
-    """Character ranges of the words of each sentence, in order, found as they are asked for.
+def split(text: str) -> tuple[tuple[Fragment, ...], ...]:
+    """Character ranges of the words of `text`, sentence by sentence.
 
-    Together they are `word_ranges(text)`. No sentence is empty.
+    Every character that is not white space belongs to exactly one word; ranges are strictly
+    increasing; there is no empty word and no empty sentence. The same text always gives the same
+    words, and a sentence's words do not depend on other sentences.
     """
+    return tuple(sentence_words(text))
+
+
+def sentence_words(text: str) -> Iterator[tuple[Fragment, ...]]:
+    """What `split` gives, sentence by sentence as they are asked for."""
     start = 0
     for end in chain((match.end() for match in _BLOCK_END.finditer(text)), [len(text)]):
         yield from _of_block(text, start, end)

@@ -32,12 +32,12 @@ from trigner.errors import InputError, TrignerError
 from trigner.networks import choose_device
 from trigner.networks.pretrained import quiet
 from trigner.text import split
-from trigner.training.adaptation_folder import RUN, Adaptation, prepare, write
+from trigner.training.adaptation_folder import Adaptation, prepare, write
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
 from trigner.training.devices import OneDevice, deterministic
 from trigner.training.masked_encoder import MaskedEncoder, load_masked_encoder
 from trigner.training.masking import Masked, Masking, Passage, masking_collator, passages
-from trigner.training.records import read_record, write_record
+from trigner.training.records import RUN, read_record, write_record
 
 
 class AdaptationSettings(BaseModel):

@@ -11,10 +11,9 @@ from typing import Any
 from trigner.errors import InputError, TrignerError
 from trigner.training.checkpoints import CHECKPOINTS
 from trigner.training.masked_encoder import MaskedEncoder
-from trigner.training.records import read_record, write_record
+from trigner.training.records import RUN, read_record, write_record
 
 DESCRIPTION = "adaptation.json"
-RUN = "run.json"
 _PARTIAL = "partial"
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from trigner.arrays import Integers
 from trigner.batches.subwords import readable
@@ -132,18 +133,15 @@ def masking_collator(
     def collate(examples: Sequence[Passage | Masked]) -> dict[str, Tensor]:
         random = np.random.default_rng(int(torch.randint(2**62, ())))
         masked = [e if isinstance(e, Masked) else masking(e, random) for e in examples]
-        shape = len(masked), max(len(m.ids) for m in masked)
-        ids = np.full(shape, padding_id, dtype=np.int64)
-        attention = np.zeros(shape, dtype=np.int64)
-        labels = np.full(shape, UNSCORED, dtype=np.int64)
-        for row, one in enumerate(masked):
-            ids[row, : len(one.ids)] = one.ids
-            attention[row, : len(one.ids)] = 1
-            labels[row, : len(one.ids)] = one.labels
         return {
-            "input_ids": torch.from_numpy(ids),
-            "attention_mask": torch.from_numpy(attention),
-            "labels": torch.from_numpy(labels),
+            "input_ids": _padded([m.ids for m in masked], padding_id),
+            "attention_mask": _padded([np.ones_like(m.ids) for m in masked], 0),
+            "labels": _padded([m.labels for m in masked], UNSCORED),
         }
 
     return collate
+
+
+def _padded(rows: Sequence[Integers], value: int) -> Tensor:
+    tensors = [torch.from_numpy(row) for row in rows]
+    return pad_sequence(tensors, batch_first=True, padding_value=value)

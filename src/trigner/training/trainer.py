@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -146,16 +146,15 @@ class SystemTrainer(Trainer):
         self._score_dev = score_dev
         # Chosen here and not by `report_to`: the log folder's argument differs between versions.
         board = TensorBoardCallback(SummaryWriter(log_dir=str(logs)))
-        with _tracker_errors():
-            super().__init__(
-                model=SystemModule(system),
-                args=args,
-                train_dataset=data,
-                # Never read: `evaluate` draws on the dev documents. The Trainer asks for one.
-                eval_dataset=data,
-                data_collator=collator,
-                callbacks=[_EpochSetter(batches), *filter(None, [ema]), *callbacks, board],
-            )
+        super().__init__(
+            model=SystemModule(system),
+            args=args,
+            train_dataset=data,
+            # Never read: `evaluate` draws on the dev documents. The Trainer asks for one.
+            eval_dataset=data,
+            data_collator=collator,
+            callbacks=[_EpochSetter(batches), *filter(None, [ema]), *callbacks, board],
+        )
         for printing in list(self.callback_handler.callbacks):
             if type(printing).__name__ in {"PrinterCallback", "ProgressCallback"}:
                 self.remove_callback(type(printing))
@@ -257,17 +256,6 @@ class SystemTrainer(Trainer):
             self.args, self.state, self.control, metrics
         )
         return metrics
-
-
-@contextmanager
-def _tracker_errors() -> Iterator[None]:
-    """A tracker whose package is not installed becomes a TrignerError with its own advice."""
-    try:
-        yield
-    except RuntimeError as error:
-        if "requires" not in str(error):
-            raise
-        raise TrignerError(str(error)) from error
 
 
 class _EpochSetter(TrainerCallback):

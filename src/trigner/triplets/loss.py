@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import get_args
+from typing import TypeVar, get_args
 
 import torch
 from torch import Tensor, nn
@@ -11,9 +12,11 @@ from torch.nn import functional
 
 from trigner.errors import InputError
 from trigner.triplets.batch import CandidateBatch
-from trigner.triplets.metrics import metric_named
-from trigner.triplets.selection import selection_named
-from trigner.triplets.settings import Reduction
+from trigner.triplets.metrics import METRICS
+from trigner.triplets.selection import SELECTIONS
+from trigner.triplets.settings import SELECTION_ALIASES, Reduction
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,13 +50,11 @@ class TripletLoss(nn.Module):
         super().__init__()
         if not margin > 0:
             raise InputError(f"the triplet margin must be above 0; got {margin}")
-        if reduction not in get_args(Reduction):
-            known = ", ".join(get_args(Reduction))
-            raise InputError(f"unknown reduction {reduction!r}; known are: {known}")
-        self.select = selection_named(selection)
-        self.metric = metric_named(metric)
+        aliases = {alias: SELECTIONS[name] for alias, name in SELECTION_ALIASES.items()}
+        self.select = _named("triplet selection", selection, {**SELECTIONS, **aliases})
+        self.metric = _named("metric", metric, METRICS)
+        self.reduction = _named("reduction", reduction, {r: r for r in get_args(Reduction)})
         self.margin = margin
-        self.reduction = reduction
 
     def forward(self, states: Tensor, batch: CandidateBatch) -> TripletResult:
         """`states [N, D]` are the vectors of the batch's cells, on the batch's device.
@@ -83,3 +84,9 @@ class TripletLoss(nn.Module):
 
     def extra_repr(self) -> str:
         return f"{self.select.__name__}, margin={self.margin}, {self.reduction}"  # type: ignore[attr-defined]
+
+
+def _named(what: str, name: str, known: Mapping[str, T]) -> T:
+    if name not in known:
+        raise InputError(f"unknown {what} {name!r}; known are: {', '.join(known)}")
+    return known[name]

@@ -8,8 +8,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from trigner.errors import InputError
-
 # From this width on a matrix product is faster than differences. It needs float64: in float32 it
 # cannot tell near cells apart.
 _WIDE = 48
@@ -63,11 +61,3 @@ METRICS: dict[str, Metric] = {
     "cosine": Cosine(),
 }
 """Metrics by their names in settings."""
-
-
-def metric_named(name: str) -> Metric:
-    """The metric of this name. Raises InputError listing the known names."""
-    try:
-        return METRICS[name]
-    except KeyError:
-        raise InputError(f"unknown metric {name!r}; known are: {', '.join(METRICS)}") from None

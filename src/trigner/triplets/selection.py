@@ -9,11 +9,9 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from trigner.errors import InputError
 from trigner.triplets.batch import BLOCK, Block, CandidateBatch
 from trigner.triplets.centroids import negative_centroids, positive_centroids
 from trigner.triplets.metrics import Metric
-from trigner.triplets.settings import SELECTION_ALIASES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,15 +92,6 @@ SELECTIONS: dict[str, Selection] = {
     "sn-hn": semi_hard_or_hard,
 }
 """Selections by their names in settings."""
-
-
-def selection_named(name: str) -> Selection:
-    """The selection of a short name or an alias. Raises InputError listing the known names."""
-    try:
-        return SELECTIONS[SELECTION_ALIASES.get(name, name)]
-    except KeyError:
-        known = ", ".join([*SELECTIONS, *SELECTION_ALIASES])
-        raise InputError(f"unknown triplet selection {name!r}; known are: {known}") from None
 
 
 def _pairs(
