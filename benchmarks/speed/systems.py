@@ -18,7 +18,7 @@ from speed.straightforward import Straightforward
 from trigner.mentions import Mention, Sentence
 from trigner.networks import Model
 from trigner.schemes import Scheme, TagSpace
-from trigner.studies import Run, find_study, protocol, runs
+from trigner.studies import TrainingRun, find_study, protocol, runs
 from trigner.tagging.system import TagSystem
 
 GRID, PLAIN = "trigner-without", "w2ner, straightforward"
@@ -88,13 +88,13 @@ def measure(
     return section
 
 
-def systems() -> dict[str, Run]:
+def systems() -> dict[str, TrainingRun]:
     """A run of each system, by its name."""
     declared = runs(find_study("systems"), protocol("full"))
     return {run.system: run for run in declared if run.seed == declared[0].seed}
 
 
-def training_step(model: Model, run: Run, sentences: Sequence[Sentence]) -> Work:
+def training_step(model: Model, run: TrainingRun, sentences: Sequence[Sentence]) -> Work:
     """Loss, gradients and update on a batch of these sentences."""
     system = TagSystem(model, run.settings)
     batch = system.collate(made_up.examples(model, sentences))
@@ -104,7 +104,7 @@ def training_step(model: Model, run: Run, sentences: Sequence[Sentence]) -> Work
 
 
 def _training(
-    found: Mapping[str, Run], models: Mapping[str, Model], sentences: Sequence[Sentence]
+    found: Mapping[str, TrainingRun], models: Mapping[str, Model], sentences: Sequence[Sentence]
 ) -> dict[str, Work]:
     works = {name: training_step(models[name], run, sentences) for name, run in found.items()}
     bare = models[GRID].tagger.encoder.model

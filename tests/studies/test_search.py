@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
 
 import pytest
 from filelock import FileLock
 from rich.console import Console
 
+from trigner import __version__
 from trigner.errors import InputError, TrignerError
 from trigner.studies import Changes, StudyContext, protocol
 from trigner.studies.search import journal, search, search_state
@@ -125,3 +127,27 @@ def test_another_search_is_not_gone_on_with(declare, scored, go, corpus):
     path.write_text("no journal\n")
     with pytest.raises(InputError, match="is damaged"):
         go(declare(STUDY.format(trials=1)))
+
+
+def test_a_journal_with_settings_in_former_names_is_read(declare, scored, go):
+    text = STUDY.format(trials=1) + "base: {optimisation.encoder_lr: 0.001}\n"
+    _, _, context = go(declare(text))
+    path = journal(context, "small")
+    former = path.read_text().replace("optimisation.encoder_lr", "optimisation.encoder_rate")
+    path.write_text(former)
+    assert "encoder_rate" in former
+    go(declare(text.replace("trials: 1", "trials: 2")))
+    assert len(scored) == 2
+
+
+def test_a_journal_with_ranges_in_former_names_names_its_version(declare, scored, go):
+    text = STUDY.format(trials=1).replace("triplets.weight", "optimisation.encoder_lr")
+    text = text.replace("high: 1.0", "high: 0.1")
+    _, _, context = go(declare(text))
+    path = journal(context, "small")
+    path.write_text(
+        path.read_text().replace("optimisation.encoder_lr", "optimisation.encoder_rate")
+    )
+    message = f"journal of trigner {re.escape(__version__)}, which called optimisation.encoder_lr"
+    with pytest.raises(InputError, match=message):
+        go(declare(text))

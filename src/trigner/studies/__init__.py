@@ -4,7 +4,7 @@ from trigner.studies.commands import RunStatus, run_study, study_status, write_r
 from trigner.studies.context import Parallelism, StudyContext, parallelism
 from trigner.studies.corpus import CorpusLocation, corpus_location
 from trigner.studies.declaration import Study, find_study
-from trigner.studies.grid import Changes, Run, runs
+from trigner.studies.grid import Changes, TrainingRun, runs
 from trigner.studies.protocols import Protocol, protocol
 
 __all__ = [
@@ -12,10 +12,10 @@ __all__ = [
     "CorpusLocation",
     "Parallelism",
     "Protocol",
-    "Run",
     "RunStatus",
     "Study",
     "StudyContext",
+    "TrainingRun",
     "corpus_location",
     "find_study",
     "parallelism",

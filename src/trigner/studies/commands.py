@@ -14,7 +14,7 @@ from trigner.evaluation import describe
 from trigner.rendering import differences_page
 from trigner.studies.context import StudyContext, log
 from trigner.studies.corpus import PARTS, CorpusSplits
-from trigner.studies.grid import Run, runs
+from trigner.studies.grid import TrainingRun, runs
 from trigner.studies.jobs import run_all
 from trigner.studies.prompted import PromptedComparison, compare_prompted
 from trigner.studies.report import make_report
@@ -31,12 +31,14 @@ from trigner.training.trainer import check_trackers
 class RunStatus:
     """A run: `done`, `started` (it will be resumed) or `to do`."""
 
-    run: Run
+    run: TrainingRun
     state: str
     result: Result | None
 
 
-def study_runs(context: StudyContext, name: str, corpus: CorpusSplits | None = None) -> list[Run]:
+def study_runs(
+    context: StudyContext, name: str, corpus: CorpusSplits | None = None
+) -> list[TrainingRun]:
     """All runs on a corpus; with a search those of its best settings once its trials are made."""
     found = None
     if context.study.search is not None:
@@ -72,7 +74,7 @@ def _run_missing(context: StudyContext, corpus: CorpusSplits, console: Console) 
     """Do the runs on a corpus that have no result; the number of those that failed."""
     wanted = study_runs(context, corpus.name, corpus)
     there = read_results(context.results, corpus.name)
-    left: list[Run] = []
+    left: list[TrainingRun] = []
     for run in wanted:
         same = any(run.identity == other.identity for other in left)  # under another name
         if not same and find(there, run.identity, corpus.hashes) is None:

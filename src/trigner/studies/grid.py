@@ -49,7 +49,7 @@ class Changes:
 
 
 @dataclass(frozen=True)
-class Run:
+class TrainingRun:
     """One training of a study. `point` are the values of the axes."""
 
     system: str
@@ -60,25 +60,21 @@ class Run:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All that decides what this run makes of the same data, without paths of this machine."""
-        return identity(self.settings, self.adaptation)
-
-
-def identity(settings: Settings, adaptation: AdaptationSettings | None) -> dict[str, Any]:
-    """The dotted settings that matter, without those that change nothing and second names."""
-    values = settings.identity()
-    if "encoder" in values:
-        values["encoder"] = encoder_identity(settings.encoder)
-    values.pop("optimisation.select_by", None)  # the epochs of both are kept
-    if "optimisation.cell_budget" in values:
-        values["optimisation.cell_budget"] = settings.optimisation.cells
-    adapted = None if adaptation is None else adaptation.model_dump(mode="json")
-    revisions = {
-        f"{REVISIONS}.{name}={values[name]}": meanings[values[name]]
-        for name, meanings in REVISED.items()
-        if values.get(name) in meanings
-    }
-    return with_effect({**values, "adaptation": adapted, **revisions})
+        """The dotted settings that decide what this run makes of the same data, without those that
+        change nothing, second names and paths of this machine."""
+        values = self.settings.identity()
+        if "encoder" in values:
+            values["encoder"] = encoder_identity(self.settings.encoder)
+        values.pop("optimisation.select_by", None)  # the epochs of both are saved
+        if "optimisation.cell_budget" in values:
+            values["optimisation.cell_budget"] = self.settings.optimisation.cells
+        adapted = None if self.adaptation is None else self.adaptation.model_dump(mode="json")
+        revisions = {
+            f"{REVISIONS}.{name}={values[name]}": meanings[values[name]]
+            for name, meanings in REVISED.items()
+            if values.get(name) in meanings
+        }
+        return with_effect({**values, "adaptation": adapted, **revisions})
 
 
 @cache
@@ -102,7 +98,7 @@ def runs(
     changes: Changes | None = None,
     *,
     found: Mapping[str, Any] | None = None,
-) -> list[Run]:
+) -> list[TrainingRun]:
     """All runs, seed by seed, so that a study that is stopped early has compared all systems.
 
     `found` are the settings that the study's search has found; without them there is no such
@@ -130,18 +126,19 @@ def runs(
     if changes.encoder is not None and "encoder" in study.axes:
         raise study.source.error("this study declares its encoders: omit --encoder", ("axes",))
     seeds = study.seeds if changes.seeds is None else changes.seeds
-    made = [_run(study, protocol, changes, point, seeds[0]) for point in points]
+    of_first_seed = [_run(study, protocol, changes, point, seeds[0]) for point in points]
     return [
         replace(run, seed=seed, settings=run.settings.model_copy(update={"seed": seed}))
         for seed in seeds
-        for run in made
+        for run in of_first_seed
     ]
 
 
 def trial(
-    study: Study, protocol: Protocol, changes: Changes, values: Mapping[str, Any], seed: int
-) -> Run:
-    """A run of a search: base settings with these values."""
+    study: Study, protocol: Protocol, changes: Changes, values: Mapping[str, Any]
+) -> TrainingRun:
+    """A run of a search: base settings with these values, and the first seed."""
+    seed = (changes.seeds or study.seeds)[0]
     return _run(study, protocol, changes, _Point(FOUND, {}, values, ("search",)), seed)
 
 
@@ -172,7 +169,9 @@ def _shown(point: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name.rpartition('.')[2]}={Path(str(shown)).name if name == 'encoder' else shown}"
 
 
-def _run(study: Study, protocol: Protocol, changes: Changes, point: _Point, seed: int) -> Run:
+def _run(
+    study: Study, protocol: Protocol, changes: Changes, point: _Point, seed: int
+) -> TrainingRun:
     sections: list[KeyPath] = [point.section, ("axes",), ("base",)]
     levels = {**study.base, **protocol.settings, **point.settings}
     preset = levels.pop("preset", None)
@@ -203,7 +202,7 @@ def _run(study: Study, protocol: Protocol, changes: Changes, point: _Point, seed
         raise study.error(f"{point.label}: {error.message}", named, *sections) from error
     if not system_spec(settings.system).reads_setting("encoder"):
         adaptation = None
-    return Run(point.label, point.values, seed, settings, adaptation)
+    return TrainingRun(point.label, point.values, seed, settings, adaptation)
 
 
 def _adapts(name: str) -> bool:

@@ -17,12 +17,12 @@ from rich.console import Console
 from trigner.errors import TrignerError
 from trigner.studies.context import StudyContext
 from trigner.studies.corpus import CorpusSplits
-from trigner.studies.grid import Run
+from trigner.studies.grid import TrainingRun
 from trigner.studies.running import BusyError
 
 T = TypeVar("T")
 
-Job = Callable[[Run, CorpusSplits, StudyContext, Console], T]
+Job = Callable[[TrainingRun, CorpusSplits, StudyContext, Console], T]
 """What is done for one run; a function of a module, so that worker processes can import it."""
 
 
@@ -40,7 +40,7 @@ class JobResults(Generic[T]):
 
 def run_all(
     job: Job[T],
-    runs: Sequence[Run],
+    runs: Sequence[TrainingRun],
     corpus: CorpusSplits,
     context: StudyContext,
     console: Console,
@@ -111,7 +111,7 @@ def _start(threads: int | None, devices: Any) -> None:
         torch.set_num_threads(threads)
 
 
-def _in_process(job: Job[T], run: Run, corpus: CorpusSplits, context: StudyContext) -> T:
+def _in_process(job: Job[T], run: TrainingRun, corpus: CorpusSplits, context: StudyContext) -> T:
     path = context.work / corpus.name / f"{run.system}-{run.seed}.log".replace("/", "-")
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:

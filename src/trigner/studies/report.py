@@ -17,7 +17,7 @@ from pandas import DataFrame
 from trigner.evaluation import SLICES, Statistics
 from trigner.studies.declaration import Study
 from trigner.studies.figures import gap_figure, score_figure
-from trigner.studies.grid import START, identity
+from trigner.studies.grid import START, TrainingRun
 from trigner.studies.layout import (
     NOTHING,
     SLICE_NAMES,
@@ -71,8 +71,9 @@ def make_report(
 def _compared_systems(summaries: Sequence[Summary]) -> Section:
     """The settings of each system that differ from the preset that studies start from."""
     start = resolve(preset=START)
+    run = TrainingRun(START, {}, start.seed, start)
     # Its identity leaves out what only other schemes read, so that they may have it unchanged.
-    clean = flat(start.model_dump(mode="json")) | flat(identity(start, None))
+    clean = flat(start.model_dump(mode="json")) | flat(run.identity)
     own = {
         system.name: {
             name: value

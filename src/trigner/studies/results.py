@@ -79,9 +79,9 @@ class Chosen:
 class Result:
     """A finished run.
 
-    `settings` is `Run.identity`, `data` the hash of each part, `curve` the dev scores of each
-    epoch. `chosen` lacks what was not kept; `found` names the file of predictions beside this one
-    (None: they were not kept). `notes` say in which way it is unlike other runs.
+    `settings` is `TrainingRun.identity`, `data` the hash of each part, `curve` the dev scores of
+    each epoch. `chosen` lacks what was not saved; `found` names the file of predictions beside this
+    one (None: they were not saved). `notes` say in which way it is unlike other runs.
     """
 
     system: str
@@ -141,12 +141,7 @@ def with_effect(values: Mapping[str, Any]) -> dict[str, Any]:
         found[revised + dot + current_name(setting)] = value
     system = systems().get(str(found.get("system", "")))
     if system is not None:
-        found = {name: value for name, value in found.items() if _matters(name, system)}
-    if found.get("sampling.coordination") == 0:
-        found.pop("sampling.conjunctions", None)
-    if found.get("model.co_predictor") == "w2ner":
-        idle = ("model.pair_map", "model.pair_size", f"{REVISIONS}.model.pair_map")
-        found = {name: value for name, value in found.items() if not name.startswith(idle)}
+        found = {name: value for name, value in found.items() if _matters(name, found, system)}
     if not found.get("triplets.weight"):
         # Nothing else of them is looked at: the control of one study is that of another.
         others = [n for n in found if n.startswith("triplets.") and n != "triplets.weight"]
@@ -158,10 +153,10 @@ def with_effect(values: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _matters(name: str, system: SystemSpec) -> bool:
+def _matters(name: str, values: Mapping[str, Any], system: SystemSpec) -> bool:
     if name in ("system", "seed") or name.startswith("adaptation"):
         return True
-    return system.reads_setting(name.removeprefix(f"{REVISIONS}.").partition("=")[0])
+    return system.has_effect(name.removeprefix(f"{REVISIONS}.").partition("=")[0], values)
 
 
 def write_result(result: Result, folder: Path) -> Path:

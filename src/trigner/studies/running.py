@@ -23,7 +23,7 @@ from trigner.model_folder import CONFIG, read_description
 from trigner.networks import choose_device
 from trigner.studies.context import StudyContext, log
 from trigner.studies.corpus import CorpusSplits
-from trigner.studies.grid import Run
+from trigner.studies.grid import TrainingRun
 from trigner.studies.predictions import SavedPredictions, write_predictions
 from trigner.studies.results import (
     FOUND_SUFFIX,
@@ -34,7 +34,7 @@ from trigner.studies.results import (
     run_name,
     write_result,
 )
-from trigner.training import Checkpoint, Trained, train
+from trigner.training import Trained, train
 from trigner.training.adaptation import AdaptationSettings, adapt
 from trigner.training.records import RUN, read_record, write_record
 from trigner.training.trainer import METRICS
@@ -49,7 +49,9 @@ class BusyError(Exception):
     """Another process is working on this run."""
 
 
-def run_job(run: Run, corpus: CorpusSplits, context: StudyContext, console: Console) -> Result:
+def run_job(
+    run: TrainingRun, corpus: CorpusSplits, context: StudyContext, console: Console
+) -> Result:
     """The result of a run: trained if there is none yet, resumed if it was interrupted.
 
     Raises BusyError when another process is training it, InputError when its working folder cannot
@@ -63,12 +65,33 @@ def run_job(run: Run, corpus: CorpusSplits, context: StudyContext, console: Cons
             return found
         started = time.perf_counter()
         trained, resumed = _trained(run, corpus, folder, context, console)
-        kept = {"overall": trained.best, DISCONTINUOUS: trained.also[DISCONTINUOUS]}
-        seconds = time.perf_counter() - started
-        result, predictions = _scored(run, corpus, context, kept, trained)
-        result = replace(result, seconds=round(seconds, 1), notes=_notes(run, trained, resumed))
+        seconds = round(time.perf_counter() - started, 1)
+        signature = sign(corpus.test, settings=run.identity, seed=run.seed)
+        chosen, predictions = _scored(trained, corpus, context, signature)
+        result = Result(
+            system=run.system,
+            corpus=corpus.name,
+            protocol=context.protocol.name,
+            seed=run.seed,
+            settings=run.identity,
+            data=corpus.hashes,
+            train={
+                "documents": len(corpus.train),
+                "sentences": trained.data.sentences or 0,
+                "mentions": trained.data.mentions or 0,
+            },
+            parameters=trained.best.description.provenance.parameters or 0,
+            epochs=trained.epochs,
+            seconds=seconds,
+            device=_device_name(context.device),
+            signature=signature,
+            chosen=chosen,
+            curve=trained.history,
+            found=f"{name}{FOUND_SUFFIX}",
+            notes=_notes(run, trained, resumed),
+        )
         # The predictions first, so that a result is never without them.
-        write_predictions(context.results / corpus.name / str(result.found), predictions)
+        write_predictions(context.results / corpus.name / f"{name}{FOUND_SUFFIX}", predictions)
         result = replace(result, path=write_result(result, context.results))
         if not context.keep_models:
             _drop_models(folder)
@@ -76,7 +99,7 @@ def run_job(run: Run, corpus: CorpusSplits, context: StudyContext, console: Cons
 
 
 def trial_job(
-    run: Run, corpus: CorpusSplits, context: StudyContext, console: Console
+    run: TrainingRun, corpus: CorpusSplits, context: StudyContext, console: Console
 ) -> dict[str, float]:
     """The best dev F1 of a training, by what would choose the epoch; test is never scored.
 
@@ -94,7 +117,7 @@ def trial_job(
 
 
 def _trained(
-    run: Run, corpus: CorpusSplits, folder: Path, context: StudyContext, console: Console
+    run: TrainingRun, corpus: CorpusSplits, folder: Path, context: StudyContext, console: Console
 ) -> tuple[Trained, bool]:
     """The training in a working folder, and whether it was resumed."""
     _begin(folder, run)
@@ -136,7 +159,9 @@ def _resuming(folder: Path, resume: bool) -> Iterator[None]:
         raise InputError(message, path=folder) from error
 
 
-def _adapted(run: Run, corpus: CorpusSplits, context: StudyContext, console: Console) -> Path:
+def _adapted(
+    run: TrainingRun, corpus: CorpusSplits, context: StudyContext, console: Console
+) -> Path:
     """The encoder adapted to the training text, by the first run that needs it."""
     adaptation = cast(AdaptationSettings, run.adaptation)
     wanted = {"encoder": run.identity["encoder"], "adaptation": adaptation.model_dump(mode="json")}
@@ -165,46 +190,22 @@ def _adapted(run: Run, corpus: CorpusSplits, context: StudyContext, console: Con
 
 
 def _scored(
-    run: Run,
-    corpus: CorpusSplits,
-    context: StudyContext,
-    kept: Mapping[str, Checkpoint],
-    trained: Trained,
-) -> tuple[Result, dict[str, SavedPredictions]]:
-    signature = sign(corpus.test, settings=run.identity, seed=run.seed)
+    trained: Trained, corpus: CorpusSplits, context: StudyContext, signature: str
+) -> tuple[dict[str, Chosen], dict[str, SavedPredictions]]:
+    """Scores and predictions of both models of a training, by what chose them."""
     chosen: dict[str, Chosen] = {}
     predictions: dict[str, SavedPredictions] = {}
-    for name, own in kept.items():
-        epoch = int(own.epoch or 0)
+    models = {"overall": trained.best, DISCONTINUOUS: trained.also[DISCONTINUOUS]}
+    for name, model in models.items():
+        epoch = int(model.epoch or 0)
         if chosen and epoch == chosen["overall"].epoch:
             chosen[name], predictions[name] = chosen["overall"], predictions["overall"]
             continue
-        found = list(load(own.folder, device=context.device).documents(corpus.test))
+        found = list(load(model.folder, device=context.device).documents(corpus.test))
         on_test = score(corpus.test, found, signature=signature)
-        chosen[name] = Chosen(epoch, own.scores.as_json(), on_test.as_json())
-        counts = sentence_counts(corpus.test, found)
-        predictions[name] = SavedPredictions(counts, tuple(found))
-    made = Result(
-        system=run.system,
-        corpus=corpus.name,
-        protocol=context.protocol.name,
-        seed=run.seed,
-        settings=run.identity,
-        data=corpus.hashes,
-        train={
-            "documents": len(corpus.train),
-            "sentences": trained.data.sentences or 0,
-            "mentions": trained.data.mentions or 0,
-        },
-        parameters=trained.best.description.provenance.parameters or 0,
-        epochs=trained.epochs,
-        seconds=0.0,
-        device=_device_name(context.device),
-        signature=signature,
-        chosen=chosen,
-        curve=trained.history,
-    )
-    return replace(made, found=f"{made.stem}{FOUND_SUFFIX}"), predictions
+        chosen[name] = Chosen(epoch, model.scores.as_json(), on_test.as_json())
+        predictions[name] = SavedPredictions(sentence_counts(corpus.test, found), tuple(found))
+    return chosen, predictions
 
 
 def _device_name(name: str) -> str:
@@ -212,7 +213,7 @@ def _device_name(name: str) -> str:
     return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
 
 
-def _begin(folder: Path, run: Run) -> None:
+def _begin(folder: Path, run: TrainingRun) -> None:
     """Record what a new working folder is for; refuse to resume one of other versions."""
     path = folder / RECORD
     if (folder / RUN).is_file() and not path.is_file():
@@ -264,7 +265,7 @@ def _locked(folder: Path) -> Iterator[None]:
         raise BusyError(folder.name) from error
 
 
-def _notes(run: Run, trained: Trained, resumed: bool) -> tuple[str, ...]:
+def _notes(run: TrainingRun, trained: Trained, resumed: bool) -> tuple[str, ...]:
     notes = []
     if resumed:
         notes.append("interrupted: the seconds count from the last resumption")

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock, Timeout
 from rich.console import Console
 
+from trigner import __version__
 from trigner.errors import InputError, TrignerError
+from trigner.former_names import current_name
 from trigner.studies.context import StudyContext, log
 from trigner.studies.corpus import CorpusSplits
 from trigner.studies.declaration import Range, Search
-from trigner.studies.grid import Run, trial
+from trigner.studies.grid import TrainingRun, trial
 from trigner.studies.jobs import run_all
+from trigner.studies.results import with_effect
 from trigner.studies.running import trial_job
 from trigner.training.records import differences
 
@@ -78,7 +81,8 @@ def search(context: StudyContext, corpus: CorpusSplits, console: Console) -> Sea
         with FileLock(f"{path}.in-use", timeout=0):
             opened = _open(path)
             if DECLARED not in opened.user_attrs:
-                opened.set_user_attr(DECLARED, {**_declared(context), "data": corpus.hashes})
+                declared = {**_declared(context), "data": corpus.hashes, "version": __version__}
+                opened.set_user_attr(DECLARED, declared)
             _check_same(opened, context, corpus.hashes, path)
             while pending := _next_trials(opened, wanted, context.parallelism.jobs):
                 _run_trials(opened, pending, context, corpus, console)
@@ -145,9 +149,8 @@ def _run_trials(
         opened.tell(numbers[position], state=TrialState.FAIL)
 
 
-def _trial(context: StudyContext, values: Mapping[str, Any]) -> Run:
-    seed = (context.changes.seeds or context.study.seeds)[0]
-    return trial(context.study, context.protocol, context.changes, values, seed)
+def _trial(context: StudyContext, values: Mapping[str, Any]) -> TrainingRun:
+    return trial(context.study, context.protocol, context.changes, values)
 
 
 def _open(path: Path) -> optuna.Study:
@@ -180,10 +183,17 @@ def _check_same(
     opened: optuna.Study, context: StudyContext, data: Mapping[str, str] | None, path: Path
 ) -> None:
     """Raises InputError for the journal of a search with other ranges, settings or data."""
-    before = opened.user_attrs.get(DECLARED, {})
+    before = dict(opened.user_attrs.get(DECLARED, {}))
+    version = before.pop("version", "0.1.0 or before")
+    for name in before.get("search", {}).get("ranges", {}):
+        if (current := current_name(name)) != name:
+            message = f"is the journal of trigner {version}, which called {current} {name}"
+            message += ": use that version, or move it away to start again"
+            raise InputError(message, path=path)
+    before["settings"] = with_effect(before.get("settings", {}))
     now = {**_declared(context), "data": data or before.get("data")}
-    if before != now:
-        names = ", ".join(sorted(differences(before, now)))
+    if different := differences(before, now):
+        names = ", ".join(sorted(different))
         raise InputError(
             f"is the journal of a search with other {names}: give what it was run with, or move it"
             " away to start again",

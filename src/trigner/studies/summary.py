@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from trigner.errors import InputError
 from trigner.evaluation import SLICES, Significance, compare_systems
-from trigner.studies.grid import Run
+from trigner.studies.grid import TrainingRun
 from trigner.studies.predictions import SavedPredictions
 from trigner.studies.results import CHOSEN_BY, Result, find
 from trigner.training.settings import flat
@@ -91,7 +91,7 @@ class Summary:
     systems: tuple[SystemResults, ...]
     baselines: tuple[str, ...]
     comparisons: tuple[BaselineTest, ...]
-    remarks: tuple[str, ...] = field(default=())
+    remarks: tuple[str, ...] = ()
 
     @property
     def results(self) -> tuple[Result, ...]:
@@ -100,14 +100,14 @@ class Summary:
 
 
 def gather(
-    runs: Sequence[Run], results: Sequence[Result], data: Mapping[str, str] | None
+    runs: Sequence[TrainingRun], results: Sequence[Result], data: Mapping[str, str] | None
 ) -> tuple[SystemResults, ...]:
     """The systems of a study in the order of declaration, with the results that belong to them.
 
     Without `data` they may be on any; raises InputError when they are on several.
     """
     systems = []
-    by_system: dict[str, list[Run]] = {}
+    by_system: dict[str, list[TrainingRun]] = {}
     for run in runs:
         by_system.setdefault(run.system, []).append(run)
     for name, members in by_system.items():

@@ -24,6 +24,11 @@ CAPABILITIES = {
 }
 """What only some systems can do."""
 
+_IDLE: Mapping[tuple[str, Any], tuple[str, ...]] = {
+    ("sampling.coordination", 0): ("sampling.conjunctions",)
+}
+"""`SystemSpec.idle` of the settings that systems share."""
+
 
 @dataclass(frozen=True, eq=False)
 class SystemSpec:
@@ -34,7 +39,8 @@ class SystemSpec:
     above them. `reads` are the shared settings that it looks at, sections or single ones
     (`optimisation`, `task.tag_weight`), `ignores` exceptions from these and from its own: what is
     not read changes no result, and is refused on the command line. A section of which nothing is
-    read has its defaults whatever the preset.
+    read has its defaults whatever the preset. `idle` are settings that it does not look at where
+    another one has a value: `{("model.co_predictor", "w2ner"): ("model.pair_map",)}`.
 
     `build(settings, labels, init_from)` gives a `System`; `init_from` is a model folder or None.
     `load(folder, description, device=..., threads=...)` gives a `Predictor`. `round_trip(labels)`
@@ -50,6 +56,7 @@ class SystemSpec:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     reads: tuple[str, ...] = ("encoder", "sampling", "optimisation")
     ignores: tuple[str, ...] = ()
+    idle: Mapping[tuple[str, Any], tuple[str, ...]] = field(default_factory=dict)
     round_trip: Callable[[Sequence[str]], Any] | None = None
     export: Implementation | None = None
     calibration: bool = False
@@ -83,6 +90,13 @@ class SystemSpec:
     def reads_setting(self, name: str) -> bool:
         """Whether a dotted setting changes what this system does."""
         return _within(name, ("seed", "model", *self.reads)) and not _within(name, self.ignores)
+
+    def has_effect(self, name: str, values: Mapping[str, Any]) -> bool:
+        """Whether a dotted setting changes what this system does beside these other values."""
+        idle = {**_IDLE, **self.idle}.items()
+        return self.reads_setting(name) and not any(
+            _within(name, others) for (other, value), others in idle if values.get(other) == value
+        )
 
     def implementation(self, part: str) -> Callable[..., Any]:
         """`build`, `load` or `export`, imported. Raises InputError when it cannot be."""

@@ -74,6 +74,7 @@ def _tagger(
         network=f"trigner.networks.build:{network}",
         reads=(*SHARED, *reads),
         ignores=ignores,
+        idle={("model.co_predictor", "w2ner"): _of_model("pair_map", "pair_size")},
         defaults=defaults or {},
         calibration=True,
         grid=grid,
