@@ -47,8 +47,8 @@ def line_triplets(name: str, states: Tensor, batch: CandidateBatch, margin: floa
 
 
 def rows(chosen: Triplets) -> list[Triplet]:
-    kept = range(len(chosen.anchors)) if chosen.kept is None else chosen.kept.nonzero().flatten()
-    return [(chosen.anchors[t], chosen.positives[t], chosen.negatives[t]) for t in kept]
+    valid = range(len(chosen.anchors)) if chosen.valid is None else chosen.valid.nonzero().flatten()
+    return [(chosen.anchors[t], chosen.positives[t], chosen.negatives[t]) for t in valid]
 
 
 def test_centroid_makes_one_triplet_an_anchor():

@@ -89,8 +89,8 @@ def _distinct(document: Document, source: Document) -> dict[Key, Entity]:
     found: dict[Key, Entity] = {}
     for entity in source.entities:
         key = document.key(entity)
-        held = found.get(key)
-        if held is None or (entity.score or 0) > (held.score or 0):
+        before = found.get(key)
+        if before is None or (entity.score or 0) > (before.score or 0):
             # White space alone has no merged fragments, and is shown as it was given.
             fragments = key[1] or entity.fragments
             found[key] = Entity(

@@ -22,6 +22,6 @@ def without_first(documents: Iterable[Document], sentences: int) -> Iterator[Doc
             yield document
             continue
         starts = sentence_starts(document)
-        kept = [e for e in document.entities if sentence_at(starts, e.fragments[0][0]) >= left]
-        yield replace(document, entities=tuple(kept))
+        counted = [e for e in document.entities if sentence_at(starts, e.fragments[0][0]) >= left]
+        yield replace(document, entities=tuple(counted))
         left -= len(starts)

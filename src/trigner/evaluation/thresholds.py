@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,17 +41,14 @@ def curves(gold: Sequence[Document], predicted: Sequence[Document]) -> dict[str,
     Predictions are right as in `evaluation.score`. Raises InputError for a prediction without a
     score, and for a predicted document that is not among gold.
     """
-    expected: dict[str, int] = {}
-    for document in gold:
-        for label, _ in {document.key(entity) for entity in document.entities}:
-            expected[label] = expected.get(label, 0) + 1
+    expected = Counter(label for d in gold for label, _ in set(map(d.key, d.entities)))
     found: dict[str, list[tuple[float, bool]]] = {label: [] for label in expected}
     for label, own in predictions(gold, predicted).items():
         found[label] = list(zip(own.scores, own.right, strict=True))
     together = [pair for pairs in found.values() for pair in pairs]
     return {
-        ALL: _curve(together, sum(expected.values())),
-        **{label: _curve(found[label], expected.get(label, 0)) for label in sorted(found)},
+        ALL: _curve(together, expected.total()),
+        **{label: _curve(found[label], expected[label]) for label in sorted(found)},
     }
 
 
@@ -75,11 +73,11 @@ def plot_curves(found: Mapping[str, Curve], path: Path) -> None:
     figure = figure_for(path, width=5.5, height=5)
     axes = figure.subplots()
     for label, curve in found.items():
-        kept = [score for _, score in curve.points if score.predicted]
+        drawn = [score for _, score in curve.points if score.predicted]
         threshold, best = curve.best
         (line,) = axes.plot(
-            [score.recall for score in kept],
-            [score.precision for score in kept],
+            [score.recall for score in drawn],
+            [score.precision for score in drawn],
             label=f"{label}: F1 {100 * best.f1:.1f} at {threshold:.2f}",
             linewidth=2 if label == ALL else 1,
         )

@@ -11,7 +11,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from trigner.errors import TrignerError, require_extra
@@ -114,12 +113,7 @@ class Client:
         )
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         if self._client is not None:
             await self._client.close()
 

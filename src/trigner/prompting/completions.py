@@ -51,12 +51,12 @@ def complete_all(
     """
     distinct = {request.key: request for request in requests}
     missing = {key: r for key, r in distinct.items() if cache.get(r) is None}
-    run = _Run(cache, total=len(missing), on_progress=on_progress)
+    sent = _Requests(cache, total=len(missing), on_progress=on_progress)
     if server is None:
-        run.failed = dict.fromkeys(missing, "no answer is recorded, and no server is given")
+        sent.failed = dict.fromkeys(missing, "no answer is recorded, and no server is given")
     elif missing:
-        _run_to_end(run.send(missing, Client(server, retry_policy), concurrency))
-    return RequestSummary(run.completed, len(distinct) - len(missing), run.failed, run.stopped)
+        _run_to_end(sent.send(missing, Client(server, retry_policy), concurrency))
+    return RequestSummary(sent.completed, len(distinct) - len(missing), sent.failed, sent.stopped)
 
 
 def _run_to_end(work: Coroutine[Any, Any, None]) -> None:
@@ -71,7 +71,7 @@ def _run_to_end(work: Coroutine[Any, Any, None]) -> None:
 
 
 @dataclass
-class _Run:
+class _Requests:
     cache: CompletionCache
     total: int
     on_progress: OnProgress | None

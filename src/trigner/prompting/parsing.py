@@ -200,10 +200,7 @@ def _indices(value: Any) -> tuple[int, ...] | None:
     """Indices as given, in order; None when there is none or one cannot be read."""
     try:
         found = tuple(_numbers(value))
-    except (
-        ValueError,
-        RecursionError,
-    ):  # nested lists: the JSON parser in C goes deeper than Python
+    except (ValueError, RecursionError):  # the JSON parser in C goes deeper than Python
         return None
     return found or None
 

@@ -43,15 +43,15 @@ class Bio:
         """Tags `[L]`."""
         check(mentions, self.labels, length)
         tags = np.zeros(length, dtype=np.int64)
-        kept = set()
+        encoded = set()
         for mention in sorted(set(mentions), key=lambda m: (-len(m.words), m)):
             words = slice(mention.words[0], mention.words[-1] + 1)
             if not mention.is_discontinuous and not tags[words].any():
-                kept.add(mention)
+                encoded.add(mention)
                 begin = 1 + 2 * self.labels.index(mention.label)
                 tags[words] = begin + 1
                 tags[words.start] = begin
-        return Encoding(tags, tuple(m for m in mentions if m not in kept))
+        return Encoding(tags, tuple(m for m in mentions if m not in encoded))
 
     def decode(self, scores: Logits) -> Decoding:
         """Mentions of the best well-formed tags; scores as in `marginals.marginals`."""

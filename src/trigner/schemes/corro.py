@@ -75,14 +75,14 @@ class Corro:
         """
         check(mentions, self.labels, length)
         tags = np.zeros(length, dtype=np.int64)
-        kept: set[Mention] = set()
+        encoded: set[Mention] = set()
         for group in _groups(sorted(set(mentions))):
             chosen = _largest(group)
-            kept.update(chosen)
+            encoded.update(chosen)
             for label, painted in _paint_all(chosen) or ():
                 for word, kind in painted.items():
                     tags[word] = tag_of(self.labels.index(label), kind)
-        return Encoding(tags, tuple(mention for mention in mentions if mention not in kept))
+        return Encoding(tags, tuple(mention for mention in mentions if mention not in encoded))
 
     def decode(self, scores: Logits) -> Decoding:
         """Mentions of the best well-formed tags; scores as in `marginals.marginals`.
@@ -103,12 +103,12 @@ class Corro:
         components = _Components()
         label = ""
         for word, tag in enumerate(tags.tolist()):
-            place, kind = divmod(tag - 1, len(KINDS))
+            index, kind = divmod(tag - 1, len(KINDS))
             if kind in BEGINS or tag == 0:
                 found += components.products(label)
                 components = _Components()
             if tag:
-                label = self.labels[place]
+                label = self.labels[index]
                 components.add(word, kind)
         return found + components.products(label)
 

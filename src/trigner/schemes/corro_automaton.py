@@ -52,7 +52,7 @@ def tag_of(label: int, kind: int) -> int:
 def corro_grammar(labels: tuple[str, ...]) -> Grammar:
     """A copy of the states for each label; all share the state outside."""
     states = [OUTSIDE, *(f"{state}-{label}" for label in labels for state in INSIDE)]
-    number = {name: place for place, name in enumerate(states)}
+    number = {name: index for index, name in enumerate(states)}
     finals = [number[OUTSIDE]]
     arcs: list[Arc] = []
     new = [Arc(0, 0, number[OUTSIDE])]

@@ -91,20 +91,19 @@ def merged_by_digits(
 def pointed_to(
     digit: int, part: Segment, heads: Sequence[Segment], parts: Sequence[Segment]
 ) -> Segment | None:
-    """The nearest head to the left (1) or right (2), or part to the left (3) or right (4)."""
+    """The nearest head to the left (1) or right (2), or part to the left (3) or right (4).
+
+    Heads and parts come in order.
+    """
     others = heads if digit in (1, 2) else parts
     if digit in (1, 3):
-        return max((s for s in others if s.last < part.first), key=_first, default=None)
-    return min((s for s in others if s.first > part.last), key=_first, default=None)
+        return next((s for s in reversed(others) if s.last < part.first), None)
+    return next((s for s in others if s.first > part.last), None)
 
 
 def words_of(*segments: Segment) -> Words:
     """All words of some segments, increasing."""
     return tuple(sorted(word for s in segments for word in range(s.first, s.last + 1)))
-
-
-def _first(segment: Segment) -> int:
-    return segment.first
 
 
 def _between(one: Segment, other: Segment) -> int:

@@ -187,13 +187,13 @@ class Graph:
 
     def _segments(self, clique: int, around: Span | None = None, weight: float = 0.0) -> Clique:
         """The clique without nodes that overlap one before them."""
-        kept: list[int] = []
+        chosen: list[int] = []
         for node in members(clique):
-            if not kept or self.spans[node][0] > self.spans[kept[-1]][1]:
-                kept.append(node)
-        weight += sum(self.weights[node] for node in kept)
-        weight += sum(float(self.edges[pair]) for pair in combinations(kept, 2))
-        return Clique(weight, tuple(self.spans[node] for node in kept), around)
+            if not chosen or self.spans[node][0] > self.spans[chosen[-1]][1]:
+                chosen.append(node)
+        weight += sum(self.weights[node] for node in chosen)
+        weight += sum(float(self.edges[pair]) for pair in combinations(chosen, 2))
+        return Clique(weight, tuple(self.spans[node] for node in chosen), around)
 
 
 def _graph(spans: Spans, links: LinkScores, most: int) -> Graph:
@@ -217,13 +217,13 @@ def _graph(spans: Spans, links: LinkScores, most: int) -> Graph:
     edges, joined = np.maximum(edges, edges.T), joined | joined.T
     lonely = ~joined.any(axis=1)
     isolated[nodes[lonely]] = True
-    kept = ~lonely
-    sets = np.packbits(joined[kept][:, kept], axis=1, bitorder="little")
+    connected = ~lonely
+    sets = np.packbits(joined[connected][:, connected], axis=1, bitorder="little")
     return Graph(
-        spans=list(zip(first[kept].tolist(), last[kept].tolist(), strict=True)),
-        weights=weights[nodes[kept]].tolist(),
+        spans=list(zip(first[connected].tolist(), last[connected].tolist(), strict=True)),
+        weights=weights[nodes[connected]].tolist(),
         neighbours=[int.from_bytes(row.tobytes(), "little") for row in sets],
-        edges=edges[kept][:, kept],
+        edges=edges[connected][:, connected],
         isolated=isolated,
         complete=complete,
     )

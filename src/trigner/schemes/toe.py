@@ -115,28 +115,18 @@ class Toe:
         """
         linked = np.triu(np.minimum(scores[..., NNW], scores[..., PNW].T), 1)
         rows, columns = np.nonzero(linked > 0)
-        heads, tails, labels, weights = [], [], [], []
-        for label in range(len(self.labels)):
-            from_head = scores[..., FIRST_HTW + label]
-            bounded = np.triu(np.maximum(from_head, scores[..., self._first_thw + label].T))
-            found = np.nonzero(bounded > 0)
-            heads.append(found[0])
-            tails.append(found[1])
-            labels.append(np.full(len(found[0]), label))
-            weights.append(log_probability(bounded[found]))
-        if not sum(map(len, heads)):
+        # Axes: label, head, tail.
+        from_head = scores[..., FIRST_HTW : self._first_thw].transpose(2, 0, 1)
+        from_tail = scores[..., self._first_thw : self._auxiliary].transpose(2, 1, 0)
+        bounded = np.triu(np.maximum(from_head, from_tail, order="C"))
+        labels, heads, tails = np.nonzero(bounded > 0)
+        if not len(heads):
             return Decoding(())
         links = Links(rows, columns, log_probability(linked[rows, columns]), len(scores))
-        paths = best_paths(
-            links,
-            np.concatenate(heads),
-            np.concatenate(tails),
-            np.concatenate(weights),
-            self.max_mentions,
-        )
-        label_of = np.concatenate(labels)
+        weights = log_probability(bounded[labels, heads, tails])
+        paths = best_paths(links, heads, tails, weights, self.max_mentions)
         mentions = tuple(
-            ScoredMention(Mention(words, self.labels[label_of[pair]]), math.exp(score))
+            ScoredMention(Mention(words, self.labels[labels[pair]]), math.exp(score))
             for score, pair, words in paths.found
         )
         return Decoding(mentions, paths.complete)

@@ -234,10 +234,8 @@ def _dev_f1(system: SystemResults) -> float:
 
 def _of_one_seed(first: SystemResults, second: SystemResults) -> tuple[Result, Result] | None:
     by_seed = {result.seed: result for result in second.results if result.found}
-    for result in first.results:
-        if result.found and result.seed in by_seed:
-            return result, by_seed[result.seed]
-    return None
+    both = (r for r in first.results if r.found and r.seed in by_seed)
+    return next(((result, by_seed[result.seed]) for result in both), None)
 
 
 def _cases(corpus: CorpusSplits, first: Result, second: Result) -> str:

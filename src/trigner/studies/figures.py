@@ -34,11 +34,11 @@ def score_figure(summary: Summary, axis: str) -> str:
         for name, members in _lines(points).items():
             spreads = [s.spread("overall", "test", slice_) for s in members]
             at = [positions[member.point[axis]] for member in members]
-            kept = [(x, s) for x, s in zip(at, spreads, strict=True) if s is not None]
+            shown = [(x, s) for x, s in zip(at, spreads, strict=True) if s is not None]
             axes.errorbar(
-                [x for x, _ in kept],
-                [spread.mean for _, spread in kept],
-                yerr=[spread.deviation or 0 for _, spread in kept],
+                [x for x, _ in shown],
+                [spread.mean for _, spread in shown],
+                yerr=[spread.deviation or 0 for _, spread in shown],
                 marker="o",
                 capsize=4,
                 label=name or None,

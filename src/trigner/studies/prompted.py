@@ -128,8 +128,8 @@ def _group(
 def _of_seeds(corpus: CorpusSplits, system: SystemResults) -> dict[int, _Found]:
     """What each seed's model found, by sentence."""
     return {
-        seed: {at: sentence.mentions for at, sentence in _sentences(kept.on(corpus.test)).items()}
-        for seed, kept in system.predictions(CHOSEN_BY[0]).items()
+        seed: {at: sentence.mentions for at, sentence in _sentences(found.on(corpus.test)).items()}
+        for seed, found in system.predictions(CHOSEN_BY[0]).items()
     }
 
 

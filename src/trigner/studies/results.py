@@ -108,7 +108,7 @@ class Result:
         return run_name(self.system, self.settings, self.data)
 
     def predictions(self) -> dict[str, SavedPredictions]:
-        """What its models found, by what chose them; empty when that was not kept."""
+        """What its models found, by what chose them; empty when that was not saved."""
         if self.found is None or self.path is None:
             return {}
         return read_predictions(self.path.with_name(self.found))
@@ -202,6 +202,6 @@ def _read(path: Path) -> Result:
         for found in chosen.values():
             found.score("dev", "overall"), found.score("test", "overall")
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        message = f"is damaged: {error}; move it away, and the run is made again"
+        message = f"is damaged: {error}; move it away, and the run is done again"
         raise InputError(message, path=path) from error
     return result

@@ -18,6 +18,7 @@ from rich.console import Console
 from trigner import __version__
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import score, sentence_counts, sign
+from trigner.former_names import current_name
 from trigner.inference import load
 from trigner.model_folder import CONFIG, read_description
 from trigner.networks import choose_device
@@ -32,11 +33,13 @@ from trigner.studies.results import (
     find,
     read_results,
     run_name,
+    with_effect,
     write_result,
 )
 from trigner.training import Trained, train
 from trigner.training.adaptation import AdaptationSettings, adapt
 from trigner.training.records import RUN, read_record, write_record
+from trigner.training.settings import flat
 from trigner.training.trainer import METRICS
 
 RECORD = "study.json"
@@ -218,8 +221,28 @@ def _begin(folder: Path, run: TrainingRun) -> None:
     path = folder / RECORD
     if (folder / RUN).is_file() and not path.is_file():
         raise InputError("holds a training that belongs to no study: move it away", path=folder)
+    if not path.is_file():
+        _refuse_former(folder, run)
     folder.mkdir(parents=True, exist_ok=True)
     _note_versions(path, folder, {"system": run.system, "settings": run.identity})
+
+
+def _refuse_former(folder: Path, run: TrainingRun) -> None:
+    """Raises InputError when this run was started under former names of its settings.
+
+    Its folder has another hash then. The name before the hash, of system and seed, is the same.
+    """
+    for path in sorted(folder.parent.glob(f"{folder.name.rpartition('-')[0]}-*/{RECORD}")):
+        record = read_run_record(path)
+        settings = flat(record.get("settings") or {})
+        former = [name for name in settings if current_name(name) != name]
+        if former and with_effect(settings) == with_effect(run.identity):
+            raise InputError(
+                f"was started by trigner {record['versions']['trigner']}, which called"
+                f" {current_name(former[0])} {former[0]}: finish the run with that version, or"
+                " delete the folder to start again",
+                path=path.parent,
+            )
 
 
 def _note_versions(path: Path, folder: Path, what: Mapping[str, Any]) -> None:

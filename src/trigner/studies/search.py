@@ -110,9 +110,9 @@ def _next_trials(opened: optuna.Study, wanted: Search, jobs: int) -> dict[int, d
     for broken in running:
         if broken.number not in pending:  # killed while its settings were being chosen
             opened.tell(broken.number, state=TrialState.FAIL)
-    ended = (TrialState.COMPLETE, TrialState.FAIL)
-    made = len(opened.get_trials(deepcopy=False, states=ended))
-    while len(pending) < jobs and made + len(pending) < wanted.trials:
+    states = (TrialState.COMPLETE, TrialState.FAIL)
+    ended = len(opened.get_trials(deepcopy=False, states=states))
+    while len(pending) < jobs and ended + len(pending) < wanted.trials:
         # Seeded by the number of trials: a search in several sittings tries what one would.
         so_far = len(opened.get_trials(deepcopy=False))
         opened.sampler = optuna.samplers.TPESampler(seed=wanted.seed + so_far)

@@ -52,13 +52,13 @@ class SystemResults:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def with_model(self, chosen_by: str) -> tuple[Result, ...]:
-        """The results that kept the model which this dev F1 chose."""
+        """The results that have the model which this dev F1 chose."""
         return tuple(result for result in self.results if chosen_by in result.chosen)
 
     def predictions(self, chosen_by: str) -> dict[int, SavedPredictions]:
-        """What these models found, by seed, where that was kept."""
-        kept = {result.seed: result.predictions() for result in self.with_model(chosen_by)}
-        return {seed: found[chosen_by] for seed, found in kept.items() if found}
+        """What these models found, by seed, where that was saved."""
+        found = {result.seed: result.predictions() for result in self.with_model(chosen_by)}
+        return {seed: saved[chosen_by] for seed, saved in found.items() if saved}
 
     def spread(self, chosen_by: str, part: Part, slice_: str, rate: str = "f1") -> Spread | None:
         """A rate over seeds, of the models that one dev F1 chose; None without any."""
@@ -196,5 +196,5 @@ def _remarks(systems: Sequence[SystemResults]) -> list[str]:
 
 
 def _versions(result: Result) -> str:
-    kept = ("version:", "torch:", "transformers:")
-    return ", ".join(p for p in result.signature.split("|") if p.startswith(kept))
+    shown = ("version:", "torch:", "transformers:")
+    return ", ".join(p for p in result.signature.split("|") if p.startswith(shown))

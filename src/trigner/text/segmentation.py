@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal
 
 from trigner.mentions import Document, Entity, Fragment, Mention, Sentence, joined
@@ -44,7 +45,7 @@ def segment(document: Document) -> Segmentation:
     mentions: list[dict[Mention, None]] = [{} for _ in layout.sentences]
     unreachable = []
     for entity in document.entities:
-        found = layout.place(entity)
+        found = layout.locate(entity)
         if isinstance(found, str):
             unreachable.append(Unreachable(entity, found))
         else:
@@ -110,14 +111,11 @@ class _Layout:
         self.document = document
         self.sentences = tuple(_sentence_words(document))
         self.sentence_starts = [words[0][0] for words in self.sentences]
-        self.first_words = [0]
-        for words in self.sentences:
-            self.first_words.append(self.first_words[-1] + len(words))
-        flat = [word for words in self.sentences for word in words]
-        self.words = flat
-        self.starts = [start for start, _ in flat]
+        self.first_words = [0, *accumulate(map(len, self.sentences))]
+        self.words = [word for words in self.sentences for word in words]
+        self.starts = [start for start, _ in self.words]
 
-    def place(self, entity: Entity) -> tuple[int, Mention] | Reason:
+    def locate(self, entity: Entity) -> tuple[int, Mention] | Reason:
         """Sentence index and mention of an entity, or why it has none."""
         merged = self.document.merged(entity.fragments)
         chosen = self._words_inside(merged)

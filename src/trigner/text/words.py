@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
+from itertools import groupby
 
 from trigner.mentions import Fragment
 
@@ -75,10 +76,6 @@ def _marks() -> str:
     """The combining characters, as the inside of a regular expression's character class."""
     codes = [*range(0x300, 0x20000), *range(0xE0100, 0xE01F0)]
     marks = [code for code in codes if unicodedata.category(chr(code))[0] == "M"]
-    runs: list[list[int]] = []
-    for code in marks:
-        if runs and code == runs[-1][1] + 1:
-            runs[-1][1] = code
-        else:
-            runs.append([code, code])
-    return "".join(f"{chr(first)}-{chr(last)}" for first, last in runs)
+    runs = groupby(enumerate(marks), lambda item: item[1] - item[0])  # codes without a gap
+    spans = ([code for _, code in run] for _, run in runs)
+    return "".join(f"{chr(codes[0])}-{chr(codes[-1])}" for codes in spans)

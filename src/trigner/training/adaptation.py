@@ -143,7 +143,8 @@ def adapt(
             last = last_checkpoint(out / CHECKPOINTS)
             set_seed(settings.seed)  # whether or not the loss before was measured just now
             trainer.train(resume_from_checkpoint=None if last is None else str(last))
-            losses = _dev_losses(trainer.state)
+            history = trainer.state.log_history
+            losses = tuple(float(e["eval_loss"]) for e in history if "eval_loss" in e)
             result = Adaptation(
                 fresh_head=masked.fresh_head,
                 train_passages=len(train_passages),
@@ -271,7 +272,7 @@ class _Divergence(TrainerCallback):
 
 
 class _Reporter(TrainerCallback):
-    """Tells progress after every update and every epoch."""
+    """Reports progress after every update and every epoch."""
 
     def __init__(self, progress: Callable[[Progress], None]) -> None:
         self._progress = progress
@@ -279,21 +280,11 @@ class _Reporter(TrainerCallback):
     def on_step_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
-        self._report(state)
-
-    def on_evaluate(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
-    ) -> None:
-        self._report(state)
-
-    def _report(self, state: TrainerState) -> None:
         def newest(name: str) -> float | None:
             found = [entry[name] for entry in state.log_history if name in entry]
             return float(found[-1]) if found else None
 
-        if (
-            state.max_steps
-        ):  # none before training: the first evaluation is of the encoder as it came
+        if state.max_steps:  # none before training: the first evaluation is of the given encoder
             self._progress(
                 Progress(
                     step=state.global_step,
@@ -304,6 +295,8 @@ class _Reporter(TrainerCallback):
                 )
             )
 
+    on_evaluate = on_step_end
+
 
 def _dev_loss_before(trainer: Trainer, path: Path, identity: dict[str, Any]) -> float:
     """The dev loss before any update: measured once, then kept with what tells this run."""
@@ -311,10 +304,6 @@ def _dev_loss_before(trainer: Trainer, path: Path, identity: dict[str, Any]) -> 
         before = float(trainer.evaluate()["eval_loss"])
         write_record(path, {**identity, "dev_loss_before": before})
     return float(read_record(path)["dev_loss_before"])
-
-
-def _dev_losses(state: TrainerState) -> tuple[float, ...]:
-    return tuple(float(e["eval_loss"]) for e in state.log_history if "eval_loss" in e)
 
 
 def _hash(value: object) -> str:

@@ -13,7 +13,6 @@ import string
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
@@ -34,11 +33,10 @@ _PUNCTUATION = frozenset(string.punctuation)
 
 Words = tuple[str, ...]
 _Key = tuple[str, Words]
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Candidate:
     """A mention that can be coordinated: its sentence, and how many of its words are shared."""
 
     sentence: Sentence
@@ -59,15 +57,15 @@ def coordinations(
         return []
     sentences = [sentence for sentence in sentences if sentence.mentions]
     rests = _rests(sentences)
-    places = [place for sentence in sentences for place in _places(sentence, rests)]
+    candidates = [one for sentence in sentences for one in _candidates(sentence, rests)]
     random = np.random.default_rng(seed)
-    made: dict[Words, Document] = {}
-    for place in random.permutation(len(places)):
-        if len(made) >= settings.coordination * len(sentences):
+    new: dict[Words, Document] = {}
+    for number in random.permutation(len(candidates)):
+        if len(new) >= settings.coordination * len(sentences):
             break
-        words, mentions = _coordinated(places[place], rests, settings.conjunctions, random)
-        made.setdefault(words, document_of(f"coordinated-{len(made) + 1}", words, mentions))
-    return list(made.values())
+        words, mentions = _coordinated(candidates[number], rests, settings.conjunctions, random)
+        new.setdefault(words, document_of(f"coordinated-{len(new) + 1}", words, mentions))
+    return list(new.values())
 
 
 def _rests(sentences: Sequence[Sentence]) -> dict[tuple[bool, _Key], list[Words]]:
@@ -87,7 +85,9 @@ def _rests(sentences: Sequence[Sentence]) -> dict[tuple[bool, _Key], list[Words]
     return {key: list(own.values()) for key, own in found.items()}
 
 
-def _places(sentence: Sentence, rests: dict[tuple[bool, _Key], list[Words]]) -> Iterator[_Place]:
+def _candidates(
+    sentence: Sentence, rests: dict[tuple[bool, _Key], list[Words]]
+) -> Iterator[_Candidate]:
     """Each continuous mention that no other touches, by the longest words that others share."""
     for mention in sentence.mentions:
         own = range(mention.words[0], mention.words[-1] + 1)
@@ -100,34 +100,34 @@ def _places(sentence: Sentence, rests: dict[tuple[bool, _Key], list[Words]]) -> 
             for shared in range(len(words) - 1, 0, -1):
                 part = words[:shared] if first else words[-shared:]
                 if len(rests.get((first, (mention.label, _lower(part))), ())) > 1:
-                    yield _Place(sentence, mention, shared, first)
+                    yield _Candidate(sentence, mention, shared, first)
                     break
 
 
 def _coordinated(
-    place: _Place,
+    candidate: _Candidate,
     rests: dict[tuple[bool, _Key], list[Words]],
     conjunctions: Sequence[str],
     random: np.random.Generator,
 ) -> tuple[Words, list[Mention]]:
-    words, mention = place.sentence.words, place.mention
+    words, mention = candidate.sentence.words, candidate.mention
     start, end = mention.words[0], mention.words[-1] + 1
     own = words[start:end]
     shared, rest = (
-        (own[: place.shared], own[place.shared :])
-        if place.first
-        else (own[-place.shared :], own[: -place.shared])
+        (own[: candidate.shared], own[candidate.shared :])
+        if candidate.first
+        else (own[-candidate.shared :], own[: -candidate.shared])
     )
-    known = rests[place.first, (mention.label, _lower(shared))]
+    known = rests[candidate.first, (mention.label, _lower(shared))]
     others = [each for each in known if _lower(each) != _lower(rest)]
     count = min(int(random.integers(1, MEMBERS)), len(others))
-    conjunction = _chosen(conjunctions, random)
+    conjunction = conjunctions[int(random.integers(len(conjunctions)))]
     links = [","] * count
     links[0 if conjunction == PARENTHESIS else -1] = conjunction
     put_in: list[str] = []
     new: list[range] = []
     # Shared first words: behind the mention; shared last words: before them.
-    at = end if place.first else end - place.shared
+    at = end if candidate.first else end - candidate.shared
     for link in links:
         put_in.append(link)
         first = at + len(put_in)
@@ -135,25 +135,21 @@ def _coordinated(
         new.append(range(first, at + len(put_in)))
     if conjunction == PARENTHESIS:
         put_in.append(")")
-    if place.first:
-        common = range(start, start + place.shared)
+    if candidate.first:
+        common = range(start, start + candidate.shared)
         members = [mention.words, *((*common, *own_words) for own_words in new)]
     else:
         common = range(at + len(put_in), end + len(put_in))
         members = [(*each, *common) for each in (range(start, at), *new)]
     moved = [
         m if m.words[0] < start else Mention(tuple(i + len(put_in) for i in m.words), m.label)
-        for m in place.sentence.mentions
+        for m in candidate.sentence.mentions
         if m is not mention
     ]
     return (
         (*words[:at], *put_in, *words[at:]),
         sorted([*moved, *(Mention(tuple(each), mention.label) for each in members)]),
     )
-
-
-def _chosen(options: Sequence[_T], random: np.random.Generator) -> _T:
-    return options[int(random.integers(len(options)))]
 
 
 def _lower(words: Words) -> Words:

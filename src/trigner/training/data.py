@@ -122,7 +122,7 @@ class EpochBatches:
                 cells=settings.cells,
                 seed=seed,
             )
-        return [[members[place] for place in batch] for batch in plan]
+        return [[members[position] for position in batch] for batch in plan]
 
     def mean_sum(self, numbers: Sequence[int]) -> float:
         """The mean, over all batches of all epochs, of the sum of their examples' `numbers`."""

@@ -44,17 +44,17 @@ class ExponentialMovingAverage(TrainerCallback):
         if self._checkpoint is None:
             self._average = [p.detach().clone() for p in self._weights]
             return
-        kept = load_file(self._checkpoint / EMA_FILE)
-        self._average = [kept[str(n)].to(p.device) for n, p in enumerate(self._weights)]
+        saved = load_file(self._checkpoint / EMA_FILE)
+        self._average = [saved[str(n)].to(p.device) for n, p in enumerate(self._weights)]
 
     def on_optimizer_step(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
     ) -> None:
         """Take the newest weights in."""
-        made = state.global_step
-        kept = min(self._decay, (1 + made) / (YOUNG + made))
+        updates = state.global_step
+        decay = min(self._decay, (1 + updates) / (YOUNG + updates))
         newest = [p.detach() for p in self._weights]
-        torch._foreach_lerp_(self._average, newest, 1 - kept)
+        torch._foreach_lerp_(self._average, newest, 1 - decay)
 
     def save(self, folder: Path) -> None:
         """Keep the average beside a checkpoint's weights."""

@@ -83,7 +83,7 @@ def passages(
 
     A longer sentence becomes several passages, cut between words, or inside a word that alone is
     too long. Words without subwords leave no trace. Raises InputError when `max_subwords` leaves no
-    room beside the tokenizer's own subwords.
+    subword beside the tokenizer's own subwords.
     """
     tokenizer = Tokenizer.from_str(tokenizer.to_str())
     tokenizer.no_truncation()
@@ -105,18 +105,18 @@ def _windows(whole: Passage, max_subwords: int) -> Iterable[Passage]:
         yield whole
         return
     first, last = int(own[0]), int(own[-1]) + 1
-    room = max_subwords - first - (len(whole.ids) - last)
-    if room < 1:
+    capacity = max_subwords - first - (len(whole.ids) - last)
+    if capacity < 1:
         raise InputError(f"{max_subwords} subwords are too few to hold any word")
     edges = (np.arange(first), np.arange(last, len(whole.ids)))
     start = first
     while start < last:
-        stop = min(start + room, last)
+        stop = min(start + capacity, last)
         if stop < last:
             word_start = first + int(np.searchsorted(whole.words[first:last], whole.words[stop]))
             stop = word_start if word_start > start else stop
-        kept = np.concatenate([edges[0], np.arange(start, stop), edges[1]])
-        yield Passage(whole.ids[kept], whole.words[kept])
+        part = np.concatenate([edges[0], np.arange(start, stop), edges[1]])
+        yield Passage(whole.ids[part], whole.words[part])
         start = stop
 
 

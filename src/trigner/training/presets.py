@@ -68,23 +68,10 @@ PAPER_MAC: dict[str, Any] = {
 }
 
 
-def _paper(
-    encoder: str,
-    batch_size: int,
-    window: int,
-    selection: str,
-    source: str = "logits",
-    *,
-    unique_pairs: bool = True,
-    margin: float = 1.0,
-) -> dict[str, Any]:
-    triplets = {
-        "window": window,
-        "selection": selection,
-        "source": source,
-        "unique_pairs": unique_pairs,
-        "margin": margin,
-    }
+PAPER_SHARE14 = {"window": 5, "selection": "negative-centroid", "source": "pair_states"}
+
+
+def _paper(encoder: str, batch_size: int, **triplets: Any) -> dict[str, Any]:
     return {
         **PAPER,
         "encoder": encoder,
@@ -101,12 +88,12 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "optimisation": {"bias_init": True, "beta2": 0.98},
     },
     "paper": PAPER,
-    "paper-cadec": _paper(BIOBERT, 12, 25, "centroid"),
-    "paper-cadec-disc": _paper(BIOBERT, 12, 20, "centroid", unique_pairs=False),
-    "paper-share13": _paper(PUBMEDBERT, 6, 10, "centroid"),
-    "paper-share13-disc": _paper(PUBMEDBERT, 6, 10, "centroid"),
-    "paper-share14": _paper(PUBMEDBERT, 6, 5, "negative-centroid", "pair_states"),
-    "paper-share14-disc": _paper(PUBMEDBERT, 6, 5, "negative-centroid", "pair_states", margin=0.1),
+    "paper-cadec": _paper(BIOBERT, 12, window=25),
+    "paper-cadec-disc": _paper(BIOBERT, 12, window=20, unique_pairs=False),
+    "paper-share13": _paper(PUBMEDBERT, 6, window=10),
+    "paper-share13-disc": _paper(PUBMEDBERT, 6, window=10),
+    "paper-share14": _paper(PUBMEDBERT, 6, **PAPER_SHARE14),
+    "paper-share14-disc": _paper(PUBMEDBERT, 6, **PAPER_SHARE14, margin=0.1),
     "w2ner": {
         "model": {"co_predictor": "w2ner", "special_words": False},
         "triplets": {"weight": 0.0},

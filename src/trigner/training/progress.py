@@ -70,9 +70,7 @@ class ShowProgress(TrainerCallback):
             highlight=False,
         )
 
-    def on_train_end(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
-    ) -> None:
+    def on_train_end(self, *_: Any, **__: Any) -> None:
         self.close()
 
     def close(self) -> None:

@@ -70,27 +70,27 @@ def candidates(
 
     paired = positive.any(axis=1)
     special = ~paired & ~_taken(pool, positive, settings)
-    kept = np.flatnonzero(paired | special)
+    anchors = np.flatnonzero(paired | special)
     count = len(pool)
     total = count + len(outside) + 2  # the last two: ([POS], [POS]) and ([NEG], [NEG])
-    negatives = np.zeros((len(kept), total), dtype=np.bool_)
+    negatives = np.zeros((len(anchors), total), dtype=np.bool_)
     if settings.negatives != "non_entity":
-        negatives[:, :count] = other[kept]
+        negatives[:, :count] = other[anchors]
     near = negatives[:, count:-2]
-    _mark_near(near, positions[kept], outside, settings)
+    _mark_near(near, positions[anchors], outside, settings)
     if settings.negatives == "inter_first":
         near[negatives[:, :count].any(axis=1)] = False
     negatives[:, -1] = ~negatives.any(axis=1)
 
-    positive = positive[kept]
+    positive = positive[anchors]
     pairs = np.argwhere(positive)
-    alone = np.flatnonzero(special[kept])
+    alone = np.flatnonzero(special[anchors])
     if len(alone):
         alone = np.stack([alone, np.full_like(alone, total - 2)], axis=1)
         pairs = np.concatenate([pairs, alone])
         pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
     cells = np.concatenate([pool, outside, np.array([POSITIVE_CELL, NEGATIVE_CELL], np.int32)])
-    return _of_used_cells(cells, kept, pairs, negatives, skipped=count - len(kept))
+    return _of_used_cells(cells, anchors, pairs, negatives, skipped=count - len(anchors))
 
 
 def _of_used_cells(

@@ -69,11 +69,11 @@ class TripletLoss(nn.Module):
                 + self.metric.pairwise(chosen.anchors, chosen.positives)
                 - self.metric.pairwise(chosen.anchors, chosen.negatives)
             )
-            kept = chosen.kept
-            if kept is None:
-                kept = torch.ones_like(hinges, dtype=torch.bool)
-            hinges = torch.where(kept, hinges, 0.0)
-            triplets, violating = kept.sum(), (hinges > 0).sum()
+            valid = chosen.valid
+            if valid is None:
+                valid = torch.ones_like(hinges, dtype=torch.bool)
+            hinges = torch.where(valid, hinges, 0.0)
+            triplets, violating = valid.sum(), (hinges > 0).sum()
             return TripletResult(self._reduced(hinges, triplets, violating), triplets, violating)
 
     def _reduced(self, hinges: Tensor, triplets: Tensor, violating: Tensor) -> Tensor:

@@ -24,9 +24,9 @@ class Triplets:
     """`[T, D]`."""
     negatives: Tensor
     """`[T, D]`."""
-    kept: Tensor | None = None
-    """Bool `[T]`: False where there is no triplet after all; None: all are kept. A mask, since
-    removing rows would wait for the device."""
+    valid: Tensor | None = None
+    """Bool `[T]`: False where there is no triplet after all; None: every row is one. A mask,
+    since removing rows would wait for the device."""
 
 
 class Selection(Protocol):
@@ -73,7 +73,7 @@ def semi_hard(states: Tensor, batch: CandidateBatch, *, metric: Metric, margin: 
     """All anchor-positive pairs, each with the nearest negative that is farther than the positive,
     but by less than the margin. Pairs without such a negative make no triplet."""
     chosen, found = _semi_hard(states, batch, metric, margin)
-    return _pairs(states, batch, chosen, kept=found)
+    return _pairs(states, batch, chosen, valid=found)
 
 
 def semi_hard_or_hard(
@@ -95,11 +95,11 @@ SELECTIONS: dict[str, Selection] = {
 
 
 def _pairs(
-    states: Tensor, batch: CandidateBatch, negatives: Tensor, kept: Tensor | None = None
+    states: Tensor, batch: CandidateBatch, negatives: Tensor, valid: Tensor | None = None
 ) -> Triplets:
     """Triplets of all pairs with these cells `[Q]` as negatives."""
     anchors, positives, others = _vectors(states, batch.anchors, batch.pair_cells, negatives)
-    return Triplets(anchors[batch.pair_anchors], positives, others, kept)
+    return Triplets(anchors[batch.pair_anchors], positives, others, valid)
 
 
 def _vectors(states: Tensor, *cells: Tensor) -> tuple[Tensor, ...]:
