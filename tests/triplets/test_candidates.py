@@ -164,7 +164,6 @@ def test_vectors(vector, preset):
 def test_the_last_cell_of_an_entity_is_skipped_when_pairs_are_unique():
     found = candidates([(0, 1, 3)], 5, PAPER)
     assert (3, 5) not in cells_of(found)
-    assert found.skipped == 1
 
 
 @pytest.mark.parametrize(
@@ -252,7 +251,6 @@ def test_same_as_cell_by_cell(sentence, settings):
     found = candidates(mentions, length, settings)
     naive = naive_candidates(mentions, length, settings)
     assert cells_of(found) == {a: (sorted(p), sorted(n)) for a, (p, n) in naive.items() if p}
-    assert found.skipped == sum(not positives for positives, _ in naive.values())
 
 
 @given(sentences(), every_setting)
@@ -283,7 +281,7 @@ def test_words_outside_the_sentence_are_refused(mention):
 
 def test_a_sentence_without_mentions_has_no_candidates():
     found = candidates([], 400, CLEAN)
-    assert len(found.cells) == len(found.anchors) == len(found.positives) == found.skipped == 0
+    assert len(found.cells) == len(found.anchors) == len(found.positives) == 0
 
 
 @pytest.mark.parametrize("window", [25, None])

@@ -142,13 +142,9 @@ def score(
         lost = {document.key(u.entity): u.reason for u in segmentation.unreachable}
         reasons.update(lost.values())
     labels = {key[0] for _, _, key in pairs.gold | pairs.predicted}
-    with_discontinuous, without = sentence_kinds(pairs)
     return Scores(
-        slices=_slices(pairs, with_discontinuous, without),
-        per_type={
-            label: _slices(_of_label(pairs, label), with_discontinuous, without)
-            for label in sorted(labels)
-        },
+        slices=_slices(pairs, pairs),
+        per_type={label: _slices(_of_label(pairs, label), pairs) for label in sorted(labels)},
         unreachable_reasons=dict(sorted(reasons.items())),
         unreachable_by=unreachable_by,
         missing=tuple(document.id for document, answer in together if answer is None),
@@ -229,21 +225,14 @@ def is_discontinuous(key: Key) -> bool:
     return len(key[1]) > 1
 
 
-def sentence_kinds(pairs: Pairs) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-    """(document, sentence) of sentences with discontinuous gold, and with other gold only."""
-    any_gold = {(document, sentence) for document, sentence, _ in pairs.gold}
-    with_discontinuous = {(d, s) for d, s, key in pairs.gold if is_discontinuous(key)}
-    return with_discontinuous, any_gold - with_discontinuous
-
-
 def _of_label(pairs: Pairs, label: str) -> Pairs:
     return pairs.where(lambda m: m[2][0] == label)
 
 
-def by_slice(
-    pairs: Pairs, with_discontinuous: set[tuple[int, int]], without: set[tuple[int, int]]
-) -> dict[str, Pairs]:
-    """The mentions of each of the `Slices`, given the two sets of `sentence_kinds`."""
+def by_slice(pairs: Pairs, whole: Pairs) -> dict[str, Pairs]:
+    """The mentions of each of the `Slices`; a sentence's kind is that of `whole`'s gold."""
+    with_discontinuous = {(d, s) for d, s, key in whole.gold if is_discontinuous(key)}
+    without = {(d, s) for d, s, _ in whole.gold} - with_discontinuous
     return {
         "overall": pairs,
         "discontinuous": pairs.where(lambda m: is_discontinuous(m[2])),
@@ -253,8 +242,6 @@ def by_slice(
     }
 
 
-def _slices(
-    pairs: Pairs, with_discontinuous: set[tuple[int, int]], without: set[tuple[int, int]]
-) -> Slices:
-    slices = by_slice(pairs, with_discontinuous, without)
+def _slices(pairs: Pairs, whole: Pairs) -> Slices:
+    slices = by_slice(pairs, whole)
     return Slices(**{name: count(own.gold, own.predicted) for name, own in slices.items()})

@@ -42,8 +42,6 @@ class Candidates:
     """`[Q, 2]`: anchor (0 to A - 1) and index into `cells`. Sorted; every anchor has one."""
     negatives: Booleans
     """`[A, C]`; every anchor has one."""
-    skipped: int = 0
-    """How many anchors were left out because they have no positive."""
 
 
 def candidates(
@@ -90,7 +88,7 @@ def candidates(
         pairs = np.concatenate([pairs, alone])
         pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
     cells = np.concatenate([pool, outside, np.array([POSITIVE_CELL, NEGATIVE_CELL], np.int32)])
-    return _of_used_cells(cells, anchors, pairs, negatives, skipped=count - len(anchors))
+    return _of_used_cells(cells, anchors, pairs, negatives)
 
 
 def _of_used_cells(
@@ -98,8 +96,6 @@ def _of_used_cells(
     anchors: NDArray[np.intp],
     positives: NDArray[np.intp],
     negatives: Booleans,
-    *,
-    skipped: int,
 ) -> Candidates:
     used: Booleans = np.any(negatives, axis=0)
     used[anchors] = True
@@ -111,7 +107,6 @@ def _of_used_cells(
         anchors=renumbered[anchors],
         positives=positives.astype(np.int32),
         negatives=negatives[:, used],
-        skipped=skipped,
     )
 
 
