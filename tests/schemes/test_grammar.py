@@ -20,7 +20,7 @@ def test_what_grammars_say_of_tags_agrees(name):
     np.testing.assert_array_equal(reopened[reopened], every)
     assert grammar.continued[0] == NO_TAG
     for tag in set(grammar.continued) - {NO_TAG}:
-        assert grammar.continued[tag] == tag  # a piece continues as it did before
+        assert grammar.continued[tag] == tag  # a segment continues as it did before
     # A type's tags are exchanged and continued by its own.
     for tag, name_of in enumerate(grammar.tags[1:], 1):
         for other in (grammar.exchanged[tag], grammar.continued[tag]):

@@ -19,7 +19,7 @@ NO_TAG = -1
 class Grammar:
     """The tags of a scheme, class 0 outside, and which sequences of them are well-formed.
 
-    For each tag, `continued` is the tag by which the next word continues the same piece of a
+    For each tag, `continued` is the tag by which the next word continues the same segment of a
     mention, `NO_TAG` for none; `exchanged` the tag that means the same after the two component
     types x and y of its set of mentions are swapped; `reopened` the same tag at the beginning of a
     set instead of inside one, or the reverse. Both are mostly the tag itself. `opening` tags begin

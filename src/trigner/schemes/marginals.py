@@ -1,7 +1,7 @@
 """Marginal probabilities of mentions under the distribution over well-formed sequences of tags.
 
 A mention constrains the tags from its first word to the one after its last. The distribution is a
-Markov chain, so it is enough to walk over these words: a row of state probabilities for each piece
+Markov chain, so it is enough to walk over these words: a row of state probabilities for each segment
 of a mention, and all rows advance together, word by word. Mentions that begin with the same
 segments share their rows.
 """
@@ -22,7 +22,7 @@ from trigner.schemes.grammar import Grammar
 def marginals(
     grammar: Grammar, distribution: Distribution, tags: Integers, mentions: Sequence[Mention]
 ) -> Floats:
-    """Marginal probability that each mention's words have these tags and its pieces end, `[M]`.
+    """Marginal probability that each mention's words have these tags and its segments end, `[M]`.
 
     Exact sums over all well-formed sequences, whatever the tags of other words, over both namings
     of the component types, and wherever the set begins.

@@ -1,4 +1,4 @@
-"""Published numbers, to stand beside ours."""
+"""Published numbers, which reports compare with ours."""
 
 from __future__ import annotations
 

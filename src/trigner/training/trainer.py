@@ -259,7 +259,7 @@ class SystemTrainer(Trainer):
 
 
 class _EpochSetter(TrainerCallback):
-    """Tells the batches which epoch begins, also after a resumption."""
+    """Sets the epoch of the batches as it begins, also after a resumption."""
 
     def __init__(self, batches: EpochBatches) -> None:
         self._batches = batches
