@@ -8,7 +8,7 @@ from trigner.schemes.grammar import NO_TAG
 
 
 def marginals(grammar, scores, tags, mentions):
-    """Marginal probability that each mention's words have these tags and its segments end, `[M]`."""
+    """Marginal probability that each mention's words have these tags, its segments ended, `[M]`."""
     everything = log_partition(grammar.automaton, scores, np.ones((1, *shape(grammar, tags)), bool))
     total = np.zeros(len(mentions))
     exchanged = np.array(grammar.exchanged)[tags]

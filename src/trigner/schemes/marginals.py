@@ -1,8 +1,8 @@
 """Marginal probabilities of mentions under the distribution over well-formed sequences of tags.
 
 A mention constrains the tags from its first word to the one after its last. The distribution is a
-Markov chain, so it is enough to walk over these words: a row of state probabilities for each segment
-of a mention, and all rows advance together, word by word. Mentions that begin with the same
+Markov chain, so it is enough to walk over these words: a row of state probabilities for each
+segment of a mention, and all rows advance together, word by word. Mentions that begin with the same
 segments share their rows.
 """
 
