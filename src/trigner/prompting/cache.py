@@ -58,6 +58,9 @@ class CompletionCache:
         if path.exists():
             self._read()
 
+    def __len__(self) -> int:
+        return len(self._found)
+
     def get(self, request: CompletionRequest) -> Completion | None:
         """The recorded completion of a request, None if there is none."""
         return self._found.get(request.key)
