@@ -70,7 +70,7 @@ def test_logits_are_those_of_the_words_without_padding(tiny, scheme):
     together = predictor.logits(inputs)
     axes = predictor.scheme.tag_space.word_axes
     for own, logits in zip(inputs, together, strict=True):
-        length = own.length + len(predictor.subwords.special_words)
+        length = own.length + len(predictor.inputs.tokenizer.special_words)
         assert logits.shape[:axes] == (length,) * axes
         (alone,) = predictor.logits([own])
         np.testing.assert_allclose(logits, alone, atol=1e-4)

@@ -8,7 +8,7 @@ from trigner.evaluation.calibration import (
     predictions,
     together,
 )
-from trigner.evaluation.ceiling import Ceiling, Lost, ceiling, ceilings
+from trigner.evaluation.ceiling import Ceiling, Lost, RoundTrip, ceiling, ceilings
 from trigner.evaluation.comparison import (
     KINDS,
     ComparedDocument,
@@ -42,6 +42,7 @@ __all__ = [
     "Kind",
     "Lost",
     "Predictions",
+    "RoundTrip",
     "Score",
     "Scores",
     "SentenceCounts",
