@@ -32,8 +32,10 @@ def extract(tiny):
     return extractor(tiny())
 
 
-def with_predictor(extract, **changes):
+def with_predictor(extract, max_subwords=None, **changes):
     """The extractor with another scorer or limit of its predictor."""
+    if max_subwords is not None:
+        changes["inputs"] = replace(extract.predictor.inputs, max_subwords=max_subwords)
     return replace(extract, predictor=replace(extract.predictor, **changes))
 
 

@@ -20,9 +20,10 @@ def scores_of(batch: Batch):
     return np.zeros((len(batch.lengths), length, length, 4), dtype=np.float32)
 
 
-def rigged(extract, scorer, **changes):
+def rigged(extract, scorer, max_subwords=512):
     """The extractor with other scores, and another limit of its encoder."""
-    return replace(extract, predictor=replace(extract.predictor, scorer=scorer, **changes))
+    inputs = replace(extract.predictor.inputs, max_subwords=max_subwords)
+    return replace(extract, predictor=replace(extract.predictor, scorer=scorer, inputs=inputs))
 
 
 @pytest.fixture(scope="module")
