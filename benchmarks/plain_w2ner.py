@@ -16,7 +16,7 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from transformers import get_linear_schedule_with_warmup
 
-from trigner.batches import Batch, Example, SubwordTokenizer, collate, windowing
+from trigner.batches import Batch, EncoderInputs, Example, SubwordTokenizer, collate, windowing
 from trigner.inference import Extractor
 from trigner.mentions import Document, Mention
 from trigner.networks.pretrained import load_encoder
@@ -171,9 +171,7 @@ def train_plainly(
     predictor = TagPredictor(
         scorer=scorer(network, bfloat16),
         scheme=W2ner(labels),
-        subwords=subwords,
-        padding_id=padding_id,
-        max_subwords=512,
+        inputs=EncoderInputs(subwords, padding_id, 512),
     )
     extractor = Extractor(predictor, "w2ner")
     random = np.random.default_rng(seed)

@@ -34,7 +34,7 @@ def make(folder, kind="bert", scheme="mac", **changes):
     torch.manual_seed(1)
     network = SMALL.model_copy(update={"mac": SMALL.mac.model_copy(update=changes)})
     made = create(str(encoder), scheme, ("ADR", "Drug"), network)
-    batch = collate(made.subwords([TEXT.split()]), padding_id=made.padding_id)
+    batch = collate(made.inputs.tokenizer([TEXT.split()]), padding_id=made.padding_id)
     logits = torch.from_numpy(torch_scorer(made.tagger)(batch)).flatten(0, 2)
     with torch.no_grad():
         # One cell in five has each tag.
@@ -57,7 +57,7 @@ def found(document):
 
 def assert_same_scores(model, scorer, sentences, tolerance=1e-4):
     expected = torch_scorer(model.tagger)
-    subwords = model.subwords(sentences)
+    subwords = model.inputs.tokenizer(sentences)
     for some in [*([p] for p in subwords), subwords]:
         batch = collate(some, padding_id=model.padding_id)
         mine, other = scorer(batch), expected(batch)
@@ -97,7 +97,7 @@ def test_in_8_bits_batches_change_nothing(model, tmp_path, monkeypatch):
     assert operators.count("LSTM") == 2
     scorer = onnx_scorer(folder / "model.onnx", ["CPUExecutionProvider"])
     assert_same_scores(model, scorer, SENTENCES, tolerance=0.2)
-    subwords = model.subwords(SENTENCES)
+    subwords = model.inputs.tokenizer(SENTENCES)
     together = scorer(collate(subwords, padding_id=model.padding_id))
     for n, own in enumerate(subwords):
         alone = scorer(collate([own], padding_id=model.padding_id))[0]

@@ -14,13 +14,12 @@ from tiny_encoders import tiny_encoder
 from trigner.batches import collate
 from trigner.inference import Extractor
 from trigner.model_folder import Description, Provenance, save_model
-from trigner.networks import Model, NetworkSettings, create
+from trigner.networks import Model, NetworkSettings, create, saved_network
 from trigner.schemes import Scheme, TagSpace
 from trigner.systems import tagger_spec
 from trigner.systems.network_settings import MacSettings, ToeSettings
 from trigner.systems.taggers import TAGGERS
 from trigner.tagging import exporting
-from trigner.tagging.system import saved_state
 from trigner.tagging.torch_runtime import torch_predictor, torch_scorer
 
 TAG_SCHEMES = tuple(TAGGERS)
@@ -59,7 +58,7 @@ def tiny_model(folder: Path, scheme: str = "w2ner", kind: str = "bert", **change
     pairs = make_scheme(scheme, ()).tag_space is not TagSpace.SEQUENCE
     settings = SMALL.model_copy(update={"special_words": pairs, **changes})
     made = create(str(encoder), scheme, ("ADR", "Drug"), settings)
-    batch = collate(made.subwords([TEXT.split()]), padding_id=made.padding_id)
+    batch = collate(made.inputs.tokenizer([TEXT.split()]), padding_id=made.padding_id)
     scores = torch_scorer(made.tagger)(batch).reshape(-1, len(made.scheme.tags))
     several = made.scheme.tag_space is TagSpace.MULTI_LABEL_GRID
     middle = np.quantile(scores, 0.7, axis=0) if several else scores.mean(axis=0)
@@ -85,7 +84,7 @@ def extractor(model: Model, **options: Any) -> Extractor:
 
 def save(model: Model, folder: Path, **provenance: Any) -> Path:
     """Write a model's folder."""
-    state = saved_state(model)
+    state = saved_network(model.tagger, model.tokenizer, model.padding_id)
     description = Description(
         system=model.scheme.name,
         labels=model.scheme.labels,

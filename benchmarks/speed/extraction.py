@@ -116,9 +116,7 @@ def corpus_size(encoder: str, *, sizes: tuple[int, ...], tell: Tell) -> Section:
     predictor = TagPredictor(
         scorer,
         model.scheme,
-        model.subwords,
-        model.padding_id,
-        model.tagger.encoder.max_subwords,
+        model.inputs,
     )
     extractor = Extractor(predictor, model.scheme.name)
     lengths = np.clip(np.rint(random.lognormal(2.6, 0.7, max(sizes))), 1, 60).astype(int)

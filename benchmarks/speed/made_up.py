@@ -100,7 +100,9 @@ def sample_sentences(corpus: Path | None, count: int) -> tuple[list[Sentence], s
 
 def examples(model: Model, sentences: Sequence[Sentence]) -> list[Example]:
     """As training and extraction cut them."""
-    return list(windowing(sentences, model.subwords, model.tagger.encoder.max_subwords).inputs)
+    return list(
+        windowing(sentences, model.inputs.tokenizer, model.tagger.encoder.max_subwords).inputs
+    )
 
 
 def extraction_batches(model: Model, sentences: Sequence[Sentence]) -> list[Batch]:
@@ -115,8 +117,8 @@ def extraction_batches(model: Model, sentences: Sequence[Sentence]) -> list[Batc
 
 def one_subword_words(model: Model, length: int) -> Batch:
     """One sentence of `length` words of one subword each, special words included."""
-    own = length - model.offset
-    example = Example(0, Window(0, own, 0, own), model.subwords([["pain"] * own])[0])
+    own = length - model.inputs.offset
+    example = Example(0, Window(0, own, 0, own), model.inputs.tokenizer([["pain"] * own])[0])
     return collate([example.subwords], padding_id=model.padding_id)
 
 

@@ -77,6 +77,10 @@ class Mention:
         if self.words[0] < 0 or any(b <= a for a, b in pairwise(self.words)):
             raise ValueError(f"word indices must be strictly increasing: {list(self.words)}")
 
+    def shifted(self, by: int) -> Mention:
+        """The same mention where its sentence begins `by` words later."""
+        return Mention(tuple(word + by for word in self.words), self.label)
+
     @property
     def is_discontinuous(self) -> bool:
         """True when some word between the first and the last is not part of the mention."""

@@ -9,7 +9,7 @@ def test_every_system_is_measured(run, gold):
     found = json.loads(result.out)
     assert found["w2ner"]["overall"]["f1"] == 1.0
     assert found["w2ner"]["lost"] == 0
-    assert found["bio"]["lost_by_scheme"] == 3
+    assert found["bio"]["lost_by_format"] == 3
     assert found["bio"]["discontinuous"]["recall"] == 0
     assert len(found["bio"]["lost_entities"]) == 3
     found = json.loads(run("ceiling", "--data", gold, "--json", "--lost", "0").out)

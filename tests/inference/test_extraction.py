@@ -33,8 +33,10 @@ def extract(tiny):
     return extractor(tiny())
 
 
-def with_predictor(extract, **changes):
+def with_predictor(extract, max_subwords=None, **changes):
     """The extractor with another scorer or limit of its predictor."""
+    if max_subwords is not None:
+        changes["inputs"] = replace(extract.predictor.inputs, max_subwords=max_subwords)
     return replace(extract, predictor=replace(extract.predictor, **changes))
 
 
@@ -104,7 +106,7 @@ def pairs_of(ids):
 
 def pair_finder(extract):
     """An extractor that finds every `left ... arm`, and nothing else."""
-    tokenizer = extract.predictor.subwords
+    tokenizer = extract.predictor.inputs.tokenizer
     (subwords,) = tokenizer([["left", "arm"]])
     specials = len(tokenizer.special_words)
     numbers = {int(subwords.ids[subwords.word_subwords[specials + n, 0]]): n + 1 for n in range(2)}
@@ -133,7 +135,7 @@ def pair_finder(extract):
 def test_windows_neither_duplicate_nor_shift_nor_drop(extract, words, limit, batch_size):
     """What some window holds whole is found once and in its place, and nothing else is."""
     finder = with_predictor(pair_finder(extract), max_subwords=limit)
-    overhead = extract.predictor.subwords.overhead
+    overhead = extract.predictor.inputs.tokenizer.overhead
     spans = windows([1] * len(words), limit - overhead)
     ids = [{"left": 1, "arm": 2}.get(word, 0) for word in words]
     expected = [

@@ -123,7 +123,7 @@ def test_every_setting_reaches_the_network(encoders):
     )
     model, *_ = load_encoder(str(encoders["bert"]), ())
     built = build_tagger(model, settings, make_scheme("mac", ("ADR",)))
-    assert (built.recurrent.p, built.pooling.empty_word) == (0.4, "batch_minimum")
+    assert (built.recurrent.layers[0].p, built.pooling.empty_word) == (0.4, "batch_minimum")
     assert built.to_segments.weight.shape == (10, 16)
 
 

@@ -36,7 +36,7 @@ def make(encoder, labels=("ADR", "Drug"), seed=1, scheme="w2ner", **changes):
 
 
 def logits(made):
-    batch = collate(made.subwords(SENTENCES), padding_id=made.padding_id)
+    batch = collate(made.inputs.tokenizer(SENTENCES), padding_id=made.padding_id)
     arrays = (batch.input_ids, batch.attention_mask, batch.word_subwords, batch.lengths)
     with torch.no_grad():
         return made.tagger.eval()(*(torch.from_numpy(array) for array in arrays)).logits
@@ -93,10 +93,10 @@ def test_a_model_comes_back_to_the_bit(encoders, tmp_path, kind, changes):
     torch.manual_seed(99)
     found = load(tmp_path / "deep" / "model")
     assert found.scheme == made.scheme
-    assert found.network == made.network
+    assert found.network.model_dump() == made.network.model_dump()
     assert found.padding_id == made.padding_id
     assert found.temperature == 1.5
-    assert found.offset == made.offset == (2 if made.network.special_words else 0)
+    assert found.inputs.offset == made.inputs.offset == (2 if made.network.special_words else 0)
     assert found.tokenizer.to_str() == made.tokenizer.to_str()
     assert not found.tagger.training
     assert logits(found).equal(logits(made))
@@ -123,7 +123,7 @@ def test_loading_needs_no_encoder_no_network_and_says_nothing(folder, capfd, mon
 
 def test_special_words_are_fresh_and_travel(folder):
     found = load(folder)
-    ids = found.subwords([["my"]])[0].ids.tolist()
+    ids = found.inputs.tokenizer([["my"]])[0].ids.tolist()
     assert ids[1:3] == [found.tokenizer.token_to_id("[POS]"), found.tokenizer.token_to_id("[NEG]")]
     assert max(ids) < found.tagger.encoder.model.get_input_embeddings().num_embeddings
 

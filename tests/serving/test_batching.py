@@ -140,7 +140,7 @@ def test_one_requests_failure_does_not_fail_the_others(extract, batcher, caplog)
             raise ValueError("cannot be scored")
         return extract.predictor.scorer(batch)
 
-    specials = len(extract.predictor.subwords.special_words)
+    specials = len(extract.predictor.inputs.tokenizer.special_words)
     broken = replace(extract, predictor=replace(extract.predictor, scorer=scorer))
     worker = batcher(delay=0.2)
     works = [extraction(broken, [text]) for text in ("no pain.", bad, "my leg hurt.")]

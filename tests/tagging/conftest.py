@@ -38,7 +38,7 @@ def same_scores():
 
     def compare(model, scorer, sentences, tolerance=1e-4):
         expected = torch_scorer(model.tagger)
-        subwords = model.subwords(sentences)
+        subwords = model.inputs.tokenizer(sentences)
         for group in ([p] for p in subwords), (subwords,):
             for some in group:
                 batch = collate(some, padding_id=model.padding_id)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tiny_models import LAST_LAYERS, TEXT
-from trigner.batches import collate, windowing
+from trigner.batches import collate
 from trigner.mentions import Document, Entity
 from trigner.tagging.bias_init import initialise_biases, tag_shares
 from trigner.tagging.system import TagSystem
@@ -34,7 +34,7 @@ GRIDS = ["w2ner", "toe", "mac", "mac_minimal"]
 def examples_of(model):
     """The documents as training examples."""
     sentences = [sentence for document in DOCUMENTS for sentence in segment(document).sentences]
-    return windowing(sentences, model.subwords, model.tagger.encoder.max_subwords).inputs
+    return model.inputs.prepare(sentences).inputs
 
 
 def naive_shares(scheme, examples, offset):
@@ -64,9 +64,9 @@ def naive_shares(scheme, examples, offset):
 def test_shares_are_those_of_the_cells(tiny, scheme, special_words):
     model = tiny(scheme, special_words=special_words)
     examples = examples_of(model)
-    shares = tag_shares(model.scheme, examples, offset=model.offset)
+    shares = tag_shares(model.scheme, examples, offset=model.inputs.offset)
     np.testing.assert_allclose(
-        shares, naive_shares(model.scheme, examples, model.offset), rtol=1e-12
+        shares, naive_shares(model.scheme, examples, model.inputs.offset), rtol=1e-12
     )
 
 
@@ -79,10 +79,10 @@ def test_scores_without_weights_are_the_shares(tiny, scheme):
                 parameter.zero_()
     examples = examples_of(model)
     initialise_biases(model, examples)
-    batch = collate(model.subwords([TEXT.split()]), padding_id=model.padding_id)
+    batch = collate(model.inputs.tokenizer([TEXT.split()]), padding_id=model.padding_id)
     logits = torch.from_numpy(torch_scorer(model.tagger)(batch))
     given = logits.softmax(-1) if scheme == "w2ner" else logits.sigmoid()
-    shares = tag_shares(model.scheme, examples, offset=model.offset)
+    shares = tag_shares(model.scheme, examples, offset=model.inputs.offset)
     if scheme == "w2ner":
         shares = shares / shares.sum()
     np.testing.assert_allclose(

@@ -11,10 +11,11 @@ from tiny_encoders import tiny_encoder
 from trigner.batches import IGNORED, Example, Window
 from trigner.mentions import Mention
 from trigner.networks import NetworkSettings, create
+from trigner.networks.word_network import parameter_groups
 from trigner.schemes import decoded_tags
 from trigner.systems.network_settings import MacSettings
 from trigner.tagging import TaskSettings
-from trigner.tagging.objective import Objective, parameter_groups
+from trigner.tagging.objective import Objective
 from trigner.tagging.system import TagSystem
 from trigner.tagging.task_losses import cell_cross_entropy, task_loss
 from trigner.training import resolve
@@ -48,7 +49,7 @@ def inputs(model):
 def as_batch(model):
     """What the collator makes of the sentences."""
     words = [sentence.split() for sentence in SENTENCES]
-    subwords = model.subwords(words)
+    subwords = model.inputs.tokenizer(words)
     examples = [
         Example(n, Window(0, len(w), 0, len(w)), p, m)
         for n, (w, p, m) in enumerate(zip(words, subwords, MENTIONS, strict=True))

@@ -20,9 +20,10 @@ def scores_of(batch: Batch):
     return np.zeros((len(batch.lengths), length, length, 4), dtype=np.float32)
 
 
-def rigged(extract, scorer, **changes):
+def rigged(extract, scorer, max_subwords=512):
     """The extractor with other scores, and another limit of its encoder."""
-    return replace(extract, predictor=replace(extract.predictor, scorer=scorer, **changes))
+    inputs = replace(extract.predictor.inputs, max_subwords=max_subwords)
+    return replace(extract, predictor=replace(extract.predictor, scorer=scorer, inputs=inputs))
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +71,7 @@ def test_logits_are_those_of_the_words_without_padding(tiny, scheme):
     together = predictor.logits(inputs)
     axes = predictor.scheme.tag_space.word_axes
     for own, logits in zip(inputs, together, strict=True):
-        length = own.length + len(predictor.subwords.special_words)
+        length = own.length + len(predictor.inputs.tokenizer.special_words)
         assert logits.shape[:axes] == (length,) * axes
         (alone,) = predictor.logits([own])
         np.testing.assert_allclose(logits, alone, atol=1e-4)

@@ -53,7 +53,7 @@ def model_and_scorer(request, tiny, quantised):
 )
 def test_a_sentences_scores_do_not_depend_on_its_batch(model_and_scorer, sentences):
     model, scorer = model_and_scorer
-    subwords = model.subwords(sentences)
+    subwords = model.inputs.tokenizer(sentences)
     together = scorer(collate(subwords, padding_id=model.padding_id))
     for n, own in enumerate(subwords):
         alone = scorer(collate([own], padding_id=model.padding_id))[0]

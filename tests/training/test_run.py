@@ -146,7 +146,7 @@ def test_the_optimiser_is_what_the_settings_say(encoder, tmp_path, monkeypatch):
 
 def test_the_w2ner_preset_trains(encoder, tmp_path):
     trained = run(encoder, tmp_path / "m", preset="w2ner")
-    assert load(trained.best.folder).offset == 0
+    assert load(trained.best.folder).inputs.offset == 0
 
 
 def test_equal_seeds_give_equal_models(encoder, tmp_path):
@@ -231,7 +231,7 @@ def test_a_full_disk_leaves_no_model_and_says_so(encoder, tmp_path, monkeypatch)
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("trigner.tagging.system.save_file", full)
+    monkeypatch.setattr("trigner.networks.folder.save_file", full)
     with pytest.raises(TrignerError, match="No space left on device"):
         run(encoder, tmp_path / "m")
     assert not (tmp_path / "m" / "trigner.json").exists()

@@ -36,9 +36,8 @@ class Example:
 
     def in_sentence(self, mention: Mention) -> Mention | None:
         """A mention of the window as one of the sentence; None if it is another window's."""
-        words = tuple(word + self.window.start for word in mention.words)
-        own = self.window.answers_for(words[0], words[-1])
-        return Mention(words, mention.label) if own else None
+        own = mention.shifted(self.window.start)
+        return own if self.window.answers_for(own.words[0], own.words[-1]) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,4 +110,4 @@ def _within(window: Window, mentions: Iterable[Mention]) -> Iterable[Mention]:
     """The mentions that lie wholly in the window, counted from its start."""
     for mention in mentions:
         if window.start <= mention.words[0] and mention.words[-1] < window.stop:
-            yield Mention(tuple(word - window.start for word in mention.words), mention.label)
+            yield mention.shifted(-window.start)

@@ -13,7 +13,7 @@ from rich.text import Text
 from trigner.cli.options import From, Json, SkipBad, Split, Types, print_left_out, read_documents
 from trigner.cli.output import comma_list, print_json, progress, results
 from trigner.evaluation import Ceiling, Lost, ceilings
-from trigner.evaluation.ceiling import SCHEME
+from trigner.evaluation.ceiling import FORMAT
 from trigner.evaluation.table import percentages, report_table
 from trigner.rendering import printable, surface
 from trigner.systems import system_spec, systems
@@ -71,18 +71,18 @@ def ceiling(
     console.print(_table(found))
     print_left_out(corpus)
     for reason, number in next(iter(found.values())).lost_by.items():
-        if reason != SCHEME:
+        if reason != FORMAT:
             console.print(f"{number:,} gold entities lost to every system: {reason}")
     for name, reached in found.items():
         if reached.incomplete:
             console.print(f"{name}: {reached.incomplete:,} sentences at the bound of decoding")
-    if lost and any(reached.lost_by_scheme for reached in found.values()):
+    if lost and any(reached.lost_by_format for reached in found.values()):
         console.print(f"\nThe first {lost} that each system loses (--lost N for more):")
         console.print(_lost_table(found, lost))
 
 
 def _table(found: Mapping[str, Ceiling]) -> Table:
-    """A row for each scheme, rates in percent."""
+    """A row for each system, rates in percent."""
     gold = next(iter(found.values()))
     caption = (
         f"of {gold.overall.gold:,} entities, {gold.discontinuous.gold:,} of them discontinuous;"
@@ -97,7 +97,7 @@ def _table(found: Mapping[str, Ceiling]) -> Table:
     )
     for name, reached in found.items():
         rates = percentages(reached.overall) + percentages(reached.discontinuous)
-        table.add_row(name, *rates, f"{reached.lost_by_scheme:,}", f"{reached.spurious:,}")
+        table.add_row(name, *rates, f"{reached.lost_by_format:,}", f"{reached.spurious:,}")
     return table
 
 
@@ -119,7 +119,7 @@ def _lost_table(found: Mapping[str, Ceiling], number: int) -> Table:
 
 
 def _as_json(reached: Ceiling, left_out: int, number: int) -> dict[str, Any]:
-    """What `--json` prints of a scheme; with `number`, the first entities that it loses, too."""
+    """What `--json` prints of a system; with `number`, the first entities that it loses, too."""
     value = {**reached.as_json(), "left_out": left_out}
     if number:
         value["lost_entities"] = [lost.as_json() for lost in _lost(reached, number)]
@@ -127,5 +127,5 @@ def _as_json(reached: Ceiling, left_out: int, number: int) -> dict[str, Any]:
 
 
 def _lost(reached: Ceiling, number: int) -> list[Lost]:
-    """The first entities that a scheme loses."""
-    return [lost for lost in reached.lost_entities if lost.reason == SCHEME][:number]
+    """The first entities that a system loses."""
+    return [lost for lost in reached.lost_entities if lost.reason == FORMAT][:number]

@@ -87,7 +87,7 @@ def evaluate(
     unreachable_by = {}
     if round_trip is not None:
         reached = ceiling(documents, round_trip(extract.labels), labels=set(extract.labels))
-        unreachable_by[extract.system] = reached.lost_by_scheme
+        unreachable_by[extract.system] = reached.lost_by_format
     scores = score(
         documents,
         found,

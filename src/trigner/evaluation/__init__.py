@@ -8,7 +8,7 @@ from trigner.evaluation.calibration import (
     predictions,
     together,
 )
-from trigner.evaluation.ceiling import Ceiling, Lost, ceiling, ceilings
+from trigner.evaluation.ceiling import Ceiling, Lost, RoundTrip, ceiling, ceilings
 from trigner.evaluation.comparison import (
     ComparedDocument,
     Comparison,
@@ -40,6 +40,7 @@ __all__ = [
     "Kind",
     "Lost",
     "Predictions",
+    "RoundTrip",
     "Score",
     "Scores",
     "SentenceCounts",

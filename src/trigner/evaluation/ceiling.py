@@ -1,49 +1,24 @@
-"""The best scores that a scheme allows on this gold: those of gold tags."""
+"""The best scores that a system's format allows on this gold: encoded and decoded again."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from trigner.arrays import Tags
 from trigner.evaluation.counts import Score, count
 from trigner.evaluation.scores import Key, is_discontinuous
-from trigner.mentions import Document, Entity, Mention, ScoredMention
+from trigner.mentions import Document, Entity, Mention
 from trigner.text import Segmentation, entity_of, segment
 
-SCHEME = "the scheme cannot represent them"
-UNKNOWN = "the scheme does not know their type"
+FORMAT = "the system's format cannot represent them"
+UNKNOWN = "the system does not know their type"
 
 
-class Encoded(Protocol):
-    """What a ceiling reads of an encoding."""
-
-    @property
-    def tags(self) -> Tags: ...
-
-
-class Decoded(Protocol):
-    """What a ceiling reads of a decoding."""
-
-    @property
-    def mentions(self) -> tuple[ScoredMention, ...]: ...
-
-    @property
-    def complete(self) -> bool: ...
-
-
-class RoundTrip(Protocol):
-    """The two directions of a scheme: all that a ceiling needs, so no scheme is imported here."""
-
-    def encode(self, mentions: Sequence[Mention], length: int) -> Encoded:
-        """Tags of a sentence of `length` words."""
-        ...
-
-    def decode_tags(self, tags: Tags) -> Decoded:
-        """Mentions that the tags stand for."""
-        ...
+RoundTrip = Callable[[Sequence[Mention], int], tuple[Collection[Mention], bool]]
+"""Mentions of a sentence and its number of words, to what a system's format gives back of them, and
+whether decoding was complete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +42,10 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """Gold that went through segmentation and a scheme and back, against all gold.
+    """Gold that went through segmentation and a system's format and back, against all gold.
 
     `lost_entities` are the distinct gold entities that did not come back, in order; their reasons
-    are those of the segmentation, `SCHEME` or `UNKNOWN`. `incomplete` counts the sentences of which
+    are those of the segmentation, `FORMAT` or `UNKNOWN`. `incomplete` counts the sentences of which
     the decoder's bound cut some off.
     """
 
@@ -90,9 +65,9 @@ class Ceiling:
         return dict(sorted(Counter(lost.reason for lost in self.lost_entities).items()))
 
     @property
-    def lost_by_scheme(self) -> int:
-        """Gold mentions that reached the scheme and did not come back."""
-        return self.lost_by.get(SCHEME, 0)
+    def lost_by_format(self) -> int:
+        """Gold mentions that reached the format and did not come back."""
+        return self.lost_by.get(FORMAT, 0)
 
     @property
     def spurious(self) -> int:
@@ -100,59 +75,59 @@ class Ceiling:
         return self.overall.predicted - self.overall.correct
 
     def as_json(self) -> dict[str, Any]:
-        """What `--json` prints of one scheme."""
+        """What `--json` prints of one system."""
         return {
             "overall": self.overall.as_json(),
             "discontinuous": self.discontinuous.as_json(),
             "lost": self.lost,
-            "lost_by_scheme": self.lost_by_scheme,
+            "lost_by_format": self.lost_by_format,
             "spurious": self.spurious,
             "incomplete": self.incomplete,
         }
 
 
 def ceiling(
-    documents: Iterable[Document], scheme: RoundTrip, *, labels: Collection[str] | None = None
+    documents: Iterable[Document], round_trip: RoundTrip, *, labels: Collection[str] | None = None
 ) -> Ceiling:
     """Encode and decode the gold of `documents`, and score what comes back against all of it.
 
-    With `labels` the scheme gets mentions of these types only, and the others are lost as
-    `UNKNOWN`. Raises ValueError for a type that the scheme gets and does not know.
+    With `labels` the format gets mentions of these types only, and the others are lost as
+    `UNKNOWN`. Raises ValueError for a type that the format gets and does not know.
     """
-    return ceilings(documents, {"": scheme}, labels=labels)[""]
+    return ceilings(documents, {"": round_trip}, labels=labels)[""]
 
 
 def ceilings(
     documents: Iterable[Document],
-    schemes: Mapping[str, RoundTrip],
+    round_trips: Mapping[str, RoundTrip],
     *,
     labels: Collection[str] | None = None,
 ) -> dict[str, Ceiling]:
-    """The `ceiling` of each scheme, in one pass over the documents."""
-    collected = {name: _RoundTrips() for name in schemes}
+    """The `ceiling` of each format, in one pass over the documents."""
+    collected = {name: _RoundTrips() for name in round_trips}
     for number, document in enumerate(documents):
         segmentation = segment(document)
         gold: dict[Key, Entity] = {}
         for entity in document.entities:
             gold.setdefault(document.key(entity), entity)
         reasons = {document.key(u.entity): u.reason for u in segmentation.unreachable}
-        for name, scheme in schemes.items():
+        for name, round_trip in round_trips.items():
             own = collected[name]
-            found, incomplete = _round_trip(document, segmentation, scheme, labels)
+            found, incomplete = _back(document, segmentation, round_trip, labels)
             own.incomplete += incomplete
             own.gold |= {(number, key) for key in gold}
             own.back |= {(number, key) for key in found}
             for key, entity in gold.items():
                 if key not in found:
                     known = labels is None or key[0] in labels
-                    reason = reasons.get(key, SCHEME if known else UNKNOWN)
+                    reason = reasons.get(key, FORMAT if known else UNKNOWN)
                     own.lost.append(Lost(document, entity, reason))
     return {name: own.ceiling() for name, own in collected.items()}
 
 
 @dataclass
 class _RoundTrips:
-    """What one scheme has met so far."""
+    """What one format has met so far."""
 
     gold: set[tuple[int, Key]] = field(default_factory=set)
     back: set[tuple[int, Key]] = field(default_factory=set)
@@ -168,25 +143,21 @@ class _RoundTrips:
         )
 
 
-def _round_trip(
+def _back(
     document: Document,
     segmentation: Segmentation,
-    scheme: RoundTrip,
+    round_trip: RoundTrip,
     labels: Collection[str] | None,
 ) -> tuple[set[Key], int]:
     """Keys that come back, and in how many sentences the decoder's bound was hit."""
     found: set[Key] = set()
-    cut = 0
+    incomplete = 0
     for sentence in segmentation.sentences:
         mentions = [m for m in sentence.mentions if labels is None or m.label in labels]
-        encoding = scheme.encode(mentions, len(sentence.words))
-        decoding = scheme.decode_tags(encoding.tags)
-        cut += not decoding.complete
-        found |= {
-            document.key(entity_of(document, sentence, scored.mention))
-            for scored in decoding.mentions
-        }
-    return found, cut
+        back, complete = round_trip(mentions, len(sentence.words))
+        incomplete += not complete
+        found |= {document.key(entity_of(document, sentence, mention)) for mention in back}
+    return found, incomplete
 
 
 def _discontinuous(mentions: set[tuple[int, Key]]) -> set[tuple[int, Key]]:

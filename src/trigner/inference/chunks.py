@@ -25,8 +25,9 @@ class Unfinished:
     entities: list[Entity] = field(default_factory=list)
 
     def finished(self) -> Document:
-        """The document with what was found, by place and label."""
-        return replace(self.document, entities=tuple(ordered(self.entities)))
+        """The document with what was found, by place and label; what is found next is another's."""
+        found, self.entities = self.entities, []
+        return replace(self.document, entities=tuple(ordered(found)))
 
 
 def ordered(entities: Iterable[Entity]) -> list[Entity]:

@@ -6,7 +6,7 @@ words alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,10 @@ from typing import Any
 from trigner.batches import by_cost
 from trigner.corpora import document_of
 from trigner.errors import InputError, TrignerError
-from trigner.inference.chunks import chunks
+from trigner.inference.chunks import Chunk, chunks
 from trigner.inference.statistics import RunStatistics
 from trigner.mentions import Document, Entity, ScoredMention, Sentence
-from trigner.systems import Prediction, Predictor
+from trigner.systems import Prediction, Predictor, Prepared
 from trigner.text import entity_of, segment
 
 CELL_BUDGET = 60_000
@@ -104,7 +104,19 @@ class Extractor:
         What the run meets is added to `statistics` if they are given.
         """
         statistics = RunStatistics() if statistics is None else statistics
-        return Run(self._found(documents, statistics), statistics)
+        return Run(self._found(self._prepared(documents), statistics), statistics)
+
+    def repeatedly(self, documents: Iterable[Document]) -> Callable[[], list[Document]]:
+        """What gives the documents with what the model finds at the time, as often as it is called.
+
+        Sentences and inputs are made once, and stay in memory: for models that change.
+        """
+        prepared = list(self._prepared(documents))
+        return lambda: list(self._found(prepared, RunStatistics()))
+
+    def _prepared(self, documents: Iterable[Document]) -> Iterator[tuple[Chunk, Prepared]]:
+        for chunk in chunks(documents):
+            yield chunk, self.predictor.prepare(chunk.sentences)
 
     def batch(self, documents: Sequence[Document]) -> tuple[list[Extracted], RunStatistics]:
         """Each document under its own id, in order; one that fails ends with its own error.
@@ -121,7 +133,7 @@ class Extractor:
 
     def _alone(self, document: Document, statistics: RunStatistics) -> Extracted:
         try:
-            (found,) = self._found([document], statistics)
+            (found,) = self.documents([document], statistics)
         except Exception as error:  # whatever it is, it is this document's alone
             reason = (
                 str(error)
@@ -132,10 +144,10 @@ class Extractor:
         return Extracted(document.id, found)
 
     def _found(
-        self, documents: Iterable[Document], statistics: RunStatistics
+        self, prepared: Iterable[tuple[Chunk, Prepared]], statistics: RunStatistics
     ) -> Iterator[Document]:
-        for chunk in chunks(documents):
-            predictions = self.predictions(chunk.sentences, statistics)
+        for chunk, inputs in prepared:
+            predictions = self._mentions(len(chunk.sentences), inputs, statistics)
             for unfinished, sentence, mentions in zip(
                 chunk.owners, chunk.sentences, predictions, strict=True
             ):
@@ -158,10 +170,14 @@ class Extractor:
         self, sentences: Sequence[Sentence], statistics: RunStatistics | None = None
     ) -> list[list[ScoredMention]]:
         """The mentions of each sentence, best first."""
-        statistics = RunStatistics() if statistics is None else statistics
         prepared = self.predictor.prepare(sentences)
-        statistics.add_prepared(len(sentences), prepared)
-        found: list[list[ScoredMention]] = [[] for _ in sentences]
+        return self._mentions(len(sentences), prepared, statistics or RunStatistics())
+
+    def _mentions(
+        self, sentences: int, prepared: Prepared, statistics: RunStatistics
+    ) -> list[list[ScoredMention]]:
+        statistics.add_prepared(sentences, prepared)
+        found: list[list[ScoredMention]] = [[] for _ in range(sentences)]
         bounded: set[int] = set()
         for own, prediction in self.predicted(prepared.inputs):
             found[own.sentence] += prediction.mentions

@@ -1,17 +1,31 @@
 """Arrays -> scores. Needs torch and transformers (extra `train`)."""
 
 from trigner.networks.devices import choose_device
+from trigner.networks.encoder import Encoder
+from trigner.networks.folder import load_network, saved_network
 from trigner.networks.model import Model, create, load
+from trigner.networks.pretrained import load_encoder
 from trigner.networks.tagger import PairTagger, Tagger, TagScores
+from trigner.networks.word_network import WordNetwork, batch_tensors, evaluating, word_parts
+from trigner.networks.word_system import WordSystem
 from trigner.systems import NetworkSettings
 
 __all__ = [
+    "Encoder",
     "Model",
     "NetworkSettings",
     "PairTagger",
     "TagScores",
     "Tagger",
+    "WordNetwork",
+    "WordSystem",
+    "batch_tensors",
     "choose_device",
     "create",
+    "evaluating",
     "load",
+    "load_encoder",
+    "load_network",
+    "saved_network",
+    "word_parts",
 ]

@@ -16,11 +16,12 @@ from trigner.networks.grid_tagger import GridTagger
 from trigner.networks.mac_tagger import LinkTagger, MacTagger, SegmentTagger
 from trigner.networks.pair_features import PairFeatures
 from trigner.networks.pooling import WordPooling
-from trigner.networks.recurrent import BiLstm
-from trigner.networks.sequence_tagger import ArcWeights, SequenceTagger, WordByWord
+from trigner.networks.recurrent import BiLstm, WordByWord
+from trigner.networks.sequence_tagger import ArcWeights, SequenceTagger
 from trigner.networks.tag_enhancement import TagEnhancement
 from trigner.networks.tagger import Tagger
 from trigner.networks.toe_tagger import ToeTagger
+from trigner.networks.word_network import word_parts
 from trigner.schemes import Scheme, SequenceScheme
 from trigner.systems import NetworkSettings, tagger_spec
 
@@ -41,9 +42,7 @@ def grid_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> 
     """W2NER's network, or with TriG-NER's co-predictor its own."""
     features = _pair_features(settings)
     return GridTagger(
-        encoder=encoder,
-        pooling=WordPooling(empty_word=settings.empty_word),
-        recurrent=_recurrent(encoder, settings),
+        **word_parts(encoder, settings),
         features=features,
         co_predictor=_co_predictor(settings, features.out_channels, len(scheme.tags)),
     )
@@ -54,9 +53,7 @@ def toe_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> T
     features = _pair_features(settings)
     main, auxiliary = (group.stop - group.start for group in scheme.groups)
     return ToeTagger(
-        encoder=encoder,
-        pooling=WordPooling(empty_word=settings.empty_word),
-        recurrent=_recurrent(encoder, settings),
+        **word_parts(encoder, settings),
         enhancement=TagEnhancement(
             features=features,
             size=settings.lstm_size,
@@ -73,12 +70,6 @@ def toe_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> T
         main_tags=main,
         auxiliary_tags=auxiliary,
         feature_size=features.out_channels,
-    )
-
-
-def _recurrent(encoder: Encoder, settings: NetworkSettings) -> BiLstm:
-    return BiLstm(
-        input_size=encoder.size, size=settings.lstm_size, dropout=settings.embedding_dropout
     )
 
 
@@ -154,14 +145,9 @@ def _word_layer(settings: NetworkSettings, input_size: int) -> tuple[nn.Module, 
 def mac_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> MacTagger:
     """MAC's two taggers, of segments and of their links."""
     mac = settings.mac
-    recurrent = (
-        _recurrent(encoder, settings) if mac.recurrent else Dropout(settings.embedding_dropout)
-    )
     of_segments, of_links = (group.stop - group.start for group in scheme.groups)
     return MacTagger(
-        encoder=encoder,
-        pooling=WordPooling(empty_word=settings.empty_word),
-        recurrent=recurrent,
+        **word_parts(encoder, settings, recurrent=mac.recurrent),
         word_size=settings.lstm_size if mac.recurrent else encoder.size,
         size=mac.size,
         segments=SegmentTagger(

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import torch
+from typing import Any
+
 from torch import Tensor
 
 from trigner.networks.co_predictor import CoPredictor
-from trigner.networks.encoder import Encoder
 from trigner.networks.pair_features import PairFeatures
-from trigner.networks.pooling import WordPooling
-from trigner.networks.recurrent import BiLstm
 from trigner.networks.tagger import PairTagger, TagScores
 
 
 class GridTagger(PairTagger):
-    """Encoder, word pooling, BiLSTM, pair features, co-predictor.
+    """Encoder, word pooling, BiLSTM (`words`: see `WordNetwork`), pair features, co-predictor.
 
     Paper, figure 2; W2NER, figure 3.
     """
@@ -22,16 +20,11 @@ class GridTagger(PairTagger):
     def __init__(
         self,
         *,
-        encoder: Encoder,
-        pooling: WordPooling,
-        recurrent: BiLstm,
         features: PairFeatures,
         co_predictor: CoPredictor,
+        **words: Any,
     ) -> None:
-        super().__init__()
-        self.encoder = encoder
-        self.pooling = pooling
-        self.recurrent = recurrent
+        super().__init__(**words)
         self.features = features
         self.co_predictor = co_predictor
 
@@ -39,10 +32,7 @@ class GridTagger(PairTagger):
         self, input_ids: Tensor, attention_mask: Tensor, word_subwords: Tensor, lengths: Tensor
     ) -> TagScores:
         """`Y [B, L, L, C]` with the states that the co-predictor's `pair_states` reads."""
-        subwords = self.encoder(input_ids, attention_mask)
-        states = self.recurrent(self.pooling(subwords, word_subwords), lengths)
-        positions = torch.arange(word_subwords.shape[1], device=lengths.device)
-        inside = positions < lengths[:, None]
+        states, inside = self.word_states(input_ids, attention_mask, word_subwords, lengths)
         features = self.features(states, inside[:, :, None] & inside[:, None])
         scores = self.co_predictor(states, features)
         return TagScores(scores.logits.permute(0, 2, 3, 1), scores.states)

@@ -7,14 +7,12 @@ ever exist. Values and gradients are those of the layers one after another.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
 from trigner.networks.conditional_norm import ConditionalNorm
-from trigner.networks.dropout import Dropout
-from trigner.networks.encoder import Encoder
-from trigner.networks.pooling import WordPooling
-from trigner.networks.recurrent import BiLstm
 from trigner.networks.span_lstm import SpanLstm
 from trigner.networks.tagger import PairTagger, TagScores
 
@@ -104,7 +102,7 @@ class LinkTagger(nn.Module):
 
 
 class MacTagger(PairTagger):
-    """Encoder, word pooling, BiLSTM if wanted, a projection of the words for each tagger.
+    """Encoder, word pooling, BiLSTM if wanted (`words`), a projection of them for each tagger.
 
     The BiLSTM is W2NER's and ours here; without it there is dropout alone on the pooled words.
     `states` of its `TagScores` are both projections, `[B, L, 2 * size]`.
@@ -113,18 +111,13 @@ class MacTagger(PairTagger):
     def __init__(
         self,
         *,
-        encoder: Encoder,
-        pooling: WordPooling,
-        recurrent: BiLstm | Dropout,
         word_size: int,
         size: int,
         segments: SegmentTagger,
         links: LinkTagger,
+        **words: Any,
     ) -> None:
-        super().__init__()
-        self.encoder = encoder
-        self.pooling = pooling
-        self.recurrent = recurrent
+        super().__init__(**words)
         self.to_segments = nn.Linear(word_size, size)
         self.to_links = nn.Linear(word_size, size)
         self.segments = segments
@@ -134,12 +127,7 @@ class MacTagger(PairTagger):
         self, input_ids: Tensor, attention_mask: Tensor, word_subwords: Tensor, lengths: Tensor
     ) -> TagScores:
         """Logits `[B, L, L, C]`: the segments' tags, then the links'."""
-        subwords = self.encoder(input_ids, attention_mask)
-        words = self.pooling(subwords, word_subwords)
-        if isinstance(self.recurrent, Dropout):
-            words = self.recurrent(words)
-        else:
-            words = self.recurrent(words, lengths)
+        words, _ = self.word_states(input_ids, attention_mask, word_subwords, lengths)
         of_segments, of_links = self.to_segments(words), self.to_links(words)
         logits = [self.segments(of_segments, lengths), self.links(of_links, lengths)]
         return TagScores(torch.cat(logits, dim=-1), torch.cat([of_segments, of_links], dim=-1))

@@ -1,4 +1,4 @@
-"""Word states in context: one bidirectional LSTM layer."""
+"""What reads the words of a sentence: one bidirectional LSTM layer, or layers word by word."""
 
 from __future__ import annotations
 
@@ -55,3 +55,16 @@ class BiLstm(nn.Module):
             words, (start, start), weights, True, 1, 0.0, self.training, False, True
         )
         return outputs
+
+
+class WordByWord(nn.Module):
+    """Layers that see one word at a time, to whom the lengths of sentences are nothing."""
+
+    def __init__(self, *layers: nn.Module) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(*layers)
+
+    def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
+        """`[B, L, size]` from word vectors `[B, L, D]`."""
+        states: Tensor = self.layers(words)
+        return states

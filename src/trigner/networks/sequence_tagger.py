@@ -15,7 +15,7 @@ from trigner.networks.tagger import Tagger, TagScores
 class SequenceTagger(Tagger):
     """Encoder, word pooling, a layer with dropout in it, and a linear map to `tags` tags.
 
-    The layer reads word vectors `[B, L, D]` and lengths: `BiLstm` or `WordByWord`.
+    The layer reads word vectors `[B, L, D]` and lengths: `recurrent.BiLstm` or `WordByWord`.
     With `transitions` each arc of the scheme's automaton has a weight.
     """
 
@@ -45,19 +45,6 @@ class SequenceTagger(Tagger):
         states = self.layer(words, lengths)
         scores = self.output(states)
         return TagScores(scores if self.transitions is None else self.transitions(scores), states)
-
-
-class WordByWord(nn.Module):
-    """Layers that see one word at a time, to whom the lengths of sentences are nothing."""
-
-    def __init__(self, *layers: nn.Module) -> None:
-        super().__init__()
-        self.layers = nn.Sequential(*layers)
-
-    def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
-        """`[B, L, size]` from word vectors `[B, L, D]`."""
-        states: Tensor = self.layers(words)
-        return states
 
 
 class ArcWeights(nn.Module):

@@ -9,6 +9,7 @@ from typing import cast
 from torch import Tensor, nn
 
 from trigner.networks.encoder import Encoder
+from trigner.networks.word_network import WordNetwork
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class Tagger(nn.Module):
         return cast(TagScores, super().__call__(input_ids, attention_mask, word_subwords, lengths))
 
 
-class PairTagger(Tagger, ABC):
+class PairTagger(WordNetwork, Tagger, ABC):
     """A tagger that scores pairs of words."""
 
     @abstractmethod

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
 from trigner.networks.co_predictor import CoPredictor
-from trigner.networks.encoder import Encoder
-from trigner.networks.pooling import WordPooling
-from trigner.networks.recurrent import BiLstm
 from trigner.networks.tag_enhancement import TagEnhancement
 from trigner.networks.tagger import PairTagger, TagScores
 
 
 class ToeTagger(PairTagger):
-    """Encoder, word pooling, BiLSTM, tag enhancement, and the co-predictors.
+    """Encoder, word pooling, BiLSTM (`words`: see `WordNetwork`), tag enhancement, co-predictors.
 
     The scores of a group's tags become `feature_size` pair features of its co-predictor, which
     sees the word states beside them. Source: the released code of TOE.
@@ -23,20 +22,15 @@ class ToeTagger(PairTagger):
     def __init__(
         self,
         *,
-        encoder: Encoder,
-        pooling: WordPooling,
-        recurrent: BiLstm,
         enhancement: TagEnhancement,
         main: CoPredictor,
         auxiliary: CoPredictor,
         main_tags: int,
         auxiliary_tags: int,
         feature_size: int,
+        **words: Any,
     ) -> None:
-        super().__init__()
-        self.encoder = encoder
-        self.pooling = pooling
-        self.recurrent = recurrent
+        super().__init__(**words)
         self.enhancement = enhancement
         self.main_features = nn.Conv2d(main_tags, feature_size, 1)
         self.auxiliary_features = nn.Conv2d(auxiliary_tags, feature_size, 1)
@@ -47,10 +41,8 @@ class ToeTagger(PairTagger):
         self, input_ids: Tensor, attention_mask: Tensor, word_subwords: Tensor, lengths: Tensor
     ) -> TagScores:
         """Logits `[B, L, L, C]`, the main tags first."""
-        subwords = self.encoder(input_ids, attention_mask)
-        states = self.recurrent(self.pooling(subwords, word_subwords), lengths)
-        positions = torch.arange(word_subwords.shape[1], device=lengths.device)
-        table = self.enhancement(states, positions < lengths[:, None])
+        states, inside = self.word_states(input_ids, attention_mask, word_subwords, lengths)
+        table = self.enhancement(states, inside)
         sizes = [self.main_features.in_channels, self.auxiliary_features.in_channels]
         of_main, of_auxiliary = table.split(sizes, dim=1)
         main = self.main(states, self.main_features(of_main))

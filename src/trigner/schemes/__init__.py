@@ -17,6 +17,7 @@ from trigner.schemes.scheme import (
     TagGroup,
     TagSpace,
     decoded_tags,
+    round_trip,
 )
 from trigner.schemes.toe import Toe
 from trigner.schemes.w2ner import W2ner
@@ -40,4 +41,5 @@ __all__ = [
     "Toe",
     "W2ner",
     "decoded_tags",
+    "round_trip",
 ]

@@ -148,3 +148,11 @@ def decoded_tags(scheme: Scheme) -> tuple[int, ...]:
     """Indices of the tags that decoding reads: all but those of auxiliary groups."""
     left_out = {tag for g in scheme.groups if g.auxiliary for tag in range(g.start, g.stop)}
     return tuple(tag for tag in range(len(scheme.tags)) if tag not in left_out)
+
+
+def round_trip(
+    scheme: Scheme, mentions: Sequence[Mention], length: int
+) -> tuple[list[Mention], bool]:
+    """What comes back of mentions from their tags, and whether decoding was complete."""
+    decoding = scheme.decode_tags(scheme.encode(mentions, length).tags)
+    return [scored.mention for scored in decoding.mentions], decoding.complete

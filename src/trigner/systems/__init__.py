@@ -1,7 +1,7 @@
 """Systems: what each is called, can do and reads, and what training and running see of it."""
 
 from trigner.batches import Prepared
-from trigner.systems.network_settings import NetworkSettings
+from trigner.systems.network_settings import NetworkSettings, WordSettings
 from trigner.systems.protocols import Input, Losses, Prediction, Predictor, SavedState, System
 from trigner.systems.registry import (
     GROUP,
@@ -28,6 +28,7 @@ __all__ = [
     "System",
     "SystemSpec",
     "TaggerSpec",
+    "WordSettings",
     "checked_predictor",
     "checked_system",
     "system_spec",

@@ -1,4 +1,4 @@
-"""What a tagger's network is made of: the own settings of the systems that are tag schemes."""
+"""What networks are made of: the own settings of the systems that are tag schemes."""
 
 from __future__ import annotations
 
@@ -63,10 +63,21 @@ class MacSettings(BaseModel):
     )
 
 
-class NetworkSettings(BaseModel):
-    """Sizes, rates and switches of the network. Numbers are those of W2NER's CADEC setting."""
+class WordSettings(BaseModel):
+    """What every network over the words of a sentence has: how it reads them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    encoder_layers: int = Field(default=4, ge=1, description="average this many last hidden states")
+    empty_word: EmptyWord = Field(
+        default="zeros", description="state of a word that has no subwords"
+    )
+    lstm_size: int = Field(default=512, ge=2, multiple_of=2, description="features of a word state")
+    embedding_dropout: float = Field(default=0.5, ge=0, lt=1, description="of the word states")
+
+
+class NetworkSettings(WordSettings):
+    """Sizes, rates and switches of a tagger. Numbers are those of W2NER's CADEC setting."""
 
     co_predictor: Literal["trigner", "w2ner"] = Field(
         default="trigner",
@@ -75,11 +86,6 @@ class NetworkSettings(BaseModel):
     special_words: bool = Field(
         default=True, description="put [POS] and [NEG] before each sentence; triplets need them"
     )
-    encoder_layers: int = Field(default=4, ge=1, description="average this many last hidden states")
-    empty_word: EmptyWord = Field(
-        default="zeros", description="state of a word that has no subwords"
-    )
-    lstm_size: int = Field(default=512, ge=2, multiple_of=2, description="features of a word state")
     distance_size: int = Field(default=20, ge=1, description="features of two words' distance")
     region_size: int = Field(
         default=20, ge=1, description="features of a cell's side of the diagonal"
@@ -102,7 +108,6 @@ class NetworkSettings(BaseModel):
     toe: ToeSettings = ToeSettings()
     sequence: SequenceSettings = SequenceSettings()
     mac: MacSettings = MacSettings()
-    embedding_dropout: float = Field(default=0.5, ge=0, lt=1, description="of the word states")
     feature_dropout: float = Field(
         default=0.5, ge=0, lt=1, description="of whole channels of pair features"
     )
@@ -118,3 +123,15 @@ class NetworkSettings(BaseModel):
     def leading_words(self) -> tuple[str, ...]:
         """The special words before each sentence."""
         return SPECIAL_WORDS if self.special_words else ()
+
+
+class ToeNetworkSettings(NetworkSettings):
+    """The same for scheme `toe`, whose attention heads share the word states."""
+
+    @model_validator(mode="after")
+    def _heads_divide_the_states(self) -> ToeNetworkSettings:
+        if self.lstm_size % self.toe.heads:
+            raise ValueError(
+                f"toe.heads must divide lstm_size: {self.lstm_size} / {self.toe.heads}"
+            )
+        return self

@@ -6,12 +6,12 @@ A `System` learns: the trainer collates examples with it, takes its loss and ask
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from trigner.batches import Prepared
+from trigner.batches import Example, Prepared
 from trigner.mentions import ScoredMention, Sentence
 
 if TYPE_CHECKING:
@@ -44,6 +44,22 @@ class Prediction:
     mentions: tuple[ScoredMention, ...]
     bounded: bool = False
     on_special_words: int = 0
+
+    @classmethod
+    def of(
+        cls, example: Example, found: Iterable[ScoredMention], *, bounded: bool, offset: int = 0
+    ) -> Prediction:
+        """The mentions found in a window that it answers for, as mentions of its sentence.
+
+        They count `offset` special words that come first.
+        """
+        mentions, on_special_words = [], 0
+        for scored in found:
+            if scored.mention.words[0] < offset:
+                on_special_words += 1
+            elif own := example.in_sentence(scored.mention.shifted(-offset)):
+                mentions.append(ScoredMention(own, scored.score))
+        return cls(tuple(mentions), bounded, on_special_words)
 
 
 class Predictor(Protocol):

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
+from pkgutil import resolve_name
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -20,6 +21,10 @@ from trigner.systems.spec import SystemSpec
 from trigner.systems.taggers import TAGGERS, TaggerSpec
 
 GROUP = "trigner.systems"
+
+OWN: tuple[str, ...] = ()
+"""The rows of this package beside the tag schemes, as `module:name`: each in its system's room,
+which stands above this one."""
 
 
 def systems() -> dict[str, SystemSpec]:
@@ -83,6 +88,7 @@ def _checked(
 def _all() -> Mapping[str, SystemSpec | str]:
     """Each system's row, or why it cannot be used."""
     found: dict[str, SystemSpec | str] = dict(TAGGERS)
+    found.update((spec.name, spec) for spec in map(resolve_name, OWN))
     for point in entry_points(group=GROUP):
         package = point.dist.name if point.dist is not None else "an unknown package"
         known = found.get(point.name)

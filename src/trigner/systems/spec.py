@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from trigner.errors import InputError
+from trigner.evaluation import RoundTrip
 
 Implementation = str | Callable[..., Any]
 """A function, or where it is as `module:name`: then it is imported when it is needed."""
@@ -44,8 +45,8 @@ class SystemSpec:
 
     `build(settings, labels, init_from)` gives a `System`; `init_from` is a model folder or None.
     `load(folder, description, device=..., threads=...)` gives a `Predictor`. `round_trip(labels)`
-    gives the two directions of its format (`evaluation.RoundTrip`); `export(folder, out, int8=...)`
-    writes a model for ONNX Runtime.
+    gives what encodes and decodes in its format (`evaluation.RoundTrip`);
+    `export(folder, out, int8=...)` writes a model for ONNX Runtime.
     """
 
     name: str
@@ -57,7 +58,7 @@ class SystemSpec:
     reads: tuple[str, ...] = ("encoder", "sampling", "optimisation")
     ignores: tuple[str, ...] = ()
     idle: Mapping[tuple[str, Any], tuple[str, ...]] = field(default_factory=dict)
-    round_trip: Callable[[Sequence[str]], Any] | None = None
+    round_trip: Callable[[Sequence[str]], RoundTrip] | None = None
     export: Implementation | None = None
     calibration: bool = False
     grid: bool = False

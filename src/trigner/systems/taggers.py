@@ -8,24 +8,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
-from trigner.schemes import Bio, Biohd, Corro, Mac, Scheme, Toe, W2ner
-from trigner.systems.network_settings import NetworkSettings
+from trigner.schemes import Bio, Biohd, Corro, Mac, Scheme, Toe, W2ner, round_trip
+from trigner.systems.network_settings import NetworkSettings, ToeNetworkSettings
 from trigner.systems.spec import SystemSpec
 
 MakeScheme = Callable[[tuple[str, ...]], Scheme]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class TaggerSpec(SystemSpec):
-    """A tag scheme with its network: `module:name` of what builds it (`networks.build`)."""
+    """A tag scheme with its network: `module:name` of what builds it (`networks.build`).
 
-    network: str = ""
+    `scheme(labels)` gives the tag scheme over these entity types.
+    """
 
-    def scheme(self, labels: tuple[str, ...]) -> Scheme:
-        """The tag scheme over these entity types."""
-        return cast(MakeScheme, self.round_trip)(labels)
+    scheme: MakeScheme
+    network: str
 
 
 SHARED = ("encoder", "sampling", "optimisation")
@@ -61,6 +61,7 @@ def _tagger(
     reads: tuple[str, ...],
     ignores: tuple[str, ...],
     defaults: Mapping[str, Any] | None = None,
+    settings: type[NetworkSettings] = NetworkSettings,
     grid: bool,
 ) -> TaggerSpec:
     return TaggerSpec(
@@ -69,8 +70,9 @@ def _tagger(
         build="trigner.tagging.system:build",
         load="trigner.tagging.loading:load",
         export="trigner.tagging.exporting:export",
-        settings=NetworkSettings,
-        round_trip=lambda labels: scheme(tuple(labels)),
+        settings=settings,
+        round_trip=lambda labels: partial(round_trip, scheme(tuple(labels))),
+        scheme=scheme,
         network=f"trigner.networks.build:{network}",
         reads=(*SHARED, *reads),
         ignores=ignores,
@@ -129,6 +131,7 @@ TAGGERS: dict[str, SystemSpec] = {
             reads=("triplets", "task.multi_label", "task.first_group", "task.negative_rate"),
             ignores=_of_model("mac", "sequence"),
             defaults={"model": {"dilations": (1, 2), "chained": False}},
+            settings=ToeNetworkSettings,
             grid=True,
         ),
         _MAC(

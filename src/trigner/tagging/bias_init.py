@@ -24,7 +24,7 @@ def initialise_biases(model: Model, examples: Sequence[Example]) -> None:
     Lin et al., Focal Loss for Dense Object Detection, ICCV 2017, section 3.3, with the shares in
     place of a constant.
     """
-    shares = tag_shares(model.scheme, examples, offset=model.offset)
+    shares = tag_shares(model.scheme, examples, offset=model.inputs.offset)
     if model.scheme.tag_space is TagSpace.EXCLUSIVE_GRID:
         scores = np.log(shares / shares[0])
     else:

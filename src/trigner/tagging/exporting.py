@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch.export import Dim
 
-from trigner.batches import Batch, collate, windowing
+from trigner.batches import Batch
 from trigner.errors import InputError, TrignerError, require_extra
 from trigner.mentions import Sentence
 from trigner.model_folder import GRAPH, TOKENIZER, Runtime, read_description, save_model
@@ -139,8 +139,7 @@ def largest_difference(model: Model, graph: bytes) -> float:
 
 def _probes(model: Model) -> Batch:
     sentences = [Sentence("probe", n, tuple(words), ()) for n, words in enumerate(PROBES)]
-    examples = windowing(sentences, model.subwords, model.tagger.encoder.max_subwords).inputs
-    return collate([example.subwords for example in examples], padding_id=model.padding_id)
+    return model.inputs.collate(model.inputs.prepare(sentences).inputs)
 
 
 @contextmanager

@@ -69,21 +69,3 @@ class Objective(nn.Module):
             vectors = scores.logits[cells]
             return vectors if self.decoded is None else vectors[:, self.decoded]
         return cast(PairTagger, self.tagger).pair_states(scores, *cells)
-
-
-def parameter_groups(
-    tagger: Tagger, *, encoder_lr: float, learning_rate: float, weight_decay: float
-) -> list[dict[str, Any]]:
-    """Three groups: the encoder, its biases and layer norms (no decay), everything else."""
-    decayed: list[nn.Parameter] = []
-    plain: list[nn.Parameter] = []
-    for name, parameter in tagger.encoder.named_parameters():
-        kept = name.endswith("bias") or "layernorm" in name.lower().replace("_", "")
-        (plain if kept else decayed).append(parameter)
-    encoder = {id(p) for p in (*decayed, *plain)}
-    others = [p for p in tagger.parameters() if id(p) not in encoder]
-    return [
-        {"params": decayed, "lr": encoder_lr, "weight_decay": weight_decay},
-        {"params": plain, "lr": encoder_lr, "weight_decay": 0.0},
-        {"params": others, "lr": learning_rate, "weight_decay": weight_decay},
-    ]

@@ -10,7 +10,7 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from trigner.batches import Batch, SubwordTokenizer
+from trigner.batches import Batch, EncoderInputs, SubwordTokenizer
 from trigner.errors import InputError
 from trigner.model_folder import (
     DESCRIPTION,
@@ -50,9 +50,7 @@ def onnx_predictor(
     return TagPredictor(
         scorer=onnx_scorer(folder / GRAPH, providers(device), threads),
         scheme=tagger_spec(description.system).scheme(description.labels),
-        subwords=subwords,
-        padding_id=padding_id,
-        max_subwords=runtime.max_subwords,
+        inputs=EncoderInputs(subwords, padding_id, runtime.max_subwords),
         temperature=description.temperature,
     )
 

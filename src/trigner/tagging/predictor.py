@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trigner.arrays import Logits
-from trigner.batches import Batch, Example, SubwordTokenizer, collate, windowing
+from trigner.batches import Batch, EncoderInputs, Example
 from trigner.mentions import Mention, ScoredMention, Sentence
 from trigner.schemes import Cell, Explaining, Scheme, TagSpace
 from trigner.systems import Prediction, Prepared
@@ -37,15 +37,12 @@ class Grid:
 class TagPredictor:
     """Predicts with a scheme from a network's logits, which are divided by `temperature`.
 
-    That makes scores probabilities (`inference.calibration`) and changes no mention. `max_subwords`
-    is the encoder's limit.
+    That makes scores probabilities (`inference.calibration`) and changes no mention.
     """
 
     scorer: Scorer
     scheme: Scheme
-    subwords: SubwordTokenizer
-    padding_id: int
-    max_subwords: int
+    inputs: EncoderInputs
     temperature: float = 1.0
 
     @property
@@ -60,7 +57,7 @@ class TagPredictor:
 
     def prepare(self, sentences: Sequence[Sentence]) -> Prepared:
         """The sentences as inputs that the encoder can hold."""
-        return windowing(sentences, self.subwords, self.max_subwords)
+        return self.inputs.prepare(sentences)
 
     def predict(self, inputs: Sequence[Example]) -> list[Prediction]:
         """The mentions of each input, as mentions of its sentence."""
@@ -83,28 +80,16 @@ class TagPredictor:
 
     def logits(self, inputs: Sequence[Example]) -> list[Logits]:
         """Each input's logits without padding, `[L, L, C]` or `[L, C]`, special words first."""
-        batch = collate([each.subwords for each in inputs], padding_id=self.padding_id)
-        scores = self.scorer(batch)
+        scores = self.scorer(self.inputs.collate(inputs))
         axes = self.scheme.tag_space.word_axes
-        lengths = [self._offset + each.length for each in inputs]
+        lengths = [self.inputs.offset + each.length for each in inputs]
         return [own[(slice(n),) * axes] for own, n in zip(scores, lengths, strict=True)]
-
-    @property
-    def _offset(self) -> int:
-        return len(self.subwords.special_words)
 
     def _decode(self, example: Example, logits: Logits) -> Prediction:
         """The mentions of a window that it answers for, as mentions of its sentence."""
         decoding = self.scheme.decode(logits / self.temperature)
-        found, on_special_words = [], 0
-        for scored in decoding.mentions:
-            if scored.mention.words[0] < self._offset:
-                on_special_words += 1
-                continue
-            mention = example.in_sentence(_shifted(scored.mention, -self._offset))
-            if mention is not None:
-                found.append(ScoredMention(mention, scored.score))
-        return Prediction(tuple(found), not decoding.complete, on_special_words)
+        offset, complete = self.inputs.offset, decoding.complete
+        return Prediction.of(example, decoding.mentions, bounded=not complete, offset=offset)
 
     def grids(self, inputs: Sequence[Example]) -> list[Grid]:
         """The word-pair grid of each input, for schemes that tag pairs of words."""
@@ -112,7 +97,7 @@ class TagPredictor:
 
     def _grid(self, example: Example, logits: Logits) -> Grid:
         whole = logits / self.temperature
-        own = slice(self._offset, None)
+        own = slice(self.inputs.offset, None)
         mentions = self._decode(example, logits).mentions
         cells = self._cells([scored.mention for scored in mentions], whole)
         probabilities = PROBABILITIES[self.scheme.tag_space](whole[own, own])
@@ -124,17 +109,13 @@ class TagPredictor:
         All logits that were decoded are looked at: what stands at special words can decide what a
         mention rests on.
         """
-        start = self._offset
-        moved = [_shifted(mention, start) for mention in mentions]
+        start = self.inputs.offset
+        moved = [mention.shifted(start) for mention in mentions]
         if isinstance(self.scheme, Explaining):
             found = self.scheme.evidence(moved, logits)
         else:
             found = [_tagged(self.scheme.encode([m], len(logits)).tags) for m in moved]
         return [tuple((i - start, j - start, tag) for i, j, tag in own) for own in found]
-
-
-def _shifted(mention: Mention, by: int) -> Mention:
-    return Mention(tuple(word + by for word in mention.words), mention.label)
 
 
 def _tagged(tags: NDArray[np.integer[Any]]) -> tuple[Cell, ...]:

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import save_file
-from torch import nn
 
-from trigner.batches import Example, Prepared, collate, pad_tags, windowing
+from trigner.batches import Example, pad_tags
 from trigner.errors import InputError
 from trigner.mentions import Sentence
-from trigner.model_folder import CONFIG, TOKENIZER, WEIGHTS
-from trigner.networks import Model, PairTagger, choose_device, create, load
+from trigner.networks import Model, PairTagger, WordSystem, choose_device, create, load
 from trigner.schemes import decoded_tags
-from trigner.systems import Losses, SavedState, system_spec
+from trigner.systems import Losses, system_spec
 from trigner.tagging.bias_init import initialise_biases
-from trigner.tagging.objective import Objective, parameter_groups
+from trigner.tagging.objective import Objective
 from trigner.tagging.predictor import TagPredictor
 from trigner.tagging.task_losses import task_loss
 from trigner.tagging.torch_runtime import torch_predictor
@@ -54,10 +49,11 @@ def _without_bias_init(settings: Any) -> Any:
     return settings.optimisation.model_copy(update={"bias_init": False})
 
 
-class TagSystem:
+class TagSystem(WordSystem):
     """A model with what its training minimises (`systems.System`)."""
 
     def __init__(self, model: Model, settings: Any) -> None:
+        super().__init__(model.scheme.labels, model.tagger, model.tokenizer, model.inputs)
         self.model = model
         self.objective = Objective(
             model.tagger,
@@ -67,20 +63,6 @@ class TagSystem:
         )
         self._candidates = settings.triplets if settings.triplets.weight else None
         self._bias_init = settings.optimisation.bias_init
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The entity types that it learns."""
-        return self.model.scheme.labels
-
-    @property
-    def network(self) -> nn.Module:
-        """The tagger."""
-        return self.model.tagger
-
-    def prepare(self, sentences: Sequence[Sentence]) -> Prepared:
-        """Examples that the encoder can hold."""
-        return windowing(sentences, self.model.subwords, self.model.tagger.encoder.max_subwords)
 
     def inexpressible(self, sentences: Sequence[Sentence]) -> int:
         """How many mentions of the sentences the scheme's tags cannot express."""
@@ -94,7 +76,7 @@ class TagSystem:
 
     def sizes(self, example: Example) -> Mapping[str, int]:
         """Cells (words where the scheme tags words), special words' included, and anchors."""
-        length = example.length + self.model.offset
+        length = example.length + self.inputs.offset
         sizes = {"cells": length**self.model.scheme.tag_space.word_axes}
         if self._candidates is not None:
             sizes["anchors"] = len(self._mined(example, self._candidates).anchors)
@@ -106,16 +88,9 @@ class TagSystem:
     def collate(self, examples: Sequence[Example]) -> dict[str, Any]:
         """The tagger's arrays, padded `tags` and, with triplets, their `candidates`."""
         scheme = self.model.scheme
-        batch = collate([e.subwords for e in examples], padding_id=self.model.padding_id)
         tags = [scheme.encode(e.mentions, e.length).tags for e in examples]
-        padded = pad_tags(tags, word_axes=scheme.tag_space.word_axes, offset=self.model.offset)
-        inputs: dict[str, Any] = {
-            "input_ids": torch.from_numpy(batch.input_ids),
-            "attention_mask": torch.from_numpy(batch.attention_mask),
-            "word_subwords": torch.from_numpy(batch.word_subwords),
-            "lengths": torch.from_numpy(batch.lengths),
-            "tags": torch.from_numpy(padded),
-        }
+        padded = pad_tags(tags, word_axes=scheme.tag_space.word_axes, offset=self.inputs.offset)
+        inputs: dict[str, Any] = {**self.tensors(examples), "tags": torch.from_numpy(padded)}
         if self._candidates is not None:
             mined = [self._mined(e, self._candidates) for e in examples]
             inputs["candidates"] = collate_candidates(mined)
@@ -126,42 +101,6 @@ class TagSystem:
         losses: Losses = self.objective(weights=weights, **batch)
         return losses
 
-    def parameter_groups(self, optimisation: Any) -> list[dict[str, Any]]:
-        """The encoder, its biases and layer norms without decay, everything else."""
-        return parameter_groups(
-            self.model.tagger,
-            encoder_lr=optimisation.encoder_lr,
-            learning_rate=optimisation.learning_rate,
-            weight_decay=optimisation.weight_decay,
-        )
-
     def predictor(self, device: str = "auto") -> TagPredictor:
         """A predictor with the system's own weights, moved to the device."""
         return torch_predictor(self.model, choose_device(device))
-
-    def saved_state(self) -> SavedState:
-        """The weights, the encoder's configuration and the tokenizer."""
-        return saved_state(self.model)
-
-
-def _save_weights(weights: dict[str, torch.Tensor], path: Path) -> None:
-    try:
-        save_file(weights, path)
-    except SafetensorError as error:  # how it reports a disk that cannot be written
-        raise OSError(str(error)) from error
-
-
-def saved_state(model: Model) -> SavedState:
-    """What a model folder holds of a model for PyTorch."""
-    encoder = model.tagger.encoder.model
-    config = encoder.config.to_json_string().encode("utf-8")
-    tokenizer = model.tokenizer.to_str().encode("utf-8")
-    weights = {name: tensor.contiguous() for name, tensor in model.tagger.state_dict().items()}
-    return SavedState(
-        files={
-            CONFIG: lambda path: path.write_bytes(config),
-            TOKENIZER: lambda path: path.write_bytes(tokenizer),
-            WEIGHTS: partial(_save_weights, weights),
-        },
-        state={"padding_id": model.padding_id},
-    )

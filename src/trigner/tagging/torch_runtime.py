@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from trigner.batches import Batch
-from trigner.networks import Model, Tagger
+from trigner.networks import Model, Tagger, batch_tensors, evaluating
 from trigner.tagging.predictor import Scorer, TagPredictor
 
 
@@ -17,9 +17,7 @@ def torch_predictor(model: Model, device: torch.device) -> TagPredictor:
     return TagPredictor(
         scorer=torch_scorer(model.tagger.to(device)),
         scheme=model.scheme,
-        subwords=model.subwords,
-        padding_id=model.padding_id,
-        max_subwords=model.tagger.encoder.max_subwords,
+        inputs=model.inputs,
         temperature=model.temperature,
     )
 
@@ -27,14 +25,9 @@ def torch_predictor(model: Model, device: torch.device) -> TagPredictor:
 def torch_scorer(tagger: Tagger) -> Scorer:
     """Scores in evaluation mode, without gradients, in full precision."""
 
-    @torch.inference_mode()
     def scorer(batch: Batch) -> NDArray[Any]:
-        device = next(tagger.parameters()).device
-        was_training = tagger.training
-        tagger.eval()
-        arrays = (batch.input_ids, batch.attention_mask, batch.word_subwords, batch.lengths)
-        scores = tagger(*(torch.from_numpy(array).to(device) for array in arrays))
-        tagger.train(was_training)
+        with evaluating(tagger) as device:
+            scores = tagger(**batch_tensors(batch, device))
         logits: NDArray[Any] = scores.logits.float().cpu().numpy()
         return logits
 

@@ -153,14 +153,6 @@ class Settings(_Section):
             raise ValueError("triplets need [POS] and [NEG]: model.special_words must be true")
         return self
 
-    @model_validator(mode="after")
-    def _heads_divide_the_states(self) -> Settings:
-        if isinstance(self.model, NetworkSettings) and self.system == "toe":
-            size, heads = self.model.lstm_size, self.model.toe.heads
-            if size % heads:
-                raise ValueError(f"model.toe.heads must divide model.lstm_size: {size} / {heads}")
-        return self
-
     def __reduce__(self) -> tuple[Any, ...]:
         # Its class is made for its system and has no name that another process could import.
         return _settings_from, (self.model_dump(mode="json"),)

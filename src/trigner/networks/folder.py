@@ -1,0 +1,108 @@
+"""What a model folder holds of a network for PyTorch.
+
+    model.safetensors    all weights, the encoder's included
+    encoder/config.json  the encoder's architecture
+    tokenizer.json       the tokenizer, special words included
+
+beside the description that every model folder has (`model_folder`). Loading is strict and unpickles
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TypeVar, cast
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
+from torch import nn
+from transformers import PreTrainedModel
+
+from trigner.errors import InputError
+from trigner.model_folder import (
+    CONFIG,
+    DESCRIPTION,
+    TOKENIZER,
+    WEIGHTS,
+    Description,
+    check_files,
+    read_tokenizer,
+)
+from trigner.networks.pretrained import encoder_from_config, rows_needed
+from trigner.systems import SavedState
+
+Network = TypeVar("Network", bound=nn.Module)
+
+
+def load_network(
+    folder: Path,
+    description: Description,
+    build: Callable[[PreTrainedModel], Network],
+    special_words: Sequence[str] = (),
+) -> tuple[Network, Tokenizer, int]:
+    """The network that `build` makes around an encoder, its tokenizer and the padding id.
+
+    Its weights are those of the folder. Raises InputError naming the file that is missing or
+    foreign.
+    """
+    if description.is_exported:
+        raise InputError("is an exported model, which cannot be trained", path=folder)
+    check_files(folder, description, (WEIGHTS, CONFIG, TOKENIZER))
+    try:
+        padding_id = int(description.state["padding_id"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
+    tokenizer = read_tokenizer(folder)
+    try:
+        encoder = encoder_from_config((folder / CONFIG).parent)
+    except Exception as error:  # what is no configuration fails in nearly every way
+        raise InputError(
+            f"is not a valid encoder configuration: {error}", path=folder / CONFIG
+        ) from error
+    lacking = [word for word in special_words if tokenizer.token_to_id(word) is None]
+    if lacking:
+        raise InputError(f"belongs to another encoder: it lacks {lacking}", path=folder / TOKENIZER)
+    held = cast(nn.Embedding, encoder.get_input_embeddings()).num_embeddings
+    if rows_needed(tokenizer) > held:
+        raise InputError(
+            f"belongs to another encoder: it has {rows_needed(tokenizer)} subwords,"
+            f" the model {held}",
+            path=folder / TOKENIZER,
+        )
+    network = build(encoder)
+    try:
+        network.load_state_dict(load_file(folder / WEIGHTS), strict=True)
+    except (OSError, SafetensorError, RuntimeError) as error:
+        reason = str(error).strip().splitlines()
+        raise InputError(
+            f"does not match the model: {' '.join(reason[:3])}", path=folder / WEIGHTS
+        ) from error
+    network.eval()
+    return network, tokenizer, padding_id
+
+
+def saved_network(network: nn.Module, tokenizer: Tokenizer, padding_id: int) -> SavedState:
+    """What a model folder holds of a network whose `encoder` is an `Encoder`."""
+    encoder = cast(PreTrainedModel, network.get_submodule("encoder.model"))
+    config = encoder.config.to_json_string().encode("utf-8")
+    subwords = tokenizer.to_str().encode("utf-8")
+    weights = {name: tensor.contiguous() for name, tensor in network.state_dict().items()}
+    return SavedState(
+        files={
+            CONFIG: lambda path: path.write_bytes(config),
+            TOKENIZER: lambda path: path.write_bytes(subwords),
+            WEIGHTS: partial(_save_weights, weights),
+        },
+        state={"padding_id": padding_id},
+    )
+
+
+def _save_weights(weights: dict[str, torch.Tensor], path: Path) -> None:
+    try:
+        save_file(weights, path)
+    except SafetensorError as error:  # how it reports a disk that cannot be written
+        raise OSError(str(error)) from error

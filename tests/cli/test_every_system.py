@@ -1,0 +1,143 @@
+"""What every system of the package can do from the command line, from training to serving.
+
+One tag scheme stands for all of them: they share everything but the scheme and its network.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+import trigner
+from tiny_encoders import tiny_encoder
+from trigner.corpora import read
+from trigner.errors import InputError
+from trigner.evaluation import ceiling
+from trigner.mentions import Document, Entity
+from trigner.model_folder import read_description
+from trigner.serving import create_app
+from trigner.systems import TaggerSpec, system_spec, systems
+
+DATA = Path(__file__).resolve().parents[2] / "data" / "mini-adr"
+SYSTEMS = [n for n, s in systems().items() if n == "w2ner" or not isinstance(s, TaggerSpec)]
+SMALL: dict[str, list[str]] = {
+    "w2ner": [
+        *("model.lstm_size=8", "model.distance_size=3", "model.region_size=3", "model.channels=4"),
+        *("model.pair_size=6", "model.grid_size=5"),
+    ],
+}
+"""One line a system: settings that make its network small."""
+
+TEXT = "Severe pain and cramping in my hands and lower legs. I felt dizzy, and had no nausea."
+
+
+@pytest.fixture(scope="module", params=SYSTEMS)
+def trained(request, tmp_path_factory):
+    """The name of a system and the folder of a model trained through the command line."""
+    from typer.testing import CliRunner
+
+    from trigner.cli.app import app
+
+    name = request.param
+    folder = tmp_path_factory.mktemp(name)
+    encoder = tiny_encoder(folder / "encoder", "bert", head=False)
+    settings = [*SMALL.get(name, []), "optimisation.epochs=2", "optimisation.encoder_lr=0.001"]
+    options = [part for setting in settings for part in ("--set", setting)]
+    result = CliRunner().invoke(
+        app,
+        [
+            *("train", "--system", name, "--encoder", str(encoder), "--device", "cpu"),
+            *("--train", str(DATA / "dev"), "--dev", str(DATA / "test")),
+            *("--out", str(folder / "model"), *options),
+        ],
+    )
+    assert result.exit_code == 0, result.output
+    return name, folder / "model"
+
+
+def test_its_model_is_evaluated_and_extracts(trained, run, tmp_path):
+    name, model = trained
+    result = run("evaluate", "--model", model, "--data", DATA / "dev", "--json")
+    assert result.code == 0, result.err
+    scores = json.loads(result.out)
+    assert scores["overall"]["gold"] > 0
+    found = tmp_path / "found"
+    result = run("extract", DATA / "dev", "--model", model, "--format", "brat", "--out", found)
+    assert result.code == 0, result.err
+    again = json.loads(run("score", "--gold", DATA / "dev", "--pred", found, "--json").out)
+    assert again["overall"] == scores["overall"]
+    assert name in run("info", model).out
+
+
+def test_results_do_not_depend_on_batch_mates(trained):
+    _, model = trained
+    documents = read(DATA / "dev").documents
+    together = trigner.load(model, batch_size=32)
+    alone = trigner.load(model, batch_size=1)
+    for a, b in zip(together.documents(documents), alone.documents(documents), strict=True):
+        assert [(e.label, e.fragments) for e in a.entities] == [
+            (e.label, e.fragments) for e in b.entities
+        ]
+        for one, other in zip(a.entities, b.entities, strict=True):
+            assert one.score == pytest.approx(other.score, abs=1e-4)
+            assert 0 < one.score <= 1
+
+
+def test_a_sentence_of_400_words_is_read(trained):
+    _, model = trained
+    extract = trigner.load(model)
+    run = extract.documents([Document("long", " ".join(["pain and swollen legs"] * 100))])
+    (found,) = run
+    assert found.id == "long"
+    assert run.statistics.sentences == 1
+
+
+def test_it_is_served(trained):
+    name, model = trained
+    extract = trigner.load(model)
+    with TestClient(create_app(extract, description=read_description(model))) as client:
+        assert client.get("/v1/model").json()["system"] == name
+        answer = client.post("/v1/extract", json={"text": TEXT}).json()
+        assert [e["text"] for e in answer["entities"]] == [e.text for e in extract(TEXT).entities]
+
+
+def test_thresholds_are_found(trained, run):
+    _, model = trained
+    result = run("find-threshold", "--model", model, "--data", DATA / "dev", "--json")
+    assert result.code == 0, result.err
+
+
+def test_its_ceiling_is_measured_on_what_it_can_express(trained):
+    name, _ = trained
+    spec = system_spec(name)
+    if spec.round_trip is None:
+        pytest.skip(f"{name} declares no ceiling")
+    text = "pain in my left leg and nausea"
+    spans = [((0, 4),), ((0, 7), (16, 19)), ((24, 30),)]
+    gold = tuple(Entity("ADR", s, " ".join(text[a:b] for a, b in s)) for s in (spans[1], spans[2]))
+    found = ceiling([Document("a", text, gold)], spec.round_trip(("ADR",)))
+    assert found.overall.f1 == 1
+
+
+def test_it_is_exported_with_the_same_entities(trained, run, tmp_path):
+    name, model = trained
+    if "export" not in system_spec(name).capabilities:
+        pytest.skip(f"{name} cannot be exported")
+    result = run("export", "--model", model, "--out", tmp_path / "onnx")
+    assert result.code == 0, result.err
+    one, other = (trigner.load(folder)(TEXT).entities for folder in (model, tmp_path / "onnx"))
+    assert [(e.label, e.fragments) for e in one] == [(e.label, e.fragments) for e in other]
+
+
+def test_a_model_without_its_weights_is_refused(trained, tmp_path):
+    _, model = trained
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for file in model.iterdir():
+        if file.is_file() and file.suffix != ".safetensors":
+            (copy / file.name).write_bytes(file.read_bytes())
+    with pytest.raises(InputError):
+        trigner.load(copy)
