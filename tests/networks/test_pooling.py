@@ -62,3 +62,11 @@ def test_equal_subwords_share_no_more_than_one_gradient():
     subwords = torch.ones(1, 3, 2, requires_grad=True)
     WordPooling()(subwords, torch.tensor([[[0, 1, 2]]])).sum().backward()
     torch.testing.assert_close(subwords.grad.sum(1), torch.ones(1, 2))
+
+
+def test_no_gradient_comes_from_words_without_subwords():
+    subwords = subword_states().detach().requires_grad_()
+    only_empty = torch.full((2, 3, 1), -1)
+    found = WordPooling(empty_word="batch_minimum")(subwords, only_empty)
+    assert found.unique().numel() == 1
+    assert not found.requires_grad or not torch.autograd.grad(found.sum(), subwords)[0].any()

@@ -4,7 +4,7 @@ import pytest
 
 from tiny_encoders import tiny_encoder
 from trigner.errors import InputError
-from trigner.studies import Changes, protocol, runs
+from trigner.studies import Changes, find_study, protocol, runs
 from trigner.studies.grid import encoder_identity
 
 FULL = protocol("full")
@@ -43,7 +43,7 @@ def test_precedence_base_protocol_system_command_line(declare):
     own, plain = runs(study, protocol("cpu"))
     assert (own.settings.optimisation.epochs, plain.settings.optimisation.epochs) == (7, 10)
     assert plain.settings.optimisation.batch_size == 3
-    changed = runs(study, FULL, Changes("x", ["optimisation.epochs=1"], (5,), ("own",)))
+    changed = runs(study, FULL, Changes("x", None, ["optimisation.epochs=1"], (5,), ("own",)))
     assert labels(changed) == [("own", 5)]
     assert changed[0].settings.optimisation.epochs == 1
     assert changed[0].settings.encoder == "x"
@@ -156,6 +156,24 @@ def test_settings_that_cannot_be_are_refused_with_their_line(declare, text, line
 def test_wrong_changes(declare, changes, message):
     with pytest.raises(InputError, match=message):
         runs(declare(), FULL, changes)
+
+
+@pytest.mark.parametrize("name", ["selection", "source", "window", "margin", "pairing"])
+def test_the_tables_of_the_paper_run_on_its_own_set_up(name):
+    made = runs(find_study(name), FULL, Changes(preset="paper-cadec"))
+    trained = [run for run in made if run.system not in ("control", "w2ner")]
+    assert trained
+    for run in trained:
+        assert run.settings.preset == "paper-cadec"
+        assert (run.settings.triplets.weight, run.settings.model.pair_map) == (1.0, "full")
+    for run in made:
+        assert run.system != "control" or run.settings.triplets.weight == 0
+        assert run.system != "w2ner" or run.settings.preset == "w2ner"
+
+
+def test_a_declared_preset_is_not_overridden():
+    with pytest.raises(InputError, match="declares its preset: omit --preset"):
+        runs(find_study("paper-cadec"), FULL, Changes(preset="best"))
 
 
 def test_declared_encoders_are_not_overridden(declare):

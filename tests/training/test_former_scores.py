@@ -40,12 +40,13 @@ MAC = [
     "model.mac.span_reach=6",
     "model.mac.length_size=3",
 ]
+CORRECTED = "optimisation.epsilon_to=corrected"  # which the presets of the paper had then
 CASES = {
     "best": ("best", [*STATES, *PAIRS]),
     "clean": ("clean", [*STATES, *PAIRS, "triplets.weight=0.1"]),
     "w2ner": ("w2ner", [*STATES, *PAIRS]),
-    "paper": ("paper", [*STATES, *PAIRS]),
-    "paper-share14": ("paper-share14", [*STATES, *PAIRS]),
+    "paper": ("paper", [*STATES, *PAIRS, CORRECTED]),
+    "paper-share14": ("paper-share14", [*STATES, *PAIRS, CORRECTED]),
     "toe": ("clean", [*STATES, *PAIRS, *TOE]),
     "paper-toe": ("paper-toe", [*STATES, *PAIRS, *TOE]),
     "mac": ("best", ["system=mac", *STATES, *MAC]),

@@ -42,7 +42,7 @@ def test_what_all_papers_share():
         0,
         5.0,
     )
-    assert optimisation.epsilon == 1e-6
+    assert (optimisation.epsilon, optimisation.epsilon_to) == (1e-6, "uncorrected")
     assert optimisation.cell_budget is None
     assert settings.model.pair_map == "full"
     assert not settings.model.mask_between

@@ -59,6 +59,14 @@ class Common:
         str | None,
         typer.Option("--encoder", help="Encoder of all runs, instead of the declared one."),
     ] = None
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            "--preset",
+            help="What the settings of a study that declares none differ from, such as paper-cadec;"
+            " by default clean. Systems with a preset of their own keep it.",
+        ),
+    ] = None
     protocol: Annotated[
         str | None,
         typer.Option(
@@ -97,7 +105,9 @@ class Common:
             work=self.out / "work",
             results=self.results or self.out / "results",
             locations=tuple(corpus_location(option, study.corpus) for option in self.data or ()),
-            changes=Changes(self.encoder, tuple(self.set_ or ()), _numbers(self.seeds), only),
+            changes=Changes(
+                self.encoder, self.preset, tuple(self.set_ or ()), _numbers(self.seeds), only
+            ),
             format=self.from_,
             skip_bad=self.skip_bad,
         )

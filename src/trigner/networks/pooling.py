@@ -33,5 +33,6 @@ class WordPooling(nn.Module):
             rows, words = present[:, :, k].nonzero(as_tuple=True)
             others = subword_states[rows, word_subwords[rows, words, k]]
             pooled = pooled.index_put((rows, words), torch.maximum(pooled[rows, words], others))
-        fill = subword_states.min() if self.empty_word == "batch_minimum" else 0.0
+        # Detached, as the released code's is: no gradient comes from words without subwords.
+        fill = subword_states.detach().min() if self.empty_word == "batch_minimum" else 0.0
         return torch.where(present[:, :, :1], pooled, fill)

@@ -28,7 +28,7 @@ from trigner.errors import InputError
 ENCODERS = {
     "biobert": "dmis-lab/biobert-base-cased-v1.2",
     "bioclinicalbert": "emilyalsentzer/Bio_ClinicalBERT",
-    "pharmbert": "Lianglab/PharmBERT-cased",
+    "pharmbert": "Lianglab/PharmBERT-uncased",
     "pubmedbert": "microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract",
 }
 """The paper's encoders by short names, besides `minilm`."""

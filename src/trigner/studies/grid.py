@@ -43,6 +43,7 @@ class Changes:
     """What the command line sets for all runs of a study, over what is declared."""
 
     encoder: str | None = None
+    preset: str | None = None
     assignments: Sequence[str] = ()
     seeds: tuple[int, ...] | None = None
     only: tuple[str, ...] | None = None
@@ -125,6 +126,8 @@ def runs(
         points = [point for point in points if point.label in changes.only]
     if changes.encoder is not None and "encoder" in study.axes:
         raise study.source.error("this study declares its encoders: omit --encoder", ("axes",))
+    if changes.preset is not None and "preset" in study.base:
+        raise study.source.error("this study declares its preset: omit --preset", ("base",))
     seeds = study.seeds if changes.seeds is None else changes.seeds
     of_first_seed = [_run(study, protocol, changes, point, seeds[0]) for point in points]
     return [
@@ -173,7 +176,8 @@ def _run(
     study: Study, protocol: Protocol, changes: Changes, point: _Point, seed: int
 ) -> TrainingRun:
     sections: list[KeyPath] = [point.section, ("axes",), ("base",)]
-    levels = {**study.base, **protocol.settings, **point.settings}
+    chosen = {} if changes.preset is None else {"preset": changes.preset}
+    levels = {**study.base, **protocol.settings, **chosen, **point.settings}
     preset = levels.pop("preset", None)
     adapting = {name: levels.pop(name) for name in list(levels) if _adapts(name)}
     given = []

@@ -35,6 +35,7 @@ ADDED: Mapping[str, Any] = {
     "optimisation.batch_weighting": "equal",
     "optimisation.beta2": 0.999,
     "optimisation.bias_init": False,
+    "optimisation.epsilon_to": "corrected",
     "sampling.conjunctions": ["and", "or"],
     "sampling.coordination": 0.0,
     "sampling.discontinuous": 1.0,

@@ -32,6 +32,7 @@ PAPER: dict[str, Any] = {
         "learning_rate": 5e-4,
         "warmup": 0.0,
         "epsilon": 1e-6,
+        "epsilon_to": "uncorrected",
         "patience": 10,
     },
 }

@@ -93,6 +93,11 @@ class OptimisationSettings(_Section):
         default=0.999, ge=0, lt=1, description="what AdamW's average of squares keeps at an update"
     )
     epsilon: float = Field(default=1e-8, gt=0, description="AdamW's epsilon")
+    epsilon_to: Literal["corrected", "uncorrected"] = Field(
+        default="corrected",
+        description="whether epsilon is added to the root of AdamW's average of squares after its"
+        " bias correction, as PyTorch does, or before, as transformers' former AdamW did",
+    )
     max_grad_norm: float = Field(default=5.0, gt=0, description="largest norm of the gradient")
     patience: int | None = Field(
         default=None, ge=1, description="stop after more than this many epochs without improvement"

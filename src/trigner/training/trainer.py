@@ -183,7 +183,20 @@ class SystemTrainer(Trainer):
                 eps=self._settings.epsilon,
                 fused=True,
             )
+            if self._settings.epsilon_to == "uncorrected":
+                self.optimizer.register_step_pre_hook(self._correct_epsilon)
         return self.optimizer
+
+    def _correct_epsilon(self, optimiser: torch.optim.Optimizer, *_: Any) -> None:
+        """Make AdamW add epsilon to the average of squares before its bias correction.
+
+        That divides by sqrt(v) + e where it would by sqrt(v / c) + e': the same where e' is
+        e / sqrt(c), up to the factor sqrt(c) that both have in the step's size.
+        """
+        update = self.state.global_step + 1
+        correction = 1 - self._settings.beta2**update
+        for group in optimiser.param_groups:
+            group["eps"] = self._settings.epsilon / math.sqrt(correction)
 
     def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
         """The weights of a checkpoint, and their average: before the state that makes it whole."""
@@ -283,8 +296,9 @@ The discontinuous F1 is 0 for the whole of many a short training.
 class KeepBest(TrainerCallback):
     """Saves the model when the dev score is strictly better than ever, and stops in time.
 
-    Training stops once more than `patience` epochs have passed without improvement (the released
-    code's rule). What came before is read from the Trainer's own log, which a checkpoint keeps.
+    Training stops once more than `patience` epochs have passed without improvement, but not before
+    the score has left 0 (the released code's rules). What came before is read from the Trainer's
+    own log, which a checkpoint keeps.
     """
 
     def __init__(
@@ -315,6 +329,6 @@ class KeepBest(TrainerCallback):
         best = history.index(max(history)) + 1
         if best == epoch:
             self._save(epoch, metrics or {})
-        if epoch - best > self._patience:
+        if epoch - best > self._patience and history[best - 1][0] > 0:
             control.should_training_stop = True
         return control
