@@ -211,12 +211,14 @@ def test_a_file_that_appears_meanwhile_is_left_as_it_is(
 
         monkeypatch.setattr(os, "link", link)
     path = tmp_path / "a.txt"
-    with (
-        pytest.raises(TrignerError, match="has appeared meanwhile"),
-        open_file(path, overwrite=False) as out,
-    ):
-        out.write_text("new") if isinstance(out, Path) else out("new")
-        path.write_text("theirs")
+
+    def late():
+        with open_file(path, overwrite=False) as out:
+            out.write_text("new") if isinstance(out, Path) else out("new")
+            path.write_text("theirs")
+
+    with pytest.raises(TrignerError, match="has appeared meanwhile"):
+        late()
     assert contents(tmp_path) == {"a.txt": "theirs"}
     path.unlink()
     with open_file(path, overwrite=False) as out:
@@ -270,7 +272,7 @@ def test_where_nothing_can_be_written_is_told(tmp_path, monkeypatch):
         with pytest.raises(InputError, match="is a socket"):
             check_writable(tmp_path / "socket")
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(InputError, match="a.txt: cannot be written: no permission for the folder"):
+    with pytest.raises(InputError, match="no permission for the folder"):
         check_writable(tmp_path / "new" / "a.txt")
     with pytest.raises(InputError, match="permission denied"):
         check_writable(Path(os.devnull))
