@@ -42,23 +42,23 @@ def atomic_write(
 
     def write(content: str | bytes) -> None:
         nonlocal size
-        with _explained(path):
+        with explained(path):
             size += file.write(content.encode("utf-8") if isinstance(content, str) else content)
 
     if is_written_into(path):
-        with _explained(path):
+        with explained(path):
             file = _opened(path)
         with _closing(file, path):
             yield write
         return
-    with _explained(path):
-        target = _followed(path)
+    with explained(path):
+        target = followed(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary, file = _temporary(target)
     try:
         with _closing(file, path):
             yield write
-        with _explained(path):
+        with explained(path):
             publish(temporary, target, overwrite=overwrite)
     except BaseException:
         with suppress(OSError):
@@ -84,11 +84,11 @@ def staged(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     if is_written_into(path):
         yield path
         return
-    target = _followed(path)
+    target = followed(path)
     temporary = _temporary_name(target)
     try:
         yield temporary
-        with _explained(path):
+        with explained(path):
             publish(temporary, target, overwrite=overwrite)
     finally:
         for left in (temporary, partial_of(temporary)):
@@ -123,7 +123,7 @@ def publish(written: Path, path: Path, *, overwrite: bool) -> None:
 
 def remove_leftovers(path: Path) -> None:
     """Remove the temporary files that killed processes left of `path`; nobody may be writing it."""
-    target = _followed(path)
+    target = followed(path)
     for left in target.parent.glob(f"{_glob_literal(_temporary_prefix(target))}*.tmp*"):
         left.unlink(missing_ok=True)
 
@@ -142,7 +142,10 @@ def is_written_into(path: Path) -> bool:
 
 
 def check_writable(path: Path) -> None:
-    """Raises InputError for a path where no file could be written: the earlier, the better."""
+    """Raises InputError for a file that could not be written or a folder that none can be put in.
+
+    To be asked before the work: not everything can be seen then.
+    """
     if is_written_into(path):
         mode = path.stat().st_mode
         if stat.S_ISBLK(mode) or stat.S_ISSOCK(mode):
@@ -151,7 +154,7 @@ def check_writable(path: Path) -> None:
         if not os.access(path, os.W_OK):
             raise InputError("cannot be written: permission denied", path=path)
         return
-    folder = _followed(path).parent
+    folder = path if path.is_dir() else followed(path).parent
     while not os.path.lexists(folder) and folder != folder.parent:
         folder = folder.parent
     if not folder.is_dir():
@@ -172,7 +175,7 @@ def _is_open_file(path: Path) -> bool:
     return False
 
 
-def _followed(path: Path) -> Path:
+def followed(path: Path) -> Path:
     """The file that is meant: links are followed, also one to a file that does not exist yet.
 
     Raises InputError for links that lead nowhere but to each other.
@@ -219,7 +222,7 @@ def _closing(file: BinaryIO, path: Path) -> Iterator[None]:
         with suppress(OSError):
             file.close()
         raise
-    with _explained(path):
+    with explained(path):
         file.close()
 
 
@@ -228,7 +231,8 @@ def _appeared(path: Path) -> str:
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def explained(path: Path) -> Iterator[None]:
+    """What the file system says as an error that names the file that was to be written."""
     try:
         yield
     except UnicodeEncodeError as error:

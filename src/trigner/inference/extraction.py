@@ -59,6 +59,16 @@ class Portion:
     is_last: bool
 
 
+def assembled(portions: Iterable[Portion]) -> Iterator[Document]:
+    """The documents of portions, with all that was found in them."""
+    entities: list[Entity] = []
+    for portion in portions:
+        entities += portion.entities
+        if portion.is_last:
+            yield replace(portion.document, entities=tuple(entities))
+            entities.clear()
+
+
 class Run:
     """Documents with what was found, in order, and the `statistics` of those drawn so far."""
 
@@ -151,12 +161,7 @@ class Extractor:
     def _found(
         self, documents: Iterable[Document], statistics: RunStatistics
     ) -> Iterator[Document]:
-        entities: list[Entity] = []
-        for portion in self.portions(documents, statistics):
-            entities += portion.entities
-            if portion.is_last:
-                yield replace(portion.document, entities=tuple(entities))
-                entities.clear()
+        return assembled(self.portions(documents, statistics))
 
     def portions(
         self, documents: Iterable[Document], statistics: RunStatistics
