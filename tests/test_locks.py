@@ -38,6 +38,13 @@ def test_one_at_a_time_also_when_the_holder_is_killed(tmp_path):
             pass
 
 
+def test_a_lock_that_is_tried_once_leaves_nothing(tmp_path):
+    path = tmp_path / "x.lock"
+    with locked(path, remove=True):
+        assert path.exists()
+    assert not path.exists()
+
+
 def test_an_error_of_the_block_is_its_own(tmp_path):
     with pytest.raises(OSError, match="theirs"), locked(tmp_path / "x.lock"):
         raise OSError("theirs")

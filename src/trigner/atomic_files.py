@@ -22,9 +22,9 @@ _NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, er
 _LONGEST_NAME = 200  # bytes of a file's name that its temporary name repeats; systems take 255
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str, *, overwrite: bool = True) -> None:
     """Write a file whole or not at all. Raises as `atomic_write` does."""
-    with atomic_write(path) as write:
+    with atomic_write(path, overwrite=overwrite) as write:
         write(text)
 
 
@@ -126,6 +126,11 @@ def remove_leftovers(path: Path) -> None:
     target = followed(path)
     for left in target.parent.glob(f"{_glob_literal(_temporary_prefix(target))}*.tmp*"):
         left.unlink(missing_ok=True)
+
+
+def is_leftover(path: Path) -> bool:
+    """Whether a file has the name of those that killed processes leave: nobody needs it."""
+    return path.name.startswith(".") and path.name.endswith(".tmp")
 
 
 def is_written_into(path: Path) -> bool:

@@ -16,8 +16,11 @@ class LockedError(TrignerError):
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold the lock that the file `path` stands for; the file stays behind, empty.
+def locked(path: Path, *, remove: bool = False) -> Iterator[None]:
+    """Hold the lock that the file `path` stands for.
+
+    The file stays behind, empty, unless it is to be removed: for locks that are tried once, as
+    a process that opened the file before would hold another than the one that comes after.
 
     Raises LockedError at once when another process holds it, TrignerError when there can be no
     such file.
@@ -33,4 +36,6 @@ def locked(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
+        if remove:
+            path.unlink(missing_ok=True)
         lock.release()

@@ -19,8 +19,10 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from trigner.atomic_files import check_writable, is_written_into
+from trigner.atomic_files import check_writable, is_leftover, is_written_into, staged
+from trigner.corpora import Format, WriteReport, write
 from trigner.errors import InputError
+from trigner.mentions import Document
 
 T = TypeVar("T")
 
@@ -127,7 +129,7 @@ def refuse_non_empty(out: Path, *, overwrite: bool | None = None) -> None:
         return
     advice = "" if overwrite is None else ", or replace it with --overwrite"
     if not overwrite:
-        if out.is_dir() and any(out.iterdir()):
+        if out.is_dir() and not all(map(is_leftover, out.iterdir())):
             raise InputError(f"is not empty: choose a new folder{advice}", path=out)
         if out.is_file():
             raise InputError(f"already exists: choose another name{advice}", path=out)
@@ -145,6 +147,27 @@ def files_to_replace(folder: Path, endings: tuple[str, ...]) -> list[Path]:
             known = ", ".join(endings)
             raise InputError(f"is in the way: --overwrite replaces {known} alone", path=path)
     return found
+
+
+def write_documents(
+    documents: Iterable[Document],
+    out: Path,
+    *,
+    format: Format,
+    overwrite: bool,
+    old: Iterable[Path] = (),
+) -> WriteReport:
+    """Write documents to a file, which must be new unless it may be overwritten, or to a folder.
+
+    `old` are the files of a folder that go before. Raises TrignerError for a file that has appeared
+    since it was looked for.
+    """
+    if format.writes_folder:
+        for path in old:
+            path.unlink()
+        return write(documents, out, format=format.name)
+    with staged(out, overwrite=overwrite) as path:
+        return write(documents, path, format=format.name)
 
 
 def comma_list(value: str | None) -> Sequence[str] | None:

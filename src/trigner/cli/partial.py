@@ -28,8 +28,8 @@ from trigner.atomic_files import (
     staged,
     write_text,
 )
-from trigner.cli.output import files_to_replace, refuse_non_empty
-from trigner.corpora import Format, LineWriter, Reading, read_lines, write
+from trigner.cli.output import files_to_replace, refuse_non_empty, write_documents
+from trigner.corpora import Format, LineWriter, Reading, read_lines
 from trigner.errors import InputError
 from trigner.locks import LockedError, locked
 from trigner.mentions import Document
@@ -213,11 +213,8 @@ def begun(
 @contextmanager
 def _alone(output: Output) -> Iterator[None]:
     try:
-        with locked(output.lock):
-            try:
-                yield
-            finally:
-                output.lock.unlink(missing_ok=True)
+        with locked(output.lock, remove=True):
+            yield
     except LockedError as error:
         message = "is being written by another extraction: wait for it, or choose another --out"
         raise InputError(message, path=output.path) from error
@@ -292,10 +289,8 @@ def _write(journal: Journal, *, overwrite: bool, title: str) -> list[str]:
         with explained(output.path):
             publish(output.partial, followed(output.path), overwrite=overwrite)
         return []
-    if output.is_folder:
-        if overwrite:
-            for old in output.old_files():
-                old.unlink()
-        return write(journal.documents(), output.path, format=output.format.name).notices()
-    with staged(output.path, overwrite=overwrite) as path:
-        return write(journal.documents(), path, format=output.format.name).notices()
+    old = output.old_files() if output.is_folder and overwrite else ()
+    documents, format = journal.documents(), output.format
+    return write_documents(
+        documents, output.path, format=format, overwrite=overwrite, old=old
+    ).notices()
