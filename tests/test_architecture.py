@@ -18,7 +18,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # A room may import the rooms of the layers above its own, and `PEERS` of its own layer.
 LAYERS = (
-    {"mentions", "errors", "atomic_files", "arrays", "former_names"},
+    {"mentions", "errors", "atomic_files", "arrays", "former_names", "locks"},
     {"text", "corpora", "schemes", "evaluation", "prompting"},
     {"batches", "model_folder", "rendering"},
     {"systems"},
@@ -33,6 +33,7 @@ LAYERS = (
 PEERS = {
     ("mentions", "errors"),
     ("atomic_files", "errors"),
+    ("locks", "errors"),
     ("evaluation", "text"),  # the sentences that slices are about
     ("corpora", "text"),  # formats of ready words, when a document of raw text is written
     ("prompting", "corpora"),  # which corpora may leave the machine
@@ -44,6 +45,7 @@ NEVER_TORCH = {
     "arrays",
     "atomic_files",
     "former_names",
+    "locks",
     "mentions",
     "model_folder",
     "errors",

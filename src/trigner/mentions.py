@@ -14,6 +14,9 @@ from typing import Any, Self
 Fragment = tuple[int, int]
 """Half-open character range `[start, end)`."""
 
+SCORE_DIGITS = 4
+"""Decimal places of a predicted score: what is behind them depends on batch and machine."""
+
 
 def joined(words: Iterable[int], ranges: Sequence[Fragment]) -> tuple[Fragment, ...]:
     """Character ranges of these words, those of neighbouring words as one.

@@ -26,6 +26,43 @@ def test_refuse_non_empty(tmp_path):
             output.refuse_non_empty(path)
 
 
+def test_what_is_there_may_be_overwritten_when_asked(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(InputError, match=r"choose another name$"):
+        output.refuse_non_empty(file)
+    with pytest.raises(InputError, match="or replace it with --overwrite"):
+        output.refuse_non_empty(file, overwrite=False)
+    output.refuse_non_empty(file, overwrite=True)
+    output.refuse_non_empty(tmp_path, overwrite=True)
+    with pytest.raises(InputError, match="nothing can be written"):
+        output.refuse_non_empty(file / "new", overwrite=True)
+
+
+def test_only_what_may_be_of_an_earlier_run_is_replaced(tmp_path):
+    (tmp_path / "below").mkdir()
+    names = ["a.txt", "below/b.ANN"]
+    for name in names:
+        (tmp_path / name).write_text("")
+    found = output.files_to_replace(tmp_path, (".txt", ".ann"))
+    assert [path.relative_to(tmp_path).as_posix() for path in found] == names
+    (tmp_path / "link.txt").symlink_to(tmp_path / "below")
+    with pytest.raises(InputError, match=r"link\.txt: is in the way"):
+        output.files_to_replace(tmp_path, (".txt", ".ann"))
+
+
+def test_work_that_counts_itself_is_shown_now_and_then(monkeypatch, capsys):
+    with output.counting("extracting") as show:
+        show(1, 2)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(output, "SECONDS_BETWEEN_LINES", 0)
+    with output.counting("extracting") as show:
+        show(1000, 2000, " characters")
+        show(1, None)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["extracting: 1,000 of 2,000 characters", "extracting: 1"]
+
+
 def test_lists_and_progress():
     assert output.comma_list(None) is None
     assert output.comma_list("A, B,") == ["A", "B"]

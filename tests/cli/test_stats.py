@@ -28,6 +28,8 @@ def test_table_and_plot(run, gold, tmp_path):
     assert result.code == 0, result.err
     assert (tmp_path / "gaps.png").read_bytes().startswith(b"\x89PNG")
     assert "3 documents, 4 sentences" in result.out
+    assert run("stats", gold, "--plot", tmp_path / "gaps.png").code == 2
+    assert run("stats", gold, "--plot", tmp_path / "gaps.png", "--overwrite").code == 0
 
 
 def test_an_empty_folder(run, tmp_path):

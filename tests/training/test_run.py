@@ -344,6 +344,22 @@ def test_a_disk_that_fills_up_at_a_checkpoint_is_told_and_resumable(encoder, tmp
     assert run(encoder, tmp_path / "n", resume=True).epochs == 3
 
 
+def test_a_training_that_was_killed_before_its_first_record_is_resumed(
+    encoder, tmp_path, monkeypatch
+):
+    def killed(path, record):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (path.parent / f".{path.name}.0123.tmp").write_text("{")
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr("trigner.training.run.write_record", killed)
+        with pytest.raises(SystemExit):
+            run(encoder, tmp_path / "m")
+    assert run(encoder, tmp_path / "m", resume=True).epochs == 3
+    assert run(encoder, tmp_path / "n", resume=True).epochs == 3  # not even a folder was there
+
+
 def test_a_folder_of_something_else_is_not_resumed(encoder, tmp_path):
     folder = tmp_path / "m"
     folder.mkdir()

@@ -28,16 +28,18 @@ Html = Annotated[
 ]
 
 
-def check_page(path: Path | None, *, may_exist: bool = False) -> None:
+def check_page(
+    path: Path | None, *, may_exist: bool = False, overwrite: bool | None = None
+) -> None:
     """Raises InputError when a page cannot be written there, before any work is done.
 
-    A file that is there is in the way unless it `may_exist`: it is written anew then.
+    A file that is there is in the way unless it `may_exist`: it is written anew then. So it is with
+    `overwrite`, the option of that name if the command has it.
     """
     if path is not None:
         if path.is_dir():
             raise InputError("is a folder; name a file in it", path=path)
-        if not may_exist:
-            refuse_non_empty(path)
+        refuse_non_empty(path, overwrite=may_exist or overwrite)
 
 
 def print_scores(
@@ -48,6 +50,7 @@ def print_scores(
     json: bool,
     errors: bool,
     page: Path | None,
+    overwrite: bool,
 ) -> None:
     """Print scores as a table or JSON, the kinds of errors when asked, and write the page."""
     comparison = compare(gold, predicted) if errors or page is not None else None
@@ -65,5 +68,5 @@ def print_scores(
             results().print()
             results().print(errors_table(comparison))
     if page is not None and comparison is not None:
-        write_text(page, comparison_page(comparison))
+        write_text(page, comparison_page(comparison), overwrite=overwrite)
         note([f"gold and predictions side by side: {page}"])

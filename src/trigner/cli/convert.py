@@ -7,9 +7,16 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import From, SkipBad, Split, Types, read_documents
-from trigner.cli.output import comma_list, errors, note, refuse_non_empty
-from trigner.corpora import FORMATS, writable, write
+from trigner.cli.options import From, Overwrite, SkipBad, Split, Types, read_documents
+from trigner.cli.output import (
+    comma_list,
+    errors,
+    files_to_replace,
+    note,
+    refuse_non_empty,
+    write_documents,
+)
+from trigner.corpora import FORMATS, writable
 
 
 def convert(
@@ -27,6 +34,7 @@ def convert(
     split: Split = None,
     types: Types = None,
     skip_bad: SkipBad = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Turn annotated documents from one format into another.
 
@@ -34,12 +42,15 @@ def convert(
 
     Example:  trigner convert annotated/ corpus.json --to grid
     """
-    refuse_non_empty(target)
-    writable(to, target)  # before the work
+    refuse_non_empty(target, overwrite=overwrite)
+    format = writable(to, target)  # before the work
+    old = []
+    if format.writes_folder and overwrite:
+        old = files_to_replace(target, format.endings)
     documents = read_documents(
         source, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
     ).documents
-    report = write(documents, target, format=to)
+    report = write_documents(documents, target, format=format, overwrite=overwrite, old=old)
     note(report.notices())
     errors().print(
         f"{len(documents)} documents in {report.files} files: {target}",

@@ -14,6 +14,7 @@ from trigner.cli.options import (
     From,
     Json,
     ModelFolder,
+    Overwrite,
     SkipBad,
     Split,
     Threshold,
@@ -35,6 +36,7 @@ def evaluate(
     json: Json = False,
     errors: Errors = False,
     html: Html = None,
+    overwrite: Overwrite = False,
     threshold: Threshold = "0",
     types: Types = None,
     device: Device = "auto",
@@ -59,7 +61,7 @@ def evaluate(
     annotated counts, also what no model could find because of how sentences and words are split;
     how much that is, is reported.
     """
-    check_page(html)
+    check_page(html, overwrite=overwrite)
     wanted = comma_list(types)
     corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split, types=wanted)
     documents = list(without_first(corpus.documents, skip_first))
@@ -96,4 +98,12 @@ def evaluate(
         left_out=corpus.left_out,
         bounded=run.statistics.bounded,
     )
-    print_scores(scores, documents, found, json=json, errors=errors, page=html)
+    print_scores(
+        scores,
+        documents,
+        found,
+        json=json,
+        errors=errors,
+        page=html,
+        overwrite=overwrite,
+    )

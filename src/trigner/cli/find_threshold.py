@@ -16,13 +16,22 @@ from trigner.cli.options import (
     From,
     Json,
     ModelFolder,
+    Overwrite,
     SkipBad,
     Split,
     Types,
     load_extractor,
     read_documents,
 )
-from trigner.cli.output import comma_list, errors, note, print_json, progress, results
+from trigner.cli.output import (
+    comma_list,
+    errors,
+    note,
+    print_json,
+    progress,
+    refuse_non_empty,
+    results,
+)
 from trigner.corpora import with_types
 from trigner.evaluation import Curve, Score, check_figure, curves, plot_curves
 from trigner.evaluation.table import percentages
@@ -44,6 +53,7 @@ def find_threshold(
         Path | None,
         typer.Option("--plot", help="Write precision against recall (.png, .svg, .pdf)."),
     ] = None,
+    overwrite: Overwrite = False,
     json: Json = False,
     types: Types = None,
     device: Device = "auto",
@@ -60,6 +70,8 @@ def find_threshold(
     Example:  trigner find-threshold --model model --data dev/ --plot curve.png
     """
     check_figure(plot)
+    if plot is not None:
+        refuse_non_empty(plot, overwrite=overwrite)
     wanted = comma_list(types)
     corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split, types=wanted)
     extract = load_extractor(model, device=device, batch_size=batch_size)
@@ -102,5 +114,6 @@ def _print(by_label: Mapping[str, Curve], chosen: Mapping[str, tuple[float, Scor
 
 
 def _rounded_down(threshold: float) -> str:
-    # Rounded up it would drop the very prediction that it is the score of.
-    return f"{int(threshold * 10_000) / 10_000:.4f}"
+    # Rounded up it would drop the very prediction that it is the score of; scores have as many
+    # digits, of which computing in binary must not take one away.
+    return f"{int(threshold * 10_000 + 1e-6) / 10_000:.4f}"

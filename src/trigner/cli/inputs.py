@@ -7,6 +7,8 @@ before the work, and memory does not grow with their number. Standard input come
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,11 +32,16 @@ LOOKS_LIKE_PATH = re.compile(r"^\S*(/\S+|\\\S+|\.[A-Za-z][A-Za-z0-9]{1,4}|/)$")
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Documents to be read once, whose ids differ; `total` is None when only reading shows it."""
+    """Documents to be read once, whose ids differ.
+
+    `total` and `fingerprint`, a hash of what is extracted from, are None when only reading shows
+    them.
+    """
 
     parts: tuple[Part, ...]
     total: int | None
     title: str
+    fingerprint: str | None = None
 
     def __iter__(self) -> Iterator[Document]:
         """The documents.
@@ -74,12 +81,13 @@ def inputs(
     known = progress(
         (document for part in parts for document in part.known()), total=None, what="reading"
     )
-    total, title = 0, ""
-    for document in check(Document(document.id, "") for document in _different(known)):
+    total, title, digest = 0, "", hashlib.sha256()
+    for document in check(_without_text(_different(known), digest.update)):
         total, title = total + 1, document.id
     if streams:
         return Inputs(parts, None, str(STANDARD_INPUT))
-    return Inputs(parts, total, title if total == 1 else f"{total} documents")
+    title = title if total == 1 else f"{total} documents"
+    return Inputs(parts, total, title, digest.hexdigest())
 
 
 class Part(Protocol):
@@ -176,6 +184,15 @@ def _different(documents: Iterable[Document]) -> Iterator[Document]:
             raise InputError(f"duplicate document id {document.id!r} in the inputs")
         seen.add(document.id)
         yield document
+
+
+def _without_text(
+    documents: Iterable[Document], seen: Callable[[bytes], object]
+) -> Iterator[Document]:
+    """The ids as documents without text; `seen` gets what entities are found in."""
+    for document in documents:
+        seen(json.dumps([document.id, document.text, document.words]).encode())
+        yield Document(document.id, "")
 
 
 def _exists(argument: str) -> bool:

@@ -31,6 +31,10 @@ SkipBad = Annotated[
         help="Skip and list invalid annotations instead of stopping.",
     ),
 ]
+Overwrite = Annotated[
+    bool,
+    typer.Option("--overwrite", help="Replace what is there; it stays until the new is whole."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 

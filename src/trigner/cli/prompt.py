@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json as json_module
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,6 +17,7 @@ from trigner.cli.output import comma_list, counting, note, print_json, refuse_no
 from trigner.cli.prompt_report import check_outputs, print_report, write_results
 from trigner.corpora import Corpus
 from trigner.errors import InputError, TrignerError
+from trigner.locks import LockedError, locked
 from trigner.prompting import (
     DEFAULT_PARAMETERS,
     TOKEN_RULE,
@@ -133,59 +135,73 @@ def prompt(
         chosen = replace(chosen, examples="similar")
     variants = _variants(chosen, all_variants=all_variants)
     parameters = _parameters(parameter)
-    if not resume and not dry_run:
-        refuse_non_empty(out)
-    names = [variant.name for variant in variants]
-    models = check_outputs(html, compare or (), format, variants=names, may_exist=resume or dry_run)
-    server = None if base_url is None else endpoint(base_url, key_variable=key_variable)
-    corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split)
-    entity_types = entity_types_of(
-        corpus.documents,
-        format=corpus.format,
-        types=comma_list(types),
-        descriptors=_pairs(descriptor, "--descriptor"),
-    )
-    training = None
-    if any(variant.shots for variant in variants):
-        training = _training(train, data, split, from_, skip_bad)
-        _check_disjoint(corpus, training)
-    task = prepare_task(
-        corpus, entity_types, train=training, stratified=stratified, size=size, seed=seed
-    )
-    if not task.sentences:
-        raise InputError("contains no sentences", path=data)
-    cache = CompletionCache(out / ANSWERS)
-    if cache.damaged:
-        note([f"{cache.path}: {cache.damaged} incomplete lines skipped"])
-    if dry_run:
-        _print_estimate(task, variants, llm, parameters, cache, server, prices)
-        return
-    check_licence(task.corpora, server, has_permission=has_permission)
-    runs: list[VariantResult] = []
-    for variant in variants:
-        with counting(f"{variant.name} of {llm}") as on_progress:
-            run = run_variant(
-                task,
-                variant,
-                cache,
-                server,
-                model=llm,
-                parameters=parameters,
-                retry_policy=RetryPolicy(timeout=timeout, max_attempts=attempts),
-                concurrency=concurrency,
-                has_permission=has_permission,
-                on_progress=on_progress,
-            )
-        runs.append(run)
-        note(_notices(run))
-        if run.summary.stopped is not None:
-            break
-    write_results(task, runs, out, format=format, html=html, models=models)
-    if json:
-        print_json({run.variant.name: run.as_json() for run in runs})
-    else:
-        print_report(task, runs)
-    _check_complete(runs, len(variants), out)
+    with nullcontext() if dry_run else _alone(out):
+        if not resume and not dry_run:
+            refuse_non_empty(out)
+        names = [variant.name for variant in variants]
+        models = check_outputs(
+            html, compare or (), format, variants=names, may_exist=resume or dry_run
+        )
+        server = None if base_url is None else endpoint(base_url, key_variable=key_variable)
+        corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split)
+        entity_types = entity_types_of(
+            corpus.documents,
+            format=corpus.format,
+            types=comma_list(types),
+            descriptors=_pairs(descriptor, "--descriptor"),
+        )
+        training = None
+        if any(variant.shots for variant in variants):
+            training = _training(train, data, split, from_, skip_bad)
+            _check_disjoint(corpus, training)
+        task = prepare_task(
+            corpus, entity_types, train=training, stratified=stratified, size=size, seed=seed
+        )
+        if not task.sentences:
+            raise InputError("contains no sentences", path=data)
+        cache = CompletionCache(out / ANSWERS)
+        if cache.damaged:
+            note([f"{cache.path}: {cache.damaged} incomplete lines skipped"])
+        if dry_run:
+            _print_estimate(task, variants, llm, parameters, cache, server, prices)
+            return
+        check_licence(task.corpora, server, has_permission=has_permission)
+        runs: list[VariantResult] = []
+        for variant in variants:
+            with counting(f"{variant.name} of {llm}") as on_progress:
+                run = run_variant(
+                    task,
+                    variant,
+                    cache,
+                    server,
+                    model=llm,
+                    parameters=parameters,
+                    retry_policy=RetryPolicy(timeout=timeout, max_attempts=attempts),
+                    concurrency=concurrency,
+                    has_permission=has_permission,
+                    on_progress=on_progress,
+                )
+            runs.append(run)
+            note(_notices(run))
+            if run.summary.stopped is not None:
+                break
+        write_results(task, runs, out, format=format, html=html, models=models)
+        if json:
+            print_json({run.variant.name: run.as_json() for run in runs})
+        else:
+            print_report(task, runs)
+        _check_complete(runs, len(variants), out)
+
+
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Keep other processes out of a folder, in which they would ask everything once more."""
+    try:
+        with locked(out.with_name(f"{out.name}.lock"), remove=True):
+            yield
+    except LockedError as error:
+        message = "another process is prompting here: wait for it, or choose another --out"
+        raise InputError(message, path=out) from error
 
 
 def _variants(chosen: Variant, *, all_variants: bool) -> tuple[Variant, ...]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from trigner.cli.comparing import Errors, Html, check_page, print_scores
-from trigner.cli.options import Json, SkipBad, Types, read_documents
+from trigner.cli.options import Json, Overwrite, SkipBad, Types, read_documents
 from trigner.cli.output import comma_list, note
 from trigner.evaluation import score as score_documents
 from trigner.evaluation import sign
@@ -20,6 +20,7 @@ def score(
     json: Json = False,
     errors: Errors = False,
     html: Html = None,
+    overwrite: Overwrite = False,
     types: Types = None,
     gold_from: Annotated[
         str | None, typer.Option("--gold-from", metavar="FORMAT", help="Format of --gold.")
@@ -35,7 +36,7 @@ def score(
     hold sentences: score them against gold in the same format. What `evaluate` prints for
     a model is what this prints for the output of `extract`.
     """
-    check_page(html)
+    check_page(html, overwrite=overwrite)
     expected = read_documents(gold, format=gold_from, skip_bad=skip_bad, types=comma_list(types))
     found = read_documents(pred, format=pred_from, skip_bad=skip_bad, types=comma_list(types))
     scores = score_documents(
@@ -46,4 +47,12 @@ def score(
     )
     if json and scores.missing:
         note([f"no predictions for {len(scores.missing)} documents: {', '.join(scores.missing)}"])
-    print_scores(scores, expected.documents, found.documents, json=json, errors=errors, page=html)
+    print_scores(
+        scores,
+        expected.documents,
+        found.documents,
+        json=json,
+        errors=errors,
+        page=html,
+        overwrite=overwrite,
+    )

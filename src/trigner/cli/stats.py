@@ -7,13 +7,23 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import From, Json, SkipBad, Split, Types, print_left_out, read_documents
-from trigner.cli.output import comma_list, errors, print_json, results
+from trigner.cli.options import (
+    From,
+    Json,
+    Overwrite,
+    SkipBad,
+    Split,
+    Types,
+    print_left_out,
+    read_documents,
+)
+from trigner.cli.output import comma_list, errors, print_json, refuse_non_empty, results
 from trigner.evaluation import check_figure, describe, plot_gaps, statistics_table
 
 
 def stats(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="Annotated documents.")],
+    overwrite: Overwrite = False,
     json: Json = False,
     plot: Annotated[
         Path | None,
@@ -29,6 +39,8 @@ def stats(
     The rows are those of the paper's data statistics; the plot is its figure of token gaps.
     """
     check_figure(plot)
+    if plot is not None:
+        refuse_non_empty(plot, overwrite=overwrite)
     corpus = read_documents(
         path, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
     )

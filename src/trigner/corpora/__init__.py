@@ -14,7 +14,7 @@ from trigner.corpora.formats import (
     recognise,
     recognise_corpus,
 )
-from trigner.corpora.jsonl import as_json_line, read_lines
+from trigner.corpora.jsonl import LineWriter, as_json_line, read_lines
 from trigner.corpora.parts import NoPartError
 from trigner.corpora.published import Counts
 from trigner.corpora.reading import Notice, Reading, WriteReport
@@ -27,6 +27,7 @@ __all__ = [
     "Corpus",
     "Counts",
     "Format",
+    "LineWriter",
     "NoPartError",
     "Notice",
     "Reading",

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from trigner.corpora.documents import (
 )
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.errors import InputError
-from trigner.mentions import Document
+from trigner.mentions import Document, Entity
 
 NAME = "jsonl"
 
@@ -86,6 +86,43 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
         for document in documents:
             put(as_json_line(document) + "\n")
     return WriteReport(1)
+
+
+class LineWriter:
+    """Writes documents as lines of JSON whose entities come little by little.
+
+    `put` takes text. What it was given is at all times the beginning of what `as_json_line` gives
+    for all the documents, a line end behind each.
+    """
+
+    def __init__(self, put: Callable[[str], object]) -> None:
+        self._put = put
+        self._rest: str | None = None
+        self._between = ""
+
+    def add(self, document: Document, entities: Iterable[Entity], *, is_last: bool) -> None:
+        """The next entities of a document, which itself has none; after the last, its end."""
+        if self._rest is None:
+            before, self._rest = _around_entities(document)
+            self._put(before)
+            self._between = ""
+        for entity in entities:
+            self._put(self._between + json.dumps(entity.to_dict(), ensure_ascii=False))
+            self._between = ", "
+        if is_last:
+            self._put(self._rest + "\n")
+            self._rest = None
+
+
+def _around_entities(document: Document) -> tuple[str, str]:
+    """What stands before and behind the entities in a document's line."""
+    value = document.to_dict()
+    names = list(value)
+    at = names.index("entities")
+    before = {name: value[name] for name in names[:at]} | {"entities": []}
+    rest = json.dumps({name: value[name] for name in names[at + 1 :]}, ensure_ascii=False)
+    behind = "]}" if rest == "{}" else "], " + rest[1:]
+    return json.dumps(before, ensure_ascii=False).removesuffix("]}"), behind
 
 
 def as_json_line(document: Document) -> str:

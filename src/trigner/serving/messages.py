@@ -9,7 +9,7 @@ from fastapi import HTTPException
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import from_json
 
-from trigner.mentions import Entity
+from trigner.mentions import SCORE_DIGITS, Entity
 from trigner.serving.grid import SentenceGrid
 from trigner.serving.work import TextResult
 
@@ -93,7 +93,7 @@ class ScoredEntity(BaseModel):
     @classmethod
     def of(cls, entity: Entity) -> ScoredEntity:
         """The response for an entity."""
-        fragments, score = list(entity.fragments), entity.score or 0.0
+        fragments, score = list(entity.fragments), round(entity.score or 0.0, SCORE_DIGITS)
         return cls(label=entity.label, text=entity.text, fragments=fragments, score=score)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from trigner.atomic_files import write_text
+from trigner.atomic_files import is_leftover, write_text
 from trigner.errors import InputError
 from trigner.former_names import with_current_names
 
@@ -41,11 +41,14 @@ def differences(before: Any, now: Any, name: str = "") -> set[str]:
 def record_to_resume(out: Path, run: Mapping[str, Any]) -> dict[str, Any]:
     """What else the training in `out` recorded.
 
-    `finished` epochs and their `history` when it ended, and settings that memory `reduced`.
+    `finished` epochs and their `history` when it ended, and settings that memory `reduced`. Where
+    nothing is yet, the training was interrupted before its first record, and begins.
 
     Raises InputError when there is another training than `run`, or something else.
     """
     path = out / RUN
+    if not out.exists() or (out.is_dir() and all(map(is_leftover, out.iterdir()))):
+        return {}
     if not path.is_file():
         raise InputError("contains no training to resume: omit --resume", path=out)
     before = read_record(path)
