@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from trigner.cli.options import print_notices
-from trigner.cli.output import progress
+from trigner.cli.output import note, progress
 from trigner.corpora import Reading, Source, read_lines, source
 from trigner.corpora.reading import decoded_lines
 from trigner.errors import InputError, TrignerError
@@ -118,7 +118,7 @@ class Files:
         """The documents; their notices are printed here."""
         reading = Reading(skip_bad=self.skip_bad)
         count = 0
-        for document in self.source.documents(reading):
+        for document in _replaced(self.source.documents(reading), self.source.path):
             count += 1
             yield document
         print_notices(self.source.path, reading.notices)
@@ -151,7 +151,8 @@ class Stream:
                 yield Document(f"stdin-{number}", line.removesuffix("\r"))
             return
         reading = Reading(skip_bad=self.skip_bad)
-        yield from read_lines(sys.stdin.buffer, "stdin", reading, path=STANDARD_INPUT)
+        found = read_lines(sys.stdin.buffer, "stdin", reading, path=STANDARD_INPUT)
+        yield from _replaced(found, STANDARD_INPUT)
         print_notices(STANDARD_INPUT, reading.notices)
 
 
@@ -159,6 +160,9 @@ def _part(argument: str, number: int, *, format: str | None, skip_bad: bool, lin
     if argument == "-":
         if lines or format == "jsonl":
             return Stream(texts=lines, skip_bad=skip_bad)
+        if format is not None:
+            message = f"is read as one text, with --lines or with --from jsonl, not with {format}"
+            raise InputError(f"{message}: write it to a file", path=STANDARD_INPUT)
         return Text(Document("stdin", _standard_input()))
     if _exists(argument):
         return Files(source(argument, format=format), skip_bad)
@@ -167,6 +171,18 @@ def _part(argument: str, number: int, *, format: str | None, skip_bad: bool, lin
     if not _is_unicode(argument):
         raise InputError("is not UTF-8", path=f"argument {number}")
     return Text(Document(f"text-{number}", argument))
+
+
+def _replaced(documents: Iterable[Document], path: Path) -> Iterator[Document]:
+    """The documents; at their end, what they came with and what is found takes the place of."""
+    entities = extras = 0
+    for document in documents:
+        entities += len(document.entities)
+        extras += len(document.extras)
+        yield document
+    if entities or extras:
+        given = f"{entities:,} entities and {extras:,} notes of the input are not in the output"
+        note([f"{path}: {given}: it has what is found in their place"])
 
 
 def _different(documents: Iterable[Document]) -> Iterator[Document]:

@@ -1,25 +1,32 @@
 """BigBio's knowledge-base JSON: documents of passages, entities with lists of offsets.
 
-Everything else (passages, events, relations, normalisation) is kept and written back.
+Everything else that the schema has (passages, events, relations, normalisation) is kept and written
+back, other keys are fields of documents and entities.
 Offsets count in the document, whose text is its passages' texts placed at their offsets.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from trigner.corpora.documents import all_begin, has_key, place, read_files, values, write_list
+from trigner.corpora.json_shapes import content_of, separated
 from trigner.corpora.reading import Reading, WriteReport
+from trigner.corpora.words import fields_lost
 from trigner.errors import InputError
-from trigner.mentions import Document, Entity, Extra, fragment_from
+from trigner.mentions import Document, Entity, Extra, fragment_from, shortened
 
 NAME = "bigbio"
 
 ENDINGS: tuple[str, ...] = (".json", ".jsonl")
 _LISTS = ("events", "coreferences", "relations")
+_OF_DOCUMENT = {"id", "document_id", "passages", "entities", "rest of entities", *_LISTS}
+_KEPT_OF_ENTITY = {"normalized", "label", "fragments", "score"}
+_OF_ENTITY = {"id", "type", "text", "offsets", *_KEPT_OF_ENTITY}
 
 
 def recognises(path: Path) -> bool:
@@ -43,7 +50,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
 
 def write(documents: Iterable[Document], path: Path) -> WriteReport:
     """One file, a JSON list. Entities without an id get one that is new in their document."""
-    dropped = {"scores": 0, "notes of other formats": 0, "given word boundaries": 0}
+    dropped: Counter[str] = Counter()
 
     def items() -> Iterator[str]:
         for document in documents:
@@ -51,9 +58,10 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
             dropped["scores"] += sum(e.score is not None for e in document.entities)
             dropped["notes of other formats"] += sum(e.format != NAME for e in document.extras)
             dropped["given word boundaries"] += document.words is not None
+            dropped.update(fields_lost(document, of_document=_OF_DOCUMENT, of_entity=_OF_ENTITY))
 
     write_list(items(), path)
-    return WriteReport(1, dropped)
+    return WriteReport(1, dict(dropped))
 
 
 def _document(item: Any, reading: Reading, path: Path, line: int, where: str) -> Document:
@@ -75,18 +83,21 @@ def _document(item: Any, reading: Reading, path: Path, line: int, where: str) ->
                 raise ValueError(f"duplicate id {entity.id}")
             entities[entity.id] = entity
             # Kept by id: entities may be filtered or joined by others before they are written.
-            rest = {k: v for k, v in entry.items() if k not in {"id", "type", "text", "offsets"}}
-            if rest.get("normalized") or rest.keys() - {"normalized"}:
+            rest = {k: v for k, v in entry.items() if k in _KEPT_OF_ENTITY and v}
+            if rest:
                 normalised[str(entity.id)] = rest
     document = Document(id, text, tuple(entities.values()))
-    kept = _kept(item, document, normalised)
+    fields, others = separated(
+        {key: value for key, value in item.items() if key not in _OF_DOCUMENT}, text
+    )
+    kept = {**_kept(item, document, normalised), **others}
     extras = (Extra(NAME, json.dumps(kept, ensure_ascii=False)),) if kept else ()
-    return Document(id, text, document.entities, extras=extras)
+    return Document(id, text, document.entities, extras=extras, fields=fields)
 
 
 def _kept(item: dict[str, Any], document: Document, rest: dict[str, Any]) -> dict[str, Any]:
     """What the document itself does not say."""
-    kept = {k: v for k, v in item.items() if k not in {"entities", "document_id"}}
+    kept = {k: item[k] for k in ("id", "passages", *_LISTS) if k in item}
     if kept.get("id") == document.id:
         del kept["id"]
     if kept["passages"] == [_passage(document)]:
@@ -99,18 +110,19 @@ def _kept(item: dict[str, Any], document: Document, rest: dict[str, Any]) -> dic
 
 def _entity(entry: Any, text: str) -> Entity:
     if not isinstance(entry, dict):
-        raise ValueError(f"an entity is not an object: {entry!r}")
+        raise ValueError(f"an entity is not an object: {shortened(entry)}")
     label, id, given = entry.get("type"), entry.get("id"), entry.get("offsets")
     if not isinstance(label, str) or not label or not isinstance(id, str) or not id:
-        raise ValueError(f"an entity needs `id` and `type`: {entry!r}")
+        raise ValueError(f"an entity needs `id` and `type`: {shortened(entry)}")
     if not isinstance(given, list):
-        raise ValueError(f"{id}: `offsets` is not a list: {given!r}")
+        raise ValueError(f"{id}: `offsets` is not a list: {shortened(given)}")
     claimed = entry.get("text")
     if isinstance(claimed, list) and all(isinstance(piece, str) for piece in claimed):
         claimed = " ".join(claimed)
     try:
         fragments = [fragment_from(pair) for pair in given]
-        return Entity.in_text(text, label, fragments, surface=claimed, id=id)
+        fields = {key: own for key, own in entry.items() if key not in _OF_ENTITY}
+        return Entity.in_text(text, label, fragments, surface=claimed, id=id, fields=fields)
     except ValueError as error:
         raise ValueError(f"{id}: {error}") from error
 
@@ -127,7 +139,7 @@ def _text(passages: list[Any]) -> str:
         for pair, piece in zip(given, texts, strict=True):
             span = fragment_from(pair)
             if span[0] < 0 or not isinstance(piece, str):
-                raise ValueError(f"a passage has offsets {pair!r} or a piece that is not text")
+                raise ValueError(f"a passage has offsets {shortened(pair)} or no text")
             if span[1] - span[0] != len(piece):
                 raise ValueError(
                     f"a passage of {len(piece)} characters has offsets {span[0]} {span[1]}"
@@ -157,8 +169,11 @@ def _value(document: Document, path: Path) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     for extra in document.extras:
         if extra.format == NAME:
-            kept |= _content(extra, document, path)
+            kept |= content_of(extra, document.id, path)
     rest = kept.pop("rest of entities", {})
+    if not isinstance(rest, dict) or not all(isinstance(own, dict) for own in rest.values()):
+        message = f"document {document.id!r} has a note of {NAME} on entities that is no object"
+        raise InputError(message, path=path)
     taken = {entity.id for entity in document.entities}
     entities = []
     number = 0
@@ -175,7 +190,8 @@ def _value(document: Document, path: Path) -> dict[str, Any]:
                 "text": [document.text[start:end] for start, end in entity.fragments],
                 "offsets": [list(fragment) for fragment in entity.fragments],
                 "normalized": [],
-                **rest.get(name, {}),
+                **{k: v for k, v in entity.fields.items() if k not in _OF_ENTITY},
+                **{k: v for k, v in rest.get(name, {}).items() if k in _KEPT_OF_ENTITY},
             }
         )
     return {
@@ -183,17 +199,7 @@ def _value(document: Document, path: Path) -> dict[str, Any]:
         "document_id": document.id,
         "passages": [_passage(document)],
         **{key: [] for key in _LISTS},
-        **kept,
+        **{k: v for k, v in document.fields.items() if k not in _OF_DOCUMENT},
+        **{k: v for k, v in kept.items() if k not in {"document_id", "entities"}},
         "entities": entities,
     }
-
-
-def _content(extra: Extra, document: Document, path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(extra.content)
-    except ValueError as error:
-        content = error
-    if not isinstance(content, dict) or not isinstance(content.get("rest of entities", {}), dict):
-        message = f"document {document.id!r} has a BigBio note that is not a JSON object"
-        raise InputError(message, path=path)
-    return content

@@ -2,23 +2,25 @@
 
 Entities are `T1<TAB>Label 0 4;10 14<TAB>surface`. Fragments may stand in any order; the surface is
 checked, never trusted and written anew from the text: fragments come back sorted, without the
-blanks at the end that some published surfaces have and the text has not. Relations, events,
-attributes, normalisations and notes (lines that start with R, E, A, M, N, # or *) are kept as they
-are and written back.
+blanks at the end that some published surfaces have and the text has not. Attributes of entities are
+their fields (`brat_fields`); relations, events, normalisations, notes and other attributes (lines
+that start with R, E, A, M, N, # or *) are kept as they are and written back.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from trigner.atomic_files import write_text
+from trigner.corpora.brat_fields import document_fields, fields_in, lines_of
 from trigner.corpora.documents import files, name_below
 from trigner.corpora.folders import has_ending, is_hidden, walk, without_ending
 from trigner.corpora.reading import Reading, WriteReport, read_text
 from trigner.errors import InputError
-from trigner.mentions import Document, Entity, Extra, Fragment, check_fragments
+from trigner.mentions import Document, Entity, Extra, Fragment, check_fragments, shortened
 
 NAME = "brat"
 ENDINGS: tuple[str, ...] = (".txt", ".ann", ".a1", ".a2")
@@ -64,11 +66,26 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
         if annotated and file.parent not in annotated:
             reading.note("its folder has no .ann: read as a document without entities", path=file)
         text = read_text(file)
-        entities: list[Entity] = []
-        extras: list[Extra] = []
+        name = name_below(file, root)
         if stem in annotations:
-            _read_annotations(annotations[stem], text, reading, entities, extras)
-        yield Document(name_below(file, root), text, tuple(entities), extras=tuple(extras))
+            yield annotated_document(name, text, annotations[stem], reading)
+        else:
+            yield Document(name, text)
+
+
+def annotated_document(name: str, text: str, path: Path, reading: Reading) -> Document:
+    """A text with the annotations of the `.ann` at `path`."""
+    entities: list[Entity] = []
+    kept: list[str] = []
+    _read_annotations(path, text, reading, entities, kept)
+    fields, lines = fields_in(kept, {entity.id or "" for entity in entities})
+    return Document(
+        name,
+        text,
+        tuple(replace(e, fields=fields[e.id]) if e.id in fields else e for e in entities),
+        extras=tuple(Extra(NAME, line) for line in lines),
+        fields=document_fields(fields),
+    )
 
 
 def parse_entity(line: str, text: str) -> Entity:
@@ -81,6 +98,11 @@ def parse_entity(line: str, text: str) -> Entity:
     fragments = [(int(start), int(end)) for start, end in pairs]
     claimed = parts[2] if len(parts) > 2 else None
     return Entity.in_text(text, match[1], fragments, surface=claimed, id=parts[0])
+
+
+def is_note(line: str) -> bool:
+    """Whether a line is read as a note, whatever it says, and never as an entity."""
+    return line.startswith(_KEPT) and "\n" not in line and not line.endswith("\r")
 
 
 def checked(documents: Iterable[Document], path: Path) -> Iterator[Document]:
@@ -106,13 +128,16 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
     it comes to the one that is refused.
     """
     dropped = {"scores": 0, "entity ids": 0, "blanks in labels": 0}
-    dropped |= {"notes of other formats": 0, "given word boundaries": 0}
+    dropped |= {"notes of other formats": 0, "notes that are no lines of brat": 0}
+    dropped |= {"given word boundaries": 0}
     files = 0
     stream = checked(documents, path)
     for document in list(stream) if isinstance(documents, Sequence) else stream:
         named = _named(document)
         lines = [_line(name, entity, document) for name, entity in named]
-        lines += [extra.content for extra in document.extras if extra.format == NAME]
+        notes = [extra.content for extra in document.extras if extra.format == NAME]
+        kept = [note for note in notes if is_note(note)]
+        lines += [*lines_of(document, named, kept), *kept]
         # The text comes last: annotations without it are refused, while a text without
         # annotations would look like one in which nothing was found.
         write_text(path / f"{document.id}.ann", "".join(line + "\n" for line in lines))
@@ -121,6 +146,7 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
         dropped["scores"] += sum(e.score is not None for e in entities)
         dropped["entity ids"] += sum(e.id is not None and e.id != name for name, e in named)
         dropped["blanks in labels"] += sum(_label(e) != e.label for e in entities)
+        dropped["notes that are no lines of brat"] += len(notes) - len(kept)
         dropped["notes of other formats"] += sum(e.format != NAME for e in document.extras)
         dropped["given word boundaries"] += document.words is not None
         files += 2
@@ -147,7 +173,7 @@ def _by_stem(found: Iterable[Path]) -> dict[Path, Path]:
 
 
 def _read_annotations(
-    path: Path, text: str, reading: Reading, entities: list[Entity], extras: list[Extra]
+    path: Path, text: str, reading: Reading, entities: list[Entity], kept: list[str]
 ) -> None:
     seen: set[str | None] = set()
     for number, raw in enumerate(read_text(path).removeprefix("\ufeff").split("\n"), 1):
@@ -155,10 +181,10 @@ def _read_annotations(
         if not line.strip():
             continue
         if line.startswith(_KEPT):
-            extras.append(Extra(NAME, line))
+            kept.append(line)
             continue
         if not line.startswith("T"):
-            reading.bad(f"is not an annotation: {line[:40]!r}", path=path, line=number)
+            reading.bad(f"is not an annotation: {shortened(line)}", path=path, line=number)
             continue
         # A line that ends early has nothing that its offsets could be checked against.
         with reading.annotation(path=path, line=number):

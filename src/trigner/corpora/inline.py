@@ -130,6 +130,8 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
             dropped["sentences without words"] += len(sentences) - len(blocks)
             dropped["sentence names"] += document.words is not None
             dropped.update(dropped_with_words(document, unreachable, keeps=NAME))
+            dropped["fields of documents"] += len(document.fields)
+            dropped["fields of entities"] += sum(len(e.fields) for e in document.entities)
     return WriteReport(1, dict(dropped))
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from trigner.corpora.documents import files, peek
-from trigner.mentions import shortened
+from trigner.errors import InputError
+from trigner.mentions import DOCUMENT_KEYS, Extra, shortened
 
 STARTS = ("start", "start_offset", "startOffset", "start_char", "char_start", "begin", "from")
 ENDS = ("end", "end_offset", "endOffset", "end_char", "char_end", "to")
@@ -86,14 +87,43 @@ def _first_number(entry: Object, names: Sequence[str]) -> int | None:
     return next((entry[name] for name in names if type(entry.get(name)) is int), None)
 
 
+def content_of(extra: Extra, id: str, path: Path) -> Object:
+    """The object that an extra of a JSON format holds. Raises InputError for anything else."""
+    try:
+        content = json.loads(extra.content)
+    except (ValueError, RecursionError) as error:
+        content = error
+    if not isinstance(content, dict):
+        message = f"document {shortened(id)} has a note of {extra.format} that is not a JSON object"
+        raise InputError(message, path=path)
+    return content
+
+
+def separated(fields: Object, text: str) -> tuple[Object, Object]:
+    """What of an object's other keys can be fields of a document, and what cannot.
+
+    A field has no name of the document's own parts and does not look like annotations.
+    """
+    kept = {
+        name: value
+        for name, value in fields.items()
+        if name in DOCUMENT_KEYS or _looks_like_annotations(name, value, len(text))
+    }
+    return {name: value for name, value in fields.items() if name not in kept}, kept
+
+
 def refuse_annotations(fields: Object, text: str, hint: str = "") -> None:
     """Raises ValueError naming the first field that looks like annotations: nobody reads them."""
     if bounds_of(fields) is not None and "label" in fields:
         name = next(name for name in fields if name in (*STARTS, "offset"))
         raise ValueError(_message(name, fields[name], hint))
     for name, value in fields.items():
-        if _is_always(name, value) or _has_annotations(value, len(text), _DEPTH):
+        if _looks_like_annotations(name, value, len(text)):
             raise ValueError(_message(name, value, hint))
+
+
+def _looks_like_annotations(name: str, value: object, length: int) -> bool:
+    return _is_always(name, value) or _has_annotations(value, length, _DEPTH)
 
 
 def _message(name: str, value: object, hint: str) -> str:
