@@ -8,6 +8,7 @@ import weakref
 import pytest
 
 from trigner.cli.inputs import inputs
+from trigner.corpora import Reading
 from trigner.errors import InputError, TrignerError
 from trigner.mentions import Document
 
@@ -84,7 +85,7 @@ def test_bad_lines_are_named_when_they_come(monkeypatch, data, lines, message):
 def test_annotations_left_out_of_standard_input_are_told(monkeypatch, capsys):
     line = json.dumps({"text": "a", "entities": [{"label": "X", "fragments": [[0, 9]]}]})
     feed(monkeypatch, line.encode())
-    assert len(list(inputs(["-"], format="jsonl", skip_bad=True))) == 1
+    assert len(list(inputs(["-"], format="jsonl", reading=Reading(skip_bad=True)))) == 1
     assert "standard input: 1 invalid annotations skipped" in capsys.readouterr().err
 
 
@@ -102,7 +103,7 @@ def test_what_is_wrong_with_a_file_is_told_before_the_first_document(gold):
 
 def test_notices_are_told_once(gold, capsys):
     (gold / "two.ann").write_text("T1\tADR 0 900\tx\n")
-    assert len(list(inputs([str(gold)], skip_bad=True))) == 3
+    assert len(list(inputs([str(gold)], reading=Reading(skip_bad=True)))) == 3
     assert capsys.readouterr().err.count("left out: fragment 0 900") == 1
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import From, SkipBad, Split, Types, read_documents
+from trigner.cli.options import Encoding, From, SkipBad, Split, Types, read_documents
 from trigner.cli.output import comma_list, errors, note, refuse_non_empty
 from trigner.corpora import FORMATS, writable, write
 
@@ -27,6 +27,7 @@ def convert(
     split: Split = None,
     types: Types = None,
     skip_bad: SkipBad = False,
+    encoding: Encoding = "utf-8",
 ) -> None:
     """Turn annotated documents from one format into another.
 
@@ -37,7 +38,12 @@ def convert(
     refuse_non_empty(target)
     writable(to, target)  # before the work
     documents = read_documents(
-        source, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
+        source,
+        format=from_,
+        skip_bad=skip_bad,
+        split=split,
+        encoding=encoding,
+        types=comma_list(types),
     ).documents
     report = write(documents, target, format=to)
     note(report.notices())

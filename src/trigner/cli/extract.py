@@ -15,6 +15,7 @@ from trigner.cli.inputs import Inputs, inputs
 from trigner.cli.options import (
     BatchSize,
     Device,
+    Encoding,
     From,
     ModelOrBundled,
     SkipBad,
@@ -22,7 +23,7 @@ from trigner.cli.options import (
     load_extractor,
 )
 from trigner.cli.output import note, progress, refuse_non_empty, results
-from trigner.corpora import FORMATS, as_json_line, writable, write
+from trigner.corpora import FORMATS, Reading, as_json_line, writable, write
 from trigner.errors import InputError
 from trigner.mentions import Document
 from trigner.model_folder import BUNDLED
@@ -64,6 +65,7 @@ def extract(
         bool, typer.Option("--lines", help="Each line of standard input is a text of its own.")
     ] = False,
     skip_bad: SkipBad = False,
+    encoding: Encoding = "utf-8",
 ) -> None:
     """Find entities in a text, in files or in standard input.
 
@@ -93,7 +95,11 @@ def extract(
     if out is not None and format == "pretty":
         raise InputError("--out needs a --format that is written: " + ", ".join(WRITABLE))
     documents = inputs(
-        arguments, format=from_, skip_bad=skip_bad, lines=lines, check=_check(out, format)
+        arguments,
+        format=from_,
+        reading=Reading(skip_bad=skip_bad, encoding=encoding),
+        lines=lines,
+        check=_check(out, format),
     )
     pipeline = load_extractor(model, device=device, batch_size=batch_size, threshold=threshold)
     run = pipeline.documents(documents)

@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import From, Json, SkipBad, Split, Types, print_left_out, read_documents
+from trigner.cli.options import (
+    Encoding,
+    From,
+    Json,
+    SkipBad,
+    Split,
+    Types,
+    print_left_out,
+    read_documents,
+)
 from trigner.cli.output import comma_list, errors, print_json, results
 from trigner.evaluation import check_figure, describe, plot_gaps, statistics_table
 
@@ -23,6 +32,7 @@ def stats(
     from_: From = None,
     split: Split = None,
     skip_bad: SkipBad = False,
+    encoding: Encoding = "utf-8",
 ) -> None:
     """Describe annotated documents: how many entities, how many discontinuous, how wide their gaps.
 
@@ -30,7 +40,12 @@ def stats(
     """
     check_figure(plot)
     corpus = read_documents(
-        path, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
+        path,
+        format=from_,
+        skip_bad=skip_bad,
+        split=split,
+        encoding=encoding,
+        types=comma_list(types),
     )
     statistics = describe(corpus.documents)
     if json:

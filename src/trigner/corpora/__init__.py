@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from trigner.corpora.encodings import UTF_8, checked_encoding
 from trigner.corpora.formats import (
     FORMATS,
     Format,
@@ -17,7 +18,7 @@ from trigner.corpora.formats import (
 from trigner.corpora.jsonl import as_json_line, read_lines
 from trigner.corpora.parts import NoPartError
 from trigner.corpora.published import Counts
-from trigner.corpora.reading import Notice, Reading, WriteReport
+from trigner.corpora.reading import MissingAnnotations, Notice, Reading, WriteReport
 from trigner.corpora.words import document_of
 from trigner.errors import InputError
 from trigner.mentions import Document
@@ -27,12 +28,14 @@ __all__ = [
     "Corpus",
     "Counts",
     "Format",
+    "MissingAnnotations",
     "NoPartError",
     "Notice",
     "Reading",
     "Source",
     "WriteReport",
     "as_json_line",
+    "checked_encoding",
     "document_of",
     "read",
     "read_lines",
@@ -55,6 +58,11 @@ class Corpus:
     def left_out(self) -> int:
         """Number of invalid annotations, which are missing from the documents."""
         return sum(notice.left_out for notice in self.notices)
+
+    @property
+    def files_left_out(self) -> int:
+        """Number of files, or of lines that are documents, that are in another encoding."""
+        return sum(notice.file_left_out for notice in self.notices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +117,17 @@ def read(
     format: str | None = None,
     skip_bad: bool = False,
     split: str | None = None,
+    encoding: str = UTF_8,
+    missing_annotations: MissingAnnotations = "empty",
 ) -> Corpus:
     """All documents of a file or folder; format and split as for `source`.
 
     Raises NoPartError when there is no such part, and InputError, naming file and line, for input
-    that cannot be trusted; with `skip_bad` single annotations are left out instead and listed in
-    `Corpus.notices`.
+    that cannot be trusted; with `skip_bad` single annotations and files that are not in the
+    encoding are left out instead and listed in `Corpus.notices`. See `Reading` for the rest.
     """
     found = source(path, format=format, split=split)
-    reading = Reading(skip_bad=skip_bad)
+    reading = Reading(skip_bad, checked_encoding(encoding), missing_annotations)
     documents = tuple(found.documents(reading))
     return Corpus(documents, found.format.name, tuple(reading.notices))
 

@@ -38,7 +38,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
     """The documents of a file, or of all JSON files below a folder; ids are `document_id`."""
 
     def read_file(file: Path, name: str, reading: Reading) -> Iterator[tuple[int, Document]]:
-        for number, (line, item) in enumerate(values(file), 1):
+        for number, (line, item) in enumerate(values(file, reading), 1):
             where = place(number, line)
             try:
                 yield line, _document(item, reading, file, line, where)

@@ -18,7 +18,7 @@ from trigner.atomic_files import write_text
 from trigner.corpora.brat_fields import document_fields, fields_in, lines_of
 from trigner.corpora.documents import files, name_below
 from trigner.corpora.folders import has_ending, is_hidden, walk, without_ending
-from trigner.corpora.reading import Reading, WriteReport, read_text
+from trigner.corpora.reading import Reading, WriteReport
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra, Fragment, check_fragments, shortened
 
@@ -45,8 +45,9 @@ def recognises(path: Path) -> bool:
 def read(path: Path, reading: Reading) -> Iterator[Document]:
     """One document for each `.txt`, in the order of their paths. No `.ann` means no entities.
 
-    In a corpus with annotations, texts in folders without any are noted. Raises InputError for an
-    `.ann` without `.txt`, and for BioNLP's `.a1` and `.a2`, which are not brat's own.
+    In a corpus with annotations, texts without any are counted, see `Reading.missing`. Raises
+    InputError for an `.ann` without `.txt`, and for BioNLP's `.a1` and `.a2`, which are not brat's
+    own.
     """
     root = path if path.is_dir() else path.parent
     found = files(path, ENDINGS) if path.is_dir() else _pair(path)
@@ -61,29 +62,35 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
     for stem, file in annotations.items():
         if stem not in texts:
             raise InputError("has no matching .txt", path=file)
-    annotated = {file.parent for file in annotations.values()}
+    if annotations:
+        bare = [file for stem, file in texts.items() if stem not in annotations]
+        reading.missing(bare, of=len(texts), what=".ann", root=root)
     for stem, file in texts.items():
-        if annotated and file.parent not in annotated:
-            reading.note("its folder has no .ann: read as a document without entities", path=file)
-        text = read_text(file)
-        name = name_below(file, root)
-        if stem in annotations:
-            yield annotated_document(name, text, annotations[stem], reading)
-        else:
-            yield Document(name, text)
+        document = None
+        with reading.file(file):
+            document = Document(name_below(file, root), reading.text(file))
+            if stem in annotations:
+                document = annotated_document(document, annotations[stem], reading)
+        if document is not None:
+            yield document
 
 
-def annotated_document(name: str, text: str, path: Path, reading: Reading) -> Document:
+def annotated_document(document: Document, path: Path, reading: Reading) -> Document:
     """A text with the annotations of the `.ann` at `path`."""
     entities: list[Entity] = []
     kept: list[str] = []
-    _read_annotations(path, text, reading, entities, kept)
-    fields, lines = fields_in(kept, {entity.id or "" for entity in entities})
-    return Document(
-        name,
-        text,
-        tuple(replace(e, fields=fields[e.id]) if e.id in fields else e for e in entities),
-        extras=tuple(Extra(NAME, line) for line in lines),
+    _read_annotations(path, document.text, reading, entities, kept)
+    return with_notes(document, entities, kept)
+
+
+def with_notes(document: Document, entities: Iterable[Entity], lines: Sequence[str]) -> Document:
+    """A text with its entities and what the other lines of an `.ann` say."""
+    found = tuple(entities)
+    fields, others = fields_in(lines, {entity.id or "" for entity in found})
+    return replace(
+        document,
+        entities=tuple(replace(e, fields=fields[e.id]) if e.id in fields else e for e in found),
+        extras=tuple(Extra(NAME, line) for line in others),
         fields=document_fields(fields),
     )
 
@@ -176,7 +183,7 @@ def _read_annotations(
     path: Path, text: str, reading: Reading, entities: list[Entity], kept: list[str]
 ) -> None:
     seen: set[str | None] = set()
-    for number, raw in enumerate(read_text(path).removeprefix("\ufeff").split("\n"), 1):
+    for number, raw in enumerate(reading.text(path).removeprefix("\ufeff").split("\n"), 1):
         line = raw.removesuffix("\r")
         if not line.strip():
             continue

@@ -49,7 +49,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
     """One document for each sentence of a file, or of all `.json` below a folder."""
 
     def read_file(file: Path, name: str, reading: Reading) -> Iterator[tuple[int, Document]]:
-        for number, (line, item) in enumerate(values(file), 1):
+        for number, (line, item) in enumerate(values(file, reading), 1):
             where = place(number, line)
             yield line, _document(item, f"{name}-{number}", reading, file, line, where)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from trigner.atomic_files import atomic_write
 from trigner.corpora.documents import files, peek, read_files
-from trigner.corpora.reading import Reading, WriteReport, read_text
+from trigner.corpora.reading import Reading, WriteReport
 from trigner.corpora.words import (
     WordSentence,
     checked,
@@ -57,7 +57,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
     """One document for each sentence, called after its file and number."""
 
     def read_file(file: Path, name: str, reading: Reading) -> Iterator[tuple[int, Document]]:
-        lines = [line.removesuffix("\r") for line in read_text(file).split("\n")]
+        lines = [line.removesuffix("\r") for line in reading.text(file).split("\n")]
         while lines and not lines[-1].strip():
             lines.pop()
         if not lines:

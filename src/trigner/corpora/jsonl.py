@@ -49,7 +49,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
     """The documents of a file, or of all `.jsonl` below a folder."""
 
     def read_file(file: Path, name: str, reading: Reading) -> Iterator[tuple[int, Document]]:
-        return _documents(values(file), name, reading, file)
+        return _documents(values(file, reading), name, reading, file)
 
     return read_files(path, ENDINGS, reading, read_file)
 
@@ -62,7 +62,7 @@ def read_lines(
     `path` is what errors call where they come from. Raises InputError as `read` does, but does not
     look for ids that occur twice.
     """
-    for _, document in _documents(values_of_lines(lines, path), name, reading, path):
+    for _, document in _documents(values_of_lines(lines, path, reading), name, reading, path):
         yield document
 
 

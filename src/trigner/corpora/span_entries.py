@@ -52,7 +52,7 @@ def read_objects(
     """
 
     def read_file(file: Path, name: str, reading: Reading) -> Iterator[tuple[int, Document]]:
-        for number, (line, value) in enumerate(values(file), 1):
+        for number, (line, value) in enumerate(values(file, reading), 1):
             where = place(number, line)
             item = as_object(value)
             try:
