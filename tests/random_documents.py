@@ -36,14 +36,14 @@ FIELDS = st.dictionaries(
 
 
 @st.composite
-def entities(draw, text, *, scored=False, fields=False):
+def entities(draw, text, *, scored=False, fields=False, labels=LABELS):
     found = []
     for number in range(draw(st.integers(0, 4))):
         chosen = draw(fragments(len(text)))
         surface = " ".join(text[start:end] for start, end in chosen)
         score = draw(st.none() | st.floats(0, 1)) if scored else None
         own = draw(FIELDS) if fields else {}
-        found.append(Entity(draw(LABELS), chosen, surface, score, f"T{number + 1}", own))
+        found.append(Entity(draw(labels), chosen, surface, score, f"T{number + 1}", own))
     if found and draw(st.booleans()):  # the same thing twice
         again = found[0]
         found.append(Entity(again.label, again.fragments, again.text, again.score, "T77"))

@@ -181,3 +181,27 @@ def test_documents_are_not_kept(tmp_path, kind, monkeypatch):
         most.append(len(alive))
     assert len(most) == 100
     assert 0 < max(most) <= 3
+
+
+def test_control_characters_of_names_do_not_reach_the_terminal(run, tmp_path):
+    name = "\x1b[31mred\x07\x9b.txt"
+    (tmp_path / name).write_bytes(b"\xff")
+    for command in (
+        ("stats", tmp_path),
+        ("stats", tmp_path, "--skip-bad"),
+        ("stats", tmp_path / name),
+        ("stats", f"{tmp_path / name}.gone"),
+    ):
+        result = run(*command)
+        assert result.code == 2
+        assert "[31mred" in result.err
+        assert not any(mark in result.err for mark in "\x1b\x07\x9b")
+
+
+def test_ids_too_long_for_a_file_are_told_before_the_work(run, model, tmp_path):
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "x" * 300, "text": "numb"}))
+    target = tmp_path / "out"
+    command = ("extract", tmp_path / "a.jsonl", "--model", model, "--format", "brat")
+    result = run(*command, "--out", target)
+    assert (result.code, target.exists()) == (2, False)
+    assert "is too long for the name of a file" in result.err

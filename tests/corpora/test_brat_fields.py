@@ -70,16 +70,17 @@ def test_numbers_of_kept_lines_are_not_used_again(tmp_path):
         ['#1\tFields T1\t{"a": }'],
         ['#1\tFields T1\t{"score": 2}'],
         ['#1\tFields *\t{"text": "x"}'],
+        ['#1\tFields *\t{"spans": [{"start": 0, "end": 1}]}'],
         ["M1\tNegated T1"],
     ],
 )
 def test_what_says_no_field_stays_a_line(lines):
-    assert fields_in(lines, {"T1"}) == ({}, lines)
+    assert fields_in(lines, {"T1"}, "text") == ({}, lines)
 
 
 def test_a_second_value_stays_a_line():
     lines = ["A1\tcode T1 a", "A2\tcode T1 b", "A3\tcode T2 b"]
-    assert fields_in(lines, {"T1", "T2"}) == (
+    assert fields_in(lines, {"T1", "T2"}, "text") == (
         {"T1": {"code": "a"}, "T2": {"code": "b"}},
         ["A2\tcode T1 b"],
     )

@@ -52,7 +52,7 @@ def test_names():
     assert is_utf_8("UTF-8")
     assert is_utf_8("utf_8")
     assert not is_utf_8("utf-8-sig")
-    for name in ("latin", "hex", "rot13", "", "a\0b"):
+    for name in ("latinx", "hex", "rot13", "", "a\0b"):
         with pytest.raises(InputError, match="--encoding: unknown encoding"):
             checked_encoding(name)
 
@@ -129,4 +129,13 @@ def test_posts_and_their_annotations_are_left_out_together(tmp_path):
         (tmp_path / "original" / f"{name}.ann").write_bytes(data)
     corpus = read(tmp_path, format="cadec", skip_bad=True)
     assert [d.id for d in corpus.documents] == ["a"]
+    assert corpus.files_left_out == 1
+
+
+def test_a_text_is_left_out_with_its_annotations(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"pain")
+    (tmp_path / "a.ann").write_bytes(b"#1\tAnnotatorNotes T1\tcaf\xe9\n")
+    (tmp_path / "b.txt").write_bytes(b"pain")
+    corpus = read(tmp_path, skip_bad=True)
+    assert [d.id for d in corpus.documents] == ["b"]
     assert corpus.files_left_out == 1

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from trigner.cli.options import Encoding, From, SkipBad, Split, Types, read_documents
-from trigner.cli.output import comma_list, errors, note, refuse_non_empty
+from trigner.cli.output import comma_list, errors, note, refuse_non_empty, visible
 from trigner.corpora import FORMATS, writable, write
 
 
@@ -48,7 +48,7 @@ def convert(
     report = write(documents, target, format=to)
     note(report.notices())
     errors().print(
-        f"{len(documents)} documents in {report.files} files: {target}",
+        f"{len(documents)} documents in {report.files} files: {visible(str(target))}",
         markup=False,
         highlight=False,
     )

@@ -21,7 +21,7 @@ from trigner.corpora.published import Counts
 from trigner.corpora.reading import MissingAnnotations, Notice, Reading, WriteReport
 from trigner.corpora.words import document_of
 from trigner.errors import InputError
-from trigner.mentions import Document
+from trigner.mentions import Document, shortened
 
 __all__ = [
     "FORMATS",
@@ -87,7 +87,7 @@ class Source:
         seen: set[str] = set()
         for document in found:
             if document.id in seen:
-                raise InputError(f"duplicate document id {document.id!r}", path=self.path)
+                raise InputError(f"duplicate document id {shortened(document.id)}", path=self.path)
             seen.add(document.id)
             yield document
         if self.path.is_dir():
@@ -104,6 +104,10 @@ def source(path: str | Path, *, format: str | None = None, split: str | None = N
     path = Path(path)
     if not path.exists():
         raise InputError("no such file or folder", path=path)
+    if not path.is_file() and not path.is_dir():
+        # A pipe can be read only once, and reading it to recognise its format would wait for ever.
+        message = "is neither a file nor a folder: write what comes through it to a file"
+        raise InputError(message, path=path)
     chosen = recognise_corpus(path) if format is None else known(format)
     if split is not None and chosen is not None and chosen.read_part is not None:
         return Source(path, chosen, split)

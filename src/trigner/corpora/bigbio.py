@@ -56,6 +56,8 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
         for document in documents:
             yield json.dumps(_value(document, path), ensure_ascii=False)
             dropped["scores"] += sum(e.score is not None for e in document.entities)
+            names = (name for name, entity in _named(document) if entity.id not in (None, name))
+            dropped["entity ids"] += sum(1 for _ in names)
             dropped["notes of other formats"] += sum(e.format != NAME for e in document.extras)
             dropped["given word boundaries"] += document.words is not None
             dropped.update(fields_lost(document, of_document=_OF_DOCUMENT, of_entity=_OF_ENTITY))
@@ -156,6 +158,21 @@ def _text(passages: list[Any]) -> str:
     return text
 
 
+def _named(document: Document) -> Iterator[tuple[str, Entity]]:
+    """Entities with an id each: their own where it is new, else one that is free."""
+    taken = {entity.id for entity in document.entities}
+    used: set[str] = set()
+    number = 0
+    for entity in document.entities:
+        name = entity.id
+        while not name or name in used:
+            number += 1
+            made = f"{document.id}__T{number}"
+            name = None if made in taken else made
+        used.add(name)
+        yield name, entity
+
+
 def _passage(document: Document) -> dict[str, Any]:
     return {
         "id": f"{document.id}__text",
@@ -172,17 +189,12 @@ def _value(document: Document, path: Path) -> dict[str, Any]:
             kept |= content_of(extra, document.id, path)
     rest = kept.pop("rest of entities", {})
     if not isinstance(rest, dict) or not all(isinstance(own, dict) for own in rest.values()):
-        message = f"document {document.id!r} has a note of {NAME} on entities that is no object"
+        message = (
+            f"document {shortened(document.id)} has a note of {NAME} on entities that is no object"
+        )
         raise InputError(message, path=path)
-    taken = {entity.id for entity in document.entities}
     entities = []
-    number = 0
-    for entity in document.entities:
-        name = entity.id
-        while name is None:
-            number += 1
-            name = f"{document.id}__T{number}"
-            name = None if name in taken else name
+    for name, entity in _named(document):
         entities.append(
             {
                 "id": name,

@@ -32,6 +32,7 @@ _ID = re.compile(r"T\S+")
 _KEPT = ("R", "E", "A", "M", "N", "#", "*")
 _REFERRED = re.compile(r"\bT\S*?\b")
 _MALFORMED = "is not an entity: expected id, tab, label and offsets, tab, surface"
+_LONGEST_NAME = 200  # bytes: file systems take 255, with endings, and more while it is written
 _LINE_BREAKS = re.compile(r"[\r\n]+")
 
 
@@ -68,9 +69,10 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
     for stem, file in texts.items():
         document = None
         with reading.file(file):
-            document = Document(name_below(file, root), reading.text(file))
-            if stem in annotations:
-                document = annotated_document(document, annotations[stem], reading)
+            raw = Document(name_below(file, root), reading.text(file))
+            # Without annotations that cannot be decoded it would be one without entities.
+            given = annotations.get(stem)
+            document = raw if given is None else annotated_document(raw, given, reading)
         if document is not None:
             yield document
 
@@ -86,7 +88,7 @@ def annotated_document(document: Document, path: Path, reading: Reading) -> Docu
 def with_notes(document: Document, entities: Iterable[Entity], lines: Sequence[str]) -> Document:
     """A text with its entities and what the other lines of an `.ann` say."""
     found = tuple(entities)
-    fields, others = fields_in(lines, {entity.id or "" for entity in found})
+    fields, others = fields_in(lines, {entity.id or "" for entity in found}, document.text)
     return replace(
         document,
         entities=tuple(replace(e, fields=fields[e.id]) if e.id in fields else e for e in found),
@@ -122,7 +124,7 @@ def checked(documents: Iterable[Document], path: Path) -> Iterator[Document]:
     for document in documents:
         _check(document, path)
         if document.id in ids:
-            raise InputError(f"duplicate document id {document.id!r}", path=path)
+            raise InputError(f"duplicate document id {shortened(document.id)}", path=path)
         ids.add(document.id)
         yield document
 
@@ -206,12 +208,15 @@ def _check(document: Document, path: Path) -> None:
     parts = document.id.split("/")
     legal = all(part not in ("", ".", "..") and "\0" not in part for part in parts)
     if legal and any(map(is_hidden, parts)):
-        message = f"document id {document.id!r} would be a hidden file, which readers skip"
+        message = f"document id {shortened(document.id)} would be a hidden file, which readers skip"
+        raise InputError(message, path=path)
+    if any(len(part.encode("utf-8", "replace")) > _LONGEST_NAME for part in parts):
+        message = f"document id {shortened(document.id)} is too long for the name of a file"
         raise InputError(message, path=path)
     inside = legal and not PurePosixPath(document.id).is_absolute()
     target = path / f"{document.id}.txt"
     if not inside or not target.resolve().is_relative_to(path.resolve()):
-        message = f"document id {document.id!r} is not a valid file name in the folder"
+        message = f"document id {shortened(document.id)} is not a valid file name in the folder"
         raise InputError(message, path=path)
     for entity in document.entities:
         try:
@@ -219,7 +224,7 @@ def _check(document: Document, path: Path) -> None:
             if not entity.label.strip():
                 raise ValueError("an entity without a label")
         except ValueError as error:
-            raise InputError(f"document {document.id!r}: {error}", path=path) from error
+            raise InputError(f"document {shortened(document.id)}: {error}", path=path) from error
 
 
 def _named(document: Document) -> list[tuple[str, Entity]]:

@@ -16,7 +16,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from trigner.mentions import DOCUMENT_KEYS, ENTITY_KEYS, Document, Entity
+from trigner.corpora.json_shapes import separated
+from trigner.mentions import ENTITY_KEYS, Document, Entity
 
 _DOCUMENT = "*"
 _ATTRIBUTE = re.compile(r"(A[0-9]+)\t(\S+) (T\S+)(?: (\S+))?")
@@ -28,7 +29,9 @@ _VALUE = re.compile(r"\S+")
 Fields = dict[str, Any]
 
 
-def fields_in(lines: Sequence[str], ids: Collection[str]) -> tuple[dict[str, Fields], list[str]]:
+def fields_in(
+    lines: Sequence[str], ids: Collection[str], text: str
+) -> tuple[dict[str, Fields], list[str]]:
     """Fields by entity id (the document's under `*`), and the lines that say something else.
 
     `ids` are those of the entities.
@@ -38,10 +41,12 @@ def fields_in(lines: Sequence[str], ids: Collection[str]) -> tuple[dict[str, Fie
     rest = []
     for line in lines:
         target, own = _said(line, referred)
-        known = target in ids or target == _DOCUMENT
-        taken = DOCUMENT_KEYS if target == _DOCUMENT else ENTITY_KEYS
+        if target == _DOCUMENT:
+            fits = not separated(own, text)[1]
+        else:
+            fits = target in ids and not own.keys() & ENTITY_KEYS
         before = found.get(target, {})
-        if own and known and not own.keys() & {*taken, *before}:
+        if own and fits and not own.keys() & before.keys():
             found[target] = {**before, **own}
         else:
             rest.append(line)

@@ -106,9 +106,9 @@ def _documents(
     for name, (file, annotated) in pairs.items():
         document = None
         with reading.file(file):
-            document = Document(name, reading.text(file))
-            if annotated is not None:
-                document = _annotated(document, annotated, reading, surfaces)
+            raw = Document(name, reading.text(file))
+            # Without annotations that cannot be decoded it would be one without entities.
+            document = raw if annotated is None else _annotated(raw, annotated, reading, surfaces)
         if document is not None:
             yield document
 

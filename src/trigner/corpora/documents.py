@@ -64,7 +64,7 @@ def values_of_lines(
 
     Raises InputError as `values` does.
     """
-    found = False
+    found, noted = False, len(reading.notices)
     for number, line in decoded_lines(lines, path, reading):
         text = line.removeprefix("\ufeff") if number == 1 else line
         if text.strip():
@@ -75,7 +75,7 @@ def values_of_lines(
             if _SURROGATE.search(text) is not None:
                 _check_characters(value, path, number)
             yield number, value
-    if not found:
+    if not found and len(reading.notices) == noted:  # no line was left out
         raise InputError("is empty", path=path)
 
 

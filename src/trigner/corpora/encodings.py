@@ -40,14 +40,17 @@ def is_utf_8(encoding: str) -> bool:
     return re.sub(r"[-_ ]", "", encoding.lower()) in ("utf8", "u8")
 
 
-def decoded(data: bytes, encoding: str, path: Path) -> tuple[str, str]:
+def decoded(
+    data: bytes, encoding: str, path: Path, *, likely: str | None = None
+) -> tuple[str, str]:
     """The characters of a file's bytes and the encoding that they are in.
 
-    `auto` takes what is UTF-8 for it, then goes by the mark at the beginning, then guesses.
+    `auto` takes what is UTF-8 for it, then goes by the mark at the beginning, then takes what is
+    `likely` or guesses.
     Raises EncodingError, with the line of the first bad byte as far as it is known.
     """
     if encoding == AUTO:
-        encoding = _guessed(data)
+        encoding = _guessed(data, likely)
     try:
         return data.decode(encoding), encoding
     except UnicodeDecodeError as error:
@@ -70,7 +73,7 @@ def marked_encoding(data: bytes) -> str | None:
     return next((encoding for mark, encoding in _MARKS if data.startswith(mark)), None)
 
 
-def _guessed(data: bytes) -> str:
+def _guessed(data: bytes, likely: str | None) -> str:
     try:
         data.decode(UTF_8)
         return UTF_8
@@ -78,6 +81,8 @@ def _guessed(data: bytes) -> str:
         pass
     if encoding := marked_encoding(data):
         return encoding
+    if likely is not None:
+        return likely
     from charset_normalizer import from_bytes
 
     found = from_bytes(data)

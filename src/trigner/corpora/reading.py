@@ -45,12 +45,15 @@ class Reading:
     encoding: str = UTF_8
     missing_annotations: MissingAnnotations = "empty"
     notices: list[Notice] = field(default_factory=list)
+    guesses: dict[str, str] = field(default_factory=dict)
+    """Encodings that were guessed, by the names of files without their endings."""
 
     def bad(self, message: str, *, path: Path, line: int | None = None) -> None:
         """Skip and note an invalid annotation. Raises InputError unless `skip_bad`."""
+        error = InputError(message, path=path, line=line)
         if not self.skip_bad:
-            raise InputError(message, path=path, line=line)
-        self.notices.append(Notice(path, line, f"left out: {message}", left_out=True))
+            raise error
+        self.notices.append(Notice(path, line, f"left out: {error.message}", left_out=True))
 
     @contextmanager
     def annotation(self, *, path: Path, line: int | None = None, where: str = "") -> Iterator[None]:
@@ -96,8 +99,10 @@ class Reading:
 
     def decoded(self, data: bytes, path: Path) -> str:
         """The characters of a file's bytes, as `text`. Raises EncodingError."""
-        text, encoding = decoded(data, self.encoding, path)
+        # An .ann is in the encoding of its .txt, of which there is more to guess by.
+        text, encoding = decoded(data, self.encoding, path, likely=self.guesses.get(path.stem))
         if self.encoding == AUTO and not is_utf_8(encoding):
+            self.guesses[path.stem] = encoding
             self.note(f"is not UTF-8: read as {encoding}, a guess", path=path)
         return text
 
