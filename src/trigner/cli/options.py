@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -147,6 +148,19 @@ def read_documents(
     if not corpus.documents:
         raise InputError("contains no documents", path=path)
     return replace(corpus, documents=with_types(corpus.documents, types))
+
+
+def reader(
+    format: str | None, skip_bad: bool, encoding: str, missing_annotations: MissingAnnotations
+) -> Callable[..., Corpus]:
+    """`read_documents` with the options of a command that reads several corpora alike."""
+    return partial(
+        read_documents,
+        format=format,
+        skip_bad=skip_bad,
+        encoding=encoding,
+        missing_annotations=missing_annotations,
+    )
 
 
 def print_notices(path: Path, notices: Sequence[Notice]) -> None:

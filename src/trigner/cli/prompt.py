@@ -6,13 +6,12 @@ import json as json_module
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Option
 
-from trigner.cli.options import Encoding, From, Json, Missing, SkipBad, Split, Types, read_documents
+from trigner.cli.options import Encoding, From, Json, Missing, SkipBad, Split, Types, reader
 from trigner.cli.output import comma_list, counting, note, print_json, refuse_non_empty, results
 from trigner.cli.prompt_report import check_outputs, print_report, write_results
 from trigner.corpora import Corpus
@@ -141,13 +140,7 @@ def prompt(
     names = [variant.name for variant in variants]
     models = check_outputs(html, compare or (), format, variants=names, may_exist=resume or dry_run)
     server = None if base_url is None else endpoint(base_url, key_variable=key_variable)
-    read = partial(
-        read_documents,
-        format=from_,
-        skip_bad=skip_bad,
-        encoding=encoding,
-        missing_annotations=missing_annotations,
-    )
+    read = reader(from_, skip_bad, encoding, missing_annotations)
     corpus = read(data, split=split)
     entity_types = entity_types_of(
         corpus.documents,
