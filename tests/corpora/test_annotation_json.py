@@ -14,7 +14,7 @@ from trigner.corpora import read, write
 from trigner.corpora.json_shapes import beginning, bounds_of, refuse_annotations
 from trigner.corpora.span_entries import entity_of
 from trigner.errors import InputError
-from trigner.mentions import Entity, Extra
+from trigner.mentions import Document, Entity, Extra
 
 TEXT = "pain in my hands"
 PAIN = Entity("ADR", ((0, 4),), "pain")
@@ -286,3 +286,47 @@ def test_fields_of_any_depth_are_looked_at():
     with pytest.raises(ValueError, match="the field 'a'"):
         refuse_annotations({"a": deep}, "text")
     refuse_annotations({"a": "x", "b": [[[]]]}, "text")
+
+
+@pytest.mark.parametrize("item", [PRODIGY, DOCCANO, DOCCANO_RELATIONS, GLINER])
+def test_what_a_tool_exported_is_written_back(tmp_path, item):
+    corpus = read(file_of(tmp_path, item))
+    report = write(corpus.documents, tmp_path / "b.jsonl", format=corpus.format)
+    again = read(tmp_path / "b.jsonl", format=corpus.format)
+    assert again.documents == corpus.documents
+    assert not any(n for kind, n in report.dropped.items() if kind != "given word boundaries")
+
+
+@pytest.mark.parametrize("format", ["prodigy", "doccano", "gliner"])
+def test_discontinuous_entities_are_counted_and_not_written(tmp_path, format):
+    torn = Entity("ADR", ((0, 4), (11, 16)), "pain hands")
+    touching = Entity("ADR", ((0, 4), (5, 7)), "pain in")
+    document = Document("a", TEXT, (torn, PAIN, touching))
+    report = write([document], tmp_path / "a.json", format=format)
+    assert report.dropped["discontinuous entities"] == 1
+    (found,) = read(tmp_path / "a.json", format=format).documents
+    assert [e.text for e in found.entities] == ["pain", "pain in"]
+
+
+def test_scores_ids_and_fields_in_prodigys_spans(tmp_path):
+    entity = Entity("ADR", ((0, 4),), "pain", 0.5, "T1", {"negated": True, "start": "x"})
+    document = Document("a", TEXT, (entity,), fields={"spans": "y", "answer": "reject", "n": 1})
+    report = write([document], tmp_path / "a.jsonl", format="prodigy")
+    assert (report.dropped["fields of documents"], report.dropped["fields of entities"]) == (2, 1)
+    (found,) = read(tmp_path / "a.jsonl").documents
+    assert found.entities == (Entity("ADR", ((0, 4),), "pain", 0.5, "T1", {"negated": True}),)
+    assert (found.id, found.fields) == ("a", {"n": 1})
+
+
+def test_doccanos_triples_lose_what_is_counted(tmp_path):
+    entity = Entity("ADR", ((0, 4),), "pain", 0.5, "T1", {"negated": True})
+    document = Document("a", TEXT, (entity,), fields={"label": "x", "n": 1})
+    report = write([document], tmp_path / "a.jsonl", format="doccano")
+    lost = ("scores", "entity ids", "fields of entities", "fields of documents")
+    assert [report.dropped[kind] for kind in lost] == [1, 1, 1, 1]
+    assert json.loads((tmp_path / "a.jsonl").read_text()) == {
+        "id": "a",
+        "text": TEXT,
+        "label": [[0, 4, "ADR"]],
+        "n": 1,
+    }

@@ -15,7 +15,16 @@ from trigner.mentions import Document, Entity, Mention
 
 ENTITY = Entity("ADR", ((0, 4), (8, 13)), "pain hands", id="T1")
 DOCUMENT = Document("a", "pain in hands", (ENTITY,))
-NAMES = {"brat": "", "grid": "a.json", "inline": "a.txt", "bigbio": "a.json", "jsonl": "a.jsonl"}
+CONTINUOUS = Document("a", "pain in hands", (Entity("ADR", ((0, 4),), "pain", id="T1"),))
+OF_ONE_PIECE = {"prodigy": "a.jsonl", "doccano": "a.jsonl", "gliner": "a.json"}
+"""Formats that cannot hold a discontinuous entity."""
+NAMES = {
+    "brat": "",
+    "grid": "a.json",
+    "inline": "a.txt",
+    "bigbio": "a.json",
+    "jsonl": "a.jsonl",
+} | OF_ONE_PIECE
 
 
 def test_all_names_are_offered():
@@ -26,7 +35,8 @@ def test_all_names_are_offered():
 
 @pytest.mark.parametrize("format", NAMES)
 def test_what_a_format_writes_is_recognised_as_it(tmp_path, format):
-    write([DOCUMENT], tmp_path / "out" / NAMES[format], format=format)
+    document = CONTINUOUS if format in OF_ONE_PIECE else DOCUMENT
+    write([document], tmp_path / "out" / NAMES[format], format=format)
     for path in (tmp_path / "out" / NAMES[format], tmp_path / "out"):
         corpus = read(path)
         assert corpus.format == format

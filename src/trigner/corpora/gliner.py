@@ -9,15 +9,22 @@ sentence's fields. Source: Zaratiana et al., NAACL 2024; https://github.com/urch
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from trigner.corpora.documents import place, read_files, values
-from trigner.corpora.json_shapes import Object, all_objects, refuse_annotations
-from trigner.corpora.reading import Reading
-from trigner.corpora.words import checked, document_of
+from trigner.corpora.documents import place, read_files, values, write_list
+from trigner.corpora.json_shapes import Object, all_objects, content_of, refuse_annotations
+from trigner.corpora.reading import Reading, WriteReport
+from trigner.corpora.words import (
+    WordSentence,
+    checked,
+    document_of,
+    dropped_with_words,
+    sentences_of,
+)
 from trigner.errors import InputError
 from trigner.mentions import Document, Extra, Mention, shortened
 
@@ -26,6 +33,7 @@ ENDINGS: tuple[str, ...] = (".json", ".jsonl")
 
 _TEXT = "tokenized_text"
 _KEPT = ("relations",)
+_OF_DOCUMENT = {_TEXT, "ner", *_KEPT}
 
 
 def recognises(path: Path) -> bool:
@@ -46,6 +54,40 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
             yield line, document
 
     return read_files(path, ENDINGS, reading, read_file)
+
+
+def write(documents: Iterable[Document], path: Path) -> WriteReport:
+    """One file, a JSON list; documents of raw text are split into sentences first."""
+    dropped: Counter[str] = Counter()
+
+    def items() -> Iterator[str]:
+        for document in documents:
+            sentences, unreachable = sentences_of(document)
+            yield from (_item(sentence, path) for sentence in sentences)
+            dropped.update(dropped_with_words(document, unreachable, keeps=NAME))
+            torn = (m for sentence in sentences for m in sentence.mentions if m.is_discontinuous)
+            dropped["discontinuous entities"] += sum(1 for _ in torn)
+            dropped["fields of documents"] += len(document.fields.keys() & _OF_DOCUMENT)
+            dropped["fields of entities"] += sum(len(e.fields) for e in document.entities)
+
+    write_list(items(), path)
+    return WriteReport(1, dict(dropped))
+
+
+def _item(sentence: WordSentence, path: Path) -> str:
+    kept: dict[str, Any] = {}
+    for extra in sentence.extras:
+        if extra.format == NAME:
+            content = content_of(extra, sentence.id, path)
+            kept |= {key: value for key, value in content.items() if key in _KEPT}
+    spans = [
+        [mention.words[0], mention.words[-1], mention.label]
+        for mention in sentence.mentions
+        if not mention.is_discontinuous
+    ]
+    fields = {key: value for key, value in sentence.fields.items() if key not in _OF_DOCUMENT}
+    item = {_TEXT: list(sentence.words), "ner": spans, "id": sentence.id, **kept, **fields}
+    return json.dumps(item, ensure_ascii=False)
 
 
 def _document(

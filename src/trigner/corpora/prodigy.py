@@ -9,19 +9,29 @@ Source: https://prodi.gy/docs/api-interfaces
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from trigner.corpora.json_shapes import Object, all_objects
-from trigner.corpora.reading import Reading
-from trigner.corpora.span_entries import Parts, listed, read_objects, text_of
-from trigner.mentions import Document
+from trigner.corpora.reading import Reading, WriteReport
+from trigner.corpora.span_entries import (
+    Parts,
+    kept_of,
+    listed,
+    others,
+    read_objects,
+    text_of,
+    write_objects,
+)
+from trigner.corpora.words import fields_lost
+from trigner.mentions import Document, Entity, Fragment
 
 NAME = "prodigy"
 ENDINGS: tuple[str, ...] = (".jsonl", ".json")
 
 KEPT = ("tokens", "relations")
 
+_OF_ENTITY = {"start", "end", "offset", "length"}
 _MARKS = ("_input_hash", "_task_hash")
 
 
@@ -40,6 +50,42 @@ def _fits(objects: Sequence[Object]) -> bool:
 def read(path: Path, reading: Reading) -> Iterator[Document]:
     """The documents of a file, or of all such files below a folder."""
     return read_objects(path, ENDINGS, reading, _parts, NAME)
+
+
+def write(documents: Iterable[Document], path: Path) -> WriteReport:
+    """One file, a line a document; its id is the field `id`, which Prodigy keeps."""
+
+    def value(document: Document, pieces: Sequence[tuple[Entity, Fragment]]) -> Object:
+        spans = [
+            {
+                "start": start,
+                "end": end,
+                "label": entity.label,
+                **{k: v for k, v in (("score", entity.score), ("id", entity.id)) if v is not None},
+                **others(entity.fields, _OF_ENTITY),
+            }
+            for entity, (start, end) in pieces
+        ]
+        return {
+            "text": document.text,
+            "id": document.id,
+            **kept_of(document, NAME, KEPT, path),
+            "spans": spans,
+            **others(document.fields, _taken(document)),
+        }
+
+    def lost(document: Document) -> Mapping[str, int]:
+        extras = sum(extra.format != NAME for extra in document.extras)
+        fields = fields_lost(document, of_document=_taken(document), of_entity=_OF_ENTITY)
+        return {"notes of other formats": extras, **fields}
+
+    return write_objects(documents, path, value, lost)
+
+
+def _taken(document: Document) -> set[str]:
+    """The names of fields that cannot be written: one like a rejection would hide the document."""
+    left_out = document.fields.get("answer") in ("reject", "ignore")
+    return {"spans", *KEPT, *(["answer"] if left_out else [])}
 
 
 def _parts(item: Object) -> Parts | str:

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from trigner.atomic_files import atomic_write
 from trigner.corpora.documents import place, read_files, values
-from trigner.corpora.json_shapes import ENDS, STARTS, Object, bounds_of, refuse_annotations
-from trigner.corpora.reading import Reading
+from trigner.corpora.json_shapes import (
+    ENDS,
+    STARTS,
+    Object,
+    bounds_of,
+    content_of,
+    refuse_annotations,
+)
+from trigner.corpora.reading import Reading, WriteReport
 from trigner.errors import InputError
-from trigner.mentions import Document, Entity, Extra, shortened
+from trigner.mentions import Document, Entity, Extra, Fragment, shortened
 
 LABELS = ("label", "entity_group", "entity_type", "type", "tag", "entity", "labels", "class")
 """Names that tools give to the type of an annotation, the usual ones first."""
@@ -80,6 +89,44 @@ def read_objects(
             yield line, document
 
     return read_files(path, endings, reading, read_file)
+
+
+def write_objects(
+    documents: Iterable[Document],
+    path: Path,
+    value: Callable[[Document, Sequence[tuple[Entity, Fragment]]], Object],
+    lost: Callable[[Document], Mapping[str, int]],
+) -> WriteReport:
+    """A line for each document: its `value`, made of it and its entities that are of one piece.
+
+    `lost` are counts of what its format has no place for, besides entities of several pieces and
+    given words.
+    """
+    dropped: Counter[str] = Counter()
+    with atomic_write(path, keep=True) as put:
+        for document in documents:
+            # What is of blanks alone has nothing to merge: it is where its fragments are.
+            pieces = [(e, document.merged(e.fragments) or e.fragments) for e in document.entities]
+            whole = [(entity, found[0]) for entity, found in pieces if len(found) == 1]
+            put(json.dumps(value(document, whole), ensure_ascii=False) + "\n")
+            dropped["discontinuous entities"] += len(pieces) - len(whole)
+            dropped["given word boundaries"] += document.words is not None
+            dropped.update(lost(document))
+    return WriteReport(1, dict(dropped))
+
+
+def kept_of(document: Document, format: str, names: Collection[str], path: Path) -> dict[str, Any]:
+    """What the notes of a format hold under these names."""
+    found: dict[str, Any] = {}
+    for extra in document.extras:
+        if extra.format == format:
+            found |= {k: v for k, v in content_of(extra, document.id, path).items() if k in names}
+    return found
+
+
+def others(fields: Object, taken: Collection[str]) -> dict[str, Any]:
+    """The fields that have none of these names."""
+    return {name: value for name, value in fields.items() if name not in taken}
 
 
 def text_of(item: Object, *names: str) -> tuple[str, str]:
