@@ -32,7 +32,9 @@ def test_unknown_format(run, gold, tmp_path):
     for format, wrong in (("xml", "unknown format 'xml'"), ("cadec", "cadec is read-only")):
         result = run("convert", gold, tmp_path / "x", "--to", format)
         assert result.code == 2
-        listed = "writable formats: brat, grid, inline, bigbio, jsonl, prodigy, doccano, gliner\n"
+        listed = (
+            "writable formats: brat, grid, inline, bigbio, jsonl, prodigy, doccano, gliner, conll\n"
+        )
         assert result.err == f"error: {wrong}; {listed}"
 
 

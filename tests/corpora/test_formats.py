@@ -16,7 +16,7 @@ from trigner.mentions import Document, Entity, Mention
 ENTITY = Entity("ADR", ((0, 4), (8, 13)), "pain hands", id="T1")
 DOCUMENT = Document("a", "pain in hands", (ENTITY,))
 CONTINUOUS = Document("a", "pain in hands", (Entity("ADR", ((0, 4),), "pain", id="T1"),))
-OF_ONE_PIECE = {"prodigy": "a.jsonl", "doccano": "a.jsonl", "gliner": "a.json"}
+OF_ONE_PIECE = {"prodigy": "a.jsonl", "doccano": "a.jsonl", "gliner": "a.json", "conll": "a.conll"}
 """Formats that cannot hold a discontinuous entity."""
 NAMES = {
     "brat": "",
@@ -55,10 +55,10 @@ def test_what_is_written_twice_is_the_same(tmp_path, format):
 
 def test_unknown_names_list_the_known(tmp_path):
     for call in (
-        lambda: known("conll"),
-        lambda: read(tmp_path, format="conll"),
+        lambda: known("conllx"),
+        lambda: read(tmp_path, format="conllx"),
     ):
-        with pytest.raises(InputError, match="unknown format 'conll'; known formats: brat, grid"):
+        with pytest.raises(InputError, match="unknown format 'conllx'; known formats: brat, grid"):
             call()
 
 
@@ -212,7 +212,7 @@ def test_a_source_is_read_one_document_at_a_time_and_again(tmp_path):
 
 def test_what_can_be_written_where(tmp_path):
     assert writable("jsonl", tmp_path / "a").name == "jsonl"
-    for format in ("conll", "cadec"):
+    for format in ("conllx", "cadec"):
         with pytest.raises(InputError, match="writable formats: brat, grid") as raised:
             writable(format, tmp_path / "a")
         assert "share13" not in raised.value.message

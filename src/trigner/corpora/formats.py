@@ -11,6 +11,7 @@ from trigner.corpora import (
     bigbio,
     brat,
     cadec,
+    conll,
     doccano,
     fda_labels,
     gliner,
@@ -125,6 +126,7 @@ FORMATS: dict[str, Format] = {
         _format(prodigy, "Prodigy's JSON lines"),
         _format(doccano, "Doccano's JSON lines"),
         _format(gliner, "GLiNER's JSON"),
+        _format(conll, "CoNLL columns, BIO, IOB or IOBES"),
         _read_only(spans, "JSON of a text and annotations by start and end"),
         _corpus(cadec, "CADEC"),
         _corpus(share13, "ShARe 2013", is_credentialed=True),
@@ -134,7 +136,18 @@ FORMATS: dict[str, Format] = {
 }
 """One line a format."""
 
-_ORDER = ("inline", "brat", "bigbio", "grid", "gliner", "prodigy", "doccano", "spans", "jsonl")
+_ORDER = (
+    "inline",
+    "brat",
+    "conll",
+    "bigbio",
+    "grid",
+    "gliner",
+    "prodigy",
+    "doccano",
+    "spans",
+    "jsonl",
+)
 """From the most particular to the least: inline text is also a `.txt`."""
 
 _OF_ONE_KIND = (("inline", "brat"), ("prodigy", "doccano", "spans", "jsonl"))
