@@ -154,3 +154,10 @@ def test_recognised_by_its_keys(tmp_path):
     assert recognises(file_of(tmp_path, [item_of()]))
     assert recognises(tmp_path)
     assert not recognises(file_of(tmp_path, [{"sentence": ["passages"]}]))
+
+
+@pytest.mark.parametrize("passages", [[], 3, [passage(["b"], (0, 1))], [passage(["a"], (0, 2))]])
+def test_passages_of_another_text_are_refused(tmp_path, passages):
+    document = Document("d", "a", extras=(Extra("bigbio", json.dumps({"passages": passages})),))
+    with pytest.raises(InputError, match="document 'd' has a note of bigbio with passages of"):
+        write([document], tmp_path / "a.json")

@@ -57,7 +57,8 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
             yield json.dumps(_value(document, path), ensure_ascii=False)
             dropped["scores"] += sum(e.score is not None for e in document.entities)
             names = (name for name, entity in _named(document) if entity.id not in (None, name))
-            dropped["entity ids"] += sum(1 for _ in names)
+            if renamed := sum(1 for _ in names):
+                dropped["entity ids"] += renamed
             dropped["notes of other formats"] += sum(e.format != NAME for e in document.extras)
             dropped["given word boundaries"] += document.words is not None
             dropped.update(fields_lost(document, of_document=_OF_DOCUMENT, of_entity=_OF_ENTITY))
@@ -187,6 +188,8 @@ def _value(document: Document, path: Path) -> dict[str, Any]:
     for extra in document.extras:
         if extra.format == NAME:
             kept |= content_of(extra, document.id, path)
+    if "passages" in kept:
+        _check_passages(kept["passages"], document, path)
     rest = kept.pop("rest of entities", {})
     if not isinstance(rest, dict) or not all(isinstance(own, dict) for own in rest.values()):
         message = (
@@ -215,3 +218,16 @@ def _value(document: Document, path: Path) -> dict[str, Any]:
         **{k: v for k, v in kept.items() if k not in {"document_id", "entities"}},
         "entities": entities,
     }
+
+
+def _check_passages(passages: Any, document: Document, path: Path) -> None:
+    """Raises InputError for passages of a note that are not the document's text."""
+    try:
+        if isinstance(passages, list) and _text(passages) == document.text:
+            return
+    except ValueError:
+        pass
+    message = (
+        f"document {shortened(document.id)} has a note of {NAME} with passages of another text"
+    )
+    raise InputError(message, path=path)
