@@ -5,6 +5,9 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
+LONGEST = 2000
+"""Characters of a message: input is quoted in messages, and may be of any length."""
+
 
 class TrignerError(Exception):
     """Something failed while working on good input (exit code 1)."""
@@ -19,6 +22,8 @@ class InputError(TrignerError):
     def __init__(
         self, message: str, *, path: str | Path | None = None, line: int | None = None
     ) -> None:
+        if len(message) > LONGEST:
+            message = f"{message[:LONGEST]} ... ({len(message):,} characters)"
         self.message = message
         self.path = None if path is None else Path(path)
         self.line = line

@@ -34,6 +34,22 @@ def test_json_lines_hold_offsets_into_the_file(run, model, gold):
             assert 0 <= entity["score"] <= 1
 
 
+def test_own_fields_of_documents_are_kept_and_annotations_that_go_are_told(run, model, tmp_path):
+    entity = {"label": "ADR", "fragments": [[0, 2]], "text": "my", "negated": True}
+    item = {"id": "d", "text": "my arm hurt", "entities": [entity], "patient": {"age": 7}}
+    (tmp_path / "a.jsonl").write_text(json.dumps(item))
+    result = run("extract", tmp_path / "a.jsonl", "--model", model, "--format", "jsonl")
+    assert result.code == 0, result.err
+    assert json.loads(result.out)["patient"] == {"age": 7}
+    assert "a.jsonl: 1 entities and 0 notes of the input are not in the output" in result.err
+
+
+def test_standard_input_in_a_format_that_is_not_read_from_it_is_refused(run, model):
+    result = run("extract", "-", "--from", "prodigy", "--model", model)
+    assert result.code == 2
+    assert "standard input: is read as one text, with --lines or with --from jsonl" in result.err
+
+
 def test_standard_input(run, model, monkeypatch):
     class Bytes:
         buffer = io.BytesIO(b"my arm hurt")

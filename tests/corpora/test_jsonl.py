@@ -22,7 +22,7 @@ def file_of(root, *values, name="a.jsonl"):
     return path
 
 
-@given(documents(scored=True, extras=True))
+@given(documents(scored=True, extras=True, fields=True))
 def test_nothing_is_lost_in_a_round_trip(tmp_path_factory, made):
     path = tmp_path_factory.getbasetemp() / "a.jsonl"
     assert write(made, path).dropped == {}
@@ -116,6 +116,17 @@ def test_wrong_shapes_name_file_and_line(tmp_path, value, message):
     with pytest.raises(InputError, match=re.escape(message)) as raised:
         list(read(path, Reading()))
     assert (raised.value.path, raised.value.line) == (path, 2)
+
+
+def test_own_fields_are_kept(tmp_path):
+    entity = {**GOOD, "negated": True, "code": None}
+    item = {"id": "d", "text": "pain in hands", "entities": [entity], "patient": {"age": 7}}
+    (document,) = read(file_of(tmp_path, item), Reading())
+    assert document.fields == {"patient": {"age": 7}}
+    assert document.entities[0].fields == {"negated": True, "code": None}
+    again = json.loads(as_json_line(document))
+    assert again["patient"] == {"age": 7}
+    assert (again["entities"][0]["negated"], again["entities"][0]["code"]) == (True, None)
 
 
 def test_an_empty_file_is_told(tmp_path):

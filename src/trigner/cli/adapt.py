@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import Progress as Bar
 
-from trigner.cli.options import Device, From, SkipBad, read_documents
+from trigner.cli.options import Device, Encoding, From, SkipBad, read_documents
 from trigner.cli.output import errors, note, results
 from trigner.errors import InputError, require_extra
 
@@ -41,6 +42,7 @@ def adapt(
     ] = False,
     from_: From = None,
     skip_bad: SkipBad = False,
+    encoding: Encoding = "utf-8",
 ) -> None:
     """Adapt an encoder to your domain by masked language modelling.
 
@@ -59,10 +61,11 @@ def adapt(
         mask_probability=mask_probability,
         seed=seed,
     )
-    texts = [d.text for d in read_documents(text, format=from_, skip_bad=skip_bad).documents]
+    read = partial(read_documents, format=from_, skip_bad=skip_bad, encoding=encoding)
+    texts = [d.text for d in read(text).documents]
     dev_texts = None
     if dev is not None:
-        dev_texts = [d.text for d in read_documents(dev, format=from_, skip_bad=skip_bad).documents]
+        dev_texts = [d.text for d in read(dev).documents]
     with Bar(console=errors(), disable=not errors().is_terminal) as bar:
         adapted = run(
             texts,

@@ -21,7 +21,7 @@ from trigner.cli.export import export
 from trigner.cli.extract import extract
 from trigner.cli.find_threshold import find_threshold
 from trigner.cli.info import info
-from trigner.cli.output import errors
+from trigner.cli.output import errors, visible
 from trigner.cli.prompt import prompt
 from trigner.cli.score import score
 from trigner.cli.serve import serve
@@ -84,5 +84,7 @@ def main() -> None:
         sys.exit(1)
     except (TrignerError, OSError) as error:
         # OSError: a folder that cannot be searched, a disk that is full, wherever it was met.
-        errors().print(f"error: {error}", markup=False, highlight=False, soft_wrap=True)
+        errors().print(
+            f"error: {visible(str(error))}", markup=False, highlight=False, soft_wrap=True
+        )
         sys.exit(2 if isinstance(error, InputError) else 1)

@@ -10,7 +10,16 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from trigner.cli.options import From, Json, SkipBad, Split, Types, print_left_out, read_documents
+from trigner.cli.options import (
+    Encoding,
+    From,
+    Json,
+    SkipBad,
+    Split,
+    Types,
+    print_left_out,
+    read_documents,
+)
 from trigner.cli.output import comma_list, print_json, progress, results
 from trigner.evaluation import Ceiling, Lost, ceilings
 from trigner.evaluation.ceiling import FORMAT
@@ -40,6 +49,7 @@ def ceiling(
     from_: From = None,
     split: Split = None,
     skip_bad: SkipBad = False,
+    encoding: Encoding = "utf-8",
 ) -> None:
     """Measure what each system could reach at best on these annotations.
 
@@ -56,7 +66,12 @@ def ceiling(
     else:
         chosen = [spec for spec in systems().values() if spec.round_trip is not None]
     corpus = read_documents(
-        data, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
+        data,
+        format=from_,
+        skip_bad=skip_bad,
+        split=split,
+        encoding=encoding,
+        types=comma_list(types),
     )
     documents = corpus.documents
     labels = sorted({entity.label for document in documents for entity in document.entities})

@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import From, Overwrite, SkipBad, Split, Types, read_documents
+from trigner.cli.options import Encoding, From, Overwrite, SkipBad, Split, Types, read_documents
 from trigner.cli.output import (
     comma_list,
     errors,
     files_to_replace,
     note,
     refuse_non_empty,
+    visible,
     write_documents,
 )
 from trigner.corpora import FORMATS, writable
@@ -35,6 +36,7 @@ def convert(
     types: Types = None,
     skip_bad: SkipBad = False,
     overwrite: Overwrite = False,
+    encoding: Encoding = "utf-8",
 ) -> None:
     """Turn annotated documents from one format into another.
 
@@ -48,12 +50,17 @@ def convert(
     if format.writes_folder and overwrite:
         old = files_to_replace(target, format.endings)
     documents = read_documents(
-        source, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
+        source,
+        format=from_,
+        skip_bad=skip_bad,
+        split=split,
+        encoding=encoding,
+        types=comma_list(types),
     ).documents
     report = write_documents(documents, target, format=format, overwrite=overwrite, old=old)
     note(report.notices())
     errors().print(
-        f"{len(documents)} documents in {report.files} files: {target}",
+        f"{len(documents)} documents in {report.files} files: {visible(str(target))}",
         markup=False,
         highlight=False,
     )

@@ -11,8 +11,10 @@ from trigner.cli.comparing import Errors, Html, check_page, print_scores
 from trigner.cli.options import (
     BatchSize,
     Device,
+    Encoding,
     From,
     Json,
+    Missing,
     ModelFolder,
     Overwrite,
     SkipBad,
@@ -44,6 +46,8 @@ def evaluate(
     from_: From = None,
     split: Split = None,
     skip_bad: SkipBad = False,
+    encoding: Encoding = "utf-8",
+    missing_annotations: Missing = "error",
     skip_first: Annotated[
         int,
         typer.Option(
@@ -63,7 +67,15 @@ def evaluate(
     """
     check_page(html, overwrite=overwrite)
     wanted = comma_list(types)
-    corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split, types=wanted)
+    corpus = read_documents(
+        data,
+        format=from_,
+        skip_bad=skip_bad,
+        split=split,
+        encoding=encoding,
+        missing_annotations=missing_annotations,
+        types=wanted,
+    )
     documents = list(without_first(corpus.documents, skip_first))
     if skip_first:
         note([f"the first {skip_first} sentences count nowhere"])

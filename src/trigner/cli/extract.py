@@ -15,6 +15,7 @@ from trigner.cli.inputs import Inputs, inputs
 from trigner.cli.options import (
     BatchSize,
     Device,
+    Encoding,
     From,
     ModelOrBundled,
     Overwrite,
@@ -24,7 +25,7 @@ from trigner.cli.options import (
 )
 from trigner.cli.output import counting, note, refuse_non_empty, results
 from trigner.cli.partial import Journal, Output, begun, fingerprint
-from trigner.corpora import FORMATS, LineWriter, writable, write
+from trigner.corpora import FORMATS, LineWriter, Reading, writable, write
 from trigner.errors import InputError
 from trigner.mentions import Document
 from trigner.model_folder import BUNDLED
@@ -73,6 +74,7 @@ def extract(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with an interrupted extraction to --out.")
     ] = False,
+    encoding: Encoding = "utf-8",
 ) -> None:
     """Find entities in a text, in files or in standard input.
 
@@ -104,7 +106,8 @@ def extract(
 
     output = _output(out, format, resume=resume, overwrite=overwrite)
     check = iter if output is None else _check(output)
-    documents = inputs(arguments, format=from_, skip_bad=skip_bad, lines=lines, check=check)
+    reading = Reading(skip_bad=skip_bad, encoding=encoding)
+    documents = inputs(arguments, format=from_, reading=reading, lines=lines, check=check)
     statistics = RunStatistics()
 
     def portions(given: Iterable[Document]) -> Iterator[Portion]:
@@ -117,7 +120,8 @@ def extract(
         made_with = {
             **{"--model": fingerprint(model), "--threshold": threshold, "--format": format},
             **{"--device": device, "--batch-size": batch_size, "--from": from_},
-            **{"--lines": lines, "--skip-bad": skip_bad, "input": documents.fingerprint},
+            **{"--lines": lines, "--skip-bad": skip_bad, "--encoding": encoding},
+            "input": documents.fingerprint,
         }
         with begun(output, made_with, resume=resume, overwrite=overwrite) as journal:
             dropped = _to_file(journal, portions, documents)

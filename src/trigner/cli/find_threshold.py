@@ -13,8 +13,10 @@ from rich.text import Text
 from trigner.cli.options import (
     BatchSize,
     Device,
+    Encoding,
     From,
     Json,
+    Missing,
     ModelFolder,
     Overwrite,
     SkipBad,
@@ -61,6 +63,8 @@ def find_threshold(
     from_: From = None,
     split: Split = None,
     skip_bad: SkipBad = False,
+    encoding: Encoding = "utf-8",
+    missing_annotations: Missing = "error",
 ) -> None:
     """Find the score from which entities are worth keeping, for each type and for all together.
 
@@ -73,7 +77,15 @@ def find_threshold(
     if plot is not None:
         refuse_non_empty(plot, overwrite=overwrite)
     wanted = comma_list(types)
-    corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split, types=wanted)
+    corpus = read_documents(
+        data,
+        format=from_,
+        skip_bad=skip_bad,
+        split=split,
+        encoding=encoding,
+        missing_annotations=missing_annotations,
+        types=wanted,
+    )
     extract = load_extractor(model, device=device, batch_size=batch_size)
     documents = corpus.documents
     run = extract.documents(documents)

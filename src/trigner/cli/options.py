@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from trigner.cli.output import comma_list, note, results
-from trigner.corpora import FORMATS, Corpus, Notice, read, with_types
+from trigner.corpora import (
+    FORMATS,
+    Corpus,
+    MissingAnnotations,
+    Notice,
+    checked_encoding,
+    read,
+    with_types,
+)
 from trigner.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,7 +37,28 @@ SkipBad = Annotated[
     bool,
     typer.Option(
         "--skip-bad",
-        help="Skip and list invalid annotations instead of stopping.",
+        help="Skip and list invalid annotations, and files that are not in --encoding, instead of"
+        " stopping.",
+    ),
+]
+Encoding = Annotated[
+    str,
+    typer.Option(
+        "--encoding",
+        metavar="NAME | auto",
+        callback=checked_encoding,
+        help="Encoding of the input's files: utf-8, cp1252, utf-16 ...; auto guesses that of each"
+        " file that is not UTF-8, and says what it took.",
+    ),
+]
+
+
+Missing = Annotated[
+    MissingAnnotations,
+    typer.Option(
+        "--missing-annotations",
+        help="A text whose .ann is missing while others have one: an error, or a document in which"
+        " nothing is to be found (empty).",
     ),
 ]
 Overwrite = Annotated[
@@ -106,21 +136,46 @@ def read_documents(
     skip_bad: bool = False,
     split: str | None = None,
     types: Sequence[str] | None = None,
+    encoding: str = "utf-8",
+    missing_annotations: MissingAnnotations = "empty",
 ) -> Corpus:
     """A corpus; what its reader noted goes to standard error, every skipped annotation too."""
-    corpus = read(path, format=format, skip_bad=skip_bad, split=split)
+    corpus = read(
+        path,
+        format=format,
+        skip_bad=skip_bad,
+        split=split,
+        encoding=encoding,
+        missing_annotations=missing_annotations,
+    )
     print_notices(path, corpus.notices)
     if not corpus.documents:
         raise InputError("contains no documents", path=path)
     return replace(corpus, documents=with_types(corpus.documents, types))
 
 
+def reader(
+    format: str | None, skip_bad: bool, encoding: str, missing_annotations: MissingAnnotations
+) -> Callable[..., Corpus]:
+    """`read_documents` with the options of a command that reads several corpora alike."""
+    return partial(
+        read_documents,
+        format=format,
+        skip_bad=skip_bad,
+        encoding=encoding,
+        missing_annotations=missing_annotations,
+    )
+
+
 def print_notices(path: Path, notices: Sequence[Notice]) -> None:
     """Print what a reader noted on standard error, every skipped annotation among it."""
-    note(notice for notice in notices if not notice.left_out)
+    note(n for n in notices if not n.left_out and not n.file_left_out)
     if left_out := [notice for notice in notices if notice.left_out]:
         note(left_out, at_most=None)
         note([f"{path}: {len(left_out)} invalid annotations skipped, listed above"])
+    if files := [notice for notice in notices if notice.file_left_out]:
+        note(files, at_most=None)
+        note([f"{path}: {len(files)} files or lines left out, listed above"])
 
 
 def print_left_out(corpus: Corpus) -> None:

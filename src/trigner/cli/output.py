@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,8 @@ from trigner.mentions import Document
 
 T = TypeVar("T")
 
+_CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+
 SHOWN_NOTICES = 20
 SECONDS_BETWEEN_LINES = 10.0
 
@@ -41,11 +44,16 @@ def results() -> Console:
     return console if console.is_terminal else Console(width=max(100, console.width))
 
 
+def visible(text: str) -> str:
+    """A text for the terminal, which must not obey what stands in a file's name or in input."""
+    return _CONTROLS.sub("\ufffd", text)
+
+
 def note(notices: Iterable[object], *, at_most: int | None = SHOWN_NOTICES) -> None:
     """Notices, one a line, the first ones of many (None: all), all of them counted."""
     listed = [str(notice) for notice in notices]
     for notice in listed[:at_most]:
-        errors().print(f"note: {notice}", markup=False, highlight=False, soft_wrap=True)
+        errors().print(f"note: {visible(notice)}", markup=False, highlight=False, soft_wrap=True)
     if at_most is not None and len(listed) > at_most:
         errors().print(f"note: and {len(listed) - at_most} more like these")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from trigner.cli.options import From, Json, SkipBad, Split, Types, read_documents
+from trigner.cli.options import Encoding, From, Json, Missing, SkipBad, Split, Types, reader
 from trigner.cli.output import comma_list, counting, note, print_json, refuse_non_empty, results
 from trigner.cli.prompt_report import check_outputs, print_report, write_results
 from trigner.corpora import Corpus
@@ -120,6 +120,8 @@ def prompt(
     from_: From = None,
     split: Split = None,
     skip_bad: SkipBad = False,
+    encoding: Encoding = "utf-8",
+    missing_annotations: Missing = "error",
     has_permission: Annotated[bool, Option("--i-have-permission", help=_PERMISSION)] = False,
 ) -> None:
     """Prompt a large language model for entities, and score it like any other system.
@@ -143,7 +145,8 @@ def prompt(
             html, compare or (), format, variants=names, may_exist=resume or dry_run
         )
         server = None if base_url is None else endpoint(base_url, key_variable=key_variable)
-        corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split)
+        read = reader(from_, skip_bad, encoding, missing_annotations)
+        corpus = read(data, split=split)
         entity_types = entity_types_of(
             corpus.documents,
             format=corpus.format,
@@ -152,7 +155,7 @@ def prompt(
         )
         training = None
         if any(variant.shots for variant in variants):
-            training = _training(train, data, split, from_, skip_bad)
+            training = _training(read, train, data, split)
             _check_disjoint(corpus, training)
         task = prepare_task(
             corpus, entity_types, train=training, stratified=stratified, size=size, seed=seed
@@ -237,14 +240,14 @@ def _parameters(given: Sequence[str] | None) -> dict[str, Any]:
 
 
 def _training(
-    train: Path | None, data: Path, split: str | None, format: str | None, skip_bad: bool
+    read: Callable[..., Corpus], train: Path | None, data: Path, split: str | None
 ) -> Corpus:
     """The documents of `--train`; for a corpus that is read by parts, by default its part train."""
     if train is not None:
-        return read_documents(train, format=format, skip_bad=skip_bad)
+        return read(train)
     if split is None or split == "train":
         raise InputError("--shots needs training documents to take examples from: add --train")
-    return read_documents(data, format=format, skip_bad=skip_bad, split="train")
+    return read(data, split="train")
 
 
 def _check_disjoint(data: Corpus, train: Corpus) -> None:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from trigner.cli.comparing import Errors, Html, check_page, print_scores
-from trigner.cli.options import Json, Overwrite, SkipBad, Types, read_documents
+from trigner.cli.options import (
+    Encoding,
+    Json,
+    Missing,
+    Overwrite,
+    SkipBad,
+    Types,
+    read_documents,
+)
 from trigner.cli.output import comma_list, note
 from trigner.evaluation import score as score_documents
 from trigner.evaluation import sign
@@ -29,6 +38,8 @@ def score(
         str | None, typer.Option("--pred-from", metavar="FORMAT", help="Format of --pred.")
     ] = None,
     skip_bad: SkipBad = False,
+    encoding: Encoding = "utf-8",
+    missing_annotations: Missing = "error",
 ) -> None:
     """Score predicted documents against gold documents, each in any format.
 
@@ -37,8 +48,14 @@ def score(
     a model is what this prints for the output of `extract`.
     """
     check_page(html, overwrite=overwrite)
-    expected = read_documents(gold, format=gold_from, skip_bad=skip_bad, types=comma_list(types))
-    found = read_documents(pred, format=pred_from, skip_bad=skip_bad, types=comma_list(types))
+    read = partial(
+        read_documents,
+        skip_bad=skip_bad,
+        types=comma_list(types),
+        encoding=encoding,
+        missing_annotations=missing_annotations,
+    )
+    expected, found = read(gold, format=gold_from), read(pred, format=pred_from)
     scores = score_documents(
         expected.documents,
         found.documents,

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from trigner.cli.options import (
+    Encoding,
     From,
     Json,
     Overwrite,
@@ -33,6 +34,7 @@ def stats(
     from_: From = None,
     split: Split = None,
     skip_bad: SkipBad = False,
+    encoding: Encoding = "utf-8",
 ) -> None:
     """Describe annotated documents: how many entities, how many discontinuous, how wide their gaps.
 
@@ -42,7 +44,12 @@ def stats(
     if plot is not None:
         refuse_non_empty(plot, overwrite=overwrite)
     corpus = read_documents(
-        path, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
+        path,
+        format=from_,
+        skip_bad=skip_bad,
+        split=split,
+        encoding=encoding,
+        types=comma_list(types),
     )
     statistics = describe(corpus.documents)
     if json:

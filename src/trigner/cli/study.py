@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Concatenate, ParamSpec
 import typer
 from rich.table import Table
 
-from trigner.cli.options import Device, From, Json, ReportTo, SkipBad
+from trigner.cli.options import Device, Encoding, From, Json, Missing, ReportTo, SkipBad
 from trigner.cli.output import comma_list, errors, print_json, results
 from trigner.errors import InputError, require_extra
 
@@ -90,6 +90,8 @@ class Common:
     ] = None
     from_: From = None
     skip_bad: SkipBad = False
+    encoding: Encoding = "utf-8"
+    missing_annotations: Missing = "error"
 
     def context(self) -> StudyContext:
         """The study with these options."""
@@ -110,6 +112,8 @@ class Common:
             ),
             format=self.from_,
             skip_bad=self.skip_bad,
+            encoding=self.encoding,
+            missing_annotations=self.missing_annotations,
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +12,9 @@ import typer
 
 from trigner.cli.options import (
     Device,
+    Encoding,
     From,
+    Missing,
     ReportTo,
     SkipBad,
     Types,
@@ -20,7 +22,7 @@ from trigner.cli.options import (
     read_documents,
 )
 from trigner.cli.output import comma_list, errors, note, refuse_non_empty, results
-from trigner.corpora import NoPartError
+from trigner.corpora import Corpus, NoPartError
 from trigner.errors import InputError, require_extra
 from trigner.evaluation import table, unknown_labels
 from trigner.mentions import Document
@@ -98,6 +100,8 @@ def train(
     report_to: ReportTo = None,
     from_: From = None,
     skip_bad: SkipBad = False,
+    encoding: Encoding = "utf-8",
+    missing_annotations: Missing = "error",
 ) -> None:
     """Train a model on annotated documents.
 
@@ -122,9 +126,15 @@ def train(
     )
     if not resume:
         refuse_non_empty(out)
-    documents, held_out = _documents(
-        train, dev, settings.seed, comma_list(types), format=from_, skip_bad=skip_bad
+    read = partial(
+        read_documents,
+        format=from_,
+        skip_bad=skip_bad,
+        types=comma_list(types),
+        encoding=encoding,
+        missing_annotations=missing_annotations,
     )
+    documents, held_out = _documents(read, train, dev, settings.seed, comma_list(types))
     try:
         trained = run(
             settings,
@@ -157,16 +167,13 @@ def train(
 
 
 def _documents(
+    read: Callable[..., Corpus],
     train: Path,
     dev: Path | None,
     seed: int,
     types: Sequence[str] | None,
-    *,
-    format: str | None,
-    skip_bad: bool,
 ) -> tuple[Sequence[Document], Sequence[Document]]:
     """Training and dev documents. One path for both is a corpus that comes with its parts."""
-    read = partial(read_documents, format=format, skip_bad=skip_bad, types=types)
     if dev is None:
         documents, held_out = _hold_out(read(train).documents, seed)
     elif dev.resolve() != train.resolve():

@@ -3,7 +3,9 @@
     {"id": "post-1", "text": "...", "entities": [{"label": "ADR", "fragments": [[0, 4], [18, 26]],
      "text": "Pain my hands", "score": 0.93, "id": "T1"}], "words": [[0, 4], ...]}
 
-`score`, `id`, `words` (ranges of given words) and `extras` are there when they have a value.
+`score`, `id`, `words` (ranges of given words) and `extras` are there when they have a value. What
+else a line or an entity has are its own fields, and is written back; a field that looks like
+annotations is refused, as nobody would read them.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from trigner.corpora.documents import (
     values,
     values_of_lines,
 )
+from trigner.corpora.json_shapes import refuse_annotations
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity
@@ -46,7 +49,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
     """The documents of a file, or of all `.jsonl` below a folder."""
 
     def read_file(file: Path, name: str, reading: Reading) -> Iterator[tuple[int, Document]]:
-        return _documents(values(file), name, reading, file)
+        return _documents(values(file, reading), name, reading, file)
 
     return read_files(path, ENDINGS, reading, read_file)
 
@@ -59,7 +62,7 @@ def read_lines(
     `path` is what errors call where they come from. Raises InputError as `read` does, but does not
     look for ids that occur twice.
     """
-    for _, document in _documents(values_of_lines(lines, path), name, reading, path):
+    for _, document in _documents(values_of_lines(lines, path, reading), name, reading, path):
         yield document
 
 
@@ -75,6 +78,7 @@ def _documents(
         named = {"id": f"{name}-{number}", **item} if isinstance(item, dict) else item
         try:
             document = Document.from_dict(named, skip=skip)
+            refuse_annotations(document.fields, document.text)
         except ValueError as error:
             raise InputError(f"{where}{error}", path=path, line=line) from error
         yield line, document

@@ -12,6 +12,8 @@ from xml.sax.saxutils import escape, quoteattr
 from trigner.corpora.reading import Reading
 from trigner.errors import InputError
 
+_DEPTH = 100
+
 
 @dataclass(slots=True)
 class Element:
@@ -62,6 +64,12 @@ def parse(path: Path, reading: Reading) -> Element:
     open_elements = [root]
 
     def start(tag: str, attributes: dict[str, str]) -> None:
+        if len(open_elements) > _DEPTH:
+            raise InputError(
+                f"has elements nested more than {_DEPTH} deep, which no corpus has",
+                path=path,
+                line=parser.CurrentLineNumber,
+            )
         element = Element(tag, attributes, parser.CurrentLineNumber)
         open_elements[-1].children.append(element)
         open_elements.append(element)
