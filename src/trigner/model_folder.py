@@ -41,7 +41,7 @@ BUNDLED = Path(__file__).with_name("bundled")
 
 class _Part(BaseModel):
     # What other versions add travels along.
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
 
 class Runtime(_Part):

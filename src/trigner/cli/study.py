@@ -23,6 +23,7 @@ P = ParamSpec("P")
 
 study = typer.Typer(
     name="study",
+    add_completion=False,
     help="Compare systems: declared grids of runs, several seeds, significance tests, one report.",
     no_args_is_help=True,
     epilog="Studies that come with trigner: overall, control, best, beyond, systems, selection,"
