@@ -71,3 +71,16 @@ def test_a_reader_that_goes_away(model):
     command = f"{sys.executable} -m trigner info {model} | head -c 1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
+
+
+def test_paragraphs_of_help_are_not_broken_within(run, monkeypatch):
+    shown = run("train", "--help").out
+    assert (
+        "Settings come from the defaults, then --preset, --config, --set and the named options"
+        in " ".join(shown.split())
+    )
+    lines = shown.splitlines()
+    begin = next(n for n, line in enumerate(lines) if line.startswith(" The folder of a finished"))
+    assert "Settings" in lines[begin]
+    examples = run("extract", "--help").out
+    assert '\n   trigner extract "Patients' in examples

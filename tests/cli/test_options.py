@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from hub_stub import hub  # noqa: F401
-from trigner.cli.options import read_documents, thresholds
+from trigner.cli.options import FileOptions, ReadOptions, thresholds
 from trigner.errors import InputError
 
 
 def test_types_filter_entities_not_documents(gold):
-    documents = read_documents(gold, types=["Drug"]).documents
+    documents = ReadOptions(types="Drug").read(gold).documents
     assert len(documents) == 3
     assert [e.text for d in documents for e in d.entities] == ["tablet"]
 
@@ -16,21 +16,21 @@ def test_types_filter_entities_not_documents(gold):
 def test_no_document_is_an_error(tmp_path):
     (tmp_path / "empty.jsonl").write_text("")
     with pytest.raises(InputError):
-        read_documents(tmp_path / "empty.jsonl")
+        FileOptions().read(tmp_path / "empty.jsonl")
 
 
 def test_skipped_annotations_are_told(gold, capsys):
     (gold / "one.ann").write_text("T1\tADR 3 900\tnothing\n")
     with pytest.raises(InputError, match=r"one\.ann:1"):
-        read_documents(gold)
-    assert len(read_documents(gold, skip_bad=True).documents) == 3
+        FileOptions().read(gold)
+    assert len(FileOptions(skip_bad=True).read(gold).documents) == 3
     assert "one.ann:1" in capsys.readouterr().err
 
 
 def test_every_annotation_left_out_is_listed_and_counted(gold, capsys):
     lines = [f"T{n}\tADR 3 {900 + n}\tnothing\n" for n in range(1, 51)]
     (gold / "one.ann").write_text("".join(lines))
-    assert read_documents(gold, skip_bad=True).left_out == 50
+    assert FileOptions(skip_bad=True).read(gold).left_out == 50
     told = capsys.readouterr().err
     assert all(f"one.ann:{n}:" in told for n in range(1, 51))
     assert "50 invalid annotations skipped" in told

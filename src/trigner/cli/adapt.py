@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import Progress as Bar
 
-from trigner.cli.options import Device, From, SkipBad, read_documents
+from trigner.cli.options import Device, FileOptions
 from trigner.cli.output import errors, note, results
 from trigner.errors import InputError, require_extra
 
@@ -39,8 +39,8 @@ def adapt(
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume an interrupted adaptation in --out.")
     ] = False,
-    from_: From = None,
-    skip_bad: SkipBad = False,
+    *,
+    reading: FileOptions,
 ) -> None:
     """Adapt an encoder to your domain by masked language modelling.
 
@@ -59,10 +59,8 @@ def adapt(
         mask_probability=mask_probability,
         seed=seed,
     )
-    texts = [d.text for d in read_documents(text, format=from_, skip_bad=skip_bad).documents]
-    dev_texts = None
-    if dev is not None:
-        dev_texts = [d.text for d in read_documents(dev, format=from_, skip_bad=skip_bad).documents]
+    texts = [document.text for document in reading.read(text).documents]
+    dev_texts = None if dev is None else [document.text for document in reading.read(dev).documents]
     with Bar(console=errors(), disable=not errors().is_terminal) as bar:
         adapted = run(
             texts,

@@ -41,12 +41,14 @@ COMMANDS = {
 
 def load_command(name: str) -> Any:
     """The command of this name from `trigner.cli.NAME`, as Typer makes it."""
+    from trigner.cli.options import with_single_options  # reads corpora: not for --help
+
     attribute = name.replace("-", "_")
     found = getattr(import_module(f"trigner.cli.{attribute}"), attribute)
     if isinstance(found, typer.Typer):
         return get_command(found)
     alone = typer.Typer(add_completion=False)
-    alone.command(name)(found)
+    alone.command(name)(with_single_options(found))
     return get_command(alone)
 
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import From, SkipBad, Split, Types, read_documents
-from trigner.cli.output import comma_list, errors, note, refuse_non_empty
+from trigner.cli.options import CorpusOptions
+from trigner.cli.output import errors, note, refuse_non_empty
 from trigner.corpora import FORMATS, writable, write
 
 
@@ -23,10 +23,8 @@ def convert(
             help=", ".join(name for name, known in FORMATS.items() if known.write) + ".",
         ),
     ],
-    from_: From = None,
-    split: Split = None,
-    types: Types = None,
-    skip_bad: SkipBad = False,
+    *,
+    reading: CorpusOptions,
 ) -> None:
     """Turn annotated documents from one format into another.
 
@@ -36,9 +34,7 @@ def convert(
     """
     refuse_non_empty(target)
     writable(to, target)  # before the work
-    documents = read_documents(
-        source, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
-    ).documents
+    documents = reading.read(source).documents
     report = write(documents, target, format=to)
     note(report.notices())
     errors().print(

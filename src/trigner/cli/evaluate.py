@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from trigner.cli.comparing import Errors, Html, check_page, print_scores
-from trigner.cli.options import (
-    BatchSize,
-    Device,
-    From,
-    Json,
-    ModelFolder,
-    SkipBad,
-    Split,
-    Threshold,
-    Types,
-    load_extractor,
-    read_documents,
-)
+from trigner.cli.comparing import ScoreOptions, check_page
+from trigner.cli.options import CorpusOptions, Data, ModelFolder, RunOptions, Threshold
 from trigner.cli.output import comma_list, note, progress
 from trigner.corpora import with_types
 from trigner.errors import InputError
@@ -31,17 +18,8 @@ from trigner.systems import system_spec
 
 def evaluate(
     model: ModelFolder,
-    data: Annotated[Path, typer.Option("--data", help="Annotated documents.")],
-    json: Json = False,
-    errors: Errors = False,
-    html: Html = None,
+    data: Data,
     threshold: Threshold = "0",
-    types: Types = None,
-    device: Device = "auto",
-    batch_size: BatchSize = 32,
-    from_: From = None,
-    split: Split = None,
-    skip_bad: SkipBad = False,
     skip_first: Annotated[
         int,
         typer.Option(
@@ -52,6 +30,10 @@ def evaluate(
             " released code, which leaves out its first batch (16).",
         ),
     ] = 0,
+    *,
+    showing: ScoreOptions,
+    reading: CorpusOptions,
+    running: RunOptions,
 ) -> None:
     """Score a model against annotated documents.
 
@@ -59,13 +41,13 @@ def evaluate(
     annotated counts, also what no model could find because of how sentences and words are split;
     how much that is, is reported.
     """
-    check_page(html)
-    wanted = comma_list(types)
-    corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split, types=wanted)
+    check_page(showing.html)
+    wanted = comma_list(reading.types)
+    corpus = reading.read(data)
     documents = list(without_first(corpus.documents, skip_first))
     if skip_first:
         note([f"the first {skip_first} sentences count nowhere"])
-    extract = load_extractor(model, device=device, batch_size=batch_size, threshold=threshold)
+    extract = running.load(model, threshold)
     known = {*extract.labels, *(e.label for d in documents for e in d.entities)}
     if absent := [label for label in wanted or () if label not in known]:
         raise InputError(f"neither the model nor the data has the type {', '.join(absent)}")
@@ -96,4 +78,4 @@ def evaluate(
         left_out=corpus.left_out,
         bounded=run.statistics.bounded,
     )
-    print_scores(scores, documents, found, json=json, errors=errors, page=html)
+    showing.show(scores, documents, found)

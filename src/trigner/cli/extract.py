@@ -12,15 +12,7 @@ from rich.text import Text
 
 from trigner.atomic_files import atomic_write, partial_of
 from trigner.cli.inputs import Inputs, inputs
-from trigner.cli.options import (
-    BatchSize,
-    Device,
-    From,
-    ModelOrBundled,
-    SkipBad,
-    Threshold,
-    load_extractor,
-)
+from trigner.cli.options import From, ModelOrBundled, RunOptions, SkipBad, Threshold
 from trigner.cli.output import note, progress, refuse_non_empty, results
 from trigner.corpora import FORMATS, as_json_line, writable, write
 from trigner.errors import InputError
@@ -57,13 +49,13 @@ def extract(
         typer.Option("--out", help="New folder (brat) or file; standard output if not given."),
     ] = None,
     threshold: Threshold = "0",
-    device: Device = "auto",
-    batch_size: BatchSize = 32,
     from_: From = None,
     lines: Annotated[
         bool, typer.Option("--lines", help="Each line of standard input is a text of its own.")
     ] = False,
     skip_bad: SkipBad = False,
+    *,
+    running: RunOptions,
 ) -> None:
     """Find entities in a text, in files or in standard input.
 
@@ -95,8 +87,7 @@ def extract(
     documents = inputs(
         arguments, format=from_, skip_bad=skip_bad, lines=lines, check=_check(out, format)
     )
-    pipeline = load_extractor(model, device=device, batch_size=batch_size, threshold=threshold)
-    run = pipeline.documents(documents)
+    run = running.load(model, threshold).documents(documents)
     found = progress(run, total=documents.total, what="extracting")
     dropped = _write(found, documents, format, out)
     note(dropped)

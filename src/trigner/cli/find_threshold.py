@@ -10,18 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from trigner.cli.options import (
-    BatchSize,
-    Device,
-    From,
-    Json,
-    ModelFolder,
-    SkipBad,
-    Split,
-    Types,
-    load_extractor,
-    read_documents,
-)
+from trigner.cli.options import CorpusOptions, Json, ModelFolder, Plot, RunOptions
 from trigner.cli.output import comma_list, errors, note, print_json, progress, results
 from trigner.corpora import with_types
 from trigner.evaluation import Curve, Score, check_figure, curves, plot_curves
@@ -40,34 +29,27 @@ def find_threshold(
             "--precision", min=0.0, max=1.0, help="Find the threshold that reaches this precision."
         ),
     ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", help="Write precision against recall (.png, .svg, .pdf)."),
-    ] = None,
+    plot: Plot = None,
     json: Json = False,
-    types: Types = None,
-    device: Device = "auto",
-    batch_size: BatchSize = 32,
-    from_: From = None,
-    split: Split = None,
-    skip_bad: SkipBad = False,
+    *,
+    reading: CorpusOptions,
+    running: RunOptions,
 ) -> None:
     """Find the score from which entities are worth keeping, for each type and for all together.
 
     The threshold with the best F1, or with --precision the lowest one that reaches it. What it
-    prints can be given to --threshold of extract. Choose it on dev, not on test.
+    prints can be given to --threshold of extract. Choose it on dev, not on test. --plot draws
+    precision against recall.
 
     Example:  trigner find-threshold --model model --data dev/ --plot curve.png
     """
     check_figure(plot)
-    wanted = comma_list(types)
-    corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split, types=wanted)
-    extract = load_extractor(model, device=device, batch_size=batch_size)
-    documents = corpus.documents
+    documents = reading.read(data).documents
+    extract = running.load(model)
     run = extract.documents(documents)
     found = list(progress(run, total=len(documents), what="scoring"))
     note(run.statistics.notices())
-    by_label = curves(documents, with_types(found, wanted))
+    by_label = curves(documents, with_types(found, comma_list(reading.types)))
     # One type alone is all types.
     shown = {label: c for label, c in by_label.items() if label != ALL or len(by_label) != 2}
     chosen = {

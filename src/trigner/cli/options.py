@@ -1,11 +1,15 @@
-"""Options that several commands share, and reading corpora as they ask."""
+"""Options that several commands share, and what commands do as these ask.
+
+Options that go together are a dataclass: a command has one parameter of this type for them all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, is_dataclass, replace
+from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -66,7 +70,8 @@ Device = Annotated[
     str, typer.Option("--device", help="auto, cpu, cuda, cuda:1 or mps.", show_default=True)
 ]
 BatchSize = Annotated[
-    int, typer.Option("--batch-size", min=1, help="Maximum number of sentences in a batch.")
+    int,
+    typer.Option("--batch-size", min=1, metavar="N", help="Most sentences in a batch."),
 ]
 Threshold = Annotated[
     str,
@@ -89,26 +94,106 @@ Types = Annotated[
     str | None,
     typer.Option("--types", metavar="A,B", help="Entity types to use; others are ignored."),
 ]
-Split = Annotated[
+Data = Annotated[Path, typer.Option("--data", help="Annotated documents.")]
+Plot = Annotated[
+    Path | None, typer.Option("--plot", help="Write the figure to this file: .png, .svg, .pdf.")
+]
+Encoder = Annotated[
     str | None,
-    typer.Option("--split", help="Part of the corpus: train, dev or test."),
+    typer.Option(
+        "--encoder",
+        help="Pretrained encoder: name on the Hub, folder, or minilm, biobert, pubmedbert,"
+        " bioclinicalbert, pharmbert.",
+    ),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="One setting, such as optimisation.epochs=5 or, with --preset clean,"
+        " triplets.window=10 (0 or none: no limit); repeatable.",
+    ),
 ]
 
 
-def read_documents(
-    path: Path,
-    *,
-    format: str | None = None,
-    skip_bad: bool = False,
-    split: str | None = None,
-    types: Sequence[str] | None = None,
-) -> Corpus:
-    """A corpus; what its reader noted goes to standard error, every skipped annotation too."""
-    corpus = read(path, format=format, skip_bad=skip_bad, split=split)
-    print_notices(path, corpus.notices)
-    if not corpus.documents:
-        raise InputError("contains no documents", path=path)
-    return replace(corpus, documents=with_types(corpus.documents, types))
+@dataclass(frozen=True, kw_only=True)
+class FileOptions:
+    """How files of documents are read; types and split are options of those below."""
+
+    from_: From = None
+    skip_bad: SkipBad = False
+    types: str | None = field(default=None, init=False)
+    split: str | None = field(default=None, init=False)
+
+    def read(self, path: Path, *, split: str | None = None) -> Corpus:
+        """A corpus; what its reader noted goes to standard error, every skipped annotation too."""
+        corpus = read(path, format=self.from_, skip_bad=self.skip_bad, split=split or self.split)
+        print_notices(path, corpus.notices)
+        if not corpus.documents:
+            raise InputError("contains no documents", path=path)
+        return replace(corpus, documents=with_types(corpus.documents, comma_list(self.types)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions(FileOptions):
+    """How annotated documents are read."""
+
+    types: Types = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusOptions(ReadOptions):
+    """How a corpus or a part of it is read."""
+
+    split: Annotated[
+        str | None, typer.Option("--split", help="Part of the corpus: train, dev or test.")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """How a model is run."""
+
+    device: Device = "auto"
+    batch_size: BatchSize = 32
+
+    def load(self, model: Path, threshold: str = "0") -> Extractor:
+        """The model as the options ask for it."""
+        from trigner.inference import load
+
+        extract = load(model, device=self.device, batch_size=self.batch_size)
+        of_all, of_label = thresholds(threshold, extract.labels)
+        return replace(extract, threshold=of_all, thresholds=of_label)
+
+
+def with_single_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command as Typer reads it: for a parameter that is a dataclass, the dataclass's own."""
+    parameters: list[Parameter] = []
+    groups: dict[str, tuple[Callable[..., Any], list[str]]] = {}
+    for parameter in signature(command, eval_str=True).parameters.values():
+        own = [parameter]
+        if is_dataclass(parameter.annotation):
+            kind: Any = parameter.annotation
+            hints = get_type_hints(kind, include_extras=True)
+            own = [p.replace(annotation=hints[n]) for n, p in signature(kind).parameters.items()]
+            groups[parameter.name] = (kind, [each.name for each in own])
+        parameters += [each.replace(kind=each.KEYWORD_ONLY) for each in own]
+
+    def called(**options: Any) -> None:
+        for name, (group, names) in groups.items():
+            options[name] = group(**{each: options.pop(each) for each in names})
+        command(**options)
+
+    called.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    called.__name__, called.__doc__ = command.__name__, in_paragraphs(getdoc(command) or "")
+    return called
+
+
+def in_paragraphs(text: str) -> str:
+    """A docstring with a line for each paragraph, to be wrapped at any width; lists stay lists."""
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(p if "\n " in p else p.replace("\n", " ") for p in paragraphs)
 
 
 def print_notices(path: Path, notices: Sequence[Notice]) -> None:
@@ -123,15 +208,6 @@ def print_left_out(corpus: Corpus) -> None:
     """Below a table, how many annotations it does not count."""
     if corpus.left_out:
         results().print(f"{corpus.left_out:,} invalid annotations were skipped")
-
-
-def load_extractor(model: Path, *, device: str, batch_size: int, threshold: str = "0") -> Extractor:
-    """The model as commands ask for it."""
-    from trigner.inference import load
-
-    extract = load(model, device=device, batch_size=batch_size)
-    of_all, of_label = thresholds(threshold, extract.labels)
-    return replace(extract, threshold=of_all, thresholds=of_label)
 
 
 def thresholds(option: str, labels: Collection[str]) -> tuple[float, dict[str, float]]:

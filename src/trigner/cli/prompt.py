@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from trigner.cli.options import From, Json, SkipBad, Split, Types, read_documents
+from trigner.cli.options import CorpusOptions, Data, Json
 from trigner.cli.output import comma_list, counting, note, print_json, refuse_non_empty, results
 from trigner.cli.prompt_report import check_outputs, print_report, write_results
 from trigner.corpora import Corpus
@@ -54,7 +54,7 @@ Texts = list[str] | None
 
 
 def prompt(
-    data: Annotated[Path, Option("--data", help="Annotated documents.")],
+    data: Data,
     llm: Annotated[str, Option("--llm", metavar="NAME", help="Model name on the server.")],
     out: Annotated[Path, Option("--out", help="New folder for answers, predictions and scores.")],
     base_url: Annotated[Text, Option("--base-url", metavar="URL", help=_BASE_URL)] = None,
@@ -80,7 +80,6 @@ def prompt(
     json_schema: Annotated[
         bool, Option("--json-schema", help="Make the server enforce a JSON schema.")
     ] = False,
-    types: Types = None,
     descriptor: Annotated[
         Texts, Option("--descriptor", metavar="TYPE=WORDS", help="Description of a type.")
     ] = None,
@@ -115,10 +114,9 @@ def prompt(
         Option("--compare", metavar="MODEL", help="Trained model to add to --html; repeatable."),
     ] = None,
     json: Json = False,
-    from_: From = None,
-    split: Split = None,
-    skip_bad: SkipBad = False,
     has_permission: Annotated[bool, Option("--i-have-permission", help=_PERMISSION)] = False,
+    *,
+    reading: CorpusOptions,
 ) -> None:
     """Prompt a large language model for entities, and score it like any other system.
 
@@ -138,16 +136,16 @@ def prompt(
     names = [variant.name for variant in variants]
     models = check_outputs(html, compare or (), format, variants=names, may_exist=resume or dry_run)
     server = None if base_url is None else endpoint(base_url, key_variable=key_variable)
-    corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split)
+    corpus = replace(reading, types=None).read(data)
     entity_types = entity_types_of(
         corpus.documents,
         format=corpus.format,
-        types=comma_list(types),
+        types=comma_list(reading.types),
         descriptors=_pairs(descriptor, "--descriptor"),
     )
     training = None
     if any(variant.shots for variant in variants):
-        training = _training(train, data, split, from_, skip_bad)
+        training = _training(train, data, replace(reading, types=None))
         _check_disjoint(corpus, training)
     task = prepare_task(
         corpus, entity_types, train=training, stratified=stratified, size=size, seed=seed
@@ -220,15 +218,13 @@ def _parameters(given: Sequence[str] | None) -> dict[str, Any]:
     return parameters
 
 
-def _training(
-    train: Path | None, data: Path, split: str | None, format: str | None, skip_bad: bool
-) -> Corpus:
+def _training(train: Path | None, data: Path, reading: CorpusOptions) -> Corpus:
     """The documents of `--train`; for a corpus that is read by parts, by default its part train."""
     if train is not None:
-        return read_documents(train, format=format, skip_bad=skip_bad)
-    if split is None or split == "train":
+        return replace(reading, split=None).read(train)
+    if reading.split in (None, "train"):
         raise InputError("--shots needs training documents to take examples from: add --train")
-    return read_documents(data, format=format, skip_bad=skip_bad, split="train")
+    return reading.read(data, split="train")
 
 
 def _check_disjoint(data: Corpus, train: Corpus) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from trigner.atomic_files import write_text
 from trigner.cli.comparing import check_page
-from trigner.cli.options import load_extractor, model_folder
+from trigner.cli.options import RunOptions, model_folder
 from trigner.cli.output import note, results
 from trigner.corpora import FORMATS, write
 from trigner.errors import InputError
@@ -105,8 +105,7 @@ def write_results(
     if html is not None:
         systems = {run.variant.name: run.predicted[_SHOWN_REPAIR] for run in runs}
         for name, model in models.items():
-            extract = load_extractor(model, device="auto", batch_size=32)
-            extraction = extract.documents(task.documents)
+            extraction = RunOptions().load(model).documents(task.documents)
             systems[name] = tuple(extraction)
             note(extraction.statistics.notices())
         compared = {name: compare(task.documents, found) for name, found in systems.items()}

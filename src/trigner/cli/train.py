@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from trigner.cli.options import (
-    Device,
-    From,
-    ReportTo,
-    SkipBad,
-    Types,
-    model_folder,
-    read_documents,
-)
+from trigner.cli.options import Device, Encoder, ReadOptions, ReportTo, Set, model_folder
 from trigner.cli.output import comma_list, errors, note, refuse_non_empty, results
 from trigner.corpora import NoPartError
 from trigner.errors import InputError, require_extra
@@ -41,14 +32,7 @@ def train(
             help="Documents that choose the best epoch; without it 10 % of --train is held out.",
         ),
     ] = None,
-    encoder: Annotated[
-        str | None,
-        typer.Option(
-            "--encoder",
-            help="Pretrained encoder: name on the Hub, folder, or minilm, biobert, pubmedbert,"
-            " bioclinicalbert, pharmbert.",
-        ),
-    ] = None,
+    encoder: Encoder = None,
     system: Annotated[
         str | None,
         typer.Option(
@@ -59,7 +43,6 @@ def train(
             " --systems` says what each is.",
         ),
     ] = None,
-    types: Types = None,
     init_from: Annotated[
         Path | None,
         typer.Option(
@@ -86,18 +69,10 @@ def train(
             " (each with -disc too), paper-toe, paper-mac.",
         ),
     ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="One setting, for example optimisation.epochs=5 or, with --preset clean,"
-            " triplets.window=10 (0 or none: no limit).",
-        ),
-    ] = None,
+    set_: Set = None,
     report_to: ReportTo = None,
-    from_: From = None,
-    skip_bad: SkipBad = False,
+    *,
+    reading: ReadOptions,
 ) -> None:
     """Train a model on annotated documents.
 
@@ -122,9 +97,7 @@ def train(
     )
     if not resume:
         refuse_non_empty(out)
-    documents, held_out = _documents(
-        train, dev, settings.seed, comma_list(types), format=from_, skip_bad=skip_bad
-    )
+    documents, held_out = _documents(train, dev, settings.seed, reading)
     try:
         trained = run(
             settings,
@@ -157,16 +130,10 @@ def train(
 
 
 def _documents(
-    train: Path,
-    dev: Path | None,
-    seed: int,
-    types: Sequence[str] | None,
-    *,
-    format: str | None,
-    skip_bad: bool,
+    train: Path, dev: Path | None, seed: int, reading: ReadOptions
 ) -> tuple[Sequence[Document], Sequence[Document]]:
     """Training and dev documents. One path for both is a corpus that comes with its parts."""
-    read = partial(read_documents, format=format, skip_bad=skip_bad, types=types)
+    read = reading.read
     if dev is None:
         documents, held_out = _hold_out(read(train).documents, seed)
     elif dev.resolve() != train.resolve():
@@ -179,7 +146,7 @@ def _documents(
             message = f"is given for --train and --dev, and {error.message}; {advice}"
             raise InputError(message, path=error.path) from error
     known = {entity.label for document in documents for entity in document.entities}
-    if absent := [label for label in types or () if label not in known]:
+    if absent := [label for label in comma_list(reading.types) or () if label not in known]:
         raise InputError(f"has no entity of type {', '.join(absent)}", path=train)
     note(
         f"{number} dev entities of type {label}, which training never saw: they count as missed"
