@@ -20,10 +20,10 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = (
     {"mentions", "errors", "atomic_files", "arrays", "former_names"},
     {"text", "corpora", "schemes", "evaluation", "prompting"},
-    {"batches", "model_folder", "rendering"},
+    {"batches", "model_folder", "encoders", "rendering"},
     {"systems"},
     {"networks", "triplets"},
-    {"tagging"},
+    {"tagging", "spans"},
     {"inference"},
     {"training"},
     {"studies", "serving", "integrations"},
@@ -33,6 +33,7 @@ LAYERS = (
 PEERS = {
     ("mentions", "errors"),
     ("atomic_files", "errors"),
+    ("encoders", "model_folder"),  # what is written as a path
     ("evaluation", "text"),  # the sentences that slices are about
     ("corpora", "text"),  # formats of ready words, when a document of raw text is written
     ("prompting", "corpora"),  # which corpora may leave the machine
@@ -46,6 +47,7 @@ NEVER_TORCH = {
     "former_names",
     "mentions",
     "model_folder",
+    "encoders",
     "errors",
     "text",
     "corpora",

@@ -70,3 +70,20 @@ def test_models_are_fetched_by_their_names_on_the_hub(run, hub, model, gold, tmp
     assert "no such model" in absent.err
     hub.failing = 400
     assert run("info", "ann/other").code == 1
+
+
+@pytest.mark.parametrize("command", [["extract", "text"], ["serve"], ["evaluate", "--data", "x"]])
+@pytest.mark.parametrize("model", ["./ann/missing", "../missing", "ann/missing"])
+def test_paths_never_ask_the_hub(run, hub, tmp_path, monkeypatch, command, model):  # noqa: F811
+    (tmp_path / "ann").mkdir()
+    monkeypatch.chdir(tmp_path)
+    hub.repositories["ann/missing"] = {"trigner.json": b"{}"}
+    refused = run(*command, "--model", model)
+    assert refused.code == 2
+    assert refused.err.strip() == f"error: no model folder at {model}"
+    assert not hub.fetched
+
+
+def test_an_encoder_that_is_nowhere_is_refused_at_once(run, gold, tmp_path):
+    refused = run("train", "--train", gold, "--out", tmp_path / "m", "--encoder", "./missing")
+    assert (refused.code, refused.err) == (2, "error: no encoder folder at ./missing\n")

@@ -23,7 +23,7 @@ def test_a_saved_model_extracts_the_same(tiny, tmp_path):
 
 
 def test_no_such_model(tmp_path):
-    with pytest.raises(InputError, match="no such model folder"):
+    with pytest.raises(InputError, match="no model folder at"):
         trigner.load(tmp_path / "absent")
 
 

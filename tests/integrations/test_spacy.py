@@ -143,9 +143,9 @@ def test_errors_go_to_the_pipelines_handler(make, monkeypatch):
     told = []
     monkeypatch.setattr(finder, "_extractor", None)
     monkeypatch.setattr(finder, "_folder", Path("absent"))
-    with pytest.raises(InputError, match="no such model folder"):
+    with pytest.raises(InputError, match="no model folder at"):
         nlp(TEXT)
-    with pytest.raises(InputError, match="no such model folder"):
+    with pytest.raises(InputError, match="no model folder at"):
         list(nlp.pipe([TEXT]))
     nlp.set_error_handler(lambda name, proc, docs, error: told.append((name, len(docs))))
     docs = list(nlp.pipe([TEXT, TEXT]))

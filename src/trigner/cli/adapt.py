@@ -11,6 +11,7 @@ from rich.progress import Progress as Bar
 
 from trigner.cli.options import Device, FileOptions
 from trigner.cli.output import errors, note, results
+from trigner.encoders import check_encoder
 from trigner.errors import InputError, require_extra
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def adapt(
     Example:  trigner adapt --text notes/ --encoder dmis-lab/biobert-base-cased-v1.2 --out encoder
     """
     require_extra("train", "torch", "transformers")
+    check_encoder(encoder)
     from trigner.training.adaptation import adapt as run
 
     settings = _settings(

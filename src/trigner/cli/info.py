@@ -9,7 +9,7 @@ import typer
 import yaml
 from rich.table import Table
 
-from trigner.cli.options import Json, model_folder
+from trigner.cli.options import MODEL_HELP, Json, model_folder
 from trigner.cli.output import note, print_json, results
 from trigner.model_folder import BUNDLED, read_description
 from trigner.systems import systems, unusable_systems
@@ -20,9 +20,9 @@ def info(
         Path,
         typer.Argument(
             metavar="[MODEL]",
-            callback=model_folder,
-            show_default="the one that ships with trigner",
-            help="A model folder, or a name on the Hub.",
+            parser=model_folder,
+            show_default="bundled",
+            help=MODEL_HELP,
         ),
     ] = BUNDLED,
     systems_: Annotated[

@@ -38,32 +38,22 @@ SkipBad = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
-def model_folder(model: Path | None) -> Path | None:
+def model_folder(model: str | Path) -> Path:
     """A model's folder, fetched when `model` is a name on the Hub."""
-    if model is None or model.exists():
-        return model
     from trigner.inference import fetch
 
     return fetch(model)
 
 
+MODEL_HELP = """Folder (from `trigner train` or `trigner export`), name on the Hub, or `bundled`,
+the model for adverse reactions that ships with trigner."""
 ModelFolder = Annotated[
-    Path,
-    typer.Option(
-        "--model",
-        metavar="MODEL",
-        callback=model_folder,
-        help="Model folder (from `trigner train` or `trigner export`) or name on the Hub.",
-    ),
+    Path, typer.Option("--model", metavar="MODEL", parser=model_folder, help=MODEL_HELP)
 ]
 ModelOrBundled = Annotated[
     Path,
     typer.Option(
-        "--model",
-        metavar="MODEL",
-        callback=model_folder,
-        show_default="bundled model for adverse reactions",
-        help="Model folder (from `trigner train` or `trigner export`) or name on the Hub.",
+        "--model", metavar="MODEL", parser=model_folder, show_default="bundled", help=MODEL_HELP
     ),
 ]
 Device = Annotated[

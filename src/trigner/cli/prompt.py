@@ -110,7 +110,7 @@ def prompt(
     format: Annotated[str, Option("--format", help="Format of the predictions.")] = "jsonl",
     html: Annotated[Path | None, Option("--html", metavar="FILE", help=_HTML)] = None,
     compare: Annotated[
-        list[Path] | None,
+        list[str] | None,
         Option("--compare", metavar="MODEL", help="Trained model to add to --html; repeatable."),
     ] = None,
     json: Json = False,

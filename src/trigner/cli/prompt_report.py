@@ -34,7 +34,7 @@ _SHOWN_REPAIR: Repair = "text"
 
 def check_outputs(
     html: Path | None,
-    models: Sequence[Path],
+    models: Sequence[str | Path],
     format: str,
     *,
     variants: Sequence[str],
@@ -53,20 +53,17 @@ def check_outputs(
         raise InputError(f"--format {format}: cannot be written; choose one of {names}")
     folders = {}
     for name, model in model_names(models, variants).items():
-        folder = model_folder(model)
-        if folder is None or not folder.exists():
-            raise InputError("no such model", path=model)
-        folders[name] = folder
+        folders[name] = model_folder(model)
     return folders
 
 
-def model_names(models: Sequence[Path], taken: Sequence[str]) -> dict[str, Path]:
+def model_names(models: Sequence[str | Path], taken: Sequence[str]) -> dict[str, str | Path]:
     """Models by unique names: as on the Hub, or the last parts of a folder's path.
 
     As few parts as distinguish a model from the others and from names that are `taken`. Raises
     InputError for a duplicate.
     """
-    parts = [Path(os.path.abspath(m)).parts if m.exists() else (str(m),) for m in models]
+    parts = [Path(os.path.abspath(m)).parts if Path(m).exists() else (str(m),) for m in models]
     for index, model in enumerate(models):
         if parts[index] in parts[:index]:
             raise InputError("duplicate --compare", path=model)

@@ -20,6 +20,7 @@ from trigner.cli.options import (
     with_single_options,
 )
 from trigner.cli.output import comma_list, errors, print_json, results
+from trigner.encoders import check_encoder
 from trigner.errors import InputError, require_extra
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ class Common:
         """The study with these options."""
         extra = ("torch", "transformers", "filelock", "optuna", "matplotlib", "pandas", "jinja2")
         require_extra("study", *extra)
+        if self.encoder is not None:
+            check_encoder(self.encoder)
         from trigner.studies import Changes, StudyContext, corpus_location, find_study, protocol
 
         study = find_study(self.name)

@@ -12,6 +12,7 @@ import typer
 from trigner.cli.options import Device, Encoder, ReadOptions, ReportTo, Set, model_folder
 from trigner.cli.output import comma_list, errors, note, refuse_non_empty, results
 from trigner.corpora import NoPartError
+from trigner.encoders import check_encoder
 from trigner.errors import InputError, require_extra
 from trigner.evaluation import table, unknown_labels
 from trigner.mentions import Document
@@ -48,7 +49,7 @@ def train(
         typer.Option(
             "--init-from",
             metavar="MODEL",
-            callback=model_folder,
+            parser=model_folder,
             help="Start from the weights of this model, a folder or a name on the Hub, with its"
             " encoder, system and model settings.",
         ),
@@ -85,6 +86,8 @@ def train(
     Example:  trigner train --train annotated/ --out model --set optimisation.epochs=5
     """
     require_extra("train", "torch", "transformers")
+    if encoder is not None:
+        check_encoder(encoder)
     from trigner.training import resolve
     from trigner.training import train as run
 

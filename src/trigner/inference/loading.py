@@ -23,7 +23,8 @@ def load(
 ) -> Extractor:
     """The model in a folder or with a name on the Hub, `user/name` or `user/name@revision`.
 
-    Without a name it is the model that ships with the package, for adverse reactions. A folder
+    `bundled`, the default, is the model that ships with the package, for adverse reactions. A
+    string that is written as a path and every Path is a folder, never a name on the Hub. A folder
     made by `trigner export` runs without PyTorch, with so many `threads` (None: as many as there
     are cores). `device` is `auto`, `cpu`, `cuda`, `cuda:1` or, with PyTorch, another of its names.
     Raises InputError when the folder cannot be loaded, its system is not installed or the device is

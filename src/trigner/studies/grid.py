@@ -14,9 +14,9 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from trigner.encoders import ENCODERS
 from trigner.errors import InputError
 from trigner.former_names import current_name
-from trigner.networks.pretrained import ENCODERS
 from trigner.studies.declaration import REFUSED, Study
 from trigner.studies.lines import KeyPath
 from trigner.studies.protocols import Protocol
