@@ -55,7 +55,7 @@ def test_thresholds_of_unknown_types():
 
 def test_models_are_fetched_by_their_names_on_the_hub(run, hub, model, gold, tmp_path):  # noqa: F811
     hub.put("ann/adr", model)
-    assert run("info", "ann/adr").out == run("info", model).out
+    assert run("info", "ann/adr", "--all").out == run("info", model, "--all").out
     text = "my left leg hurt. no pain."
     found = run("extract", text, "--model", "ann/adr", "--format", "jsonl")
     assert found.code == 0

@@ -38,7 +38,7 @@ def test_a_document_without_prediction_is_missed_and_named(run, gold, tmp_path):
         (found / f"one.{ending}").unlink()
     result = run("score", "--gold", gold, "--pred", found, "--json")
     assert result.code == 0
-    assert "no predictions for 1 documents: one" in result.err
+    assert "no predictions for 1 document: one" in result.err
     assert json.loads(result.out)["overall"]["correct"] == 4
 
 
@@ -80,3 +80,9 @@ def test_sentences_against_their_documents_name_the_cure(run, gold, tmp_path):
     assert run("convert", gold, tmp_path / "gold.json", "--to", "grid").code == 0
     again = run("score", "--gold", tmp_path / "gold.json", "--pred", tmp_path / "pred.json")
     assert again.code == 0, again.err
+
+
+def test_unknown_types_are_refused_with_those_that_there_are(run, gold):
+    refused = run("score", "--gold", gold, "--pred", gold, "--types", "Unknown,ADR")
+    assert refused.code == 2
+    assert "--types: no type Unknown; there are ADR, Drug" in refused.err

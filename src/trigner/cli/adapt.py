@@ -12,7 +12,7 @@ from rich.progress import Progress as Bar
 from trigner.cli.options import Device, FileOptions
 from trigner.cli.output import errors, note, results
 from trigner.encoders import check_encoder
-from trigner.errors import InputError, require_extra
+from trigner.errors import InputError, require_extra, validation_message
 
 if TYPE_CHECKING:
     from trigner.training.adaptation import AdaptationSettings, Progress
@@ -92,7 +92,11 @@ def _settings(**values: Any) -> AdaptationSettings:
     try:
         return AdaptationSettings(**values)
     except ValidationError as error:
-        raise InputError("; ".join(e["msg"] for e in error.errors())) from error
+        named = (
+            f"--{e['loc'][0]}".replace("_", "-") + f" {validation_message(e)}"
+            for e in error.errors()
+        )
+        raise InputError("; ".join(named)) from error
 
 
 def _shown_on(bar: Bar, epochs: int) -> Callable[[Progress], None]:

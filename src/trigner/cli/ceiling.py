@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trigner.cli.options import CorpusOptions, Data, Json, print_left_out
-from trigner.cli.output import comma_list, print_json, progress, results
+from trigner.cli.output import comma_list, counted, print_json, progress, results
 from trigner.evaluation import Ceiling, Lost, ceilings
 from trigner.evaluation.ceiling import SCHEME
 from trigner.evaluation.table import percentages, report_table
@@ -67,10 +67,14 @@ def ceiling(
     print_left_out(corpus)
     for reason, number in next(iter(found.values())).lost_by.items():
         if reason != SCHEME:
-            console.print(f"{number:,} gold entities lost to every system: {reason}")
+            console.print(
+                f"{counted(number, 'gold entity', 'gold entities')} lost to every system: {reason}"
+            )
     for name, reached in found.items():
         if reached.incomplete:
-            console.print(f"{name}: {reached.incomplete:,} sentences at the bound of decoding")
+            console.print(
+                f"{name}: {counted(reached.incomplete, 'sentence')} at the bound of decoding"
+            )
     if lost and any(reached.lost_by_scheme for reached in found.values()):
         console.print(f"\nThe first {lost} that each system loses (--lost N for more):")
         console.print(_lost_table(found, lost))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from trigner.cli.options import CorpusOptions
-from trigner.cli.output import errors, note, refuse_non_empty
+from trigner.cli.output import counted, errors, note, refuse_non_empty
 from trigner.corpora import FORMATS, writable, write
 
 
@@ -38,7 +38,7 @@ def convert(
     report = write(documents, target, format=to)
     note(report.notices())
     errors().print(
-        f"{len(documents)} documents in {report.files} files: {target}",
+        f"{counted(len(documents), 'document')} in {counted(report.files, 'file')}: {target}",
         markup=False,
         highlight=False,
     )

@@ -7,18 +7,17 @@ from typing import Annotated
 import typer
 
 from trigner.cli.comparing import ScoreOptions, check_page
-from trigner.cli.options import CorpusOptions, Data, ModelFolder, RunOptions, Threshold
-from trigner.cli.output import comma_list, note, progress
+from trigner.cli.options import CorpusOptions, Data, ModelOrBundled, RunOptions, Threshold
+from trigner.cli.output import comma_list, counted, note, progress
 from trigner.corpora import with_types
-from trigner.errors import InputError
 from trigner.evaluation import ceiling, score, sign, unknown_labels, without_first
-from trigner.model_folder import read_description
+from trigner.model_folder import BUNDLED, read_description
 from trigner.systems import system_spec
 
 
 def evaluate(
-    model: ModelFolder,
     data: Data,
+    model: ModelOrBundled = BUNDLED,
     threshold: Threshold = "0",
     skip_first: Annotated[
         int,
@@ -43,25 +42,24 @@ def evaluate(
     """
     check_page(showing.html)
     wanted = comma_list(reading.types)
-    corpus = reading.read(data)
+    corpus = reading.read(data, known=read_description(model).labels)
     documents = list(without_first(corpus.documents, skip_first))
     if skip_first:
-        note([f"the first {skip_first} sentences count nowhere"])
+        note([f"not counted: the first {counted(skip_first, 'sentence')}"])
     extract = running.load(model, threshold)
-    known = {*extract.labels, *(e.label for d in documents for e in d.entities)}
-    if absent := [label for label in wanted or () if label not in known]:
-        raise InputError(f"neither the model nor the data has the type {', '.join(absent)}")
     if not any(document.entities for document in documents):
         note([f"{data}: there is no annotation to score against"])
     for label, number in unknown_labels(documents, extract.labels).items():
-        unknown = f"{number} entities of type {label}, which the model does not know"
-        note([f"{unknown}: they count as missed"])
+        unknown = f"{counted(number, 'entity', 'entities')} of type {label}, unknown to the model"
+        note([f"{unknown}: all of them count as missed"])
     run = extract.documents(documents)
     found = list(progress(run, total=len(documents), what="evaluating"))
     found = list(without_first(found, skip_first))
     note(run.statistics.notices())
     if run.statistics.windowed and (beyond := extract.beyond_windows(documents)):
-        note([f"{beyond} annotations fit into no window: they count as missed"])
+        note(
+            [f"{counted(beyond, 'annotation')} in no window of a long sentence: counted as missed"]
+        )
     if wanted is not None:
         found = list(with_types(found, wanted))
     settings = read_description(model).provenance.settings

@@ -9,7 +9,7 @@ import typer
 
 from trigner.cli.options import ModelFolder
 from trigner.cli.output import errors, refuse_non_empty, results
-from trigner.errors import require_extra
+from trigner.errors import InputError, require_extra
 from trigner.model_folder import read_description
 
 
@@ -33,7 +33,10 @@ def export(
     refuse_non_empty(out)
     from trigner.inference import spec_of
 
-    spec = spec_of(model, read_description(model))
+    description = read_description(model)
+    if description.is_exported:
+        raise InputError("is an exported model: export the one that it was made of", path=model)
+    spec = spec_of(model, description)
     spec.require("export")
     require_extra("train", "torch", "transformers")
     require_extra("export", "onnx", "onnxscript")

@@ -13,7 +13,7 @@ from rich.text import Text
 from trigner.atomic_files import atomic_write, partial_of
 from trigner.cli.inputs import Inputs, inputs
 from trigner.cli.options import From, ModelOrBundled, RunOptions, SkipBad, Threshold
-from trigner.cli.output import note, progress, refuse_non_empty, results
+from trigner.cli.output import counted, note, progress, refuse_non_empty, results
 from trigner.corpora import FORMATS, as_json_line, writable, write
 from trigner.errors import InputError
 from trigner.mentions import Document
@@ -59,8 +59,9 @@ def extract(
 ) -> None:
     """Find entities in a text, in files or in standard input.
 
-    An argument that exists is a path, anything else a text; one that looks like a path and does not
-    exist is an error. Character offsets count from 0 in the text as it stands in the file.
+    An argument that exists is a path, anything else a text. What can only be a path and does not
+    exist is an error, and so is one word that is nearly the name of a file beside it. Character
+    offsets count from 0 in the text as it stands in the file.
 
     Any number of documents of any length: files are checked first, then read again one document
     at a time, and each is written as soon as it is done. A text, a .txt and a file that is one JSON
@@ -181,4 +182,4 @@ def _print(documents: Iterable[Document], *, many: bool) -> None:
         elif not many:
             console.print("no entities found")
     if many:
-        console.print(f"{total} entities", highlight=False)
+        console.print(counted(total, "entity", "entities"), highlight=False)

@@ -10,23 +10,28 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from trigner.cli.options import CorpusOptions, Json, ModelFolder, Plot, RunOptions
+from trigner.cli.options import CorpusOptions, Json, ModelOrBundled, Plot, RunOptions
 from trigner.cli.output import comma_list, errors, note, print_json, progress, results
 from trigner.corpora import with_types
 from trigner.evaluation import Curve, Score, check_figure, curves, plot_curves
 from trigner.evaluation.table import percentages
 from trigner.evaluation.thresholds import ALL
+from trigner.model_folder import BUNDLED
 
 
 def find_threshold(
-    model: ModelFolder,
     data: Annotated[
         Path, typer.Option("--data", help="Annotated documents that training did not see.")
     ],
+    model: ModelOrBundled = BUNDLED,
     precision: Annotated[
         float | None,
         typer.Option(
-            "--precision", min=0.0, max=1.0, help="Find the threshold that reaches this precision."
+            "--precision",
+            min=0.0,
+            max=1.0,
+            metavar="P",
+            help="Find the threshold that reaches this precision.",
         ),
     ] = None,
     plot: Plot = None,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from trigner.cli.output import comma_list, note, results
+from trigner.cli.output import comma_list, counted, note, results
 from trigner.corpora import FORMATS, Corpus, Notice, read, with_types
 from trigner.errors import InputError
 
@@ -116,13 +116,16 @@ class FileOptions:
     types: str | None = field(default=None, init=False)
     split: str | None = field(default=None, init=False)
 
-    def read(self, path: Path, *, split: str | None = None) -> Corpus:
-        """A corpus; what its reader noted goes to standard error, every skipped annotation too."""
+    def read(self, path: Path, *, split: str | None = None, known: Collection[str] = ()) -> Corpus:
+        """A corpus; what its reader noted goes to standard error, every skipped annotation too.
+
+        Raises InputError for types that it does not have, unless they are `known` otherwise.
+        """
         corpus = read(path, format=self.from_, skip_bad=self.skip_bad, split=split or self.split)
         print_notices(path, corpus.notices)
         if not corpus.documents:
             raise InputError("contains no documents", path=path)
-        return replace(corpus, documents=with_types(corpus.documents, comma_list(self.types)))
+        return of_types(self.types, corpus, known=known)[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,18 +189,33 @@ def in_paragraphs(text: str) -> str:
     return "\n\n".join(p if "\n " in p else p.replace("\n", " ") for p in paragraphs)
 
 
+def of_types(
+    types: str | None, *corpora: Corpus, known: Collection[str] = ()
+) -> tuple[Corpus, ...]:
+    """The corpora with the types of `--types` alone.
+
+    Raises InputError for a type that none of them has and that is not `known` otherwise.
+    """
+    wanted = comma_list(types)
+    there = {e.label for corpus in corpora for d in corpus.documents for e in d.entities} | {*known}
+    if absent := [label for label in wanted or () if label not in there]:
+        named = f"there are {', '.join(sorted(there))}" if there else "nothing is annotated"
+        raise InputError(f"--types: no type {', '.join(absent)}; {named}")
+    return tuple(replace(c, documents=with_types(c.documents, wanted)) for c in corpora)
+
+
 def print_notices(path: Path, notices: Sequence[Notice]) -> None:
     """Print what a reader noted on standard error, every skipped annotation among it."""
     note(notice for notice in notices if not notice.left_out)
     if left_out := [notice for notice in notices if notice.left_out]:
         note(left_out, at_most=None)
-        note([f"{path}: {len(left_out)} invalid annotations skipped, listed above"])
+        note([f"{path}: {counted(len(left_out), 'invalid annotation')} skipped, listed above"])
 
 
 def print_left_out(corpus: Corpus) -> None:
     """Below a table, how many annotations it does not count."""
     if corpus.left_out:
-        results().print(f"{corpus.left_out:,} invalid annotations were skipped")
+        results().print(f"skipped: {counted(corpus.left_out, 'invalid annotation')}")
 
 
 def thresholds(option: str, labels: Collection[str]) -> tuple[float, dict[str, float]]:

@@ -29,9 +29,8 @@ def errors() -> Console:
 
 
 def results() -> Console:
-    """The console on standard output; in a pipe as wide as its tables need."""
-    console = Console()
-    return console if console.is_terminal else Console(width=max(100, console.width))
+    """The console on standard output; in a pipe as wide as COLUMNS says, or 80."""
+    return Console()
 
 
 def note(notices: Iterable[object], *, at_most: int | None = SHOWN_NOTICES) -> None:
@@ -107,6 +106,11 @@ def counting(what: str) -> Iterator[Callable[[int, int], None]]:
             last = monotonic()
 
     yield show_now_and_then
+
+
+def counted(number: int, one: str, more: str | None = None) -> str:
+    """`1 file`, `2 files`; `more` is the plural of words that take more than an s."""
+    return f"{number:,} {one if number == 1 else more or one + 's'}"
 
 
 def refuse_non_empty(out: Path) -> None:

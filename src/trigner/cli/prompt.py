@@ -12,7 +12,15 @@ from typing import Annotated, Any
 from typer import Option
 
 from trigner.cli.options import CorpusOptions, Data, Json
-from trigner.cli.output import comma_list, counting, note, print_json, refuse_non_empty, results
+from trigner.cli.output import (
+    comma_list,
+    counted,
+    counting,
+    note,
+    print_json,
+    refuse_non_empty,
+    results,
+)
 from trigner.cli.prompt_report import check_outputs, print_report, write_results
 from trigner.corpora import Corpus
 from trigner.errors import InputError, TrignerError
@@ -29,6 +37,7 @@ from trigner.prompting import (
     VariantResult,
     build_requests,
     check_licence,
+    check_reachable,
     endpoint,
     entity_types_of,
     estimate,
@@ -127,14 +136,13 @@ def prompt(
     --base-url http://127.0.0.1:8000/v1 --out runs/qwen
     """
     chosen = Variant(shots, explain, numbered, index_base, reason_first, json_schema)
-    if similar:
-        chosen = replace(chosen, examples="similar")
+    chosen = replace(chosen, examples="similar") if similar else chosen
     variants = _variants(chosen, all_variants=all_variants)
     parameters = _parameters(parameter)
     if not resume and not dry_run:
         refuse_non_empty(out)
-    names = [variant.name for variant in variants]
-    models = check_outputs(html, compare or (), format, variants=names, may_exist=resume or dry_run)
+    names, may_exist = [variant.name for variant in variants], resume or dry_run
+    models = check_outputs(html, compare or (), format, variants=names, may_exist=may_exist)
     server = None if base_url is None else endpoint(base_url, key_variable=key_variable)
     corpus = replace(reading, types=None).read(data)
     entity_types = entity_types_of(
@@ -154,11 +162,14 @@ def prompt(
         raise InputError("contains no sentences", path=data)
     cache = CompletionCache(out / ANSWERS)
     if cache.damaged:
-        note([f"{cache.path}: {cache.damaged} incomplete lines skipped"])
+        note([f"{cache.path}: {counted(cache.damaged, 'incomplete line')} skipped"])
     if dry_run:
         _print_estimate(task, variants, llm, parameters, cache, server, prices)
         return
     check_licence(task.corpora, server, has_permission=has_permission)
+    requests = (r for v in variants for r in build_requests(task, v, llm, parameters))
+    if server is not None and None in map(cache.get, requests):
+        check_reachable(server)
     runs: list[VariantResult] = []
     for variant in variants:
         with counting(f"{variant.name} of {llm}") as on_progress:

@@ -11,7 +11,7 @@ from pathlib import Path
 from trigner.atomic_files import write_text
 from trigner.cli.comparing import check_page
 from trigner.cli.options import RunOptions, model_folder
-from trigner.cli.output import note, results
+from trigner.cli.output import counted, note, results
 from trigner.corpora import FORMATS, write
 from trigner.errors import InputError
 from trigner.evaluation import compare, table
@@ -115,7 +115,7 @@ def print_report(task: Task, runs: Sequence[VariantResult]) -> None:
     console = results()
     numbers = [sum(stratum(s) == n for s in task.sentences) for n in range(len(STRATA))]
     shown = ", ".join(f"{n:,} {name}" for n, name in zip(numbers, STRATA, strict=True))
-    console.print(f"{len(task.sentences):,} sentences: {shown}", highlight=False)
+    console.print(f"{counted(len(task.sentences), 'sentence')}: {shown}", highlight=False)
     console.print(scores_table(runs))
     console.print(failures_table(runs))
     if len(runs) == 1:

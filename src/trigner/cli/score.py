@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from trigner.cli.comparing import ScoreOptions, check_page
-from trigner.cli.options import ReadOptions, SkipBad, Types
-from trigner.cli.output import note
+from trigner.cli.options import FileOptions, SkipBad, Types, of_types
+from trigner.cli.output import counted, note
 from trigner.evaluation import score as score_documents
 from trigner.evaluation import sign
 
@@ -36,8 +35,9 @@ def score(
     a model is what this prints for the output of `extract`.
     """
     check_page(showing.html)
-    reading = ReadOptions(types=types, from_=gold_from, skip_bad=skip_bad)
-    expected, found = reading.read(gold), replace(reading, from_=pred_from).read(pred)
+    expected = FileOptions(from_=gold_from, skip_bad=skip_bad).read(gold)
+    found = FileOptions(from_=pred_from, skip_bad=skip_bad).read(pred)
+    expected, found = of_types(types, expected, found)
     scores = score_documents(
         expected.documents,
         found.documents,
@@ -45,5 +45,6 @@ def score(
         left_out=expected.left_out + found.left_out,
     )
     if showing.json and scores.missing:
-        note([f"no predictions for {len(scores.missing)} documents: {', '.join(scores.missing)}"])
+        number = counted(len(scores.missing), "document")
+        note([f"no predictions for {number}: {', '.join(scores.missing)}"])
     showing.show(scores, expected.documents, found.documents)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from trigner.cli.options import Device, Encoder, ReadOptions, ReportTo, Set, model_folder
-from trigner.cli.output import comma_list, errors, note, refuse_non_empty, results
+from trigner.cli.output import comma_list, counted, errors, note, refuse_non_empty, results
 from trigner.corpora import NoPartError
 from trigner.encoders import check_encoder
 from trigner.errors import InputError, require_extra
@@ -123,10 +124,14 @@ def train(
                 " (optimisation.epochs) of smaller batches (optimisation.batch_size)"
             ]
         )
-    note(f"{n} training entities out of reach: {why}" for why, n in trained.data.unusable.items())
+    note(
+        f"{counted(n, 'training entity', 'training entities')} out of reach: {why}"
+        for why, n in trained.data.unusable.items()
+    )
     console = results()
     console.print(
-        f"best epoch on dev ({len(held_out)} documents): {trained.best.epoch}", highlight=False
+        f"best epoch on dev ({counted(len(held_out), 'document')}): {trained.best.epoch}",
+        highlight=False,
     )
     console.print(table(trained.best.scores))
     console.print(f"model: {out}", markup=False, highlight=False)
@@ -137,13 +142,16 @@ def _documents(
 ) -> tuple[Sequence[Document], Sequence[Document]]:
     """Training and dev documents. One path for both is a corpus that comes with its parts."""
     read = reading.read
+    read_dev = partial(read, known=comma_list(reading.types) or ())  # dev may lack a type
     if dev is None:
         documents, held_out = _hold_out(read(train).documents, seed)
     elif dev.resolve() != train.resolve():
-        documents, held_out = (read(path).documents for path in (train, dev))
+        documents, held_out = read(train).documents, read_dev(dev).documents
+        _note_shared(documents, held_out)
     else:
         try:
-            documents, held_out = (read(train, split=part).documents for part in ("train", "dev"))
+            documents = read(train, split="train").documents
+            held_out = read_dev(train, split="dev").documents
         except NoPartError as error:
             advice = "give another --dev, or none: then 10 % of the documents are held out"
             message = f"is given for --train and --dev, and {error.message}; {advice}"
@@ -152,10 +160,23 @@ def _documents(
     if absent := [label for label in comma_list(reading.types) or () if label not in known]:
         raise InputError(f"has no entity of type {', '.join(absent)}", path=train)
     note(
-        f"{number} dev entities of type {label}, which training never saw: they count as missed"
+        f"{counted(number, 'dev entity', 'dev entities')} of type {label}, which training never saw"
+        ": counted as missed"
         for label, number in unknown_labels(held_out, known).items()
     )
     return documents, held_out
+
+
+def _note_shared(train: Sequence[Document], dev: Sequence[Document]) -> None:
+    """Dev scores of documents that were trained on say nothing: such are counted."""
+    texts = {document.text for document in train}
+    if shared := sum(document.text in texts for document in dev):
+        note(
+            [
+                f"{shared} of {counted(len(dev), 'dev document')} are in --train too: scores on"
+                " them say nothing about new texts, and the best epoch is not chosen well"
+            ]
+        )
 
 
 def _hold_out(
@@ -168,6 +189,6 @@ def _hold_out(
         random.Random(seed).sample(range(len(documents)), max(1, len(documents) * HELD_OUT // 100))
     )
     names = ", ".join(documents[i].id for i in sorted(chosen))
-    note([f"no --dev given: {len(chosen)} of {len(documents)} documents are held out: {names}"])
+    note([f"no --dev given: held out of {counted(len(documents), 'document')}: {names}"])
     kept = tuple(d for i, d in enumerate(documents) if i not in chosen)
     return kept, tuple(documents[i] for i in sorted(chosen))

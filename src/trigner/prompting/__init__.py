@@ -4,7 +4,7 @@ from trigner.prompting.alignment import REPAIRS, Repair, align
 from trigner.prompting.cache import CompletionCache, CompletionRequest
 from trigner.prompting.client import Client, Completion, CompletionError, FatalError, RetryPolicy
 from trigner.prompting.completions import RequestSummary, complete_all
-from trigner.prompting.endpoint import Endpoint, check_licence, endpoint
+from trigner.prompting.endpoint import Endpoint, check_licence, check_reachable, endpoint
 from trigner.prompting.entity_types import ENTITY_TYPES, EntityType, entity_types_of
 from trigner.prompting.estimate import TOKEN_RULE, Estimate, Prices, estimate
 from trigner.prompting.experiment import (
@@ -64,6 +64,7 @@ __all__ = [
     "build_prompt",
     "build_requests",
     "check_licence",
+    "check_reachable",
     "complete_all",
     "count_failures",
     "endpoint",

@@ -15,7 +15,7 @@ import yaml
 from pydantic import ValidationError
 
 from trigner.encoders import ENCODERS
-from trigner.errors import InputError
+from trigner.errors import InputError, validation_message
 from trigner.former_names import current_name
 from trigner.studies.declaration import REFUSED, Study
 from trigner.studies.lines import KeyPath
@@ -226,5 +226,5 @@ def _adaptation(given: Mapping[str, Any]) -> AdaptationSettings | None:
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
-        raise InputError(f"{ADAPT}.{name}: {first['msg']}") from error
+        raise InputError(f"{ADAPT}.{name}: {validation_message(first)}") from error
     return settings if wanted else None
