@@ -7,7 +7,15 @@ from typing import Annotated
 import typer
 
 from trigner.cli.comparing import ScoreOptions, check_page
-from trigner.cli.options import CorpusOptions, Data, ModelOrBundled, RunOptions, Threshold
+from trigner.cli.options import (
+    CorpusOptions,
+    Data,
+    ModelOrBundled,
+    RunOptions,
+    Threshold,
+    check_labels,
+    labels_of,
+)
 from trigner.cli.output import comma_list, counted, note, progress
 from trigner.corpora import with_types
 from trigner.evaluation import ceiling, score, sign, unknown_labels, without_first
@@ -47,6 +55,7 @@ def evaluate(
     if skip_first:
         note([f"not counted: the first {counted(skip_first, 'sentence')}"])
     extract = running.load(model, threshold)
+    check_labels(labels_of(corpus), extract.labels)
     if not any(document.entities for document in documents):
         note([f"{data}: there is no annotation to score against"])
     for label, number in unknown_labels(documents, extract.labels).items():

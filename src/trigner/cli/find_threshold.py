@@ -10,7 +10,15 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from trigner.cli.options import CorpusOptions, Json, ModelOrBundled, Plot, RunOptions
+from trigner.cli.options import (
+    CorpusOptions,
+    Json,
+    ModelOrBundled,
+    Plot,
+    RunOptions,
+    check_labels,
+    labels_of,
+)
 from trigner.cli.output import comma_list, errors, note, print_json, progress, results
 from trigner.corpora import with_types
 from trigner.evaluation import Curve, Score, check_figure, curves, plot_curves
@@ -49,8 +57,10 @@ def find_threshold(
     Example:  trigner find-threshold --model model --data dev/ --plot curve.png
     """
     check_figure(plot)
-    documents = reading.read(data).documents
+    corpus = reading.read(data)
+    documents = corpus.documents
     extract = running.load(model)
+    check_labels(labels_of(corpus), extract.labels)
     run = extract.documents(documents)
     found = list(progress(run, total=len(documents), what="scoring"))
     note(run.statistics.notices())

@@ -84,6 +84,14 @@ Types = Annotated[
     str | None,
     typer.Option("--types", metavar="A,B", help="Entity types to use; others are ignored."),
 ]
+MapLabels = Annotated[
+    str | None,
+    typer.Option(
+        "--map-labels",
+        metavar="A=B,...",
+        help="Call entities of type A type B. --types and models see the new names.",
+    ),
+]
 Data = Annotated[Path, typer.Option("--data", help="Annotated documents.")]
 Plot = Annotated[
     Path | None, typer.Option("--plot", help="Write the figure to this file: .png, .svg, .pdf.")
@@ -114,6 +122,7 @@ class FileOptions:
     from_: From = None
     skip_bad: SkipBad = False
     types: str | None = field(default=None, init=False)
+    map_labels: str | None = field(default=None, init=False)
     split: str | None = field(default=None, init=False)
 
     def read(self, path: Path, *, split: str | None = None, known: Collection[str] = ()) -> Corpus:
@@ -125,7 +134,7 @@ class FileOptions:
         print_notices(path, corpus.notices)
         if not corpus.documents:
             raise InputError("contains no documents", path=path)
-        return of_types(self.types, corpus, known=known)[0]
+        return of_types(self.types, with_labels(self.map_labels, corpus), known=known)[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +142,7 @@ class ReadOptions(FileOptions):
     """How annotated documents are read."""
 
     types: Types = None
+    map_labels: MapLabels = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,9 +165,14 @@ class RunOptions:
         """The model as the options ask for it."""
         from trigner.inference import load
 
-        extract = load(model, device=self.device, batch_size=self.batch_size)
-        of_all, of_label = thresholds(threshold, extract.labels)
-        return replace(extract, threshold=of_all, thresholds=of_label)
+        of_all, of_types = thresholds(threshold)
+        return load(
+            model,
+            device=self.device,
+            batch_size=self.batch_size,
+            threshold=of_all,
+            thresholds=of_types,
+        )
 
 
 def with_single_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -189,6 +204,40 @@ def in_paragraphs(text: str) -> str:
     return "\n\n".join(p if "\n " in p else p.replace("\n", " ") for p in paragraphs)
 
 
+def with_labels(mapping: str | None, corpus: Corpus) -> Corpus:
+    """The corpus with its types renamed by `--map-labels`."""
+    new = {}
+    for part in comma_list(mapping) or ():
+        old, _, label = part.partition("=")
+        if not old or not label or old in new:
+            raise InputError(f"--map-labels takes each type once, as A=B; got {part!r}")
+        new[old] = label
+    return replace(
+        corpus,
+        documents=tuple(
+            replace(
+                d, entities=tuple(replace(e, label=new.get(e.label, e.label)) for e in d.entities)
+            )
+            for d in corpus.documents
+        ),
+    )
+
+
+def check_labels(gold: Collection[str], predicted: Collection[str]) -> None:
+    """Raises InputError, naming both, when there are labels on both sides and none is on both."""
+    if gold and predicted and not set(gold) & set(predicted):
+        one, other = (", ".join(sorted(labels)) for labels in (gold, predicted))
+        raise InputError(
+            f"nothing can match: the types of gold are {one}, those of predictions {other}; rename"
+            " with --map-labels A=B"
+        )
+
+
+def labels_of(corpus: Corpus) -> set[str]:
+    """The types of its entities."""
+    return {entity.label for document in corpus.documents for entity in document.entities}
+
+
 def of_types(
     types: str | None, *corpora: Corpus, known: Collection[str] = ()
 ) -> tuple[Corpus, ...]:
@@ -197,7 +246,7 @@ def of_types(
     Raises InputError for a type that none of them has and that is not `known` otherwise.
     """
     wanted = comma_list(types)
-    there = {e.label for corpus in corpora for d in corpus.documents for e in d.entities} | {*known}
+    there = {*known}.union(*map(labels_of, corpora))
     if absent := [label for label in wanted or () if label not in there]:
         named = f"there are {', '.join(sorted(there))}" if there else "nothing is annotated"
         raise InputError(f"--types: no type {', '.join(absent)}; {named}")
@@ -218,12 +267,13 @@ def print_left_out(corpus: Corpus) -> None:
         results().print(f"skipped: {counted(corpus.left_out, 'invalid annotation')}")
 
 
-def thresholds(option: str, labels: Collection[str]) -> tuple[float, dict[str, float]]:
+def thresholds(option: str) -> tuple[float, dict[str, float]]:
     """`--threshold` as the one for all types and those of single ones.
 
-    Raises InputError for values outside [0, 1] and for labels that the model does not have.
+    Raises InputError for what is no number from 0 to 1. Whether the model has the types is for
+    `inference.load` to say.
     """
-    of_all, of_label = 0.0, {}
+    of_all, of_types = 0.0, {}
     for part in comma_list(option) or ():
         label, given, number = part.rpartition("=")
         try:
@@ -232,10 +282,8 @@ def thresholds(option: str, labels: Collection[str]) -> tuple[float, dict[str, f
             value = -1.0
         if not 0 <= value <= 1:
             raise InputError(f"--threshold expects numbers from 0 to 1, got {part!r}")
-        if not given:
-            of_all = value
-        elif label in labels:
-            of_label[label] = value
+        if given:
+            of_types[label] = value
         else:
-            raise InputError(f"--threshold: no type {label!r}, only {', '.join(labels)}")
-    return of_all, of_label
+            of_all = value
+    return of_all, of_types

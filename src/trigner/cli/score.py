@@ -8,7 +8,16 @@ from typing import Annotated
 import typer
 
 from trigner.cli.comparing import ScoreOptions, check_page
-from trigner.cli.options import FileOptions, SkipBad, Types, of_types
+from trigner.cli.options import (
+    FileOptions,
+    MapLabels,
+    SkipBad,
+    Types,
+    check_labels,
+    labels_of,
+    of_types,
+    with_labels,
+)
 from trigner.cli.output import counted, note
 from trigner.evaluation import score as score_documents
 from trigner.evaluation import sign
@@ -18,6 +27,7 @@ def score(
     gold: Annotated[Path, typer.Option("--gold", help="Annotated documents.")],
     pred: Annotated[Path, typer.Option("--pred", help="Predictions on the same documents.")],
     types: Types = None,
+    map_labels: MapLabels = None,
     gold_from: Annotated[
         str | None, typer.Option("--gold-from", metavar="FORMAT", help="Format of --gold.")
     ] = None,
@@ -37,7 +47,9 @@ def score(
     check_page(showing.html)
     expected = FileOptions(from_=gold_from, skip_bad=skip_bad).read(gold)
     found = FileOptions(from_=pred_from, skip_bad=skip_bad).read(pred)
+    expected, found = (with_labels(map_labels, corpus) for corpus in (expected, found))
     expected, found = of_types(types, expected, found)
+    check_labels(labels_of(expected), labels_of(found))
     scores = score_documents(
         expected.documents,
         found.documents,
