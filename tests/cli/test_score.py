@@ -86,3 +86,13 @@ def test_unknown_types_are_refused_with_those_that_there_are(run, gold):
     refused = run("score", "--gold", gold, "--pred", gold, "--types", "Unknown,ADR")
     assert refused.code == 2
     assert "--types: no type Unknown; there are ADR, Drug" in refused.err
+
+
+def test_relaxed_scores(run, gold):
+    found = json.loads(run("score", "--gold", gold, "--pred", gold, "--relaxed", "--json").out)
+    assert set(found["relaxed"]) == {
+        *("strict", "exact", "partial", "type", "overlap", "characters", "macro")
+    }
+    assert all(rates["f1"] == 1 for rates in found["relaxed"].values())
+    assert "relaxed" not in json.loads(run("score", "--gold", gold, "--pred", gold, "--json").out)
+    assert "characters  100.00" in run("score", "--gold", gold, "--pred", gold, "--relaxed").out

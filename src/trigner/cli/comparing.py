@@ -13,7 +13,14 @@ from trigner.atomic_files import write_text
 from trigner.cli.options import Json
 from trigner.cli.output import note, print_json, refuse_non_empty, results
 from trigner.errors import InputError
-from trigner.evaluation import Scores, compare, errors_table, table
+from trigner.evaluation import (
+    Scores,
+    compare,
+    errors_table,
+    relaxed_scores,
+    relaxed_table,
+    table,
+)
 from trigner.mentions import Document
 from trigner.rendering import comparison_page
 
@@ -38,6 +45,14 @@ class ScoreOptions:
     errors: Annotated[
         bool, typer.Option("--errors", help="Count the entities with each kind of error.")
     ] = False
+    relaxed: Annotated[
+        bool,
+        typer.Option(
+            "--relaxed",
+            help="Also score overlap, characters, SemEval-2013's strict, exact, partial and type, and"
+            " the average over types.",
+        ),
+    ] = False
     html: Annotated[
         Path | None,
         typer.Option(
@@ -51,12 +66,18 @@ class ScoreOptions:
         """Print scores as a table or JSON, the kinds of errors when asked, and write the page."""
         comparison = compare(gold, predicted) if self.errors or self.html is not None else None
         counted = comparison if self.errors else None
+        relaxed = relaxed_scores(gold, predicted) if self.relaxed else {}
         if self.json:
             kinds = {} if counted is None else counted.counts()
             errors = {"errors": {kind: asdict(count) for kind, count in kinds.items()}}
-            print_json({**scores.as_json(), **(errors if kinds else {})})
+            forgiving = {"relaxed": {kind: asdict(rates) for kind, rates in relaxed.items()}}
+            more = {**(errors if kinds else {}), **(forgiving if relaxed else {})}
+            print_json({**scores.as_json(), **more})
         else:
             results().print(table(scores))
+            if relaxed:
+                results().print()
+                results().print(relaxed_table(relaxed))
             if counted is not None:
                 results().print()
                 results().print(errors_table(counted))

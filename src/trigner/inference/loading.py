@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from trigner.errors import InputError
 from trigner.inference.extraction import Extractor, Source
@@ -59,7 +60,7 @@ def checked_thresholds(
     """
     of_types = {**(threshold if isinstance(threshold, Mapping) else {}), **more}
     of_all = 0.0 if isinstance(threshold, Mapping) else threshold
-    given: list[tuple[str | None, float]] = [(None, of_all), *of_types.items()]
+    given: list[tuple[str | None, Any]] = [(None, of_all), *of_types.items()]
     for label, value in given:
         where = "threshold" if label is None else f"threshold of {label}"
         if label is not None and label not in labels:
