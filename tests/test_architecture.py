@@ -20,10 +20,10 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = (
     {"mentions", "errors", "atomic_files", "arrays", "former_names", "locks"},
     {"text", "corpora", "schemes", "evaluation", "prompting"},
-    {"batches", "model_folder", "rendering"},
+    {"batches", "model_folder", "encoders", "rendering"},
     {"systems"},
     {"networks", "triplets"},
-    {"tagging"},
+    {"tagging", "spans"},
     {"inference"},
     {"training"},
     {"studies", "serving", "integrations"},
@@ -34,6 +34,7 @@ PEERS = {
     ("mentions", "errors"),
     ("atomic_files", "errors"),
     ("locks", "errors"),
+    ("encoders", "model_folder"),  # what is written as a path
     ("evaluation", "text"),  # the sentences that slices are about
     ("corpora", "text"),  # formats of ready words, when a document of raw text is written
     ("prompting", "corpora"),  # which corpora may leave the machine
@@ -48,6 +49,7 @@ NEVER_TORCH = {
     "locks",
     "mentions",
     "model_folder",
+    "encoders",
     "errors",
     "text",
     "corpora",

@@ -39,9 +39,20 @@ BUNDLED = Path(__file__).with_name("bundled")
 """The model that ships with the package: adverse reactions, in 8 bits, without PyTorch."""
 
 
+def is_path(name: str | Path) -> bool:
+    """Whether a folder is meant, not a name on the Hub: it exists, or is written as a path is.
+
+    `./a`, `../a`, `/a`, `~/a`, `a\\b`, anything in a folder that exists, and every Path.
+    """
+    if isinstance(name, Path) or name.startswith((".", "/", "~")) or "\\" in name:
+        return True
+    path = Path(name)
+    return path.exists() or (len(path.parts) > 1 and path.parent.is_dir())
+
+
 class _Part(BaseModel):
     # What other versions add travels along.
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
 
 class Runtime(_Part):

@@ -7,9 +7,20 @@ from tiny_models import TAG_SCHEMES
 
 
 def test_info(run, model):
-    text = run("info", model).out
-    assert "system: w2ner" in text
+    assert "system: w2ner" in run("info", model, "--all").out
     assert json.loads(run("info", model, "--json").out)["labels"] == ["ADR", "Drug"]
+
+
+def test_what_matters_fits_a_screen(run, model):
+    lines = run("info", model).out.splitlines()
+    assert len(lines) < 20
+    assert any(line.split() == ["finds", "ADR,", "Drug"] for line in lines)
+    bundled = run("info").out
+    assert "F1 86.8, P 88.5, R 85.1, discontinuous F1 44.0 on 28 documents" in bundled
+    assert "apache-2.0" in bundled
+    assert "lstm_size" not in bundled
+    assert run("info", "bundled").out == bundled
+    assert run("info", "bundled", "--all").out.count("\n") > 100
 
 
 def test_the_systems_that_can_be_trained(run):

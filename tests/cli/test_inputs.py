@@ -86,7 +86,7 @@ def test_annotations_left_out_of_standard_input_are_told(monkeypatch, capsys):
     line = json.dumps({"text": "a", "entities": [{"label": "X", "fragments": [[0, 9]]}]})
     feed(monkeypatch, line.encode())
     assert len(list(inputs(["-"], format="jsonl", reading=Reading(skip_bad=True)))) == 1
-    assert "standard input: 1 invalid annotations skipped" in capsys.readouterr().err
+    assert "standard input: 1 invalid annotation skipped" in capsys.readouterr().err
 
 
 def test_standard_input_comes_once(monkeypatch):
@@ -205,3 +205,39 @@ def test_ids_too_long_for_a_file_are_told_before_the_work(run, model, tmp_path):
     result = run(*command, "--out", target)
     assert (result.code, target.exists()) == (2, False)
     assert "is too long for the name of a file" in result.err
+
+
+@pytest.mark.parametrize("text", ["nausea/vomiting", "pain.Nausea", "headache", "a/b/c", "n/a"])
+def test_one_word_that_no_file_is_called_like_is_a_text(tmp_path, monkeypatch, text):
+    (tmp_path / "notes").mkdir()
+    monkeypatch.chdir(tmp_path)
+    (document,) = inputs([text])
+    assert document.text == text
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("note", "notes"),
+        ("notse/", "notes"),
+        ("notes/ones", "notes/one.txt"),
+        ("post", "posts.jsonl"),
+    ],
+)
+def test_one_word_that_is_nearly_the_name_of_a_file(tmp_path, monkeypatch, word, meant):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "one.txt").write_text("numb")
+    (tmp_path / "posts.jsonl").write_text("")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=f"no such file or folder; did you mean {meant}?"):
+        inputs([word])
+    assert next(iter(inputs([f"{word} hurt"]))).text == f"{word} hurt"
+
+
+@pytest.mark.parametrize(
+    "path", ["./absent", "../absent", "/absent", "absent/", "absent.txt", "~/a"]
+)
+def test_what_can_only_be_a_path(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="no such file or folder"):
+        inputs([path])

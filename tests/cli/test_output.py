@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
+import sys
 
 import pytest
 from rich.console import Console
@@ -91,3 +94,26 @@ def test_on_a_terminal_progress_is_a_bar_with_a_count(monkeypatch, capsys, total
     assert "counting" in drawn.getvalue()
     # Results in a pipe are not drawn on the terminal.
     assert capsys.readouterr().out == "0\n1\n2\n"
+
+
+def test_numbers_with_their_words():
+    assert output.counted(1, "file") == "1 file"
+    assert output.counted(0, "file") == "0 files"
+    assert output.counted(1234, "entity", "entities") == "1,234 entities"
+
+
+@pytest.mark.parametrize(("columns", "width"), [("120", 120), ("60", 60), (None, 80)])
+def test_in_a_pipe_output_is_as_wide_as_columns_says_or_80(columns, width):
+    code = "from trigner.cli.output import results; print(results().width)"
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    if columns is not None:
+        environment["COLUMNS"] = columns
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(done.stdout) == width

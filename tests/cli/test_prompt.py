@@ -295,3 +295,10 @@ def test_without_a_server_only_the_record_counts(command, run, gold, tmp_path):
     missing = run("prompt", *common, "--resume", "--json", "--index-base")
     assert missing.code == 1
     assert "no server is given" in missing.err
+
+
+def test_no_server_is_an_error_at_once(run, gold, tmp_path):
+    given = ["--data", gold, "--llm", "stub", "--out", tmp_path / "out"]
+    refused = run("prompt", *given, "--base-url", "http://127.0.0.1:9/v1")
+    assert refused.code == 1
+    assert "http://127.0.0.1:9/v1: no server answers there" in refused.err

@@ -17,7 +17,7 @@ def test_json(run, gold):
 def test_annotations_left_out_are_counted(run, gold, command):
     with (gold / "one.ann").open("a") as file:
         file.write("T8\tADR 5 900\tnothing\n")
-    assert "1 invalid annotations were skipped" in run(*command, gold, "--skip-bad").out
+    assert "skipped: 1 invalid annotation" in run(*command, gold, "--skip-bad").out
     found = json.loads(run(*command, gold, "--json", "--skip-bad").out)
     assert (found if command[0] == "stats" else found["w2ner"])["left_out"] == 1
 

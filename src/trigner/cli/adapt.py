@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import Progress as Bar
 
-from trigner.cli.options import Device, Encoding, From, SkipBad, read_documents
+from trigner.cli.options import Device, FileOptions
 from trigner.cli.output import errors, note, results
-from trigner.errors import InputError, require_extra
+from trigner.encoders import check_encoder
+from trigner.errors import InputError, require_extra, validation_message
 
 if TYPE_CHECKING:
     from trigner.training.adaptation import AdaptationSettings, Progress
@@ -40,9 +40,8 @@ def adapt(
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume an interrupted adaptation in --out.")
     ] = False,
-    from_: From = None,
-    skip_bad: SkipBad = False,
-    encoding: Encoding = "utf-8",
+    *,
+    reading: FileOptions,
 ) -> None:
     """Adapt an encoder to your domain by masked language modelling.
 
@@ -52,6 +51,7 @@ def adapt(
     Example:  trigner adapt --text notes/ --encoder dmis-lab/biobert-base-cased-v1.2 --out encoder
     """
     require_extra("train", "torch", "transformers")
+    check_encoder(encoder)
     from trigner.training.adaptation import adapt as run
 
     settings = _settings(
@@ -61,11 +61,8 @@ def adapt(
         mask_probability=mask_probability,
         seed=seed,
     )
-    read = partial(read_documents, format=from_, skip_bad=skip_bad, encoding=encoding)
-    texts = [d.text for d in read(text).documents]
-    dev_texts = None
-    if dev is not None:
-        dev_texts = [d.text for d in read(dev).documents]
+    texts = [document.text for document in reading.read(text).documents]
+    dev_texts = None if dev is None else [document.text for document in reading.read(dev).documents]
     with Bar(console=errors(), disable=not errors().is_terminal) as bar:
         adapted = run(
             texts,
@@ -95,7 +92,11 @@ def _settings(**values: Any) -> AdaptationSettings:
     try:
         return AdaptationSettings(**values)
     except ValidationError as error:
-        raise InputError("; ".join(e["msg"] for e in error.errors())) from error
+        named = (
+            f"--{e['loc'][0]}".replace("_", "-") + f" {validation_message(e)}"
+            for e in error.errors()
+        )
+        raise InputError("; ".join(named)) from error
 
 
 def _shown_on(bar: Bar, epochs: int) -> Callable[[Progress], None]:

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import Encoding, From, Overwrite, SkipBad, Split, Types, read_documents
+from trigner.cli.options import CorpusOptions, Overwrite
 from trigner.cli.output import (
-    comma_list,
+    counted,
     errors,
     files_to_replace,
     note,
@@ -31,12 +31,9 @@ def convert(
             help=", ".join(name for name, known in FORMATS.items() if known.write) + ".",
         ),
     ],
-    from_: From = None,
-    split: Split = None,
-    types: Types = None,
-    skip_bad: SkipBad = False,
     overwrite: Overwrite = False,
-    encoding: Encoding = "utf-8",
+    *,
+    reading: CorpusOptions,
 ) -> None:
     """Turn annotated documents from one format into another.
 
@@ -49,18 +46,12 @@ def convert(
     old = []
     if format.writes_folder and overwrite:
         old = files_to_replace(target, format.endings)
-    documents = read_documents(
-        source,
-        format=from_,
-        skip_bad=skip_bad,
-        split=split,
-        encoding=encoding,
-        types=comma_list(types),
-    ).documents
+    documents = reading.read(source).documents
     report = write_documents(documents, target, format=format, overwrite=overwrite, old=old)
     note(report.notices())
+    there = f"{counted(len(documents), 'document')} in {counted(report.files, 'file')}"
     errors().print(
-        f"{len(documents)} documents in {report.files} files: {visible(str(target))}",
+        f"{there}: {visible(str(target))}",
         markup=False,
         highlight=False,
     )

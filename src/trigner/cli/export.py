@@ -36,7 +36,10 @@ def export(
         _check_is_export(out)
     from trigner.inference import spec_of
 
-    spec = spec_of(model, read_description(model))
+    description = read_description(model)
+    if description.is_exported:
+        raise InputError("is an exported model: export the one that it was made of", path=model)
+    spec = spec_of(model, description)
     spec.require("export")
     require_extra("train", "torch", "transformers")
     require_extra("export", "onnx", "onnxscript")

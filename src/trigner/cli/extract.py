@@ -13,17 +13,15 @@ from rich.text import Text
 from trigner.atomic_files import atomic_write, is_written_into
 from trigner.cli.inputs import Inputs, inputs
 from trigner.cli.options import (
-    BatchSize,
-    Device,
     Encoding,
     From,
     ModelOrBundled,
     Overwrite,
+    RunOptions,
     SkipBad,
     Threshold,
-    load_extractor,
 )
-from trigner.cli.output import counting, note, refuse_non_empty, results
+from trigner.cli.output import counted, counting, note, refuse_non_empty, results
 from trigner.cli.partial import Journal, Output, begun, fingerprint
 from trigner.corpora import FORMATS, LineWriter, Reading, writable, write
 from trigner.errors import InputError
@@ -63,8 +61,6 @@ def extract(
         typer.Option("--out", help="New folder (brat) or file; standard output if not given."),
     ] = None,
     threshold: Threshold = "0",
-    device: Device = "auto",
-    batch_size: BatchSize = 32,
     from_: From = None,
     lines: Annotated[
         bool, typer.Option("--lines", help="Each line of standard input is a text of its own.")
@@ -75,11 +71,14 @@ def extract(
         bool, typer.Option("--resume", help="Go on with an interrupted extraction to --out.")
     ] = False,
     encoding: Encoding = "utf-8",
+    *,
+    running: RunOptions,
 ) -> None:
     """Find entities in a text, in files or in standard input.
 
-    An argument that exists is a path, anything else a text; one that looks like a path and does not
-    exist is an error. Character offsets count from 0 in the text as it stands in the file.
+    An argument that exists is a path, anything else a text. What can only be a path and does not
+    exist is an error, and so is one word that is nearly the name of a file beside it. Character
+    offsets count from 0 in the text as it stands in the file.
 
     Any number of documents of any length: files are checked first, then read again one document
     at a time, and each is written as soon as it is done. A text, a .txt and a file that is one JSON
@@ -111,15 +110,14 @@ def extract(
     statistics = RunStatistics()
 
     def portions(given: Iterable[Document]) -> Iterator[Portion]:
-        pipeline = load_extractor(model, device=device, batch_size=batch_size, threshold=threshold)
-        return pipeline.portions(given, statistics)
+        return running.load(model, threshold).portions(given, statistics)
 
     if output is None or is_written_into(output.path):
         dropped = _stream(portions(documents), documents, output, format)
     else:
         made_with = {
             **{"--model": fingerprint(model), "--threshold": threshold, "--format": format},
-            **{"--device": device, "--batch-size": batch_size, "--from": from_},
+            **{"--device": running.device, "--batch-size": running.batch_size, "--from": from_},
             **{"--lines": lines, "--skip-bad": skip_bad, "--encoding": encoding},
             "input": documents.fingerprint,
         }
@@ -281,4 +279,4 @@ def _print(documents: Iterable[Document], *, many: bool) -> None:
         elif not many:
             console.print("no entities found")
     if many:
-        console.print(f"{total} entities", highlight=False)
+        console.print(counted(total, "entity", "entities"), highlight=False)

@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from itertools import chain, islice
 from pathlib import Path
 from typing import Protocol
@@ -26,8 +27,12 @@ from trigner.mentions import Document
 
 STANDARD_INPUT = Path("standard input")
 
-# Something with a folder separator or a file ending, and no blank: meant as a path.
-LOOKS_LIKE_PATH = re.compile(r"^\S*(/\S+|\\\S+|\.[A-Za-z][A-Za-z0-9]{1,4}|/)$")
+# Meant as a path, whatever there is: from a root or here on, a folder, or a file of a known ending.
+IS_PATH = re.compile(
+    r"([~/]|\.\.?[/\\])\S*|\S*[/\\]|\S+\.(txt|ann|jsonl?|gz|csv|tsv|xml|html?|pdf|docx?|conll|parquet)"
+)
+ALIKE = 0.8
+"""How much of a name has to be that of a file for it to be meant (difflib's ratio)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +183,10 @@ def _part(argument: str, number: int, *, format: str | None, reading: Reading, l
         return Text(Document("stdin", _standard_input(reading)))
     if _exists(argument):
         return Files(source(argument, format=format), reading)
-    if LOOKS_LIKE_PATH.match(argument):
-        raise InputError("no such file or folder", path=argument)
+    alike = _alike(argument)
+    if alike or IS_PATH.fullmatch(argument):
+        hint = f"; did you mean {alike}?" if alike else ""
+        raise InputError(f"no such file or folder{hint}", path=argument)
     if not _is_unicode(argument):
         raise InputError("is not UTF-8", path=f"argument {number}")
     return Text(Document(f"text-{number}", argument))
@@ -221,6 +228,28 @@ def _exists(argument: str) -> bool:
         return argument != "" and Path(argument).exists()
     except (OSError, ValueError):  # not a valid file name: too long, or with a null character
         return False
+
+
+def _alike(argument: str) -> Path | None:
+    """What exists and is called nearly like this, when it is one word, with its ending or without.
+
+    The first part that does not exist is compared with what stands beside it.
+    """
+    if not argument or any(character.isspace() or character == "\0" for character in argument):
+        return None
+    folder = Path()
+    for part in Path(argument).parts:
+        if not _exists(str(folder / part)):
+            break
+        folder /= part
+    else:
+        return None
+    try:
+        there = {name: path for path in folder.iterdir() for name in (path.stem, path.name)}
+    except OSError:
+        return None
+    found = get_close_matches(part, there, n=1, cutoff=ALIKE)
+    return there[found[0]] if found else None
 
 
 def _is_unicode(argument: str) -> bool:

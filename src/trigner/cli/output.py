@@ -9,21 +9,17 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
 from trigner.atomic_files import check_writable, is_leftover, is_written_into, staged
 from trigner.corpora import Format, WriteReport, write
 from trigner.errors import InputError
 from trigner.mentions import Document
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 T = TypeVar("T")
 
@@ -39,9 +35,8 @@ def errors() -> Console:
 
 
 def results() -> Console:
-    """The console on standard output; in a pipe as wide as its tables need."""
-    console = Console()
-    return console if console.is_terminal else Console(width=max(100, console.width))
+    """The console on standard output; in a pipe as wide as COLUMNS says, or 80."""
+    return Console()
 
 
 def visible(text: str) -> str:
@@ -77,6 +72,14 @@ def _bar(items: Iterable[T], total: int | None, what: str) -> Generator[T, None,
 
 
 def _drawn() -> Progress:
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
     return Progress(
         *(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()),
         TimeRemainingColumn(),
@@ -125,6 +128,11 @@ def counting(what: str) -> Iterator[Show]:
             last = monotonic()
 
     yield show_now_and_then
+
+
+def counted(number: int, one: str, more: str | None = None) -> str:
+    """`1 file`, `2 files`; `more` is the plural of words that take more than an s."""
+    return f"{number:,} {one if number == 1 else more or one + 's'}"
 
 
 def refuse_non_empty(out: Path, *, overwrite: bool | None = None) -> None:

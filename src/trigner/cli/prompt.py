@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +12,16 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from trigner.cli.options import Encoding, From, Json, Missing, SkipBad, Split, Types, reader
-from trigner.cli.output import comma_list, counting, note, print_json, refuse_non_empty, results
+from trigner.cli.options import Data, GoldOptions, Json
+from trigner.cli.output import (
+    comma_list,
+    counted,
+    counting,
+    note,
+    print_json,
+    refuse_non_empty,
+    results,
+)
 from trigner.cli.prompt_report import check_outputs, print_report, write_results
 from trigner.corpora import Corpus
 from trigner.errors import InputError, TrignerError
@@ -31,6 +39,7 @@ from trigner.prompting import (
     VariantResult,
     build_requests,
     check_licence,
+    check_reachable,
     endpoint,
     entity_types_of,
     estimate,
@@ -56,7 +65,7 @@ Texts = list[str] | None
 
 
 def prompt(
-    data: Annotated[Path, Option("--data", help="Annotated documents.")],
+    data: Data,
     llm: Annotated[str, Option("--llm", metavar="NAME", help="Model name on the server.")],
     out: Annotated[Path, Option("--out", help="New folder for answers, predictions and scores.")],
     base_url: Annotated[Text, Option("--base-url", metavar="URL", help=_BASE_URL)] = None,
@@ -82,7 +91,6 @@ def prompt(
     json_schema: Annotated[
         bool, Option("--json-schema", help="Make the server enforce a JSON schema.")
     ] = False,
-    types: Types = None,
     descriptor: Annotated[
         Texts, Option("--descriptor", metavar="TYPE=WORDS", help="Description of a type.")
     ] = None,
@@ -113,16 +121,13 @@ def prompt(
     format: Annotated[str, Option("--format", help="Format of the predictions.")] = "jsonl",
     html: Annotated[Path | None, Option("--html", metavar="FILE", help=_HTML)] = None,
     compare: Annotated[
-        list[Path] | None,
+        list[str] | None,
         Option("--compare", metavar="MODEL", help="Trained model to add to --html; repeatable."),
     ] = None,
     json: Json = False,
-    from_: From = None,
-    split: Split = None,
-    skip_bad: SkipBad = False,
-    encoding: Encoding = "utf-8",
-    missing_annotations: Missing = "error",
     has_permission: Annotated[bool, Option("--i-have-permission", help=_PERMISSION)] = False,
+    *,
+    reading: GoldOptions,
 ) -> None:
     """Prompt a large language model for entities, and score it like any other system.
 
@@ -133,8 +138,7 @@ def prompt(
     --base-url http://127.0.0.1:8000/v1 --out runs/qwen
     """
     chosen = Variant(shots, explain, numbered, index_base, reason_first, json_schema)
-    if similar:
-        chosen = replace(chosen, examples="similar")
+    chosen = replace(chosen, examples="similar") if similar else chosen
     variants = _variants(chosen, all_variants=all_variants)
     parameters = _parameters(parameter)
     with nullcontext() if dry_run else _alone(out):
@@ -145,17 +149,16 @@ def prompt(
             html, compare or (), format, variants=names, may_exist=resume or dry_run
         )
         server = None if base_url is None else endpoint(base_url, key_variable=key_variable)
-        read = reader(from_, skip_bad, encoding, missing_annotations)
-        corpus = read(data, split=split)
+        corpus = replace(reading, types=None).read(data)
         entity_types = entity_types_of(
             corpus.documents,
             format=corpus.format,
-            types=comma_list(types),
+            types=comma_list(reading.types),
             descriptors=_pairs(descriptor, "--descriptor"),
         )
         training = None
         if any(variant.shots for variant in variants):
-            training = _training(read, train, data, split)
+            training = _training(train, data, replace(reading, types=None))
             _check_disjoint(corpus, training)
         task = prepare_task(
             corpus, entity_types, train=training, stratified=stratified, size=size, seed=seed
@@ -164,11 +167,14 @@ def prompt(
             raise InputError("contains no sentences", path=data)
         cache = CompletionCache(out / ANSWERS)
         if cache.damaged:
-            note([f"{cache.path}: {cache.damaged} incomplete lines skipped"])
+            note([f"{cache.path}: {counted(cache.damaged, 'incomplete line')} skipped"])
         if dry_run:
             _print_estimate(task, variants, llm, parameters, cache, server, prices)
             return
         check_licence(task.corpora, server, has_permission=has_permission)
+        requests = (r for v in variants for r in build_requests(task, v, llm, parameters))
+        if server is not None and None in map(cache.get, requests):
+            check_reachable(server)
         runs: list[VariantResult] = []
         for variant in variants:
             with counting(f"{variant.name} of {llm}") as on_progress:
@@ -239,15 +245,13 @@ def _parameters(given: Sequence[str] | None) -> dict[str, Any]:
     return parameters
 
 
-def _training(
-    read: Callable[..., Corpus], train: Path | None, data: Path, split: str | None
-) -> Corpus:
+def _training(train: Path | None, data: Path, reading: GoldOptions) -> Corpus:
     """The documents of `--train`; for a corpus that is read by parts, by default its part train."""
     if train is not None:
-        return read(train)
-    if split is None or split == "train":
+        return replace(reading, split=None).read(train)
+    if reading.split in (None, "train"):
         raise InputError("--shots needs training documents to take examples from: add --train")
-    return read(data, split="train")
+    return reading.read(data, split="train")
 
 
 def _check_disjoint(data: Corpus, train: Corpus) -> None:

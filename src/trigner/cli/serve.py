@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import BatchSize, Device, ModelOrBundled, Threshold, load_extractor
+from trigner.cli.options import ModelOrBundled, RunOptions, Threshold
 from trigner.cli.output import errors
 from trigner.errors import require_extra
 from trigner.model_folder import BUNDLED, read_description
@@ -41,8 +41,8 @@ def serve(
         float,
         typer.Option("--stop-within", min=1.0, help="Seconds to finish requests on shutdown."),
     ] = 20.0,
-    device: Device = "auto",
-    batch_size: BatchSize = 32,
+    *,
+    running: RunOptions,
 ) -> None:
     """Serve a model over HTTP, with a web page to try it.
 
@@ -65,10 +65,9 @@ def serve(
         max_waiting=max_waiting,
         timeout=timeout,
         stop_within=stop_within,
-        batch_sentences=batch_size,
+        batch_sentences=running.batch_size,
     )
-    extractor = load_extractor(model, device=device, batch_size=batch_size, threshold=threshold)
-    app = serving.create_app(extractor, settings, description=description)
+    app = serving.create_app(running.load(model, threshold), settings, description=description)
     serving.serve(
         app,
         host=host,

@@ -7,34 +7,18 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import (
-    Encoding,
-    From,
-    Json,
-    Overwrite,
-    SkipBad,
-    Split,
-    Types,
-    print_left_out,
-    read_documents,
-)
-from trigner.cli.output import comma_list, errors, print_json, refuse_non_empty, results
+from trigner.cli.options import CorpusOptions, Json, Overwrite, Plot, print_left_out
+from trigner.cli.output import errors, print_json, refuse_non_empty, results
 from trigner.evaluation import check_figure, describe, plot_gaps, statistics_table
 
 
 def stats(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="Annotated documents.")],
-    overwrite: Overwrite = False,
     json: Json = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", help="Write the figure of gap lengths (.png, .svg, .pdf)."),
-    ] = None,
-    types: Types = None,
-    from_: From = None,
-    split: Split = None,
-    skip_bad: SkipBad = False,
-    encoding: Encoding = "utf-8",
+    plot: Plot = None,
+    overwrite: Overwrite = False,
+    *,
+    reading: CorpusOptions,
 ) -> None:
     """Describe annotated documents: how many entities, how many discontinuous, how wide their gaps.
 
@@ -43,14 +27,7 @@ def stats(
     check_figure(plot)
     if plot is not None:
         refuse_non_empty(plot, overwrite=overwrite)
-    corpus = read_documents(
-        path,
-        format=from_,
-        skip_bad=skip_bad,
-        split=split,
-        encoding=encoding,
-        types=comma_list(types),
-    )
+    corpus = reading.read(path)
     statistics = describe(corpus.documents)
     if json:
         print_json({**statistics.as_json(), "left_out": corpus.left_out})

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
-from xml.sax.saxutils import escape, quoteattr
 
 from trigner.corpora.reading import Reading
 from trigner.errors import InputError
@@ -35,6 +34,8 @@ class Element:
 
     def written(self) -> str:
         """The element as XML on one line, without white space that only lays out its children."""
+        from xml.sax.saxutils import escape, quoteattr  # brings urllib and ssl along
+
         start = self.tag + "".join(f" {k}={quoteattr(v)}" for k, v in self.attributes.items())
         text = self.text if self.text.strip() else ""
         inside = escape(text) + "".join(child.written() for child in self.children)
