@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from random_documents import documents
-from trigner.corpora.jsonl import as_json_line, read, recognises, write
+from trigner.corpora.jsonl import LineWriter, as_json_line, read, recognises, write
 from trigner.corpora.reading import Reading
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra
@@ -140,3 +142,19 @@ def test_recognised_by_its_keys(tmp_path):
     assert not recognises(file_of(tmp_path, {"id": "d"}))
     assert not recognises(file_of(tmp_path, {"text": "x", "passages": []}))
     assert not recognises(file_of(tmp_path, {"text": "x"}, name="a.json"))
+
+
+@given(st.lists(documents(), max_size=3), st.integers(1, 3))
+def test_lines_that_come_little_by_little_are_the_same(some, size):
+    written: list[str] = []
+    writer = LineWriter(written.append)
+    given_ones = [document for made in some for document in made]
+    for document in given_ones:
+        found = document.entities
+        for start in range(0, len(found) + 1, size):
+            writer.add(
+                replace(document, entities=()),
+                found[start : start + size],
+                is_last=start + size > len(found),
+            )
+    assert "".join(written) == "".join(as_json_line(d) + "\n" for d in given_ones)

@@ -20,8 +20,10 @@ from trigner.mentions import SCORE_DIGITS, Document, Entity, ScoredMention, Sent
 from trigner.systems import Prediction, Predictor, Prepared
 from trigner.text import entity_of, segment
 
-CELL_BUDGET = 60_000
-"""Word pairs predicted on at a time, padding included; larger sentences go alone."""
+CELL_BUDGET = 20_000
+"""Word pairs predicted on at a time, padding included; larger sentences go alone.
+
+Each takes some 7 KB with the bundled model (docs/decisions/streaming.md)."""
 
 MENTIONS = 1_000
 """Of a sentence, at most, whether it is read through windows or not: the best are kept."""
