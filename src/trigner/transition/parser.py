@@ -10,6 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+import numpy as np
+from numpy.typing import NDArray
+
 from trigner.mentions import Mention
 
 
@@ -145,6 +148,12 @@ class Rules:
         """Whether an action, by its index, is legal."""
         return bool(self.legal(state, length) >> min(action, Action.COMPLETE) & 1)
 
+    def table(self) -> NDArray[np.bool_]:
+        """What is legal, `[256, actions]`, by the bits that `legal` gives."""
+        columns = [min(a, int(Action.COMPLETE)) for a in range(Action.COMPLETE + self.types)]
+        result: NDArray[np.bool_] = (np.arange(256)[:, None] >> np.array(columns) & 1).astype(bool)
+        return result
+
 
 def push(stack: Cell | None, node: Node) -> Cell:
     """The stack with a node on top."""
@@ -174,14 +183,14 @@ def after(state: State, action: int) -> State:
         top = stack.node
         stack = push(stack, Node(top.words, (*top.steps, step), top.word, top.parts, top.row))
         extra += 1
-    elif stack.below is None:
+    elif (second := stack.below) is None:
         raise ValueError(f"action {action} needs two nodes on the stack")
     elif action == Action.SWAP:
-        returned = (*returned, stack.below.node)
-        stack = push(stack.below.below, stack.node)
+        returned = (*returned, second.node)
+        stack = push(second.below, stack.node)
         extra += 1
     else:
-        stack = _reduced(stack.node, stack.below, action, step)
+        stack = _reduced(stack.node, second, action, step)
     return State(stack, returned, position, action, extra, step + 1, found)
 
 
