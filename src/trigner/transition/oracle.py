@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from trigner.mentions import Mention
+from trigner.schemes.scheme import check
 from trigner.transition.parser import Action, Rules, mentions_of, replay
 
 
@@ -30,7 +31,9 @@ def derivation(
 
     Mentions are taken out, one that is not found at a time, until the rest comes back. A parser
     that learnt from actions that miss mentions would learn to complete what is left on its stack.
+    Raises ValueError for an unknown label or a word outside the sentence.
     """
+    check(tuple(mentions), tuple(labels), length)
     wanted = sorted(set(mentions))
     lost: list[Mention] = []
     while True:

@@ -197,6 +197,8 @@ def after(state: State, action: int) -> State:
 def _reduced(right: Node, second: Cell, action: int, step: int) -> Cell:
     left = second.node
     steps = (*left.steps, *right.steps, step)
+    if left.words & right.words:  # otherwise they have no step in common
+        steps = tuple(sorted(set(steps)))
     union = Node(left.words | right.words, steps, parts=(left, right))
     if action == Action.LEFT_REDUCE:
         return push(second, union)
