@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracles.transition_naive import every_mention_set, mentions_by
+from oracles.transition_naive import every_mention_set, mentions_by, within_six_actions
 from trigner.mentions import Mention
 from trigner.transition.oracle import actions_for, derivation, round_trip, static_oracle
 from trigner.transition.parser import Action, Rules, action_names, mentions_of, replay
@@ -73,6 +73,22 @@ def test_swap_and_copy_find_what_crosses(length, gold):
     actions = actions_for(of(*gold), length, ONE)
     assert found_by(actions, length) == ({(words, "ADR") for words in gold}, [])
     assert Action.SWAP in actions
+
+
+SHARED_ON_BOTH_SIDES = [(0, 1, 5), (0, 3, 5)]
+PAIRS = [(0, 2), (0, 3), (1, 2), (1, 3)]
+
+
+@pytest.mark.parametrize("gold", [CROSSING, SHARED_ON_BOTH_SIDES, PAIRS, PRODUCT])
+def test_no_sequence_of_the_paper_s_actions_finds_these(gold):
+    assert not within_six_actions(gold, 10)
+    assert within_six_actions(gold[:1], 10)
+    assert not derivation(of(*gold), 10, ONE, Rules()).lost
+
+
+@pytest.mark.parametrize(("length", "gold", "actions"), REPRODUCED)
+def test_the_search_finds_what_the_paper_s_oracle_does(length, gold, actions):
+    assert within_six_actions(gold, length)
 
 
 def test_equal_words_of_two_types_are_copied():

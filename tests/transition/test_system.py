@@ -11,6 +11,7 @@ from trigner.batches import Example
 from trigner.errors import InputError
 from trigner.mentions import Mention
 from trigner.model_folder import Description
+from trigner.transition import SPEC
 from trigner.transition.layout import states_of
 from trigner.transition.loading import load
 from trigner.transition.parser import Action
@@ -126,6 +127,11 @@ def test_mentions_of_windows_are_those_of_their_sentence(make):
     assert held == set(long.mentions)
     assert isinstance(prepared.inputs[0], Example)
     assert system._derived(prepared.inputs[0].mentions, prepared.inputs[0].length).actions
+
+
+def test_export_says_why_it_cannot_be():
+    with pytest.raises(InputError, match="depends on those before it"):
+        SPEC.require("export")
 
 
 def test_a_folder_of_other_settings_is_refused(tmp_path):
