@@ -30,6 +30,12 @@ INPUTS = ("input_ids", "attention_mask", "word_subwords", "lengths")
 FORMER_INPUTS = {"piece_ids": "input_ids", "word_pieces": "word_subwords"}
 """What inputs of graphs up to model format 4 are called, and what they are."""
 
+LARGE = 40_000
+"""Word pairs of a batch after which its memory is given back: ONNX Runtime keeps it otherwise, and
+asking again costs small batches more than it saves."""
+
+SHRUNK = "cpu:0"
+
 
 def onnx_predictor(
     folder: Path, description: Description, *, device: str, threads: int | None
@@ -77,7 +83,12 @@ def onnx_scorer(graph: Path, providers: Sequence[Any], threads: int | None = Non
         raise InputError(f"does not have a tagger's inputs, but {', '.join(inputs)}", path=graph)
 
     def scorer(batch: Batch) -> NDArray[np.floating[Any]]:
-        (logits,) = session.run(None, {name: getattr(batch, own) for name, own in inputs.items()})
+        run = onnxruntime.RunOptions()
+        count, length, _ = batch.word_subwords.shape
+        if count * length**2 > LARGE:
+            run.add_run_config_entry("memory.enable_memory_arena_shrinkage", SHRUNK)
+        named = {name: getattr(batch, own) for name, own in inputs.items()}
+        (logits,) = session.run(None, named, run)
         found: NDArray[np.floating[Any]] = logits
         return found
 
