@@ -28,10 +28,12 @@ from trigner.model_folder import (
     TOKENIZER,
     WEIGHTS,
     check_files,
+    padding_of,
     read_description,
     read_tokenizer,
 )
 from trigner.networks.build import build_tagger
+from trigner.networks.loading_checks import check_configuration, check_settings, check_shapes
 from trigner.networks.pretrained import encoder_from_config, load_encoder, rows_needed
 from trigner.networks.tagger import Tagger
 from trigner.schemes import Scheme
@@ -82,10 +84,18 @@ def load(folder: str | Path) -> Model:
     try:
         network = NetworkSettings.model_validate(description.model)
         scheme = tagger_spec(description.system).scheme(description.labels)
-        padding_id = int(description.state["padding_id"])
     except (InputError, ValidationError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
     tokenizer = read_tokenizer(folder)
+    padding_id = padding_of(folder, description, tokenizer)
+    check_settings(description.model, folder / DESCRIPTION)
+    check_configuration(folder / CONFIG)
+
+    def build() -> Tagger:
+        encoder = encoder_from_config((folder / CONFIG).parent)
+        return build_tagger(encoder, network, scheme, description.system)
+
+    check_shapes(build, folder / WEIGHTS)
     try:
         encoder = encoder_from_config((folder / CONFIG).parent)
     except Exception as error:  # what is no configuration fails in nearly every way

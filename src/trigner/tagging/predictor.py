@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from trigner.arrays import Logits
 from trigner.batches import Batch, Example, SubwordTokenizer, collate, windowing
+from trigner.errors import InputError
 from trigner.mentions import Mention, ScoredMention, Sentence
 from trigner.schemes import Cell, Explaining, Scheme, TagSpace
 from trigner.systems import Prediction, Prepared
@@ -82,12 +83,18 @@ class TagPredictor:
         return replace(self, temperature=temperature)
 
     def logits(self, inputs: Sequence[Example]) -> list[Logits]:
-        """Each input's logits without padding, `[L, L, C]` or `[L, C]`, special words first."""
+        """Each input's logits without padding, `[L, L, C]` or `[L, C]`, special words first.
+
+        Raises InputError when one is not finite.
+        """
         batch = collate([each.subwords for each in inputs], padding_id=self.padding_id)
         scores = self.scorer(batch)
         axes = self.scheme.tag_space.word_axes
         lengths = [self._offset + each.length for each in inputs]
-        return [own[(slice(n),) * axes] for own, n in zip(scores, lengths, strict=True)]
+        found = [own[(slice(n),) * axes] for own, n in zip(scores, lengths, strict=True)]
+        if not all(np.isfinite(own).all() for own in found):
+            raise InputError("the model gives scores that are no numbers: its weights are damaged")
+        return found
 
     @property
     def _offset(self) -> int:
