@@ -19,6 +19,8 @@ def post(client, headers=(), **options):
         ("testserver:81", 200),
         ("TESTSERVER.", 200),
         ("localhost:8000", 200),
+        ("127.0.0.1:8000", 200),
+        ("127.0.0.2", 421),
         ("api.example.org", 200),
         ("a.b.example.com", 200),
         ("example.com", 421),
@@ -31,7 +33,7 @@ def post(client, headers=(), **options):
     ],
 )
 def test_only_its_own_hosts_are_answered(serve, host, status):
-    client = serve(allowed_hosts=("api.example.org", "*.example.com", "::1"))
+    client = serve(allowed_hosts=("api.example.org", "*.example.com"))
     for answer in (post(client, {"host": host}), client.get("/", headers={"host": host})):
         assert answer.status_code == status
         assert status == 200 or "--allowed-host" in answer.json()["detail"]

@@ -12,6 +12,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from trigner.serving.clients import RateLimit, client_of
 from trigner.serving.settings import ServiceSettings
 
+LOCAL = ("localhost", "127.0.0.1", "::1")
+"""Names of the machine itself, also where a container's port is forwarded: no site has them."""
+
 Refusal = tuple[int, str, dict[str, str]]
 
 # What browsers send to another site without asking it first.
@@ -30,7 +33,7 @@ class Access:
         self, app: ASGIApp, *, settings: ServiceSettings, open_paths: Collection[str]
     ) -> None:
         self._app = app
-        self._hosts = {"localhost", *map(_plain_name, settings.allowed_hosts)}
+        self._hosts = {*LOCAL, *map(_plain_name, settings.allowed_hosts)}
         self._suffixes = tuple(name[1:] for name in self._hosts if name.startswith("*."))
         self._key = settings.api_key and settings.api_key.get_secret_value().encode()
         self._rate = RateLimit(settings.rate_limit) if settings.rate_limit else None
