@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import shutil
 
+from model_changes import change_description
 from tiny_models import TAG_SCHEMES
 
 
@@ -43,10 +44,7 @@ def test_no_model(run, tmp_path):
 def test_an_interrupted_training_is_told(run, model, tmp_path):
     assert "interrupted" not in run("info", model).err
     shutil.copytree(model, tmp_path / "half")
-    path = tmp_path / "half" / "trigner.json"
-    description = json.loads(path.read_text())
-    description["provenance"] = {"dev": {"epoch": 1}}
-    path.write_text(json.dumps(description))
+    change_description(tmp_path / "half", provenance={"dev": {"epoch": 1}})
     result = run("info", tmp_path / "half")
     assert result.code == 0
     assert "its training was interrupted" in result.err

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import json
 import pickle
 import shutil
 
 import pytest
 
 import trigner
+from model_changes import change_description
 from tiny_models import extractor, save
 from trigner.errors import InputError, TrignerError
 from trigner.tagging import onnx_runtime
@@ -35,9 +35,7 @@ def test_without_torch_the_message_says_what_to_install(saved_model, monkeypatch
 
 def of_system(source, target, **changes):
     """A copy of a model that says to be of another system."""
-    path = shutil.copytree(source, target) / "trigner.json"
-    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **changes}), "utf-8")
-    return target
+    return change_description(shutil.copytree(source, target), **changes)
 
 
 def test_a_system_that_is_not_installed_names_its_package(saved_model, tmp_path):

@@ -127,7 +127,7 @@ def test_missing_and_foreign_files_are_named(exported_model, tmp_path, name):
         ({"format": 99}, "model format 99"),
         ({"labels": "ADR"}, "is damaged"),
         ({"runtime": {}}, "is damaged"),
-        ({"files": {}}, "is damaged"),
+        ({"files": {}}, "checksum mismatch"),
     ],
 )
 def test_descriptions_of_another_version(exported_model, tmp_path, change, message):

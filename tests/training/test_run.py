@@ -194,6 +194,29 @@ def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeyp
     assert all(whole[name].equal(parts[name]) for name in whole)
 
 
+def test_a_damaged_checkpoint_is_not_gone_on_from(encoder, tmp_path, monkeypatch):
+    def interrupt(self, args, state, control, **_):
+        if state.epoch > 1:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ShowProgress, "on_evaluate", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            run(encoder, tmp_path / "m")
+    (checkpoint,) = (tmp_path / "m" / "checkpoints").iterdir()
+    files = sorted(path for path in checkpoint.iterdir() if path.name != "hashes.json")
+    assert {"model.safetensors", "optimizer.pt", "trainer_state.json"} <= {f.name for f in files}
+    for path in files:
+        content = path.read_bytes()
+        half = len(content) // 2
+        path.write_bytes(content[:half] + bytes([content[half] ^ 1]) + content[half + 1 :])
+        with pytest.raises(InputError, match="is damaged") as raised:
+            run(encoder, tmp_path / "m", resume=True)
+        assert raised.value.path == path
+        path.write_bytes(content)
+    assert run(encoder, tmp_path / "m", resume=True).epochs == 3
+
+
 def test_the_average_of_the_weights_is_what_is_kept(encoder, tmp_path):
     own = run(encoder, tmp_path / "own")
     averaged = run(encoder, tmp_path / "averaged", "optimisation.ema_decay=0.9")

@@ -7,7 +7,7 @@ delays the others.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -97,11 +97,18 @@ class TextResult:
 
 
 def extraction(
-    extractor: Extractor, texts: Sequence[str], threshold: float | None = None
+    extractor: Extractor,
+    texts: Sequence[str],
+    threshold: float | Mapping[str, float] | None = None,
 ) -> Work[list[TextResult]]:
-    """The entities of texts, as `extractor` finds them; `threshold` replaces its thresholds."""
+    """The entities of texts, as `extractor` finds them.
+
+    `threshold` replaces its thresholds, or those of the labels that it names.
+    """
     results = [TextResult() for _ in texts]
-    if threshold is not None:
+    if isinstance(threshold, Mapping):
+        extractor = replace(extractor, thresholds={**extractor.thresholds, **threshold})
+    elif threshold is not None:
         extractor = replace(extractor, threshold=threshold, thresholds={})
     items = (
         item
