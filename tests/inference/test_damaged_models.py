@@ -225,8 +225,8 @@ def two_outputs(graph):
     [
         (rename_input, "a tagger's inputs"),
         (float_input, "a tagger's inputs"),
-        (no_numbers, "no numbers"),
-        (infinite, "no numbers"),
+        (no_numbers, "NaN or infinite"),
+        (infinite, "NaN or infinite"),
         (one_score, "belongs to another model"),
         (twice, "not scores of shape"),
         (two_outputs, ""),
@@ -308,7 +308,7 @@ def test_weights_that_are_no_numbers(saved):
         if values.dtype == np.float32:
             values[...] = np.nan
     save_file(weights, path)
-    assert "no numbers" in refused(accept_files(saved))
+    assert "NaN or infinite" in refused(accept_files(saved))
 
 
 @pytest.mark.parametrize("scheme", TAG_SCHEMES)
