@@ -49,8 +49,8 @@ class ScoreOptions:
         bool,
         typer.Option(
             "--relaxed",
-            help="Also score overlap, characters, SemEval-2013's strict, exact, partial and type, and"
-            " the average over types.",
+            help="Also score overlap, characters, SemEval-2013's strict, exact, partial and type,"
+            " and the average over types.",
         ),
     ] = False
     html: Annotated[

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import CorpusOptions
-from trigner.cli.output import counted, errors, note, refuse_non_empty
+from trigner.cli.options import CorpusOptions, Json
+from trigner.cli.output import counted, errors, note, print_json, refuse_non_empty
 from trigner.corpora import FORMATS, writable, write
 
 
@@ -23,6 +23,7 @@ def convert(
             help=", ".join(name for name, known in FORMATS.items() if known.write) + ".",
         ),
     ],
+    json: Json = False,
     *,
     reading: CorpusOptions,
 ) -> None:
@@ -37,6 +38,9 @@ def convert(
     documents = reading.read(source).documents
     report = write(documents, target, format=to)
     note(report.notices())
+    if json:
+        print_json({"documents": len(documents), "files": report.files, "path": str(target)})
+        return
     errors().print(
         f"{counted(len(documents), 'document')} in {counted(report.files, 'file')}: {target}",
         markup=False,
