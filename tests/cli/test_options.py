@@ -92,6 +92,12 @@ def test_an_encoder_that_is_nowhere_is_refused_at_once(run, gold, tmp_path):
     assert (refused.code, refused.err) == (2, "error: no encoder folder at ./missing\n")
 
 
+def test_what_was_written_as_json(run, gold, tmp_path):
+    out = tmp_path / "new.jsonl"
+    written = run("convert", gold, out, "--to", "jsonl", "--json")
+    assert json.loads(written.out) == {"documents": 3, "files": 1, "path": str(out)}
+
+
 def test_labels_are_renamed_before_types_are_chosen(run, gold, tmp_path):
     out = tmp_path / "new.jsonl"
     renamed = run("convert", gold, out, "--to", "jsonl", "--map-labels", "ADR=Reaction")

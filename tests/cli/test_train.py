@@ -101,12 +101,15 @@ def test_one_path_for_both_without_parts_is_explained(run, gold, tmp_path):
 def test_dev_that_was_trained_on_is_told(run, quick, encoder, gold, tmp_path):
     copy = shutil.copytree(gold, tmp_path / "copy")
     result = run(
-        *("train", "--train", gold, "--dev", copy, "--out", tmp_path / "m"),
+        *("train", "--train", gold, "--dev", copy, "--out", tmp_path / "m", "--json"),
         *("--encoder", encoder, *quick()),
     )
     assert result.code == 0, result.err
     assert "3 of 3 dev documents are in --train too" in result.err
     assert "epoch 3 of 2" not in result.err
+    printed = json.loads(result.out)
+    assert printed["model"] == str(tmp_path / "m")
+    assert printed["dev"]["overall"]["gold"] == 5
 
 
 def test_types(run, gold, encoder, quick, tmp_path):

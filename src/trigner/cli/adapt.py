@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import Progress as Bar
 
-from trigner.cli.options import Device, FileOptions
-from trigner.cli.output import errors, note, results
+from trigner.cli.options import Device, FileOptions, Json
+from trigner.cli.output import errors, note, print_json, results
 from trigner.encoders import check_encoder
 from trigner.errors import InputError, require_extra, validation_message
 
@@ -37,6 +37,7 @@ def adapt(
     ] = 0.20,
     seed: Annotated[int, typer.Option("--seed")] = 1898,
     device: Device = "auto",
+    json: Json = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume an interrupted adaptation in --out.")
     ] = False,
@@ -75,6 +76,10 @@ def adapt(
             progress=_shown_on(bar, epochs),
             report=lambda message: note([message]),
         )
+    if json:
+        losses = {"before": adapted.dev_loss_before, "after": min(adapted.dev_losses)}
+        print_json({"encoder": str(out), "epoch": adapted.best_epoch, "dev_loss": losses})
+        return
     console = results()
     console.print(
         f"dev loss {adapted.dev_loss_before:.4f} before, {min(adapted.dev_losses):.4f} after epoch"

@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import CorpusOptions, Overwrite
+from trigner.cli.options import CorpusOptions, Json, Overwrite
 from trigner.cli.output import (
     counted,
     errors,
     files_to_replace,
     note,
+    print_json,
     refuse_non_empty,
     visible,
     write_documents,
@@ -32,6 +33,7 @@ def convert(
         ),
     ],
     overwrite: Overwrite = False,
+    json: Json = False,
     *,
     reading: CorpusOptions,
 ) -> None:
@@ -49,6 +51,9 @@ def convert(
     documents = reading.read(source).documents
     report = write_documents(documents, target, format=format, overwrite=overwrite, old=old)
     note(report.notices())
+    if json:
+        print_json({"documents": len(documents), "files": report.files, "path": str(target)})
+        return
     there = f"{counted(len(documents), 'document')} in {counted(report.files, 'file')}"
     errors().print(
         f"{there}: {visible(str(target))}",

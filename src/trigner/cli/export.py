@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import ModelFolder, Overwrite
-from trigner.cli.output import errors, refuse_non_empty, results
+from trigner.cli.options import Json, ModelFolder, Overwrite
+from trigner.cli.output import errors, print_json, refuse_non_empty, results
 from trigner.errors import InputError, require_extra
 from trigner.model_folder import read_description
 
@@ -23,6 +23,7 @@ def export(
         ),
     ] = False,
     overwrite: Overwrite = False,
+    json: Json = False,
 ) -> None:
     """Export a model to ONNX: extract, evaluate and info then need no PyTorch.
 
@@ -45,8 +46,11 @@ def export(
     require_extra("export", "onnx", "onnxscript")
     with errors().status("exporting"):
         spec.implementation("export")(model, out, int8=int8)
-    size = sum(file.stat().st_size for file in out.iterdir()) / 1e6
-    results().print(f"model: {out} ({size:.1f} MB)", markup=False, highlight=False)
+    size = sum(file.stat().st_size for file in out.iterdir())
+    if json:
+        print_json({"model": str(out), "bytes": size})
+        return
+    results().print(f"model: {out} ({size / 1e6:.1f} MB)", markup=False, highlight=False)
 
 
 def _check_is_export(out: Path) -> None:

@@ -10,8 +10,24 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import Device, Encoder, ReportTo, Set, TrainingOptions, model_folder
-from trigner.cli.output import comma_list, counted, errors, note, refuse_non_empty, results
+from trigner.cli.options import (
+    Device,
+    Encoder,
+    Json,
+    ReportTo,
+    Set,
+    TrainingOptions,
+    model_folder,
+)
+from trigner.cli.output import (
+    comma_list,
+    counted,
+    errors,
+    note,
+    print_json,
+    refuse_non_empty,
+    results,
+)
 from trigner.corpora import NoPartError
 from trigner.encoders import check_encoder
 from trigner.errors import InputError, require_extra
@@ -73,6 +89,7 @@ def train(
     ] = None,
     set_: Set = None,
     report_to: ReportTo = None,
+    json: Json = False,
     *,
     reading: TrainingOptions,
 ) -> None:
@@ -128,6 +145,10 @@ def train(
         f"{counted(n, 'training entity', 'training entities')} out of reach: {why}"
         for why, n in trained.data.unusable.items()
     )
+    if json:
+        best = trained.best
+        print_json({"model": str(out), "epoch": best.epoch, "dev": best.scores.as_json()})
+        return
     console = results()
     console.print(
         f"best epoch on dev ({counted(len(held_out), 'document')}): {trained.best.epoch}",
