@@ -189,7 +189,9 @@ def prefix_tree(paths: Iterable[Path]) -> tuple[list[tuple[int, int, int]], list
     reached over two prefixes is expanded twice, so that these trees, one-to-one with sets of
     mentions, are what its partition function sums over.
     """
-    starts, edges, seen = [], [], set()
+    starts: list[tuple[int, int, int]] = []
+    edges: list[tuple[Path, int]] = []
+    seen: set[object] = set()
     for path in paths:
         own = (path.label, path.start, path.family)
         if own not in seen:
