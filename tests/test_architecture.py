@@ -23,7 +23,7 @@ LAYERS = (
     {"batches", "model_folder", "encoders", "rendering"},
     {"systems"},
     {"networks", "triplets"},
-    {"tagging", "spans", "transition"},
+    {"tagging", "hypergraph", "seq2seq", "spans", "transition"},
     {"inference"},
     {"training"},
     {"studies", "serving", "integrations"},

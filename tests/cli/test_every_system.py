@@ -29,6 +29,7 @@ SMALL: dict[str, list[str]] = {
         *("model.pair_size=6", "model.grid_size=5"),
     ],
     "transition": ["model.lstm_size=8", "model.hidden_size=8", "model.action_size=4"],
+    "hypergraph": ["model.lstm_size=8", "model.hidden_size=8", "model.start_rank=4"],
 }
 """One line a system: settings that make its network small."""
 

@@ -1,0 +1,44 @@
+"""Settings of the mention hypergraph."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from trigner.hypergraph.graph import Graph, GraphKind
+from trigner.hypergraph.reading import Reading
+from trigner.systems import WordSettings
+
+
+class HypergraphSettings(WordSettings):
+    """Nodes, sizes and reading of system `hypergraph`."""
+
+    graph: GraphKind = Field(
+        default="start",
+        description="nodes of each first word apart; or shared by all mentions as Muis and Lu's,"
+        " or split by their number of segments",
+    )
+    max_segments: int = Field(default=3, ge=1, le=16, description="of a mention, at most")
+    max_extent: int | None = Field(
+        default=64, ge=1, description="words from a mention's first to its last; none: all"
+    )
+    reading: Reading = Field(
+        default="all", description="all paths of a structure, or enough to cover its edges"
+    )
+    decoding: Literal["best", "marginal"] = Field(
+        default="best",
+        description="the best structure, or all mentions of at least marginal_threshold",
+    )
+    marginal_threshold: float = Field(
+        default=0.5, gt=0, lt=1, description="least probability of a mention"
+    )
+    hidden_size: int = Field(default=256, ge=1, description="hidden size of the layer of edges")
+    start_rank: int = Field(
+        default=64, ge=1, description="rank of the product of first word and word"
+    )
+    output_dropout: float = Field(default=0.3, ge=0, lt=1, description="of the hidden layer")
+
+    def structure(self) -> Graph:
+        """The graph's nodes."""
+        return Graph(self.graph, self.max_segments, self.max_extent)

@@ -1,0 +1,30 @@
+"""The row of system `hypergraph`."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from trigner.hypergraph.graph import Graph
+from trigner.hypergraph.reading import round_trip
+from trigner.hypergraph.settings import HypergraphSettings
+from trigner.systems import SystemSpec
+
+_START_ONLY = ("model.max_extent", "model.start_rank")
+
+SPEC = SystemSpec(
+    name="hypergraph",
+    about="a hypergraph of segments and gaps that mentions are paths of, summed over exactly"
+    " (Muis and Lu, EMNLP 2016; Wang and Lu, EMNLP 2018)",
+    build="trigner.hypergraph.system:build",
+    load="trigner.hypergraph.loading:load",
+    settings=HypergraphSettings,
+    ignores=("optimisation.bias_init",),
+    idle={
+        ("model.graph", "shared"): _START_ONLY,
+        ("model.graph", "split"): _START_ONLY,
+        ("model.decoding", "best"): ("model.marginal_threshold",),
+        ("model.decoding", "marginal"): ("model.reading",),
+    },
+    round_trip=lambda labels: partial(round_trip, tuple(labels), Graph(), "all"),
+    calibration=True,
+)

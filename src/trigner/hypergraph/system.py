@@ -1,0 +1,103 @@
+"""The hypergraph as training sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer
+from transformers import PreTrainedModel
+
+from trigner.batches import EncoderInputs, Example, SubwordTokenizer
+from trigner.hypergraph.graph import encode, prefix_tree
+from trigner.hypergraph.network import HypergraphNetwork, gold_score, log_partition
+from trigner.hypergraph.predictor import HypergraphPredictor
+from trigner.hypergraph.settings import HypergraphSettings
+from trigner.hypergraph.torch_runtime import torch_scorer
+from trigner.mentions import Sentence
+from trigner.networks import Encoder, WordSystem, choose_device, load_encoder, word_parts
+from trigner.systems import Losses
+
+
+def build(
+    settings: Any, labels: tuple[str, ...], init_from: Path | None = None
+) -> HypergraphSystem:
+    """A fresh system of `training.Settings`. Raises InputError when there is no such encoder."""
+    pretrained, tokenizer, padding_id = load_encoder(settings.encoder, ())
+    network = build_network(pretrained, settings.model, labels)
+    return HypergraphSystem(labels, network, tokenizer, padding_id, settings.model)
+
+
+def build_network(
+    pretrained: PreTrainedModel, settings: HypergraphSettings, labels: tuple[str, ...]
+) -> HypergraphNetwork:
+    """The network around an encoder, its other weights freshly drawn."""
+    return HypergraphNetwork(
+        graph=settings.structure(),
+        labels=len(labels),
+        size=settings.lstm_size,
+        hidden_size=settings.hidden_size,
+        start_rank=settings.start_rank,
+        dropout=settings.output_dropout,
+        **word_parts(Encoder(pretrained, layers=settings.encoder_layers), settings),
+    )
+
+
+class HypergraphSystem(WordSystem):
+    """A network and the exact likelihood of sets of mentions (`systems.System`)."""
+
+    network: HypergraphNetwork
+
+    def __init__(
+        self,
+        labels: tuple[str, ...],
+        network: HypergraphNetwork,
+        tokenizer: Tokenizer,
+        padding_id: int,
+        settings: HypergraphSettings,
+    ) -> None:
+        inputs = EncoderInputs(
+            SubwordTokenizer(tokenizer, ()), padding_id, network.encoder.max_subwords
+        )
+        super().__init__(labels, network, tokenizer, inputs)
+        self.settings = settings
+        self.graph = network.graph
+
+    def inexpressible(self, sentences: Sequence[Sentence]) -> int:
+        """How many mentions have too many segments, or are too long."""
+        return sum(not self.graph.expresses(m) for s in sentences for m in set(s.mentions))
+
+    def collate(self, examples: Sequence[Example]) -> dict[str, Any]:
+        """The network's arrays, and as `gold_starts` and `gold_edges` the prefix trees of gold."""
+        gold_starts, gold_edges = [], []
+        for index, example in enumerate(examples):
+            starts, edges = prefix_tree(encode(self.graph, self.labels, example.mentions).paths)
+            gold_starts += [(index, word, label, family) for label, word, family in starts]
+            for path, number in edges:
+                step = path.steps[number]
+                place = self.graph.place(path.start, step.word)
+                gold_edges.append((index, *place, path.label, step.row, int(step.edge)))
+        return {
+            **self.tensors(examples),
+            "gold_starts": torch.tensor(gold_starts, dtype=torch.long).view(-1, 4),
+            "gold_edges": torch.tensor(gold_edges, dtype=torch.long).view(-1, 6),
+        }
+
+    def loss(self, weights: Mapping[str, float], **batch: Any) -> Losses:
+        """Minus the log-likelihood of the gold sets of mentions, a word.
+
+        The likelihood is a product over words and types, each of the mentions that begin there.
+        """
+        gold_starts, gold_edges = batch.pop("gold_starts"), batch.pop("gold_edges")
+        starts, edges = self.network(**batch)
+        gold = gold_score(starts, edges, gold_starts, gold_edges)
+        negative = log_partition(self.graph, starts, edges).sum() - gold
+        total = weights.get("words", 1.0) * negative / batch["lengths"].sum()
+        return Losses(total, {"loss_words": total.detach()})
+
+    def predictor(self, device: str = "auto") -> HypergraphPredictor:
+        """A predictor with the system's own weights, moved to the device."""
+        network = self.network.to(choose_device(device))
+        return HypergraphPredictor(torch_scorer(network), self.labels, self.settings, self.inputs)
