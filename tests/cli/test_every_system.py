@@ -28,6 +28,7 @@ SMALL: dict[str, list[str]] = {
         *("model.lstm_size=8", "model.distance_size=3", "model.region_size=3", "model.channels=4"),
         *("model.pair_size=6", "model.grid_size=5"),
     ],
+    "spans": ["model.lstm_size=8", "model.width_size=3", "model.hidden_size=6"],
 }
 """One line a system: settings that make its network small."""
 

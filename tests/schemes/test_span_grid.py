@@ -55,7 +55,8 @@ def test_groups_of_tags():
     assert GRID.tags[8:] == ("II-N-ADR", "II-N-Drug")
     segments, gaps = GRID.groups
     assert (segments.start, segments.stop, gaps.start, gaps.stop) == (0, 8, 8, 10)
-    assert segments.upper and gaps.upper
+    assert segments.upper
+    assert gaps.upper
 
 
 @pytest.mark.parametrize(
@@ -102,7 +103,8 @@ def test_as_the_oracle(length, seed, middle):
     scores = np.random.default_rng(seed).normal(middle, 1, (length, length, len(GRID.tags)))
     decoding = GRID.decode(scores)
     found = {(m.mention.words, m.mention.label): m.score for m in decoding.mentions}
-    assert decoding.complete and len(found) == len(decoding.mentions)
+    assert decoding.complete
+    assert len(found) == len(decoding.mentions)
     assert found == pytest.approx(span_grid_naive.decode(scores, LABELS))
     assert [m.score for m in decoding.mentions] == sorted(found.values(), reverse=True)
 
@@ -112,7 +114,8 @@ def test_the_best_are_kept():
     every = GRID.decode(scores).mentions
     few = SpanGrid(LABELS, max_mentions=5).decode(scores)
     assert len(every) > 50
-    assert few.mentions == every[:5] and not few.complete
+    assert few.mentions == every[:5]
+    assert not few.complete
 
 
 def test_a_score_is_the_product_of_its_tags_probabilities():
@@ -130,4 +133,5 @@ def test_400_words_with_every_tag_in_every_cell():
     start = time.monotonic()
     decoding = GRID.decode(scores)
     assert time.monotonic() - start < 20
-    assert len(decoding.mentions) == 1000 and not decoding.complete
+    assert len(decoding.mentions) == 1000
+    assert not decoding.complete
