@@ -158,7 +158,10 @@ class FragmentFormat:
     def _groups(self, graph: _Graph, nodes: int, effort: Effort) -> Iterator[int]:
         """Sets of fragments, each of which is a mention."""
         if self.reading == "cliques":
-            yield from maximal_cliques(graph.joined, among=nodes, through=nodes, effort=effort)
+            alone = sum(1 << node for node in members(nodes) if not graph.joined[node] & nodes)
+            yield from (1 << node for node in members(alone))  # first: they cost nothing
+            rest = nodes & ~alone
+            yield from maximal_cliques(graph.joined, among=rest, through=rest, effort=effort)
             return
         for node in members(nodes):
             star = 1 << node | graph.combined[node] & nodes
