@@ -117,9 +117,7 @@ def test_every_gold_mention_is_within_what_comes_back(gold):
     """Its fragments are a clique: what is lost became part of a larger one."""
     found, _ = CLIQUES.round_trip(gold, 8)
     for mention in gold:
-        assert any(
-            m.label == mention.label and set(m.words) >= set(mention.words) for m in found
-        )
+        assert any(m.label == mention.label and set(m.words) >= set(mention.words) for m in found)
 
 
 @settings(max_examples=80)

@@ -107,9 +107,8 @@ class SpanNetwork(WordNetwork):
         scores = pruning.detach().float().masked_fill(~there, -torch.inf)
         if always is not None:
             scores = scores.masked_fill(always & there, torch.inf)
-        order = scores.flatten(1).argsort(dim=1, descending=True, stable=True)
         # As many as the longest sentence has; what lies behind a shorter one's own is masked.
-        kept = order[:, : kept_of(pruning.shape[1], self.kept)]
+        kept = scores.flatten(1).topk(kept_of(pruning.shape[1], self.kept), dim=1).indices
         return kept, torch.arange(kept.shape[1], device=kept.device) < counts[:, None]
 
     def _relations(self, vectors: Tensor, pruning: Tensor, counts: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ SPEC = SystemSpec(
     " (SODNER, Li et al., ACL 2021)",
     build="trigner.spans.system:build",
     load="trigner.spans.loading:load",
+    export="trigner.spans.exporting:export",
     settings=SpanSettings,
     round_trip=lambda labels: FragmentFormat(tuple(labels)).round_trip,
     calibration=True,

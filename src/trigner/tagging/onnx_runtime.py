@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -40,6 +40,20 @@ def onnx_predictor(
     Raises InputError when a file is missing or another model's, and for a device that ONNX Runtime
     does not have.
     """
+    inputs = exported_inputs(folder, description)
+    return TagPredictor(
+        scorer=onnx_scorer(folder / GRAPH, providers(device), threads),
+        scheme=tagger_spec(description.system).scheme(description.labels),
+        inputs=inputs,
+        temperature=description.temperature,
+    )
+
+
+def exported_inputs(folder: Path, description: Description) -> EncoderInputs:
+    """How sentences become what an exported graph reads.
+
+    Raises InputError when a file of the folder is missing or another model's.
+    """
     check_files(folder, description, (GRAPH, TOKENIZER))
     runtime = cast(Runtime, description.runtime)
     try:
@@ -47,16 +61,24 @@ def onnx_predictor(
         subwords = SubwordTokenizer(read_tokenizer(folder), runtime.special_words)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"is damaged: {error!r}", path=folder / DESCRIPTION) from error
-    return TagPredictor(
-        scorer=onnx_scorer(folder / GRAPH, providers(device), threads),
-        scheme=tagger_spec(description.system).scheme(description.labels),
-        inputs=EncoderInputs(subwords, padding_id, runtime.max_subwords),
-        temperature=description.temperature,
-    )
+    return EncoderInputs(subwords, padding_id, runtime.max_subwords)
 
 
 def onnx_scorer(graph: Path, providers: Sequence[Any], threads: int | None = None) -> Scorer:
     """Scores from a graph. Raises InputError when ONNX Runtime cannot load it."""
+    outputs = onnx_outputs(graph, providers, threads)
+
+    def scorer(batch: Batch) -> NDArray[np.floating[Any]]:
+        (logits,) = outputs(batch)
+        return logits
+
+    return scorer
+
+
+def onnx_outputs(
+    graph: Path, providers: Sequence[Any], threads: int | None = None
+) -> Callable[[Batch], list[NDArray[Any]]]:
+    """What gives a graph's outputs. Raises InputError when ONNX Runtime cannot load it."""
     options = onnxruntime.SessionOptions()
     if threads is not None:
         options.intra_op_num_threads = threads
@@ -74,12 +96,10 @@ def onnx_scorer(graph: Path, providers: Sequence[Any], threads: int | None = Non
     if set(inputs.values()) != set(INPUTS):
         raise InputError(f"does not have a tagger's inputs, but {', '.join(inputs)}", path=graph)
 
-    def scorer(batch: Batch) -> NDArray[np.floating[Any]]:
-        (logits,) = session.run(None, {name: getattr(batch, own) for name, own in inputs.items()})
-        found: NDArray[np.floating[Any]] = logits
-        return found
+    def outputs(batch: Batch) -> list[NDArray[Any]]:
+        return session.run(None, {name: getattr(batch, own) for name, own in inputs.items()})
 
-    return scorer
+    return outputs
 
 
 def providers(device: str) -> list[Any]:
