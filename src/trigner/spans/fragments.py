@@ -1,4 +1,4 @@
-"""Mentions <-> fragments and their relations (Li et al., ACL 2021, section 3).
+"""Mentions <-> fragments and their relations (Li et al., ACL 2021).
 
 A span-based model for joint overlapped and discontinuous named entity recognition (SODNER). A
 *fragment* is a run of neighbouring words of a mention, first and last word inclusive. Two fragments

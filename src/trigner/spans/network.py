@@ -1,6 +1,6 @@
 """The span network: which spans are fragments, and how the best of them are related.
 
-Li et al., ACL 2021, section 3, without its syntax features.
+Li et al., ACL 2021, without its syntax features.
 """
 
 from __future__ import annotations

@@ -67,8 +67,7 @@ class PairScorer(nn.Module):
 
 
 class Propagation(nn.Module):
-    """Spans read those that they are related to, as much as a gate lets in (article, section 3.3;
-    Luan et al., DyGIE, NAACL 2019, section 3.3)."""
+    """Spans read those that they are related to, as much as a gate lets in (Luan et al., DyGIE, 2019)."""
 
     def __init__(self, *, size: int, relations: int) -> None:
         super().__init__()

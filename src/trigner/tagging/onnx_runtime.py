@@ -97,7 +97,8 @@ def onnx_outputs(
         raise InputError(f"does not have a tagger's inputs, but {', '.join(inputs)}", path=graph)
 
     def outputs(batch: Batch) -> list[NDArray[Any]]:
-        return session.run(None, {name: getattr(batch, own) for name, own in inputs.items()})
+        found = session.run(None, {name: getattr(batch, own) for name, own in inputs.items()})
+        return list(found)
 
     return outputs
 
