@@ -67,7 +67,11 @@ class PairScorer(nn.Module):
 
 
 class Propagation(nn.Module):
-    """Spans read those that they are related to, as much as a gate lets in (Luan et al., DyGIE, 2019)."""
+    """Spans read those that they are related to, as much as a gate lets in.
+
+    Luan et al., A General Framework for Information Extraction using Dynamic Span Graphs (DyGIE),
+    NAACL 2019.
+    """
 
     def __init__(self, *, size: int, relations: int) -> None:
         super().__init__()
