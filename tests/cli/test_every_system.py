@@ -30,6 +30,7 @@ SMALL: dict[str, list[str]] = {
     ],
     "transition": ["model.lstm_size=8", "model.hidden_size=8", "model.action_size=4"],
     "hypergraph": ["model.lstm_size=8", "model.hidden_size=8", "model.start_rank=4"],
+    "spans": ["model.lstm_size=8", "model.width_size=3", "model.hidden_size=6"],
 }
 """One line a system: settings that make its network small."""
 

@@ -140,7 +140,7 @@ def test_descriptions_of_another_version(exported_model, tmp_path, change, messa
 
 def test_probes_reach_the_encoders_limit_at_most(tiny):
     model = tiny()
-    assert exporting._probes(model).input_ids.shape[1] <= model.tagger.encoder.max_subwords
+    assert exporting.probes(model.inputs).input_ids.shape[1] <= model.tagger.encoder.max_subwords
     assert collate(model.inputs.tokenizer([["pain"]]), padding_id=0).lengths.tolist() == [3]
 
 

@@ -87,7 +87,8 @@ class HypergraphNetwork(WordNetwork):
         scores = scores.unflatten(-1, self.shape)
         ends = torch.arange(len(Edge), device=words.device) == Edge.END
         there = self.allowed & (ends | leads_on[..., None, None, None])
-        return scores.masked_fill(~there, NEVER)
+        masked: Tensor = scores.masked_fill(~there, NEVER)
+        return masked
 
 
 def log_partition(graph: Graph, starts: Tensor, edges: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -51,33 +51,58 @@ def onnx_predictor(
     Raises InputError when a file is missing or another model's, and for a device that ONNX Runtime
     does not have.
     """
-    check_files(folder, description, (GRAPH, TOKENIZER))
-    runtime = cast(Runtime, description.runtime)
+    inputs = exported_inputs(folder, description)
     scheme = tagger_spec(description.system).scheme(description.labels)
-    tokenizer = read_tokenizer(folder)
     try:
         settings = NetworkSettings.model_validate(description.model)
-        if runtime.special_words != settings.leading_words:
+        if inputs.tokenizer.special_words != settings.leading_words:
             raise ValueError(f"special_words must be {list(settings.leading_words)}")
-        subwords = SubwordTokenizer(tokenizer, runtime.special_words)
     except ValueError as error:  # pydantic's, too
         raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
     session = _session(folder / GRAPH, providers(device), threads)
     scores = scores_of_a_word(scheme, settings)
     check_output(session, scheme, scores, folder / GRAPH)
-    return TagPredictor(
-        scorer=_scorer(session, folder / GRAPH, scheme.tag_space.word_axes, scores),
-        scheme=scheme,
-        inputs=EncoderInputs(
-            subwords, padding_of(folder, description, tokenizer), runtime.max_subwords
-        ),
-        temperature=description.temperature,
-    )
+    outputs = _outputs(session, folder / GRAPH)
+
+    def scorer(batch: Batch) -> NDArray[np.floating[Any]]:
+        (found,) = outputs(batch)
+        check_scores(found, batch, scheme.tag_space.word_axes, scores, folder / GRAPH)
+        return found
+
+    return TagPredictor(scorer, scheme, inputs, description.temperature)
+
+
+def exported_inputs(folder: Path, description: Description) -> EncoderInputs:
+    """How sentences become what an exported graph reads.
+
+    Raises InputError when a file of the folder is missing or another model's.
+    """
+    check_files(folder, description, (GRAPH, TOKENIZER))
+    runtime = cast(Runtime, description.runtime)
+    tokenizer = read_tokenizer(folder)
+    try:
+        subwords = SubwordTokenizer(tokenizer, runtime.special_words)
+    except ValueError as error:
+        raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
+    return EncoderInputs(subwords, padding_of(folder, description, tokenizer), runtime.max_subwords)
 
 
 def onnx_scorer(graph: Path, providers: Sequence[Any], threads: int | None = None) -> Scorer:
     """Scores from a graph. Raises InputError when ONNX Runtime cannot load it."""
-    return _scorer(_session(graph, providers, threads), graph)
+    outputs = onnx_outputs(graph, providers, threads)
+
+    def scorer(batch: Batch) -> NDArray[np.floating[Any]]:
+        (logits,) = outputs(batch)
+        return logits
+
+    return scorer
+
+
+def onnx_outputs(
+    graph: Path, providers: Sequence[Any], threads: int | None = None
+) -> Callable[[Batch], list[NDArray[Any]]]:
+    """What gives a graph's outputs. Raises InputError when ONNX Runtime cannot load it."""
+    return _outputs(_session(graph, providers, threads), graph)
 
 
 def _session(graph: Path, providers: Sequence[Any], threads: int | None) -> Any:
@@ -92,13 +117,10 @@ def _session(graph: Path, providers: Sequence[Any], threads: int | None) -> Any:
         raise _failure("cannot load it", error, graph) from error
 
 
-def _scorer(
-    session: Any, graph: Path, axes: int | None = None, scores: int | None = None
-) -> Scorer:
-    """Scores from a session, of the axes and the number that are given."""
+def _outputs(session: Any, graph: Path) -> Callable[[Batch], list[NDArray[Any]]]:
     inputs = inputs_of(session, graph)
 
-    def scorer(batch: Batch) -> NDArray[np.floating[Any]]:
+    def outputs(batch: Batch) -> list[NDArray[Any]]:
         run = onnxruntime.RunOptions()
         run.log_severity_level = 4
         count, length, _ = batch.word_subwords.shape
@@ -106,15 +128,11 @@ def _scorer(
             run.add_run_config_entry("memory.enable_memory_arena_shrinkage", SHRUNK)
         named = {name: getattr(batch, own) for name, own in inputs.items()}
         try:
-            (found,) = session.run(None, named, run)
+            return list(session.run(None, named, run))
         except Exception as error:
             raise _failure("cannot run it", error, graph) from error
-        if axes is not None:
-            check_scores(found, batch, axes, scores, graph)
-        own: NDArray[np.floating[Any]] = found
-        return own
 
-    return scorer
+    return outputs
 
 
 def _failure(what: str, error: Exception, graph: Path) -> InputError:
