@@ -23,7 +23,7 @@ LAYERS = (
     {"batches", "model_folder", "rendering"},
     {"systems"},
     {"networks", "triplets"},
-    {"tagging"},
+    {"tagging", "seq2seq"},
     {"inference"},
     {"training"},
     {"studies", "serving", "integrations"},

@@ -22,7 +22,7 @@ from trigner.systems.taggers import TAGGERS, TaggerSpec
 
 GROUP = "trigner.systems"
 
-OWN: tuple[str, ...] = ()
+OWN: tuple[str, ...] = ("trigner.seq2seq.spec:SPEC",)
 """The rows of this package beside the tag schemes, as `module:name`: each in its system's room,
 which stands above this one."""
 
