@@ -28,6 +28,10 @@ SMALL: dict[str, list[str]] = {
         *("model.lstm_size=8", "model.distance_size=3", "model.region_size=3", "model.channels=4"),
         *("model.pair_size=6", "model.grid_size=5"),
     ],
+    "seq2seq": [
+        *("model.lstm_size=8", "model.decoder_layers=2", "model.decoder_heads=2"),
+        *("model.decoder_feed_forward=12", "model.beam_size=2"),
+    ],
 }
 """One line a system: settings that make its network small."""
 

@@ -148,4 +148,7 @@ def test_the_round_trip_says_when_there_was_no_room():
     format = Format(("ADR",), length_base=2, length_ratio=0.5)
     back, complete = format.round_trip([Mention((0,), "ADR"), Mention((1, 3), "ADR")], 4)
     assert (back, complete) == ([Mention((0,), "ADR")], False)
-    assert Format(("ADR",)).round_trip([Mention((0, 2), "ADR")], 3) == ([Mention((0, 2), "ADR")], True)
+    assert Format(("ADR",)).round_trip([Mention((0, 2), "ADR")], 3) == (
+        [Mention((0, 2), "ADR")],
+        True,
+    )

@@ -41,7 +41,7 @@ class Format:
     representation: Representation = "word"
     order: Order = "sorted"
     length_base: int = 10
-    length_ratio: float = 1.6
+    length_ratio: float = 3.0
 
     @classmethod
     def of(cls, labels: Sequence[str], settings: Seq2SeqSettings) -> Format:

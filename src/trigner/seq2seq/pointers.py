@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +76,7 @@ class Pointers:
             return False
         return all(
             self.low[a] <= b <= self.high[a] and self.closes[a] == self.opens[b]
-            for a, b in zip(pointers[:-1], pointers[1:], strict=True)
+            for a, b in pairwise(pointers)
         )
 
 

@@ -25,4 +25,5 @@ SPEC = SystemSpec(
     ignores=("model.empty_word", "optimisation.bias_init"),
     round_trip=round_trip,
     calibration=True,
+    init_from=True,
 )
