@@ -90,6 +90,10 @@ class FreshDecoder(nn.Module):
             activation_dropout=dropout,
             max_position_embeddings=positions,
             pad_token_id=0,
+            bos_token_id=None,
+            eos_token_id=None,
+            forced_eos_token_id=None,
+            decoder_start_token_id=None,
         )
         self.model = BartDecoder(config)
         self.model.embed_tokens = None  # type: ignore[assignment]
