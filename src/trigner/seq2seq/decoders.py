@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
-from transformers import BartConfig, PreTrainedModel
-from transformers.models.bart.modeling_bart import BartDecoder
+from transformers import MBartConfig, PreTrainedModel
+from transformers.models.mbart.modeling_mbart import MBartDecoder
 
 from trigner.networks import Encoder
 
@@ -58,9 +58,9 @@ class PretrainedDecoder(nn.Module):
 
 
 class FreshDecoder(nn.Module):
-    """A Transformer decoder with random weights: BART's, with positions that begin at zero.
+    """A Transformer decoder with random weights: mBART's, which normalises before each layer.
 
-    The positions that no training output reaches stay zero, and so add nothing.
+    Its positions begin at zero: those that no output of the training reaches add nothing.
     """
 
     output_scale = 1.0
@@ -79,7 +79,7 @@ class FreshDecoder(nn.Module):
         super().__init__()
         self.size = size
         self.positions: int | None = positions
-        config = BartConfig(
+        config = MBartConfig(
             vocab_size=1,
             d_model=size,
             decoder_layers=layers,
@@ -95,7 +95,7 @@ class FreshDecoder(nn.Module):
             forced_eos_token_id=None,
             decoder_start_token_id=None,
         )
-        self.model = BartDecoder(config)
+        self.model = MBartDecoder(config)
         self.model.embed_tokens = None  # type: ignore[assignment]
         with torch.no_grad():
             self.model.embed_positions.weight.zero_()

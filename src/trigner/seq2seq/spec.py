@@ -22,6 +22,8 @@ SPEC = SystemSpec(
     build="trigner.seq2seq.system:build",
     load="trigner.seq2seq.loading:load",
     settings=Seq2SeqSettings,
+    # A tagger's rate is too high for a fresh decoder.
+    defaults={"optimisation": {"learning_rate": 1e-3}},
     ignores=("model.empty_word", "optimisation.bias_init"),
     round_trip=round_trip,
     calibration=True,
