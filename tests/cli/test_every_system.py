@@ -31,6 +31,10 @@ SMALL: dict[str, list[str]] = {
     "transition": ["model.lstm_size=8", "model.hidden_size=8", "model.action_size=4"],
     "hypergraph": ["model.lstm_size=8", "model.hidden_size=8", "model.start_rank=4"],
     "spans": ["model.lstm_size=8", "model.width_size=3", "model.hidden_size=6"],
+    "seq2seq": [
+        *("model.lstm_size=8", "model.decoder_layers=2", "model.decoder_heads=2"),
+        *("model.decoder_feed_forward=12", "model.beam_size=2"),
+    ],
 }
 """One line a system: settings that make its network small."""
 

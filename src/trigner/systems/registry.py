@@ -25,6 +25,7 @@ GROUP = "trigner.systems"
 OWN: tuple[str, ...] = (
     "trigner.transition.spec:SPEC",
     "trigner.spans.spec:SPEC",
+    "trigner.seq2seq.spec:SPEC",
     "trigner.hypergraph.spec:SPEC",
 )
 """The rows of this package beside the tag schemes, as `module:name`: each in its system's room,
