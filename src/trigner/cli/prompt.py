@@ -144,10 +144,8 @@ def prompt(
     with nullcontext() if dry_run else _alone(out):
         if not resume and not dry_run:
             refuse_non_empty(out)
-        names = [variant.name for variant in variants]
-        models = check_outputs(
-            html, compare or (), format, variants=names, may_exist=resume or dry_run
-        )
+        names, may_exist = [variant.name for variant in variants], resume or dry_run
+        models = check_outputs(html, compare or (), format, variants=names, may_exist=may_exist)
         server = None if base_url is None else endpoint(base_url, key_variable=key_variable)
         corpus = replace(reading, types=None).read(data)
         entity_types = entity_types_of(
@@ -165,9 +163,7 @@ def prompt(
         )
         if not task.sentences:
             raise InputError("contains no sentences", path=data)
-        cache = CompletionCache(out / ANSWERS)
-        if cache.damaged:
-            note([f"{cache.path}: {counted(cache.damaged, 'incomplete line')} skipped"])
+        cache = _answers(out)
         if dry_run:
             _print_estimate(task, variants, llm, parameters, cache, server, prices)
             return
@@ -200,6 +196,14 @@ def prompt(
         else:
             print_report(task, runs)
         _check_complete(runs, len(variants), out)
+
+
+def _answers(out: Path) -> CompletionCache:
+    """The answers that are there already."""
+    cache = CompletionCache(out / ANSWERS)
+    if cache.damaged:
+        note([f"{cache.path}: {counted(cache.damaged, 'incomplete line')} skipped"])
+    return cache
 
 
 @contextmanager
