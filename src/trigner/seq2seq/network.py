@@ -102,7 +102,8 @@ class Seq2SeqNetwork(nn.Module):
 
     def scores(self, source: Source, tokens: Tensor) -> Tensor:
         """Scores `[B, T, V]` of what follows each of these tokens, `[B, T]`, `START` first."""
-        states = self._decode(source, tokens, None)
+        given = _tokens(source.inputs, tokens)
+        states = self._decode(source.memory, source.memory_mask, given, None)
         return self._compare(states, source.outputs)
 
     def next_scores(self, source: Source, tokens: Tensor, cache: EncoderDecoderCache) -> Tensor:
@@ -112,19 +113,22 @@ class Seq2SeqNetwork(nn.Module):
         those of one sentence side by side.
         """
         sentences, beams = tokens.shape
-        rows = torch.arange(sentences, device=tokens.device).repeat_interleave(beams)
-        states = self._decode(source.select(rows), tokens.reshape(-1, 1), cache)
+        given = _tokens(source.inputs, tokens).reshape(sentences * beams, 1, -1)
+        memory = source.memory.repeat_interleave(beams, dim=0)
+        mask = source.memory_mask.repeat_interleave(beams, dim=0)
+        states = self._decode(memory, mask, given, cache)
         return self._compare(states.view(sentences, beams, -1), source.outputs)
 
-    def _decode(self, source: Source, tokens: Tensor, cache: EncoderDecoderCache | None) -> Tensor:
-        index = tokens[:, :, None].expand(-1, -1, source.inputs.shape[2])
-        given: dict[str, Any] = {"past_key_values": cache} if cache is not None else {}
+    def _decode(
+        self, memory: Tensor, mask: Tensor, given: Tensor, cache: EncoderDecoderCache | None
+    ) -> Tensor:
+        kept: dict[str, Any] = {"past_key_values": cache} if cache is not None else {}
         output = self.decoder(
-            inputs_embeds=source.inputs.gather(1, index),
-            encoder_hidden_states=source.memory,
-            encoder_attention_mask=source.memory_mask,
+            inputs_embeds=given,
+            encoder_hidden_states=memory,
+            encoder_attention_mask=mask,
             use_cache=cache is not None,
-            **given,
+            **kept,
         )
         return cast(Tensor, output.last_hidden_state)
 
@@ -133,7 +137,11 @@ class Seq2SeqNetwork(nn.Module):
         return torch.bmm(scaled, outputs.transpose(1, 2))
 
 
+def _tokens(vectors: Tensor, tokens: Tensor) -> Tensor:
+    """`[B, T, D]` of tokens `[B, T]` from the vectors of all, `[B, V, D]`."""
+    return vectors.gather(1, tokens[:, :, None].expand(-1, -1, vectors.shape[2]))
+
+
 def _at(values: Tensor, targets: Tensor) -> Tensor:
     """`[B, U, D]` from `values [B, P, D]`, zeros where the target is -1."""
-    index = targets.clamp(min=0)[:, :, None].expand(-1, -1, values.shape[2])
-    return values.gather(1, index).masked_fill(targets[:, :, None] < 0, 0.0)
+    return _tokens(values, targets.clamp(min=0)).masked_fill(targets[:, :, None] < 0, 0.0)

@@ -95,9 +95,10 @@ def search(
         for n, (automaton, limit) in enumerate(zip(automata, limits, strict=True))
     ]
     going = list(beams)
+    width = 1  # hypotheses of each sentence: at first there is but one
     cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
     while going:
-        last, scores, allowed = _front(going, beam_size, source)
+        last, scores, allowed = _front(going, width, source)
         found = network.next_scores(source, last, cache).float().masked_fill(~allowed, -math.inf)
         total = found.log_softmax(dim=2) + scores[:, :, None]
         ranked = _ranked(total, 2 * beam_size)
@@ -107,12 +108,13 @@ def search(
             if beam.extend(ranked[place], beam_size, length_penalty)
         ]
         rows = [
-            place * beam_size + going[place].live[min(k, len(going[place].live) - 1)].row
+            place * width + going[place].live[min(k, len(going[place].live) - 1)].row
             for place in kept
             for k in range(beam_size)
         ]
-        if rows and rows != list(range(len(going) * beam_size)):
+        if rows and rows != list(range(len(going) * width)):
             cache.reorder_cache(torch.tensor(rows, device=last.device))  # type: ignore[arg-type]
+        width = beam_size
         if len(kept) < len(going):
             source = source.select(torch.tensor(kept, dtype=torch.long, device=last.device))
             going = [going[place] for place in kept]
