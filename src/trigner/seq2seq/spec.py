@@ -22,7 +22,7 @@ SPEC = SystemSpec(
     build="trigner.seq2seq.system:build",
     load="trigner.seq2seq.loading:load",
     settings=Seq2SeqSettings,
-    # A tagger's rate is too high for a fresh decoder.
+    # Of a fresh decoder; with a tagger's 3e-3 one run had a dev F1 of 6 after two epochs.
     defaults={"optimisation": {"learning_rate": 1e-3}},
     ignores=("model.empty_word", "optimisation.bias_init"),
     round_trip=round_trip,
