@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trigner.hypergraph.graph import FROM_B, FROM_O, Edge, Graph, Path, Step, Structure
 from trigner.hypergraph.inside import LOG, MAX, NEVER, Semiring, children, inside
-from trigner.hypergraph.reading import MAX_MENTIONS, Found, Reading, Start, cover, search
+from trigner.hypergraph.reading import Found, Reading, Start, enough, search
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -102,12 +102,9 @@ def best(chart: Chart, reading: Reading, structure: tuple[Mask, Mask] | None = N
     own = _starts(starts)
     if reading == "all":
         return _search(chart, probabilities, own, edges, 0.0)
-    covered = tuple(cover(chart.graph, _reached(chart.graph, own, edges)))
-    paths = sorted(
-        ((path, log_probability(chart.graph, path, probabilities)) for path in covered),
-        key=lambda found: -found[1],
-    )
-    return Found(tuple(paths[:MAX_MENTIONS]), len(paths) <= MAX_MENTIONS)
+    paths, complete = enough(chart.graph, _reached(chart.graph, own, edges))
+    scored = [(path, log_probability(chart.graph, path, probabilities)) for path in paths]
+    return Found(tuple(sorted(scored, key=lambda found: -found[1])), complete)
 
 
 def log_probability(graph: Graph, path: Path, probabilities: tuple[Array, Array]) -> float:

@@ -1,8 +1,9 @@
 """From a structure back to mentions: two interpretations of edges that mentions share.
 
 `all` reads every path from T to X: it never loses a mention that the graph expresses, and adds
-those that paths recombine to. `enough` reads a few paths that cover all edges: it adds fewer, and
-may lose some. Both are named by Muis and Lu (2016); which paths are enough is ours.
+those that paths recombine to. `enough` reads a few paths that cover all edges: it adds hardly any,
+and loses some. Both are Muis and Lu's (2016); which paths are enough is ours: edges are covered in
+the order of words, and a path that comes into a gap stays in it while uncovered edges do.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Literal
 
 from trigner.hypergraph.graph import (
@@ -90,9 +91,8 @@ def search(
 def read(graph: Graph, own: Structure, reading: Reading) -> Found:
     """The paths that a structure is read as, with weights of 0."""
     if reading == "enough":
-        covered = tuple(cover(graph, own))
-        paths = covered[:MAX_MENTIONS]
-        return Found(tuple((path, 0.0) for path in paths), len(paths) == len(covered))
+        paths, complete = enough(graph, own)
+        return Found(tuple((path, 0.0) for path in paths), complete)
 
     def follow(
         label: int, start: int, word: int, row: int, kinds: Sequence[Edge]
@@ -101,6 +101,12 @@ def read(graph: Graph, own: Structure, reading: Reading) -> Found:
         return [(e, 0.0) for e in kinds if (label, place, Step(word, row, e)) in own.edges]
 
     return search(graph, dict.fromkeys(sorted(own.starts), 0.0), follow)
+
+
+def enough(graph: Graph, own: Structure) -> tuple[tuple[Path, ...], bool]:
+    """At most MAX_MENTIONS paths of `cover`, and whether these are all."""
+    paths = tuple(islice(cover(graph, own), MAX_MENTIONS + 1))
+    return paths[:MAX_MENTIONS], len(paths) <= MAX_MENTIONS
 
 
 def cover(graph: Graph, own: Structure) -> Iterator[Path]:

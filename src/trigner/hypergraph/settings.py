@@ -24,7 +24,7 @@ class HypergraphSettings(WordSettings):
         default=64, ge=1, description="words from a mention's first to its last; none: all"
     )
     reading: Reading = Field(
-        default="all", description="all paths of a structure, or enough to cover its edges"
+        default="enough", description="enough paths to cover a structure's edges, or all"
     )
     decoding: Literal["best", "marginal"] = Field(
         default="best",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from trigner.hypergraph.graph import Graph
 from trigner.hypergraph.reading import round_trip
 from trigner.hypergraph.settings import HypergraphSettings
 from trigner.systems import SystemSpec
 
+_DEFAULT = HypergraphSettings()
 _START_ONLY = ("model.max_extent", "model.start_rank")
 
 SPEC = SystemSpec(
@@ -25,6 +25,8 @@ SPEC = SystemSpec(
         ("model.decoding", "best"): ("model.marginal_threshold",),
         ("model.decoding", "marginal"): ("model.reading",),
     },
-    round_trip=lambda labels: partial(round_trip, tuple(labels), Graph(), "all"),
+    round_trip=lambda labels: partial(
+        round_trip, tuple(labels), _DEFAULT.structure(), _DEFAULT.reading
+    ),
     calibration=True,
 )
