@@ -324,6 +324,6 @@ def test_shapes_of_every_system_are_checked_without_building_it(
     def never(*_, **__):
         raise AssertionError("weights were loaded")
 
-    monkeypatch.setattr("trigner.networks.model.load_file", never)
+    monkeypatch.setattr("trigner.networks.folder.load_file", never)
     with pytest.raises(InputError, match="has the shape"):
         load_model(folder)
