@@ -6,6 +6,7 @@
 #   make bundled-model  train, export and describe the model that ships (CORPUS=folder of spl-adr)
 #   make bench         speed and memory of everything     (CORPUS=folder MODEL=folder ENCODER=name)
 #   make docs          the documentation site, in site/ (docs-serve shows it while it is written)
+#   make dist          wheel and source distribution, in dist/, built twice and compared
 #   make check         ruff and mypy alone
 #   make format        let ruff mend what it can
 #   make env           only the environment, in .venv     (PYTHON=python3.12 chooses another Python)
@@ -30,7 +31,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export NO_MKDOCS_2_WARNING := 1 # a banner of the theme's
 demo test test-oldest bench bundled-model: export HF_HUB_OFFLINE := 1
 
-.PHONY: env demo test test-oldest bench bundled-model docs docs-serve check format clean
+.PHONY: env demo test test-oldest bench bundled-model docs docs-serve dist check format clean
 .DELETE_ON_ERROR:
 
 env: $(VENV)/.ready
@@ -79,6 +80,15 @@ docs: env
 
 docs-serve: env
 	$(BIN)/mkdocs serve
+
+# The time of the last commit: equal sources give equal bytes, whoever builds them and when.
+dist: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1700000000)
+dist: env
+	rm -rf dist build/again
+	$(BIN)/python -m hatchling build --directory dist
+	$(BIN)/python -m hatchling build --directory build/again
+	for file in dist/*; do cmp "$$file" "build/again/$${file##*/}" || exit 1; done
+	cd dist && sha256sum *
 
 check: env
 	$(BIN)/ruff check

@@ -81,9 +81,10 @@ def commands() -> str:
     from typer.cli import get_docs_for_click
     from typer.main import get_command
 
-    from trigner.cli.app import app
+    from trigner.cli.app import COMMANDS, app, load_command
 
     command = get_command(app)
+    command.commands = {name: load_command(name) for name in COMMANDS}  # type: ignore[attr-defined]
     context = typer.Context(command, info_name="trigner")
     text = get_docs_for_click(obj=command, ctx=context, name="trigner", title="trigner")
     text = text[text.index("## ") :].replace("\nExample:  trigner ", "\nExample:\n\n  trigner ")

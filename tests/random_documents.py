@@ -26,14 +26,24 @@ def fragments(draw, length):
     return found or ((0, length),)
 
 
+SCALARS = st.none() | st.booleans() | st.integers(-9, 9) | st.text(CHARACTERS, max_size=5)
+FIELDS = st.dictionaries(
+    st.text(CHARACTERS, max_size=5).map(lambda name: f"_{name}"),  # no name with a meaning
+    SCALARS | st.lists(SCALARS, max_size=2) | st.dictionaries(st.text(max_size=3), SCALARS),
+    max_size=3,
+)
+"""Own fields of a document or an entity: JSON values under any names."""
+
+
 @st.composite
-def entities(draw, text, *, scored=False):
+def entities(draw, text, *, scored=False, fields=False, labels=LABELS):
     found = []
     for number in range(draw(st.integers(0, 4))):
         chosen = draw(fragments(len(text)))
         surface = " ".join(text[start:end] for start, end in chosen)
         score = draw(st.none() | st.floats(0, 1)) if scored else None
-        found.append(Entity(draw(LABELS), chosen, surface, score, f"T{number + 1}"))
+        own = draw(FIELDS) if fields else {}
+        found.append(Entity(draw(labels), chosen, surface, score, f"T{number + 1}", own))
     if found and draw(st.booleans()):  # the same thing twice
         again = found[0]
         found.append(Entity(again.label, again.fragments, again.text, again.score, "T77"))
@@ -41,7 +51,7 @@ def entities(draw, text, *, scored=False):
 
 
 @st.composite
-def documents(draw, *, scored=False, extras=False):
+def documents(draw, *, scored=False, extras=False, fields=False):
     """Documents of raw text; all entities have ids."""
     made = []
     for number in range(draw(st.integers(1, 3))):
@@ -50,8 +60,9 @@ def documents(draw, *, scored=False, extras=False):
         if extras:
             contents = st.text(st.characters(exclude_categories=["C", "Z"]), max_size=8)
             notes = tuple(Extra("brat", f"#1\tNote T1\t{c}") for c in draw(st.lists(contents)))
-        found = draw(entities(text, scored=scored))
-        made.append(Document(f"d/{number}", text, found, extras=notes))
+        found = draw(entities(text, scored=scored, fields=fields))
+        own = draw(FIELDS) if fields else {}
+        made.append(Document(f"d/{number}", text, found, extras=notes, fields=own))
     return made
 
 

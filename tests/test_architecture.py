@@ -18,12 +18,12 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # A room may import the rooms of the layers above its own, and `PEERS` of its own layer.
 LAYERS = (
-    {"mentions", "errors", "atomic_files", "arrays", "former_names"},
+    {"mentions", "errors", "atomic_files", "arrays", "former_names", "locks"},
     {"text", "corpora", "schemes", "evaluation", "prompting"},
-    {"batches", "model_folder", "rendering"},
+    {"batches", "model_folder", "encoders", "rendering"},
     {"systems"},
     {"networks", "triplets"},
-    {"tagging", "hypergraph"},
+    {"tagging", "hypergraph", "seq2seq", "spans", "transition"},
     {"inference"},
     {"training"},
     {"studies", "serving", "integrations"},
@@ -33,19 +33,24 @@ LAYERS = (
 PEERS = {
     ("mentions", "errors"),
     ("atomic_files", "errors"),
+    ("locks", "errors"),
+    ("encoders", "model_folder"),  # what is written as a path
     ("evaluation", "text"),  # the sentences that slices are about
     ("corpora", "text"),  # formats of ready words, when a document of raw text is written
     ("prompting", "corpora"),  # which corpora may leave the machine
     ("prompting", "evaluation"),
     ("prompting", "text"),
+    ("spans", "tagging"),  # what writes and runs graphs of ONNX
 }
 
 NEVER_TORCH = {
     "arrays",
     "atomic_files",
     "former_names",
+    "locks",
     "mentions",
     "model_folder",
+    "encoders",
     "errors",
     "text",
     "corpora",

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import errno
 import os
+import socket
+import stat
+import threading
 from contextlib import suppress
 from itertools import count
+from pathlib import Path
 
 import pytest
 
-from trigner.atomic_files import atomic_write, partial_of, replace_together, write_text
+from trigner import atomic_files
+from trigner.atomic_files import (
+    atomic_write,
+    check_writable,
+    partial_of,
+    remove_leftovers,
+    replace_together,
+    staged,
+    write_text,
+)
 from trigner.errors import InputError, TrignerError
 
 
@@ -124,3 +137,156 @@ def test_a_crash_between_renames_leaves_no_file_that_stands_for_the_whole(tmp_pa
     with pytest.raises(KeyboardInterrupt):
         replace_with(tmp_path, part="new", whole="new")
     assert "whole" not in contents(tmp_path)
+
+
+def planted(folder):
+    """A file that nobody may touch, and links to it where temporary files might be."""
+    victim = folder / "victim"
+    victim.write_text("mine")
+    for name in ("a.txt.partial", ".a.txt.tmp", "a.txt.tmp"):
+        (folder / name).symlink_to(victim)
+    return victim
+
+
+def test_a_link_that_was_put_beside_a_file_is_not_followed(tmp_path):
+    victim = planted(tmp_path)
+    write_text(tmp_path / "a.txt", "new")
+    with suppress(InputError), atomic_write(tmp_path / "b.txt", keep=True) as write:
+        (tmp_path / "b.txt.partial").symlink_to(victim)
+        write("one")
+        raise InputError("bad")
+    replace_with(tmp_path, **{"a.txt": "newer"})
+    assert victim.read_text() == "mine"
+    assert (tmp_path / "a.txt").read_text() == "newer"
+    assert (tmp_path / "b.txt.partial").read_text() == "one"
+    assert not (tmp_path / "b.txt.partial").is_symlink()
+
+
+def test_a_name_that_is_taken_is_not_written_to(tmp_path, monkeypatch):
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    monkeypatch.setattr(atomic_files, "_temporary_name", lambda target: tmp_path / "foreseen")
+    (tmp_path / "foreseen").symlink_to(victim)
+    with pytest.raises(TrignerError, match="File exists"):
+        write_text(tmp_path / "a.txt", "new")
+    assert victim.read_text() == "mine"
+    assert not (tmp_path / "a.txt").exists()
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_link_is_followed_and_stays_one(tmp_path, exists):
+    target, link = tmp_path / "far" / "a.txt", tmp_path / "link"
+    target.parent.mkdir()
+    if exists:
+        target.write_text("old")
+        target.chmod(0o640)
+    link.symlink_to("far/a.txt")
+    with staged(link, overwrite=True) as path:
+        path.write_text("new")
+    assert (link.is_symlink(), target.read_text()) == (True, "new")
+    write_text(link, "newer")
+    assert (link.is_symlink(), target.read_text()) == (True, "newer")
+    if exists:
+        assert target.stat().st_mode & 0o777 == 0o640
+    assert {path.name for path in tmp_path.rglob("*")} == {"far", "a.txt", "link"}
+
+
+def test_links_in_a_circle_are_refused(tmp_path):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    for write in (lambda: write_text(tmp_path / "a", "x"), lambda: check_writable(tmp_path / "a")):
+        with pytest.raises(InputError, match="leads back to itself"):
+            write()
+
+
+@pytest.mark.parametrize("hard_links", [True, False])
+@pytest.mark.parametrize("open_file", [atomic_write, staged])
+def test_a_file_that_appears_meanwhile_is_left_as_it_is(
+    tmp_path, monkeypatch, open_file, hard_links
+):
+    if not hard_links:
+
+        def link(*given, **named):
+            raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+        monkeypatch.setattr(os, "link", link)
+    path = tmp_path / "a.txt"
+
+    def late():
+        with open_file(path, overwrite=False) as out:
+            out.write_text("new") if isinstance(out, Path) else out("new")
+            path.write_text("theirs")
+
+    with pytest.raises(TrignerError, match="has appeared meanwhile"):
+        late()
+    assert contents(tmp_path) == {"a.txt": "theirs"}
+    path.unlink()
+    with open_file(path, overwrite=False) as out:
+        out.write_text("new") if isinstance(out, Path) else out("new")
+    assert contents(tmp_path) == {"a.txt": "new"}
+
+
+@pytest.mark.parametrize("open_file", [atomic_write, staged])
+def test_a_fifo_is_written_into_and_stays_one(tmp_path, open_file):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(fifo.read_bytes()))
+    reader.start()
+    check_writable(fifo)
+    with open_file(fifo, overwrite=False) as out:
+        if isinstance(out, Path):
+            write_text(out, "new")
+        else:
+            out("ne")
+            out(b"w")
+    reader.join()
+    assert read == [b"new"]
+    assert stat.S_ISFIFO(fifo.stat().st_mode)
+    assert [path.name for path in tmp_path.iterdir()] == ["fifo"]
+
+
+def test_devices_stay_devices():
+    write_text(Path(os.devnull), "x")
+    with staged(Path(os.devnull)) as path:
+        write_text(path, "x")
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+
+
+def test_an_open_file_is_written_into_behind_what_it_has(tmp_path):
+    with (tmp_path / "log").open("w") as file:
+        file.write("before ")
+        file.flush()
+        write_text(Path(f"/dev/fd/{file.fileno()}"), "after")
+    assert contents(tmp_path) == {"log": "before after"}
+
+
+def test_where_nothing_can_be_written_is_told(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"file: is not a folder: nothing can be written in it"):
+        check_writable(tmp_path / "file" / "new" / "a.txt")
+    check_writable(tmp_path / "new" / "folder" / "a.txt")
+    check_writable(tmp_path / "file")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "socket"))
+        with pytest.raises(InputError, match="is a socket"):
+            check_writable(tmp_path / "socket")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(InputError, match="no permission for the folder"):
+        check_writable(tmp_path / "new" / "a.txt")
+    with pytest.raises(InputError, match="permission denied"):
+        check_writable(Path(os.devnull))
+
+
+def test_leftovers_of_a_killed_writer_are_found_by_their_name(tmp_path):
+    path = tmp_path / "a[1].txt"
+    for name in (".a[1].txt.0123.tmp", ".a[1].txt.0123.tmp.partial", ".a1.txt.0123.tmp", "a.tmp"):
+        (tmp_path / name).write_text("")
+    remove_leftovers(path)
+    assert set(contents(tmp_path)) == {".a1.txt.0123.tmp", "a.tmp"}
+
+
+def test_long_names_have_temporary_ones(tmp_path):
+    name = "ä" * 126
+    write_text(tmp_path / name, "x")
+    assert contents(tmp_path) == {name: "x"}

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
-import pytest
+from typing import Literal
 
-from trigner.errors import InputError, TrignerError, require_extra
+import pytest
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from trigner.errors import InputError, TrignerError, require_extra, validation_message
 
 
 @pytest.mark.parametrize(
@@ -32,3 +35,41 @@ def test_installed_packages_are_not_named():
     require_extra("train", "json")
     with pytest.raises(TrignerError, match=r"^this needs not_installed: "):
         require_extra("train", "json", "not_installed")
+
+
+class Limits(BaseModel):
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    whole: int = Field(default=2, ge=1, le=9)
+    rate: float = Field(default=0.5, gt=0, lt=1)
+    even: int = Field(default=2, multiple_of=2)
+    switch: bool = True
+    kind: Literal["a", "b"] = "a"
+    names: tuple[int, ...] = Field(default=(1,), min_length=1)
+    label: str = ""
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("whole", 0, "must be at least 1, got 0"),
+        ("whole", 10, "must be at most 9, got 10"),
+        ("whole", 1.5, "must be a whole number, got 1.5"),
+        ("whole", "x", "must be a whole number, got 'x'"),
+        ("rate", 0, "must be above 0.0, got 0"),
+        ("rate", 1, "must be below 1.0, got 1"),
+        ("rate", "x", "must be a number, got 'x'"),
+        ("rate", float("nan"), "must be a finite number, got nan"),
+        ("even", 3, "must be a multiple of 2, got 3"),
+        ("switch", "x", "must be true or false, got 'x'"),
+        ("kind", "c", "must be one of 'a' or 'b', got 'c'"),
+        ("names", [], "must be a list of at least 1, got []"),
+        ("names", 3, "must be a list, got 3"),
+        ("label", 3, "must be a text, got 3"),
+    ],
+)
+def test_what_pydantic_refuses_in_plain_words(name, value, message):
+    with pytest.raises(ValidationError) as refused:
+        Limits(**{name: value})
+    (error,) = refused.value.errors()
+    assert validation_message(error) == message

@@ -103,10 +103,10 @@ def test_a_description_can_be_written_again(folder):
         (b'{"format": 0}', "has model format 0, written by trigner of an unknown version;"),
         (
             b'{"format": 3, "trigner": "0.2.0"}',
-            "has model format 3, written by trigner 0.2.0; this version reads the formats 4 to 5:"
+            "has model format 3, written by trigner 0.2.0; this version reads the formats 4 to 6:"
             " load it with the version that wrote it",
         ),
-        (b'{"format": 6}', "has model format 6"),
+        (b'{"format": 7}', "has model format 7"),
         (b'{"format": "5"}', "has model format '5'"),
         (b'{"format": 5}', "is damaged: system: Field required"),
         (b'{"format": 4}', "is damaged: KeyError"),
@@ -129,8 +129,8 @@ def test_what_is_not_a_description(tmp_path, content, message):
         ({"labels": []}, "labels: .*must be different names, at least one"),
         ({"labels": ["A", "A"]}, "labels: .*must be different names"),
         ({"labels": [""]}, "labels: .*must be different names"),
-        ({"temperature": 0}, "temperature: .*must be a number above 0"),
-        ({"temperature": float("nan")}, "temperature: .*must be a number above 0"),
+        ({"temperature": 0}, "temperature: .*must be a number from 0.01 to 100"),
+        ({"temperature": float("nan")}, "temperature: .*must be a number from 0.01 to 100"),
         ({"provenance": 3}, "provenance: "),
         ({"runtime": {}}, "runtime.max_subwords: Field required"),
         ({"files": {"../a": "1"}}, "files: .*'../a' is not a file of a model folder"),

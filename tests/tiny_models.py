@@ -38,6 +38,7 @@ SMALL = NetworkSettings(
 )
 LAST_LAYERS = {
     "w2ner": ("co_predictor.grid.output",),
+    "span_grid": ("co_predictor.grid.output",),
     "mac": ("segments.output", "links.output"),
     "mac_minimal": ("segments.output", "links.output"),
     "toe": ("main.grid.output", "auxiliary.grid.output"),

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from os import environ as _environ
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trigner.inference import load
+
+# ONNX Runtime from 1.29 on reports its use to its maker and keeps a number of the device on disk,
+# as soon as it is imported. These are the names of two versions; a value that is set stays.
+for _name in ("ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED"):
+    _environ.setdefault(_name, "1")
 
 __version__ = "0.1.0"
 

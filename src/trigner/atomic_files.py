@@ -1,66 +1,249 @@
-"""Files that are replaced whole or not at all, one or several at a time."""
+"""Files that are replaced whole or not at all, one or several at a time.
+
+A file is written beside its place, under a name that nobody can foresee and that must be new, and
+gets its own name when it is whole. What is no regular file (a device, a FIFO, the process
+substitution of a shell) cannot be replaced: it is written into. A symlink is followed.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
+import secrets
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from trigner.errors import InputError, TrignerError
 
+_NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+_LONGEST_NAME = 200  # bytes of a file's name that its temporary name repeats; systems take 255
 
-def write_text(path: Path, text: str) -> None:
+
+def write_text(path: Path, text: str, *, overwrite: bool = True) -> None:
     """Write a file whole or not at all. Raises as `atomic_write` does."""
-    with atomic_write(path) as write:
+    with atomic_write(path, overwrite=overwrite) as write:
         write(text)
 
 
 @contextmanager
-def atomic_write(path: Path, *, keep: bool = False) -> Iterator[Callable[[str | bytes], None]]:
+def atomic_write(
+    path: Path, *, keep: bool = False, overwrite: bool = True
+) -> Iterator[Callable[[str | bytes], None]]:
     """Write a file piece by piece: it gets its name when it is complete, never before.
 
-    When something fails, what was written is removed, or with `keep` stays at `partial_of(path)`
-    unless it is empty. Raises TrignerError when the file system fails, InputError for text that
-    cannot be encoded as UTF-8.
+    Without `overwrite` a file that has that name by then is refused. When something fails, what was
+    written is removed, or with `keep` stays at `partial_of(path)` unless it is empty. Raises
+    TrignerError when the file system fails, InputError for text that cannot be encoded as UTF-8.
     """
-    partial = partial_of(path)
     size = 0
 
     def write(content: str | bytes) -> None:
         nonlocal size
-        with _explained(path):
+        with explained(path):
             size += file.write(content.encode("utf-8") if isinstance(content, str) else content)
 
-    with _explained(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = partial.open("wb")
-    try:
-        try:
+    if is_written_into(path):
+        with explained(path):
+            file = _opened(path)
+        with _closing(file, path):
             yield write
-        finally:
-            with _explained(path):
-                file.close()
-        with _explained(path):
-            os.replace(partial, path)
+        return
+    with explained(path):
+        target = followed(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary, file = _temporary(target)
+    try:
+        with _closing(file, path):
+            yield write
+        with explained(path):
+            publish(temporary, target, overwrite=overwrite)
     except BaseException:
-        if not (keep and size):
-            with suppress(OSError):
-                partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            if keep and size:
+                os.replace(temporary, partial_of(target))
+            else:
+                temporary.unlink(missing_ok=True)
         raise
 
 
 def partial_of(path: Path) -> Path:
-    """Where a file is while it is being written."""
+    """Where the beginning of a file is kept when its writing ended early."""
     return path.with_name(path.name + ".partial")
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def staged(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """Where to write the file that becomes `path` when the block ends well.
+
+    That is `path` itself where it is written into. For writers that take a path; raises as
+    `atomic_write` does.
+    """
+    if is_written_into(path):
+        yield path
+        return
+    target = followed(path)
+    temporary = _temporary_name(target)
+    try:
+        yield temporary
+        with explained(path):
+            publish(temporary, target, overwrite=overwrite)
+    finally:
+        for left in (temporary, partial_of(temporary)):
+            with suppress(OSError):
+                left.unlink(missing_ok=True)
+
+
+def publish(written: Path, path: Path, *, overwrite: bool) -> None:
+    """Give a file its final name in the same folder.
+
+    Raises TrignerError when there is a file of that name and not `overwrite`, OSError when the file
+    system fails.
+    """
+    if overwrite:
+        with suppress(FileNotFoundError):
+            os.chmod(written, stat.S_IMODE(path.stat().st_mode))
+        os.replace(written, path)
+        return
+    try:
+        os.link(written, path, follow_symlinks=False)
+    except FileExistsError as error:
+        raise TrignerError(_appeared(path)) from error
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINKS:
+            raise
+        if os.path.lexists(path):
+            raise TrignerError(_appeared(path)) from error
+        os.rename(written, path)
+    else:
+        written.unlink()
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove the temporary files that killed processes left of `path`; nobody may be writing it."""
+    target = followed(path)
+    for left in target.parent.glob(f"{_glob_literal(_temporary_prefix(target))}*.tmp*"):
+        left.unlink(missing_ok=True)
+
+
+def is_leftover(path: Path) -> bool:
+    """Whether a file has the name of those that killed processes leave: nobody needs it."""
+    return path.name.startswith(".") and path.name.endswith(".tmp")
+
+
+def is_written_into(path: Path) -> bool:
+    """Whether `path` is a device, a FIFO or an open file of this process, which stay what they are.
+
+    `/dev/stdout` and `/dev/fd/63` are open files even when these are regular ones.
+    """
+    try:
+        if stat.S_ISREG(mode := path.stat().st_mode) or stat.S_ISDIR(mode):
+            return _is_open_file(path)
+    except OSError:  # nothing there, or not to be looked at: told when it is to be written
+        return False
+    return True
+
+
+def check_writable(path: Path) -> None:
+    """Raises InputError for a file that could not be written or a folder that none can be put in.
+
+    To be asked before the work: not everything can be seen then.
+    """
+    if is_written_into(path):
+        mode = path.stat().st_mode
+        if stat.S_ISBLK(mode) or stat.S_ISSOCK(mode):
+            kind = "a disk" if stat.S_ISBLK(mode) else "a socket"
+            raise InputError(f"is {kind}: it is not written to; name a file", path=path)
+        if not os.access(path, os.W_OK):
+            raise InputError("cannot be written: permission denied", path=path)
+        return
+    folder = path if path.is_dir() else followed(path).parent
+    while not os.path.lexists(folder) and folder != folder.parent:
+        folder = folder.parent
+    if not folder.is_dir():
+        raise InputError("is not a folder: nothing can be written in it", path=folder)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"cannot be written: no permission for the folder {folder}", path=path)
+
+
+def _is_open_file(path: Path) -> bool:
+    """Whether the way to a file leads through the table of a process's open files."""
+    for _ in range(40):  # as many links as Linux follows
+        if not path.is_symlink():
+            return False
+        parent = os.path.realpath(path.parent)
+        if parent.startswith("/proc/") and parent.endswith("/fd"):
+            return True
+        path = Path(parent, os.readlink(path))
+    return False
+
+
+def followed(path: Path) -> Path:
+    """The file that is meant: links are followed, also one to a file that does not exist yet.
+
+    Raises InputError for links that lead nowhere but to each other.
+    """
+    if not path.is_symlink():
+        return path
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise InputError("is a link that leads back to itself", path=path)
+    return target
+
+
+def _temporary_prefix(target: Path) -> str:
+    name = os.fsencode(target.name)[:_LONGEST_NAME].decode("utf-8", "ignore")
+    return f".{name}."
+
+
+def _temporary_name(target: Path) -> Path:
+    """A hidden name beside the target that nobody can foresee."""
+    return target.with_name(f"{_temporary_prefix(target)}{secrets.token_hex(8)}.tmp")
+
+
+def _glob_literal(name: str) -> str:
+    return "".join(f"[{c}]" if c in "*?[" else c for c in name)
+
+
+def _temporary(target: Path) -> tuple[Path, BinaryIO]:
+    """A new file beside the target, which a link or file of that name would not become."""
+    path = _temporary_name(target)
+    return path, os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb")
+
+
+def _opened(path: Path) -> BinaryIO:
+    """What is no regular file, to be written into; behind what is in it, where it is one."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND), "wb")
+
+
+@contextmanager
+def _closing(file: BinaryIO, path: Path) -> Iterator[None]:
+    """Close a file behind the block; what fails then is told unless the block failed before."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            file.close()
+        raise
+    with explained(path):
+        file.close()
+
+
+def _appeared(path: Path) -> str:
+    return f"cannot write {path}: a file of that name has appeared meanwhile, and is left as it is"
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """What the file system says as an error that names the file that was to be written."""
     try:
         yield
     except UnicodeEncodeError as error:
         raise InputError(f"cannot be encoded as UTF-8: {error.reason}", path=path) from error
+    except BrokenPipeError:
+        raise  # whoever read it has gone: the command line knows what to do
     except OSError as error:
         raise TrignerError(f"cannot write {path}: {error.strerror}") from error
 
@@ -81,6 +264,9 @@ def replace_together(writers: Mapping[Path, Callable[[Path], object]]) -> None:
 
     try:
         for path, write in writers.items():
+            new[path].unlink(missing_ok=True)
+            # New and ours: a link that was put there is not followed.
+            os.close(os.open(new[path], os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
             write(new[path])
         for path in reversed(list(writers)):
             if path.exists():

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+LONGEST = 2000
+"""Characters of a message: input is quoted in messages, and may be of any length."""
 
 
 class TrignerError(Exception):
@@ -19,6 +24,8 @@ class InputError(TrignerError):
     def __init__(
         self, message: str, *, path: str | Path | None = None, line: int | None = None
     ) -> None:
+        if len(message) > LONGEST:
+            message = f"{message[:LONGEST]} ... ({len(message):,} characters)"
         self.message = message
         self.path = None if path is None else Path(path)
         self.line = line
@@ -31,3 +38,34 @@ def require_extra(extra: str, *packages: str) -> None:
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
         raise TrignerError(f"this needs {' and '.join(missing)}: pip install 'trigner[{extra}]'")
+
+
+def validation_message(error: Mapping[str, Any]) -> str:
+    """One of pydantic's `errors()` in plain words, without the name of the setting."""
+    text = str(error["msg"]).removeprefix("Value error, ")
+    limits = {"at least": "ge", "above": "gt", "at most": "le", "below": "lt"}
+    given = error.get("ctx", {})
+    wanted = next((f"{word} {given[key]}" for word, key in limits.items() if key in given), None)
+    kind = str(error["type"])
+    if wanted is None:
+        wanted = next((what for start, what in _WANTED.items() if kind.startswith(start)), None)
+    if kind in ("literal_error", "enum"):
+        wanted = f"one of {given['expected']}"
+    if kind == "too_short":
+        wanted = f"a list of at least {given['min_length']}"
+    if kind == "multiple_of":
+        wanted = f"a multiple of {given['multiple_of']}"
+    return text if wanted is None else f"must be {wanted}, got {error['input']!r}"
+
+
+_WANTED = {
+    "int": "a whole number",
+    "float": "a number",
+    "finite": "a finite number",
+    "bool": "true or false",
+    "string_type": "a text",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+}
+"""What pydantic's types of errors, by their beginnings, ask for."""

@@ -6,13 +6,20 @@ Both may be discontinuous. All values are frozen; nothing here knows numpy or to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Self
 
 Fragment = tuple[int, int]
 """Half-open character range `[start, end)`."""
+
+SCORE_DIGITS = 4
+"""Decimal places of a predicted score: what is behind them depends on batch and machine."""
+
+ENTITY_KEYS = frozenset({"label", "fragments", "text", "score", "id"})
+DOCUMENT_KEYS = frozenset({"id", "text", "entities", "words", "extras"})
+"""What `to_dict` calls the parts of entities and documents: names that no field can have."""
 
 
 def joined(words: Iterable[int], ranges: Sequence[Fragment]) -> tuple[Fragment, ...]:
@@ -32,6 +39,16 @@ def joined(words: Iterable[int], ranges: Sequence[Fragment]) -> tuple[Fragment, 
     return tuple(fragments)
 
 
+def shortened(value: object, length: int = 80) -> str:
+    """A value as messages quote it: its `repr`, with its middle left out when it is long."""
+    # Of a long string no more is looked at than is shown.
+    quoted = repr(value[:length]) if isinstance(value, str) else repr(value)
+    size = len(value) if isinstance(value, str) else len(quoted)
+    if size <= length:
+        return quoted
+    return f"{quoted[:length]} ... ({size:,} characters)"
+
+
 def surface_of(text: str, fragments: Iterable[Fragment]) -> str:
     """The texts of the fragments, joined by one blank."""
     return " ".join(text[start:end] for start, end in fragments)
@@ -40,7 +57,7 @@ def surface_of(text: str, fragments: Iterable[Fragment]) -> str:
 def fragment_from(value: object) -> Fragment:
     """A JSON pair of integers. Raises ValueError for anything else."""
     if not isinstance(value, list) or [type(bound) for bound in value] != [int, int]:
-        raise ValueError(f"expected a pair of integers, found {value!r}")
+        raise ValueError(f"expected a pair of integers, found {shortened(value)}")
     return value[0], value[1]
 
 
@@ -126,6 +143,8 @@ class Entity:
     touch, or have blanks at their edges): `Document.key` is what comparisons use.
     `text` is the surface: the fragments' texts joined by one blank.
     `score` is in [0, 1], or None for gold. `id` is the source's own name, such as `T1`.
+    `fields` are JSON values that came with it under names of their own, such as `negated`.
+    Raises ValueError for a field that has the name of another part of an entity.
     """
 
     label: str
@@ -133,6 +152,11 @@ class Entity:
     text: str
     score: float | None = None
     id: str | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        if self.fields:
+            _check_names(self.fields, ENTITY_KEYS)
 
     @classmethod
     def in_text(
@@ -144,6 +168,7 @@ class Entity:
         surface: object = None,
         score: float | None = None,
         id: str | None = None,
+        fields: Mapping[str, Any] | None = None,
     ) -> Self:
         """An entity with sorted fragments and the surface that `text` has there.
 
@@ -155,30 +180,43 @@ class Entity:
         own, as_given = surface_of(text, ordered), surface_of(text, fragments)
         words = surface.split() if isinstance(surface, str) else None
         if surface is not None and words not in (own.split(), as_given.split()):
-            raise ValueError(f"surface {surface!r} does not match the text there: {own!r}")
-        return cls(label, ordered, own, score, id)
+            claimed, found = shortened(surface), shortened(own)
+            raise ValueError(f"surface {claimed} does not match the text there: {found}")
+        return cls(label, ordered, own, score, id, fields or {})
 
     def to_dict(self) -> dict[str, Any]:
-        """The entity as JSON has it; `score` and `id` are there when they have a value."""
+        """The entity as JSON has it: `score` and `id` where they have a value, then its fields."""
         fragments = [list(fragment) for fragment in self.fragments]
-        value = {"label": self.label, "fragments": fragments, "text": self.text}
+        value: dict[str, Any] = {"label": self.label, "fragments": fragments, "text": self.text}
         rest = {"score": self.score, "id": self.id}
-        return value | {key: given for key, given in rest.items() if given is not None}
+        value |= {key: given for key, given in rest.items() if given is not None}
+        return {**value, **self.fields}
 
     @classmethod
     def from_dict(cls, value: object, text: str) -> Self:
-        """The entity of `text` that `to_dict` gave. Raises ValueError for anything else."""
+        """The entity of `text` that `to_dict` gave; keys that it does not know are fields.
+
+        Raises ValueError for anything else.
+        """
         entry: dict[str, Any] = value if isinstance(value, dict) else {}
         label, given, score, id = map(entry.get, ("label", "fragments", "score", "id"))
         if not isinstance(label, str) or not label or not isinstance(given, list):
-            raise ValueError(f"an entity needs `label` and `fragments`: {value!r}")
+            raise ValueError(f"an entity needs `label` and `fragments`: {shortened(value)}")
         if score is not None and (type(score) not in (int, float) or not 0 <= score <= 1):
-            raise ValueError(f"score {score!r} is not a number in [0, 1]")
+            raise ValueError(f"score {shortened(score)} is not a number in [0, 1]")
         if id is not None and not isinstance(id, str):
-            raise ValueError(f"entity id {id!r} is not a string")
+            raise ValueError(f"entity id {shortened(id)} is not a string")
         fragments = [fragment_from(pair) for pair in given]
         score = None if score is None else float(score)
-        return cls.in_text(text, label, fragments, surface=entry.get("text"), score=score, id=id)
+        return cls.in_text(
+            text,
+            label,
+            fragments,
+            surface=entry.get("text"),
+            score=score,
+            id=id,
+            fields={key: own for key, own in entry.items() if key not in ENTITY_KEYS},
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +232,7 @@ class Extra:
         match value:
             case {"format": str(format), "content": str(content)}:
                 return cls(format, content)
-        raise ValueError(f"an extra needs `format` and `content`: {value!r}")
+        raise ValueError(f"an extra needs `format` and `content`: {shortened(value)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +241,8 @@ class Document:
 
     `words` is None for raw text. A document whose source came as ready words (grid JSON, inline
     text) is one sentence: its text is the words joined by blanks, `words` their character ranges.
+    `fields` are JSON values that came with it under names of their own, such as `patient`.
+    Raises ValueError for a field that has the name of another part of a document.
     """
 
     id: str
@@ -210,6 +250,11 @@ class Document:
     entities: tuple[Entity, ...] = ()
     words: tuple[Fragment, ...] | None = None
     extras: tuple[Extra, ...] = field(default=(), repr=False)
+    fields: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        if self.fields:
+            _check_names(self.fields, DOCUMENT_KEYS)
 
     def surface(self, fragments: Iterable[Fragment]) -> str:
         """The texts of the fragments, joined by one blank."""
@@ -245,18 +290,20 @@ class Document:
         return len(self.merged(entity.fragments)) > 1
 
     def to_dict(self) -> dict[str, Any]:
-        """The document as a line of JSONL has it; `words` and `extras` where there are some."""
+        """The document as a line of JSONL has it: `words` and `extras` where there are some, then
+        its fields."""
         entities = [entity.to_dict() for entity in self.entities]
         value: dict[str, Any] = {"id": self.id, "text": self.text, "entities": entities}
         if self.words is not None:
             value["words"] = [list(word) for word in self.words]
         if self.extras:
             value["extras"] = [{"format": e.format, "content": e.content} for e in self.extras]
-        return value
+        return {**value, **self.fields}
 
     @classmethod
     def from_dict(cls, value: object, *, skip: Callable[[str], object] | None = None) -> Self:
-        """The document that `to_dict` gave; its offsets and surfaces are checked.
+        """The document that `to_dict` gave; its offsets and surfaces are checked, keys that it does
+        not know are fields.
 
         Raises ValueError for anything else. With `skip`, an invalid entity is left out instead and
         `skip` called with what is wrong with it.
@@ -265,7 +312,7 @@ class Document:
             raise ValueError("expected an object with a `text`")
         text, id = value["text"], value.get("id")
         if type(id) not in (str, int) or id == "":
-            raise ValueError(f"expected a string as `id`, found {id!r}")
+            raise ValueError(f"expected a string as `id`, found {shortened(id)}")
         entities = []
         for entry in _list(value, "entities"):
             try:
@@ -282,12 +329,18 @@ class Document:
             if bounds != sorted(bounds):
                 raise ValueError("`words` overlap, are out of order or outside the text")
         extras = tuple(Extra.from_dict(entry) for entry in _list(value, "extras"))
-        return cls(str(id), text, tuple(entities), words, extras)
+        fields = {key: own for key, own in value.items() if key not in DOCUMENT_KEYS}
+        return cls(str(id), text, tuple(entities), words, extras, fields)
 
     def _only_blank(self, start: int, end: int) -> bool:
         if self.text[start:end].strip():
             return False
         return self.words is None or not any(start <= a and b <= end for a, b in self.words)
+
+
+def _check_names(fields: Mapping[str, Any], taken: frozenset[str]) -> None:
+    if names := sorted(taken & fields.keys()):
+        raise ValueError(f"a field cannot be called `{names[0]}`: that has a meaning of its own")
 
 
 def _list(value: dict[str, Any], key: str) -> list[Any]:

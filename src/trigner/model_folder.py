@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -25,8 +24,13 @@ from trigner.atomic_files import partial_of, replace_together
 from trigner.errors import InputError, TrignerError
 from trigner.former_names import with_current_names
 
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 OLDEST_FORMAT = 4
+FIRST_HASHED = 6
+"""Descriptions of this format and later ones hold their own hash, as `HASH`."""
+
+HASH = "sha256"
+CHANGED = "checksum mismatch: changed since it was saved"
 DESCRIPTION, TOKENIZER, GRAPH = "trigner.json", "tokenizer.json", "model.onnx"
 WEIGHTS, CONFIG = "model.safetensors", "encoder/config.json"
 CARD = "README.md"
@@ -35,13 +39,30 @@ CARD = "README.md"
 FILE_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", re.ASCII)
 """Names of a model's files: no hidden ones, no patterns, nothing outside the folder."""
 
+LONGEST_DESCRIPTION = 16 * 2**20
+"""Bytes."""
+
+TEMPERATURES = (0.01, 100.0)
+"""Least and greatest. Far beyond what calibration finds, and no score becomes infinite."""
+
 BUNDLED = Path(__file__).with_name("bundled")
 """The model that ships with the package: adverse reactions, in 8 bits, without PyTorch."""
 
 
+def is_path(name: str | Path) -> bool:
+    """Whether a folder is meant, not a name on the Hub: it exists, or is written as a path is.
+
+    `./a`, `../a`, `/a`, `~/a`, `a\\b`, anything in a folder that exists, and every Path.
+    """
+    if isinstance(name, Path) or name.startswith((".", "/", "~")) or "\\" in name:
+        return True
+    path = Path(name)
+    return path.exists() or (len(path.parts) > 1 and path.parent.is_dir())
+
+
 class _Part(BaseModel):
     # What other versions add travels along.
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
 
 class Runtime(_Part):
@@ -49,7 +70,7 @@ class Runtime(_Part):
 
     precision: str = "float32"
     special_words: tuple[str, ...] = ()
-    max_subwords: int = Field(ge=1)
+    max_subwords: int = Field(ge=1, le=1_000_000)
     difference: float | None = None
 
 
@@ -108,9 +129,10 @@ class Description(_Part):
 
     @field_validator("temperature")
     @classmethod
-    def _finite(cls, value: float) -> float:
-        if not (math.isfinite(value) and value > 0):
-            raise ValueError(f"must be a number above 0, not {value}")
+    def _in_range(cls, value: float) -> float:
+        least, greatest = TEMPERATURES
+        if not least <= value <= greatest:
+            raise ValueError(f"must be a number from {least:g} to {greatest:g}, not {value}")
         return value
 
     @field_validator("labels")
@@ -143,7 +165,9 @@ class Description(_Part):
         """The text of `trigner.json`."""
         content = self.model_dump(mode="json", exclude_defaults=True)
         head = {"format": FORMAT_VERSION, "trigner": __version__}
-        return json.dumps({**head, **content, **head}, indent=2, ensure_ascii=False) + "\n"
+        whole = {**head, **content, **head}
+        whole[HASH] = hash_of_description(whole)
+        return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
 def read_description(folder: Path) -> Description:
@@ -153,10 +177,7 @@ def read_description(folder: Path) -> Description:
     path = folder / DESCRIPTION
     if not path.is_file():
         raise InputError(f"is not a trigner model folder: it has no {DESCRIPTION}", path=folder)
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"is damaged: {error}", path=path) from error
+    content = _read(path)
     if not isinstance(content, dict) or "format" not in content:
         raise InputError("was not written by trigner", path=path)
     if content["format"] not in range(OLDEST_FORMAT, FORMAT_VERSION + 1):
@@ -166,20 +187,46 @@ def read_description(folder: Path) -> Description:
             f" {OLDEST_FORMAT} to {FORMAT_VERSION}: load it with the version that wrote it",
             path=path,
         )
+    found = content.pop(HASH, None)
+    expected = hash_of_description(content)
     try:
-        if content["format"] < FORMAT_VERSION:
-            content = _from_format_4(content)
-            return Description.model_validate(content)
-        description = Description.model_validate(content)
-        if not all(description.files.values()):
-            raise ValueError("a file has no hash")
-        return description
+        if content["format"] == OLDEST_FORMAT:
+            description = Description.model_validate(_from_format_4(content))
+        else:
+            description = Description.model_validate(content)
+            if not all(description.files.values()):
+                raise ValueError("a file has no hash")
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
         raise InputError(f"is damaged: {name}: {first['msg']}", path=path) from error
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise InputError(f"is damaged: {error!r}", path=path) from error
+    if found is None and content["format"] >= FIRST_HASHED:
+        raise InputError(f"is damaged: {HASH}: it has no hash of its own", path=path)
+    if found is not None and found != expected:
+        raise InputError(CHANGED, path=path)
+    return description
+
+
+def _read(path: Path) -> Any:
+    """The JSON of a description. Raises InputError when it is none."""
+    try:
+        if path.stat().st_size > LONGEST_DESCRIPTION:
+            raise InputError("is not a description: it is too large", path=path)
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"is damaged: {error}", path=path) from error
+
+
+def hash_of_description(content: Mapping[str, Any]) -> str:
+    """SHA-256 of the JSON of a description without its own hash.
+
+    Keys sorted, no blanks, ASCII alone: neither layout nor order of the file matters.
+    """
+    own = {name: value for name, value in content.items() if name != HASH}
+    canonical = json.dumps(own, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 
 
 def _from_format_4(content: dict[str, Any]) -> dict[str, Any]:
@@ -214,7 +261,7 @@ def check_files(folder: Path, description: Description, needed: Iterable[str] = 
             raise InputError(f"is damaged: files: no hash of {name}", path=folder / DESCRIPTION)
     for name, expected in description.files.items():
         if expected and hash_of_file(folder / name) != expected:
-            raise InputError("checksum mismatch: changed since it was saved", path=folder / name)
+            raise InputError(CHANGED, path=folder / name)
 
 
 def read_tokenizer(folder: Path) -> Tokenizer:
@@ -223,6 +270,19 @@ def read_tokenizer(folder: Path) -> Tokenizer:
         return Tokenizer.from_file(str(folder / TOKENIZER))
     except Exception as error:  # the library raises bare Exception
         raise InputError(f"is not a tokenizer: {error}", path=folder / TOKENIZER) from error
+
+
+def padding_of(folder: Path, description: Description, tokenizer: Tokenizer) -> int:
+    """The subword that fills a tagger's batches: 0 where its tokenizer knows no padding.
+
+    Raises InputError when the tokenizer has no such subword.
+    """
+    found = description.state.get("padding_id")
+    rows = 1 + max(tokenizer.get_vocab(with_added_tokens=True).values(), default=0)
+    if type(found) is not int or not 0 <= found < rows:
+        reason = f"state.padding_id: must be a subword of {TOKENIZER}, 0 to {rows - 1}"
+        raise InputError(f"is damaged: {reason}", path=folder / DESCRIPTION)
+    return found
 
 
 def hash_of_file(path: Path) -> str:

@@ -15,7 +15,7 @@ def test_adapt_then_train(run, gold, encoder, tmp_path):
 def test_bad_options(run, gold, tmp_path):
     result = run("adapt", "--text", gold, "--out", tmp_path / "a", "--mask-probability", "2")
     assert result.code == 2
-    assert "less than 1" in result.err
+    assert "must be below 1" in result.err
 
 
 def test_a_device_that_is_not_there(run, gold, tmp_path):

@@ -9,7 +9,7 @@ from trigner.cli.app import COMMANDS
 from trigner.errors import TrignerError
 
 
-@pytest.mark.parametrize("command", [c.__name__.replace("_", "-") for c in COMMANDS])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_that_teaches(run, command):
     result = run(command, "--help")
     assert result.code == 0
@@ -20,6 +20,31 @@ def test_version_and_no_arguments(run):
     assert run("--version").out.startswith("trigner 0.")
     assert "extract" in run().out + run().err
     assert run("no-such-command").code == 2
+    assert "Did you mean 'score'?" in run("scor").err
+
+
+def test_the_list_names_every_command(run):
+    listed = run("--help").out
+    for name, about in COMMANDS.items():
+        assert f" {name} " in listed
+        assert about in listed
+
+
+def test_a_start_imports_no_other_command():
+    code = """
+import sys
+from trigner.cli import main
+sys.argv = ["trigner", "score", "--help"]
+try:
+    main()
+except SystemExit:
+    print(*sys.modules, file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.split())
+    assert "trigner.cli.score" in loaded
+    others = {f"trigner.cli.{name.replace('-', '_')}" for name in COMMANDS} - {"trigner.cli.score"}
+    assert not loaded & {*others, "onnxruntime", "yaml", "asyncio", "trigner.systems"}
 
 
 def test_failures_have_exit_code_1(run, model, monkeypatch):
@@ -46,3 +71,16 @@ def test_a_reader_that_goes_away(model):
     command = f"{sys.executable} -m trigner info {model} | head -c 1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
+
+
+def test_paragraphs_of_help_are_not_broken_within(run, monkeypatch):
+    shown = run("train", "--help").out
+    assert (
+        "Settings come from the defaults, then --preset, --config, --set and the named options"
+        in " ".join(shown.split())
+    )
+    lines = shown.splitlines()
+    begin = next(n for n, line in enumerate(lines) if line.startswith(" The folder of a finished"))
+    assert "Settings" in lines[begin]
+    examples = run("extract", "--help").out
+    assert '\n   trigner extract "Patients' in examples

@@ -13,4 +13,4 @@ def test_the_model_that_ships_is_the_default(run):
     assert result.code == 0, result.err
     assert '"AdverseReaction"' in result.out
     assert "spl-adr test" in run("info").out
-    assert "bundled model for adverse" in run("extract", "--help").out
+    assert "`bundled`, the model for adverse" in run("extract", "--help").out

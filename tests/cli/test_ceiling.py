@@ -27,7 +27,7 @@ def test_what_is_lost_is_reported_with_its_reason(run, gold):
     (gold / "one.ann").write_text("T1\tADR 3 6\tlef\n")
     result = run("ceiling", "--data", gold)
     assert result.code == 0
-    assert "1 gold entities lost to every system: not aligned to words" in result.out
+    assert "1 gold entity lost to every system: not aligned to words" in result.out
 
 
 def test_the_table_has_a_row_for_each_system(run, gold):

@@ -41,6 +41,10 @@ def test_the_page(run, gold, pred, model, tmp_path):
     result = run("score", "--gold", gold, "--pred", pred, "--html", page)
     assert result.code == 2
     assert "already exists" in result.err
+    page.write_text("old")
+    result = run("score", "--gold", gold, "--pred", pred, "--html", page, "--overwrite")
+    assert result.code == 0, result.err
+    assert "numb left" in page.read_text("utf-8")
     page = tmp_path / "model.html"
     result = run("evaluate", "--model", model, "--data", gold, "--errors", "--html", page)
     assert result.code == 0, result.err

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 
 import pytest
 
@@ -32,5 +34,78 @@ def test_unknown_format(run, gold, tmp_path):
     for format, wrong in (("xml", "unknown format 'xml'"), ("cadec", "cadec is read-only")):
         result = run("convert", gold, tmp_path / "x", "--to", format)
         assert result.code == 2
-        listed = "writable formats: brat, grid, inline, bigbio, jsonl\n"
+        listed = (
+            "writable formats: brat, grid, inline, bigbio, jsonl, prodigy, doccano, gliner, conll\n"
+        )
         assert result.err == f"error: {wrong}; {listed}"
+
+
+def test_an_existing_target_is_replaced_when_asked(run, gold, tmp_path):
+    target = tmp_path / "there.jsonl"
+    target.write_text("old")
+    assert run("convert", gold, target, "--to", "jsonl").code == 2
+    assert target.read_text() == "old"
+    assert run("convert", gold, target, "--to", "jsonl", "--overwrite").code == 0
+    assert len(target.read_text().splitlines()) == 3
+    assert {path.name for path in tmp_path.iterdir()} == {"gold", "there.jsonl"}
+
+
+def test_a_folder_is_replaced_and_other_files_are_not(run, gold, tmp_path):
+    (gold / "thesis.doc").write_text("mine")
+    lines = tmp_path / "lines.jsonl"
+    lines.write_text('{"id": "new", "text": "pain"}\n')
+    given = ("convert", lines, gold, "--to", "brat")
+    assert run(*given).code == 2
+    result = run(*given, "--overwrite")
+    assert (result.code, "thesis.doc: is in the way" in result.err) == (2, True)
+    assert (gold / "one.txt").exists()
+    (gold / "thesis.doc").unlink()
+    assert run(*given, "--overwrite").code == 0
+    assert {path.name for path in gold.iterdir()} == {"new.ann", "new.txt"}
+
+
+def test_into_a_device_and_through_a_link(run, gold, tmp_path):
+    assert run("convert", gold, "/dev/null", "--to", "jsonl").code == 0
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    (tmp_path / "link").symlink_to("target.json")
+    assert run("convert", gold, tmp_path / "link", "--to", "bigbio").code == 0
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target.json").is_file()
+
+
+FIELDS = {"negated": True, "code": "C1", "sure": 0.5}
+
+
+def annotated_with_fields(tmp_path):
+    entity = {"label": "ADR", "fragments": [[0, 4]], "text": "pain", **FIELDS}
+    item = {"id": "d", "text": "pain in my hands", "entities": [entity], "patient": "p 1"}
+    path = tmp_path / "own.jsonl"
+    path.write_text(json.dumps(item) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("format", ["jsonl", "brat", "bigbio", "grid"])
+def test_own_fields_come_back_from_formats_that_hold_them(run, tmp_path, format):
+    target, back = tmp_path / "there", tmp_path / "back.jsonl"
+    result = run("convert", annotated_with_fields(tmp_path), target, "--to", format)
+    assert (result.code, "fields of" in result.err) == (0, False)
+    assert run("convert", target, back, "--from", format, "--to", "jsonl").code == 0
+    found = json.loads(back.read_text())
+    assert found["patient"] == "p 1"
+    assert {name: found["entities"][0][name] for name in FIELDS} == FIELDS
+
+
+def test_own_fields_are_counted_where_a_format_cannot_hold_them(run, tmp_path):
+    result = run("convert", annotated_with_fields(tmp_path), tmp_path / "x", "--to", "inline")
+    assert "note: 1 fields of documents not written: the format cannot hold them" in result.err
+    assert "note: 3 fields of entities not written: the format cannot hold them" in result.err
+
+
+def test_names_that_mean_something_in_the_format_are_counted(run, tmp_path):
+    path = tmp_path / "own.jsonl"
+    entity = {"label": "X", "fragments": [[0, 4]], "type": "a", "offsets": "b"}
+    path.write_text(json.dumps({"text": "pain", "entities": [entity], "passages": "c", "a": 1}))
+    result = run("convert", path, tmp_path / "x.json", "--to", "bigbio", "--from", "jsonl")
+    assert result.code == 0, result.err
+    assert "note: 1 fields of documents not written" in result.err
+    assert "note: 2 fields of entities not written" in result.err

@@ -36,7 +36,7 @@ def test_unknown_labels_count_as_missed_and_are_told(run, model, gold):
     (gold / "one.ann").write_text("T1\tDisease 3 11;12 16\tleft leg hurt\n")
     result = run("evaluate", "--model", model, "--data", gold, "--json")
     assert result.code == 0
-    assert "1 entities of type Disease, which the model does not know" in result.err
+    assert "1 entity of type Disease, unknown to the model" in result.err
     assert json.loads(result.out)["per_type"]["Disease"]["overall"]["gold"] == 1
 
 
@@ -68,7 +68,7 @@ def test_types_hold_for_predictions_too(run, model, gold):
 def test_a_type_that_nobody_has_is_refused(run, model, gold):
     result = run("evaluate", "--model", model, "--data", gold, "--types", "Foo")
     assert result.code == 2
-    assert "neither the model nor the data has the type Foo" in result.err
+    assert "--types: no type Foo; there are ADR, Drug" in result.err
 
 
 def test_data_without_annotations_are_told(run, model, gold):
@@ -85,7 +85,7 @@ def test_annotations_in_no_window_are_told(run, model, tmp_path):
     path = tmp_path / "long.json"
     path.write_text(json.dumps([item]))
     result = run("evaluate", "--model", model, "--data", path)
-    assert "1 annotations fit into no window: they count as missed" in result.err
+    assert "1 annotation in no window of a long sentence: counted as missed" in result.err
 
 
 def test_the_first_sentences_may_be_left_out_of_the_counts(run, model, gold, tmp_path):
@@ -93,7 +93,7 @@ def test_the_first_sentences_may_be_left_out_of_the_counts(run, model, gold, tmp
     arguments = ["evaluate", "--model", model, "--data", gold, "--json"]
     whole = json.loads(run(*arguments).out)["overall"]
     result = run(*arguments, "--skip-first", 2)
-    assert "the first 2 sentences count nowhere" in result.err
+    assert "not counted: the first 2 sentences" in result.err
     part = json.loads(result.out)["overall"]
     assert (whole["gold"], part["gold"]) == (5, 4)
     assert part["predicted"] < whole["predicted"]

@@ -29,3 +29,9 @@ def test_without_the_extra_the_cure_is_told(run, model, tmp_path, monkeypatch):
     result = run("export", "--model", model, "--out", tmp_path / "a")
     assert result.code == 1
     assert "trigner[export]" in result.err
+
+
+def test_an_exported_model_is_not_exported_again(run, tmp_path):
+    refused = run("export", "--model", "bundled", "--out", tmp_path / "again")
+    assert refused.code == 2
+    assert "is an exported model" in refused.err

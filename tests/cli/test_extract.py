@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from trigner.cli.extract import Counted, _print
+from trigner.cli.extract import _print
+from trigner.corpora import LineWriter
 from trigner.inference import chunks
 from trigner.mentions import Document, Entity
 
@@ -31,6 +32,22 @@ def test_json_lines_hold_offsets_into_the_file(run, model, gold):
             pieces = [document["text"][a:b] for a, b in entity["fragments"]]
             assert entity["text"] == " ".join(pieces)
             assert 0 <= entity["score"] <= 1
+
+
+def test_own_fields_of_documents_are_kept_and_annotations_that_go_are_told(run, model, tmp_path):
+    entity = {"label": "ADR", "fragments": [[0, 2]], "text": "my", "negated": True}
+    item = {"id": "d", "text": "my arm hurt", "entities": [entity], "patient": {"age": 7}}
+    (tmp_path / "a.jsonl").write_text(json.dumps(item))
+    result = run("extract", tmp_path / "a.jsonl", "--model", model, "--format", "jsonl")
+    assert result.code == 0, result.err
+    assert json.loads(result.out)["patient"] == {"age": 7}
+    assert "a.jsonl: 1 entities and 0 notes of the input are not in the output" in result.err
+
+
+def test_standard_input_in_a_format_that_is_not_read_from_it_is_refused(run, model):
+    result = run("extract", "-", "--from", "prodigy", "--model", model)
+    assert result.code == 2
+    assert "standard input: is read as one text, with --lines or with --from jsonl" in result.err
 
 
 def test_standard_input(run, model, monkeypatch):
@@ -63,14 +80,13 @@ def test_a_stream_keeps_a_bounded_number_of_documents(run, model, monkeypatch, t
             drawn.append(number)
             yield f"numb arm {number}\n".encode()
 
-    iterate = Counted.__iter__
+    whole = LineWriter.add
 
-    def watched(counted):
-        for document in iterate(counted):
-            ahead.append(len(drawn) - counted.done)
-            yield document
+    def watched(writer, document, entities, *, is_last):
+        whole(writer, document, entities, is_last=is_last)
+        ahead.append(len(drawn) - len(ahead))
 
-    monkeypatch.setattr(Counted, "__iter__", watched)
+    monkeypatch.setattr(LineWriter, "add", watched)
     feed(monkeypatch, lines())
     out = tmp_path / "found"
     given = ("extract", "-", "--lines", "--model", model, "--format", format, "--out", out)
@@ -103,18 +119,12 @@ def test_what_was_done_before_a_bad_line_is_told_and_kept(
     result = run(*given)
     assert result.code == 2
     assert "standard input:3: byte 16 is not UTF-8" in result.err
-    assert "2 documents were done before: in " in result.err
-    if format == "brat":
-        assert f"in {out}\n" in result.err
-        names = ["stdin-1.ann", "stdin-1.txt", "stdin-2.ann", "stdin-2.txt"]
-        assert sorted(path.name for path in out.iterdir()) == names
-    else:
-        assert not out.exists()
-        assert [path.name for path in tmp_path.iterdir()] == ["found.partial"]
-        assert "found.partial, which ends early" in result.err
-    if format == "jsonl":
-        lines = (tmp_path / "found.partial").read_text("utf-8").splitlines()
-        assert [json.loads(line)["text"] for line in lines] == ["numb arm", "my leg"]
+    partial = out / ".partial" if format == "brat" else tmp_path / "found.partial"
+    assert f"2 documents are done: in {partial}; --resume goes on from there" in result.err
+    names = {partial.name, f"{partial.name}.record"}
+    assert {path.name for path in partial.parent.iterdir()} == names
+    lines = partial.read_text("utf-8").splitlines()
+    assert [json.loads(line)["text"] for line in lines] == ["numb arm", "my leg"]
 
 
 def test_nothing_is_written_when_a_file_is_bad(run, model, gold, tmp_path):

@@ -3,13 +3,25 @@ from __future__ import annotations
 import json
 import shutil
 
+from model_changes import change_description
 from tiny_models import TAG_SCHEMES
 
 
 def test_info(run, model):
-    text = run("info", model).out
-    assert "system: w2ner" in text
+    assert "system: w2ner" in run("info", model, "--all").out
     assert json.loads(run("info", model, "--json").out)["labels"] == ["ADR", "Drug"]
+
+
+def test_what_matters_fits_a_screen(run, model):
+    lines = run("info", model).out.splitlines()
+    assert len(lines) < 20
+    assert any(line.split() == ["finds", "ADR,", "Drug"] for line in lines)
+    bundled = run("info").out
+    assert "F1 86.8, P 88.5, R 85.1, discontinuous F1 44.0 on 28 documents" in bundled
+    assert "apache-2.0" in bundled
+    assert "lstm_size" not in bundled
+    assert run("info", "bundled").out == bundled
+    assert run("info", "bundled", "--all").out.count("\n") > 100
 
 
 def test_the_systems_that_can_be_trained(run):
@@ -32,10 +44,7 @@ def test_no_model(run, tmp_path):
 def test_an_interrupted_training_is_told(run, model, tmp_path):
     assert "interrupted" not in run("info", model).err
     shutil.copytree(model, tmp_path / "half")
-    path = tmp_path / "half" / "trigner.json"
-    description = json.loads(path.read_text())
-    description["provenance"] = {"dev": {"epoch": 1}}
-    path.write_text(json.dumps(description))
+    change_description(tmp_path / "half", provenance={"dev": {"epoch": 1}})
     result = run("info", tmp_path / "half")
     assert result.code == 0
     assert "its training was interrupted" in result.err

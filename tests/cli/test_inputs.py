@@ -8,6 +8,7 @@ import weakref
 import pytest
 
 from trigner.cli.inputs import inputs
+from trigner.corpora import Reading
 from trigner.errors import InputError, TrignerError
 from trigner.mentions import Document
 
@@ -84,8 +85,8 @@ def test_bad_lines_are_named_when_they_come(monkeypatch, data, lines, message):
 def test_annotations_left_out_of_standard_input_are_told(monkeypatch, capsys):
     line = json.dumps({"text": "a", "entities": [{"label": "X", "fragments": [[0, 9]]}]})
     feed(monkeypatch, line.encode())
-    assert len(list(inputs(["-"], format="jsonl", skip_bad=True))) == 1
-    assert "standard input: 1 invalid annotations skipped" in capsys.readouterr().err
+    assert len(list(inputs(["-"], format="jsonl", reading=Reading(skip_bad=True)))) == 1
+    assert "standard input: 1 invalid annotation skipped" in capsys.readouterr().err
 
 
 def test_standard_input_comes_once(monkeypatch):
@@ -102,7 +103,7 @@ def test_what_is_wrong_with_a_file_is_told_before_the_first_document(gold):
 
 def test_notices_are_told_once(gold, capsys):
     (gold / "two.ann").write_text("T1\tADR 0 900\tx\n")
-    assert len(list(inputs([str(gold)], skip_bad=True))) == 3
+    assert len(list(inputs([str(gold)], reading=Reading(skip_bad=True)))) == 3
     assert capsys.readouterr().err.count("left out: fragment 0 900") == 1
 
 
@@ -180,3 +181,63 @@ def test_documents_are_not_kept(tmp_path, kind, monkeypatch):
         most.append(len(alive))
     assert len(most) == 100
     assert 0 < max(most) <= 3
+
+
+def test_control_characters_of_names_do_not_reach_the_terminal(run, tmp_path):
+    name = "\x1b[31mred\x07\x9b.txt"
+    (tmp_path / name).write_bytes(b"\xff")
+    for command in (
+        ("stats", tmp_path),
+        ("stats", tmp_path, "--skip-bad"),
+        ("stats", tmp_path / name),
+        ("stats", f"{tmp_path / name}.gone"),
+    ):
+        result = run(*command)
+        assert result.code == 2
+        assert "[31mred" in result.err
+        assert not any(mark in result.err for mark in "\x1b\x07\x9b")
+
+
+def test_ids_too_long_for_a_file_are_told_before_the_work(run, model, tmp_path):
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "x" * 300, "text": "numb"}))
+    target = tmp_path / "out"
+    command = ("extract", tmp_path / "a.jsonl", "--model", model, "--format", "brat")
+    result = run(*command, "--out", target)
+    assert (result.code, target.exists()) == (2, False)
+    assert "is too long for the name of a file" in result.err
+
+
+@pytest.mark.parametrize("text", ["nausea/vomiting", "pain.Nausea", "headache", "a/b/c", "n/a"])
+def test_one_word_that_no_file_is_called_like_is_a_text(tmp_path, monkeypatch, text):
+    (tmp_path / "notes").mkdir()
+    monkeypatch.chdir(tmp_path)
+    (document,) = inputs([text])
+    assert document.text == text
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("note", "notes"),
+        ("notse/", "notes"),
+        ("notes/ones", "notes/one.txt"),
+        ("post", "posts.jsonl"),
+    ],
+)
+def test_one_word_that_is_nearly_the_name_of_a_file(tmp_path, monkeypatch, word, meant):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "one.txt").write_text("numb")
+    (tmp_path / "posts.jsonl").write_text("")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=f"no such file or folder; did you mean {meant}?"):
+        inputs([word])
+    assert next(iter(inputs([f"{word} hurt"]))).text == f"{word} hurt"
+
+
+@pytest.mark.parametrize(
+    "path", ["./absent", "../absent", "/absent", "absent/", "absent.txt", "~/a"]
+)
+def test_what_can_only_be_a_path(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="no such file or folder"):
+        inputs([path])

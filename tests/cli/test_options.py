@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from hub_stub import hub  # noqa: F401
-from trigner.cli.options import read_documents, thresholds
+from trigner.cli.options import FileOptions, ReadOptions, thresholds
 from trigner.errors import InputError
 
 
 def test_types_filter_entities_not_documents(gold):
-    documents = read_documents(gold, types=["Drug"]).documents
+    documents = ReadOptions(types="Drug").read(gold).documents
     assert len(documents) == 3
     assert [e.text for d in documents for e in d.entities] == ["tablet"]
 
@@ -16,46 +18,47 @@ def test_types_filter_entities_not_documents(gold):
 def test_no_document_is_an_error(tmp_path):
     (tmp_path / "empty.jsonl").write_text("")
     with pytest.raises(InputError):
-        read_documents(tmp_path / "empty.jsonl")
+        FileOptions().read(tmp_path / "empty.jsonl")
 
 
 def test_skipped_annotations_are_told(gold, capsys):
     (gold / "one.ann").write_text("T1\tADR 3 900\tnothing\n")
     with pytest.raises(InputError, match=r"one\.ann:1"):
-        read_documents(gold)
-    assert len(read_documents(gold, skip_bad=True).documents) == 3
+        FileOptions().read(gold)
+    assert len(FileOptions(skip_bad=True).read(gold).documents) == 3
     assert "one.ann:1" in capsys.readouterr().err
 
 
 def test_every_annotation_left_out_is_listed_and_counted(gold, capsys):
     lines = [f"T{n}\tADR 3 {900 + n}\tnothing\n" for n in range(1, 51)]
     (gold / "one.ann").write_text("".join(lines))
-    assert read_documents(gold, skip_bad=True).left_out == 50
+    assert FileOptions(skip_bad=True).read(gold).left_out == 50
     told = capsys.readouterr().err
     assert all(f"one.ann:{n}:" in told for n in range(1, 51))
     assert "50 invalid annotations skipped" in told
 
 
 def test_thresholds_for_all_types_and_for_some():
-    assert thresholds("0.5", ["ADR", "Drug"]) == (0.5, {})
-    assert thresholds("ADR=0.4, 0.1,Drug=1", ["ADR", "Drug"]) == (0.1, {"ADR": 0.4, "Drug": 1.0})
-    assert thresholds("a=b=0.2", ["a=b"]) == (0.0, {"a=b": 0.2})
+    assert thresholds("0.5") == (0.5, {})
+    assert thresholds("ADR=0.4, 0.1,Drug=1") == (0.1, {"ADR": 0.4, "Drug": 1.0})
+    assert thresholds("a=b=0.2") == (0.0, {"a=b": 0.2})
 
 
 @pytest.mark.parametrize("wrong", ["1.5", "-0.1", "x", "ADR=", "ADR=nan"])
 def test_thresholds_that_are_no_numbers_from_0_to_1(wrong):
     with pytest.raises(InputError, match="numbers from 0 to 1"):
-        thresholds(wrong, ["ADR"])
+        thresholds(wrong)
 
 
-def test_thresholds_of_unknown_types():
-    with pytest.raises(InputError, match="no type 'Dose', only ADR"):
-        thresholds("Dose=0.5", ["ADR"])
+def test_thresholds_of_unknown_types(run, model):
+    refused = run("extract", "numb arm", "--model", model, "--threshold", "Dose=0.5")
+    assert refused.code == 2
+    assert "threshold of Dose: no such type; the model has ADR, Drug" in refused.err
 
 
 def test_models_are_fetched_by_their_names_on_the_hub(run, hub, model, gold, tmp_path):  # noqa: F811
     hub.put("ann/adr", model)
-    assert run("info", "ann/adr").out == run("info", model).out
+    assert run("info", "ann/adr", "--all").out == run("info", model, "--all").out
     text = "my left leg hurt. no pain."
     found = run("extract", text, "--model", "ann/adr", "--format", "jsonl")
     assert found.code == 0
@@ -70,3 +73,59 @@ def test_models_are_fetched_by_their_names_on_the_hub(run, hub, model, gold, tmp
     assert "no such model" in absent.err
     hub.failing = 400
     assert run("info", "ann/other").code == 1
+
+
+@pytest.mark.parametrize("command", [["extract", "text"], ["serve"], ["evaluate", "--data", "x"]])
+@pytest.mark.parametrize("model", ["./ann/missing", "../missing", "ann/missing"])
+def test_paths_never_ask_the_hub(run, hub, tmp_path, monkeypatch, command, model):  # noqa: F811
+    (tmp_path / "ann").mkdir()
+    monkeypatch.chdir(tmp_path)
+    hub.repositories["ann/missing"] = {"trigner.json": b"{}"}
+    refused = run(*command, "--model", model)
+    assert refused.code == 2
+    assert refused.err.strip() == f"error: no model folder at {model}"
+    assert not hub.fetched
+
+
+def test_an_encoder_that_is_nowhere_is_refused_at_once(run, gold, tmp_path):
+    refused = run("train", "--train", gold, "--out", tmp_path / "m", "--encoder", "./missing")
+    assert (refused.code, refused.err) == (2, "error: no encoder folder at ./missing\n")
+
+
+def test_what_was_written_as_json(run, gold, tmp_path):
+    out = tmp_path / "new.jsonl"
+    written = run("convert", gold, out, "--to", "jsonl", "--json")
+    assert json.loads(written.out) == {"documents": 3, "files": 1, "path": str(out)}
+
+
+def test_labels_are_renamed_before_types_are_chosen(run, gold, tmp_path):
+    out = tmp_path / "new.jsonl"
+    renamed = run("convert", gold, out, "--to", "jsonl", "--map-labels", "ADR=Reaction")
+    assert renamed.code == 0, renamed.err
+    entities = [e for line in out.read_text().splitlines() for e in json.loads(line)["entities"]]
+    assert {e["label"] for e in entities} == {"Reaction", "Drug"}
+    read = ReadOptions(map_labels="ADR=Reaction,Drug=Reaction", types="Reaction").read(gold)
+    assert sum(len(d.entities) for d in read.documents) == len(entities)
+    compared = run("score", "--gold", gold, "--pred", out, "--map-labels", "ADR=Reaction", "--json")
+    assert json.loads(compared.out)["overall"]["f1"] == 1
+
+
+@pytest.mark.parametrize("wrong", ["ADR", "ADR=", "=X", "ADR=A,ADR=B"])
+def test_mappings_that_say_nothing(gold, wrong):
+    with pytest.raises(InputError, match="--map-labels takes each type once, as A=B"):
+        ReadOptions(map_labels=wrong).read(gold)
+
+
+def test_labels_with_nothing_in_common_are_refused_with_both_lists(run, gold, model, tmp_path):
+    out, new = tmp_path / "new.jsonl", "ADR=Reaction,Drug=Medicine"
+    assert run("convert", gold, out, "--to", "jsonl", "--map-labels", new).code == 0
+    told = "the types of gold are ADR, Drug, those of predictions Medicine, Reaction"
+    refused = run("score", "--gold", gold, "--pred", out)
+    assert (refused.code, told in refused.err) == (2, True)
+    told = "the types of gold are Medicine, Reaction, those of predictions ADR, Drug"
+    for command in ("evaluate", "find-threshold"):
+        refused = run(command, "--model", model, "--data", out, "--device", "cpu")
+        assert (refused.code, told in refused.err) == (2, True)
+        back = "Reaction=ADR,Medicine=Drug"
+        given = ("--model", model, "--data", out, "--device", "cpu", "--map-labels", back)
+        assert run(command, *given).code == 0

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
+import sys
 
 import pytest
 from rich.console import Console
@@ -24,6 +27,43 @@ def test_refuse_non_empty(tmp_path):
     for path in (tmp_path, tmp_path / "file"):
         with pytest.raises(InputError):
             output.refuse_non_empty(path)
+
+
+def test_what_is_there_may_be_overwritten_when_asked(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(InputError, match=r"choose another name$"):
+        output.refuse_non_empty(file)
+    with pytest.raises(InputError, match="or replace it with --overwrite"):
+        output.refuse_non_empty(file, overwrite=False)
+    output.refuse_non_empty(file, overwrite=True)
+    output.refuse_non_empty(tmp_path, overwrite=True)
+    with pytest.raises(InputError, match="nothing can be written"):
+        output.refuse_non_empty(file / "new", overwrite=True)
+
+
+def test_only_what_may_be_of_an_earlier_run_is_replaced(tmp_path):
+    (tmp_path / "below").mkdir()
+    names = ["a.txt", "below/b.ANN"]
+    for name in names:
+        (tmp_path / name).write_text("")
+    found = output.files_to_replace(tmp_path, (".txt", ".ann"))
+    assert [path.relative_to(tmp_path).as_posix() for path in found] == names
+    (tmp_path / "link.txt").symlink_to(tmp_path / "below")
+    with pytest.raises(InputError, match=r"link\.txt: is in the way"):
+        output.files_to_replace(tmp_path, (".txt", ".ann"))
+
+
+def test_work_that_counts_itself_is_shown_now_and_then(monkeypatch, capsys):
+    with output.counting("extracting") as show:
+        show(1, 2)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(output, "SECONDS_BETWEEN_LINES", 0)
+    with output.counting("extracting") as show:
+        show(1000, 2000, " characters")
+        show(1, None)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["extracting: 1,000 of 2,000 characters", "extracting: 1"]
 
 
 def test_lists_and_progress():
@@ -54,3 +94,26 @@ def test_on_a_terminal_progress_is_a_bar_with_a_count(monkeypatch, capsys, total
     assert "counting" in drawn.getvalue()
     # Results in a pipe are not drawn on the terminal.
     assert capsys.readouterr().out == "0\n1\n2\n"
+
+
+def test_numbers_with_their_words():
+    assert output.counted(1, "file") == "1 file"
+    assert output.counted(0, "file") == "0 files"
+    assert output.counted(1234, "entity", "entities") == "1,234 entities"
+
+
+@pytest.mark.parametrize(("columns", "width"), [("120", 120), ("60", 60), (None, 80)])
+def test_in_a_pipe_output_is_as_wide_as_columns_says_or_80(columns, width):
+    code = "from trigner.cli.output import results; print(results().width)"
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    if columns is not None:
+        environment["COLUMNS"] = columns
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(done.stdout) == width

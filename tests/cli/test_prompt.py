@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from llm_stub import Response, answered, failing, serving
+from trigner.locks import locked
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 ARM = '```json\n[{"entity": "numb left arm", "index": [0, 1, 4], "type": "ADR"}]\n\'\'\''
@@ -183,6 +184,20 @@ def test_a_killed_run_asks_nothing_twice(gold, tmp_path, how):
     assert (told["recorded_before"], told["answered"]) == (kept, SENTENCES - kept)
 
 
+def test_two_processes_do_not_ask_twice(command, tmp_path):
+    with serving(answers) as stub:
+        with locked(tmp_path / "out.lock"):
+            for options in ([], ["--resume"]):
+                refused = command(stub.base_url, *options)
+                assert refused.code == 2
+                assert "another process is prompting here: wait for it" in refused.err
+            assert command(stub.base_url, "--dry-run").code == 0
+        assert not stub.requests
+        assert command(stub.base_url).code == 0
+        assert len(stub.requests) == SENTENCES
+    assert not (tmp_path / "out.lock").exists()
+
+
 @pytest.mark.parametrize(
     "bad",
     [
@@ -280,3 +295,10 @@ def test_without_a_server_only_the_record_counts(command, run, gold, tmp_path):
     missing = run("prompt", *common, "--resume", "--json", "--index-base")
     assert missing.code == 1
     assert "no server is given" in missing.err
+
+
+def test_no_server_is_an_error_at_once(run, gold, tmp_path):
+    given = ["--data", gold, "--llm", "stub", "--out", tmp_path / "out"]
+    refused = run("prompt", *given, "--base-url", "http://127.0.0.1:9/v1")
+    assert refused.code == 1
+    assert "http://127.0.0.1:9/v1: no server answers there" in refused.err

@@ -62,7 +62,7 @@ def test_what_cannot_be_written_is_told_before_anything_is_asked(run, gold, tmp_
         url = ("--base-url", stub.base_url)
         assert run("prompt", *given, *url, "--html", tmp_path).code == 2
         missing = run("prompt", *given, *url, "--html", tmp_path / "p", "--compare", "missing")
-        assert "no such model" in missing.err
+        assert "no model folder at" in missing.err
         assert run("prompt", *given, *url, "--format", "cadec").code == 2
         assert not stub.requests
     assert not (tmp_path / "out").exists()

@@ -38,7 +38,7 @@ def test_a_document_without_prediction_is_missed_and_named(run, gold, tmp_path):
         (found / f"one.{ending}").unlink()
     result = run("score", "--gold", gold, "--pred", found, "--json")
     assert result.code == 0
-    assert "no predictions for 1 documents: one" in result.err
+    assert "no predictions for 1 document: one" in result.err
     assert json.loads(result.out)["overall"]["correct"] == 4
 
 
@@ -80,3 +80,19 @@ def test_sentences_against_their_documents_name_the_cure(run, gold, tmp_path):
     assert run("convert", gold, tmp_path / "gold.json", "--to", "grid").code == 0
     again = run("score", "--gold", tmp_path / "gold.json", "--pred", tmp_path / "pred.json")
     assert again.code == 0, again.err
+
+
+def test_unknown_types_are_refused_with_those_that_there_are(run, gold):
+    refused = run("score", "--gold", gold, "--pred", gold, "--types", "Unknown,ADR")
+    assert refused.code == 2
+    assert "--types: no type Unknown; there are ADR, Drug" in refused.err
+
+
+def test_relaxed_scores(run, gold):
+    found = json.loads(run("score", "--gold", gold, "--pred", gold, "--relaxed", "--json").out)
+    assert set(found["relaxed"]) == {
+        *("strict", "exact", "partial", "type", "overlap", "characters", "macro")
+    }
+    assert all(rates["f1"] == 1 for rates in found["relaxed"].values())
+    assert "relaxed" not in json.loads(run("score", "--gold", gold, "--pred", gold, "--json").out)
+    assert "characters  100.00" in run("score", "--gold", gold, "--pred", gold, "--relaxed").out

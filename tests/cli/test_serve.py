@@ -28,6 +28,33 @@ def test_options_reach_the_service(run, model, monkeypatch):
     assert seen["rest"]["description"].labels == ("ADR", "Drug")
 
 
+def test_protection_reaches_the_service(run, model, monkeypatch):
+    seen = {}
+    monkeypatch.setattr("trigner.serving.create_app", lambda *a, **k: seen.update(app=a))
+    monkeypatch.setattr("trigner.serving.serve", lambda app, **options: seen.update(options))
+    monkeypatch.setenv("TRIGNER_API_KEY", "s3cret")
+    options = ("--allowed-host", "a.test", "--allowed-host", "b.test", "--rate-limit", "2.5")
+    more = ("--max-connections", "9", "--body-timeout", "4", "--trusted-proxy", "10.0.0.1")
+    sizes = ("--max-words", "7", "--max-cells", "8", "--host", "127.0.0.2")
+    result = run("serve", "--model", model, *options, *more, *sizes)
+    assert result.code == 0, result.err
+    _, settings = seen["app"]
+    assert settings.allowed_hosts == ("127.0.0.2", "a.test", "b.test")
+    assert (settings.rate_limit, settings.max_words, settings.max_cells) == (2.5, 7, 8)
+    assert settings.api_key.get_secret_value() == "s3cret"
+    limits = seen["limits"]
+    assert (limits.connections, limits.of_one_client, limits.head) == (9, 4, 4)
+    assert limits.proxies == ("10.0.0.1",)
+    assert "s3cret" not in result.err + result.out
+
+
+def test_an_empty_key_is_none_that_was_meant(run, model, monkeypatch):
+    monkeypatch.setenv("TRIGNER_API_KEY", " ")
+    result = run("serve", "--model", model)
+    assert result.code == 2
+    assert "TRIGNER_API_KEY is empty" in result.err
+
+
 def test_without_the_extra_the_cure_is_told(run, model, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "fastapi" else 1)
     result = run("serve", "--model", model)

@@ -17,7 +17,7 @@ def test_json(run, gold):
 def test_annotations_left_out_are_counted(run, gold, command):
     with (gold / "one.ann").open("a") as file:
         file.write("T8\tADR 5 900\tnothing\n")
-    assert "1 invalid annotations were skipped" in run(*command, gold, "--skip-bad").out
+    assert "skipped: 1 invalid annotation" in run(*command, gold, "--skip-bad").out
     found = json.loads(run(*command, gold, "--json", "--skip-bad").out)
     assert (found if command[0] == "stats" else found["w2ner"])["left_out"] == 1
 
@@ -28,6 +28,8 @@ def test_table_and_plot(run, gold, tmp_path):
     assert result.code == 0, result.err
     assert (tmp_path / "gaps.png").read_bytes().startswith(b"\x89PNG")
     assert "3 documents, 4 sentences" in result.out
+    assert run("stats", gold, "--plot", tmp_path / "gaps.png").code == 2
+    assert run("stats", gold, "--plot", tmp_path / "gaps.png", "--overwrite").code == 0
 
 
 def test_an_empty_folder(run, tmp_path):

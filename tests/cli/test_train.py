@@ -71,7 +71,7 @@ def test_an_unknown_system_is_answered_with_the_known_ones(run, gold, tmp_path):
 def test_without_dev_some_documents_are_held_out_and_named(run, gold, encoder, quick, tmp_path):
     result = run("train", "--train", gold, "--out", tmp_path / "m", "--encoder", encoder, *quick())
     assert result.code == 0, result.err
-    assert "1 of 3 documents are held out: " in result.err
+    assert "held out of 3 documents: " in result.err
 
 
 def test_a_corpus_with_parts(run, gold, encoder, quick, tmp_path):
@@ -98,6 +98,20 @@ def test_one_path_for_both_without_parts_is_explained(run, gold, tmp_path):
         assert "give another --dev, or none: then 10 % of the documents are held out" in result.err
 
 
+def test_dev_that_was_trained_on_is_told(run, quick, encoder, gold, tmp_path):
+    copy = shutil.copytree(gold, tmp_path / "copy")
+    result = run(
+        *("train", "--train", gold, "--dev", copy, "--out", tmp_path / "m", "--json"),
+        *("--encoder", encoder, *quick()),
+    )
+    assert result.code == 0, result.err
+    assert "3 of 3 dev documents are in --train too" in result.err
+    assert "epoch 3 of 2" not in result.err
+    printed = json.loads(result.out)
+    assert printed["model"] == str(tmp_path / "m")
+    assert printed["dev"]["overall"]["gold"] == 5
+
+
 def test_types(run, gold, encoder, quick, tmp_path):
     dev = shutil.copytree(gold, tmp_path / "dev")
     base = ["train", "--train", gold, "--dev", dev, "--encoder", encoder, *quick()]
@@ -106,7 +120,7 @@ def test_types(run, gold, encoder, quick, tmp_path):
     assert json.loads(run("info", tmp_path / "m", "--json").out)["labels"] == ["Drug"]
     result = run(*base, "--out", tmp_path / "n", "--types", "Drug,Dose")
     assert result.code == 2
-    assert "no entity of type Dose" in result.err
+    assert "no type Dose; there are ADR, Drug" in result.err
     assert not (tmp_path / "n").exists()
 
 
@@ -138,7 +152,7 @@ def test_a_dev_label_that_training_never_saw_is_told(run, gold, encoder, quick, 
         *("--encoder", encoder, *quick()),
     )
     assert result.code == 0, result.err
-    assert "1 dev entities of type Rash, which training never saw" in result.err
+    assert "1 dev entity of type Rash, which training never saw" in result.err
 
 
 def test_starting_from_a_model_needs_no_network_settings(run, gold, encoder, model, tmp_path):

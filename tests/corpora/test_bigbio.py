@@ -65,7 +65,7 @@ def test_json_lines_are_read_too(tmp_path, name):
     assert [d.id for d in read(path, Reading())] == ["d", "e"]
 
 
-@given(documents())
+@given(documents(fields=True))
 def test_nothing_is_lost_in_a_round_trip(tmp_path_factory, made):
     path = tmp_path_factory.getbasetemp() / "a.json"
     assert not any(write(made, path).dropped.values())
@@ -91,7 +91,7 @@ def test_losses_are_counted(tmp_path):
 
 @pytest.mark.parametrize("content", ["no JSON", "[]", '{"rest of entities": 3}'])
 def test_notes_that_are_no_objects_are_refused(tmp_path, content):
-    with pytest.raises(InputError, match="document 'd' has a BigBio note"):
+    with pytest.raises(InputError, match="document 'd' has a note of bigbio"):
         write([Document("d", "a", extras=(Extra("bigbio", content),))], tmp_path / "a.json")
 
 
@@ -154,3 +154,10 @@ def test_recognised_by_its_keys(tmp_path):
     assert recognises(file_of(tmp_path, [item_of()]))
     assert recognises(tmp_path)
     assert not recognises(file_of(tmp_path, [{"sentence": ["passages"]}]))
+
+
+@pytest.mark.parametrize("passages", [[], 3, [passage(["b"], (0, 1))], [passage(["a"], (0, 2))]])
+def test_passages_of_another_text_are_refused(tmp_path, passages):
+    document = Document("d", "a", extras=(Extra("bigbio", json.dumps({"passages": passages})),))
+    with pytest.raises(InputError, match="document 'd' has a note of bigbio with passages of"):
+        write([document], tmp_path / "a.json")

@@ -107,7 +107,16 @@ def test_texts_without_annotations_are_documents_without_entities(tmp_path):
     reading = Reading()
     found = {d.id: len(d.entities) for d in read(tmp_path, reading)}
     assert found == {"a": 1, "b": 0, "deep/c": 0}
-    assert [n.path.name for n in reading.notices] == ["c.txt"]
+    assert [str(n) for n in reading.notices] == [
+        f"{tmp_path}: 2 of 3 texts have no .ann, such as b.txt: read as documents without entities"
+    ]
+    with pytest.raises(InputError, match=r"2 of 3 texts have no \.ann, such as b\.txt: add it"):
+        list(read(tmp_path, Reading(missing_annotations="error")))
+
+
+def test_no_annotations_at_all_are_no_missing_ones(tmp_path):
+    (tmp_path / "b.txt").write_text("raw")
+    assert len(list(read(tmp_path, Reading(missing_annotations="error")))) == 1
 
 
 def test_a_folder_of_texts_alone_has_nothing_to_tell(tmp_path):

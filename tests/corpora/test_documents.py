@@ -40,7 +40,7 @@ VALUES = st.recursive(
 def test_lists_are_what_the_json_module_reads(tmp_path_factory, items, indent, escaped):
     path = tmp_path_factory.getbasetemp() / "list.json"
     write(path, json.dumps(items, indent=indent, ensure_ascii=escaped))
-    found = list(values(path))
+    found = list(values(path, Reading()))
     assert [value for _, value in found] == items
     if indent is not None and all(isinstance(v, int | None) for v in items):
         assert [line for line, _ in found] == list(range(2, len(items) + 2))
@@ -48,12 +48,12 @@ def test_lists_are_what_the_json_module_reads(tmp_path_factory, items, indent, e
 
 def test_lines_are_counted_in_lists(tmp_path):
     path = write(tmp_path / "a.json", '\n[\n{"a":\n1},\n\n{"b": 2}, {"c": 3}\n]\n')
-    assert list(values(path)) == [(3, {"a": 1}), (6, {"b": 2}), (6, {"c": 3})]
+    assert list(values(path, Reading())) == [(3, {"a": 1}), (6, {"b": 2}), (6, {"c": 3})]
 
 
 def test_json_lines_keep_their_numbers(tmp_path):
     path = write(tmp_path / "a.jsonl", '\ufeff{"a": 1}\r\n\r\n{"b": "\u2028"}\n')
-    assert list(values(path)) == [(1, {"a": 1}), (3, {"b": "\u2028"})]
+    assert list(values(path, Reading())) == [(1, {"a": 1}), (3, {"b": "\u2028"})]
 
 
 @pytest.mark.parametrize(
@@ -77,14 +77,14 @@ def test_json_lines_keep_their_numbers(tmp_path):
 def test_what_is_no_json_is_named_with_its_line(tmp_path, text, line, message):
     path = write(tmp_path / "a.json", text)
     with pytest.raises(InputError, match=message) as raised:
-        list(values(path))
+        list(values(path, Reading()))
     assert (raised.value.path, raised.value.line) == (path, line)
 
 
 def test_lines_are_read_as_they_are_asked_for():
     taken = []
     lines = (taken.append(n) or b'{"a": 1}\n' for n in range(9))
-    assert next(values_of_lines(lines, "x")) == (1, {"a": 1})
+    assert next(values_of_lines(lines, "x", Reading())) == (1, {"a": 1})
     assert taken == [0]
 
 
@@ -98,7 +98,7 @@ def test_lists_are_written_as_their_items_come(tmp_path, items):
 
 def test_escaped_pairs_are_one_character(tmp_path):
     path = write(tmp_path / "a.jsonl", '{"a": "\\ud83d\\ude35"}')
-    assert list(values(path)) == [(1, {"a": "\U0001f635"})]
+    assert list(values(path, Reading())) == [(1, {"a": "\U0001f635"})]
 
 
 def test_a_string_is_no_key():
@@ -167,3 +167,11 @@ def test_an_id_twice_in_a_file_is_named_with_its_line(tmp_path):
 def test_a_folder_without_such_files_is_told(tmp_path):
     with pytest.raises(InputError, match=r"contains no \.x or \.y file"):
         list(read_files(tmp_path, (".x", ".y"), Reading(), documents_of))
+
+
+@pytest.mark.parametrize("text", ['{"a": 1, "a": 2}', '{"b": {"a": 1, "c": 0, "a": 1}}'])
+def test_a_key_twice_in_an_object_is_refused(tmp_path, text):
+    for content in (f'{{"c": 1}}\n{text}\n', f'[{{"c": 1}},\n{text}]'):
+        path = write(tmp_path / "a.json", content)
+        with pytest.raises(InputError, match=r"a\.json:2: has the key 'a' twice in one object"):
+            list(values(path, Reading()))

@@ -15,7 +15,16 @@ from trigner.mentions import Document, Entity, Mention
 
 ENTITY = Entity("ADR", ((0, 4), (8, 13)), "pain hands", id="T1")
 DOCUMENT = Document("a", "pain in hands", (ENTITY,))
-NAMES = {"brat": "", "grid": "a.json", "inline": "a.txt", "bigbio": "a.json", "jsonl": "a.jsonl"}
+CONTINUOUS = Document("a", "pain in hands", (Entity("ADR", ((0, 4),), "pain", id="T1"),))
+OF_ONE_PIECE = {"prodigy": "a.jsonl", "doccano": "a.jsonl", "gliner": "a.json", "conll": "a.conll"}
+"""Formats that cannot hold a discontinuous entity."""
+NAMES = {
+    "brat": "",
+    "grid": "a.json",
+    "inline": "a.txt",
+    "bigbio": "a.json",
+    "jsonl": "a.jsonl",
+} | OF_ONE_PIECE
 
 
 def test_all_names_are_offered():
@@ -26,7 +35,8 @@ def test_all_names_are_offered():
 
 @pytest.mark.parametrize("format", NAMES)
 def test_what_a_format_writes_is_recognised_as_it(tmp_path, format):
-    write([DOCUMENT], tmp_path / "out" / NAMES[format], format=format)
+    document = CONTINUOUS if format in OF_ONE_PIECE else DOCUMENT
+    write([document], tmp_path / "out" / NAMES[format], format=format)
     for path in (tmp_path / "out" / NAMES[format], tmp_path / "out"):
         corpus = read(path)
         assert corpus.format == format
@@ -45,10 +55,10 @@ def test_what_is_written_twice_is_the_same(tmp_path, format):
 
 def test_unknown_names_list_the_known(tmp_path):
     for call in (
-        lambda: known("conll"),
-        lambda: read(tmp_path, format="conll"),
+        lambda: known("conllx"),
+        lambda: read(tmp_path, format="conllx"),
     ):
-        with pytest.raises(InputError, match="unknown format 'conll'; known formats: brat, grid"):
+        with pytest.raises(InputError, match="unknown format 'conllx'; known formats: brat, grid"):
             call()
 
 
@@ -202,7 +212,7 @@ def test_a_source_is_read_one_document_at_a_time_and_again(tmp_path):
 
 def test_what_can_be_written_where(tmp_path):
     assert writable("jsonl", tmp_path / "a").name == "jsonl"
-    for format in ("conll", "cadec"):
+    for format in ("conllx", "cadec"):
         with pytest.raises(InputError, match="writable formats: brat, grid") as raised:
             writable(format, tmp_path / "a")
         assert "share13" not in raised.value.message

@@ -14,7 +14,7 @@ from random_documents import CHARACTERS, sentences
 from trigner.corpora.grid import read, recognises, write
 from trigner.corpora.reading import Reading
 from trigner.errors import InputError
-from trigner.mentions import Document, Entity
+from trigner.mentions import Document, Entity, Extra
 
 PUBLISHED = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "streusle"
 
@@ -125,8 +125,13 @@ def test_nothing_is_lost_in_a_round_trip(tmp_path_factory, items):
     assert json.loads((folder / "b.json").read_text("utf-8")) == items
 
 
-def test_other_keys_are_written_back(tmp_path):
-    item = {"pos": ["NN"], "id": "x", "sentence": ["a"], "ner": []}
+def test_other_keys_are_fields_and_written_back(tmp_path):
+    ner = [{"index": [0], "type": "X", "negated": True}]
+    item = {"pos": ["NN"], "spans": [[0, 1]], "id": "x", "sentence": ["a"], "ner": ner}
+    (document,) = read(file_of(tmp_path, [item]), Reading())
+    assert document.fields == {"pos": ["NN"]}
+    assert document.entities[0].fields == {"negated": True}
+    assert document.extras == (Extra("grid", '{"spans": [[0, 1]]}'),)
     write(list(read(file_of(tmp_path, [item]), Reading())), tmp_path / "b.json")
     assert json.loads((tmp_path / "b.json").read_text()) == [item]
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from random_documents import documents
-from trigner.corpora.jsonl import as_json_line, read, recognises, write
+from trigner.corpora.jsonl import LineWriter, as_json_line, read, recognises, write
 from trigner.corpora.reading import Reading
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra
@@ -22,7 +24,7 @@ def file_of(root, *values, name="a.jsonl"):
     return path
 
 
-@given(documents(scored=True, extras=True))
+@given(documents(scored=True, extras=True, fields=True))
 def test_nothing_is_lost_in_a_round_trip(tmp_path_factory, made):
     path = tmp_path_factory.getbasetemp() / "a.jsonl"
     assert write(made, path).dropped == {}
@@ -118,6 +120,17 @@ def test_wrong_shapes_name_file_and_line(tmp_path, value, message):
     assert (raised.value.path, raised.value.line) == (path, 2)
 
 
+def test_own_fields_are_kept(tmp_path):
+    entity = {**GOOD, "negated": True, "code": None}
+    item = {"id": "d", "text": "pain in hands", "entities": [entity], "patient": {"age": 7}}
+    (document,) = read(file_of(tmp_path, item), Reading())
+    assert document.fields == {"patient": {"age": 7}}
+    assert document.entities[0].fields == {"negated": True, "code": None}
+    again = json.loads(as_json_line(document))
+    assert again["patient"] == {"age": 7}
+    assert (again["entities"][0]["negated"], again["entities"][0]["code"]) == (True, None)
+
+
 def test_an_empty_file_is_told(tmp_path):
     with pytest.raises(InputError, match="is empty"):
         list(read(file_of(tmp_path), Reading()))
@@ -129,3 +142,19 @@ def test_recognised_by_its_keys(tmp_path):
     assert not recognises(file_of(tmp_path, {"id": "d"}))
     assert not recognises(file_of(tmp_path, {"text": "x", "passages": []}))
     assert not recognises(file_of(tmp_path, {"text": "x"}, name="a.json"))
+
+
+@given(st.lists(documents(), max_size=3), st.integers(1, 3))
+def test_lines_that_come_little_by_little_are_the_same(some, size):
+    written: list[str] = []
+    writer = LineWriter(written.append)
+    given_ones = [document for made in some for document in made]
+    for document in given_ones:
+        found = document.entities
+        for start in range(0, len(found) + 1, size):
+            writer.add(
+                replace(document, entities=()),
+                found[start : start + size],
+                is_last=start + size > len(found),
+            )
+    assert "".join(written) == "".join(as_json_line(d) + "\n" for d in given_ones)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from trigner.corpora.reading import (
@@ -51,9 +53,13 @@ def test_lines_keep_their_characters_and_numbers(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes("a\r\n\n\u2028b\u0085c".encode())
     with opened(path) as file:
-        assert list(decoded_lines(file, path)) == [(1, "a\r"), (2, ""), (3, "\u2028b\u0085c")]
+        assert list(decoded_lines(file, path, Reading())) == [
+            (1, "a\r"),
+            (2, ""),
+            (3, "\u2028b\u0085c"),
+        ]
     with pytest.raises(InputError, match="x:2: byte 4 is not UTF-8"):
-        list(decoded_lines([b"ab\n", b"c\xff"], "x"))
+        list(decoded_lines([b"ab\n", b"c\xff"], Path("x"), Reading()))
     with pytest.raises(InputError, match="cannot be read"), opened(tmp_path / "absent"):
         pass
 

@@ -10,10 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
 
 from tiny_models import TAG_SCHEMES
-from trigner.cli.app import app
+from trigner.cli.app import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src/trigner"
@@ -22,7 +21,7 @@ DOCS = ROOT / "docs"
 ROOMS = sorted(
     ".".join(path.parent.relative_to(PACKAGE.parent).parts) for path in PACKAGE.rglob("__init__.py")
 )
-COMMAND_NAMES = set(get_command(app).commands)
+COMMAND_NAMES = set(COMMANDS)
 
 
 @pytest.fixture(scope="session")

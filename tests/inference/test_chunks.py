@@ -25,29 +25,30 @@ def test_every_sentence_is_in_one_chunk_in_order(some, words, ending):
     assert [s for p in found for s in p.sentences] == [
         s for document in given_ones for s in sentences_in(document)
     ]
-    assert [u.document.id for p in found for u in p.ending] == [d.id for d in given_ones]
+    parts = [part for chunk in found for part in chunk.parts]
+    assert [p.document.id for p in parts if p.is_last] == [d.id for d in given_ones]
+    for part in parts:
+        assert {s.document for s in part.sentences} <= {part.document.id}
     for chunk in found:
-        assert len(chunk.ending) <= ending
+        assert chunk.ending == sum(part.is_last for part in chunk.parts) <= ending
         assert chunk.words == sum(len(s.words) for s in chunk.sentences)
         assert chunk.words <= words or len(chunk.sentences) == 1
-        assert len(chunk.owners) == len(chunk.sentences)
 
 
 def test_a_long_document_ends_in_its_last_chunk(monkeypatch):
     monkeypatch.setattr(room, "WORDS", 6)
     found = list(chunks([Document("a", "One came. Two came. Three came."), Document("b", "")]))
     assert [len(p.sentences) for p in found] == [2, 1]
-    assert [[u.document.id for u in p.ending] for p in found] == [[], ["a", "b"]]
+    assert [[(p.document.id, p.is_last) for p in chunk.parts] for chunk in found] == [
+        [("a", False)],
+        [("a", True), ("b", True)],
+    ]
 
 
-def test_what_was_found_comes_by_place_and_gold_is_gone():
+def test_gold_is_gone():
     gold = Entity("X", ((0, 1),), "a")
     (chunk,) = chunks([Document("d", "a b", (gold,), extras=(Extra("brat", "#1"),))])
-    (unfinished,) = chunk.ending
-    assert unfinished.document == Document("d", "a b")
-    later, first = Entity("X", ((2, 3),), "b", 0.9), Entity("Y", ((0, 1),), "a", 0.1)
-    unfinished.entities += [later, first]
-    assert unfinished.finished().entities == (first, later)
+    assert [part.document for part in chunk.parts] == [Document("d", "a b")]
 
 
 def test_an_error_comes_behind_the_documents_before_it():
@@ -57,7 +58,7 @@ def test_an_error_comes_behind_the_documents_before_it():
         raise InputError("bad", path="x", line=3)
 
     found = chunks(stream())
-    assert [u.document.id for u in next(found).ending] == ["a", "b"]
+    assert [part.document.id for part in next(found).parts] == ["a", "b"]
     with pytest.raises(InputError, match="x:3: bad"):
         next(found)
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import tracemalloc
 from dataclasses import dataclass, replace
+from random import Random
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from tiny_models import extractor
 from trigner.batches import Batch
 from trigner.batches.windows import windows
-from trigner.corpora import document_of
+from trigner.corpora import as_json_line, document_of
 from trigner.errors import InputError
 from trigner.inference import Extracted, Extractor, RunStatistics, chunks, load
 from trigner.mentions import Document, Mention, ScoredMention
@@ -201,6 +202,89 @@ def test_ready_words(extract):
         extract("a", words=["a"])
     with pytest.raises(InputError, match="one of the two"):
         extract()
+
+
+def test_fragments_without_characters_are_left_out(extract):
+    words = ["my", "", "arm", "", "leg", "", "numb"]
+    document = extract(words=words)
+    assert document.entities
+    assert Document.from_dict(document.to_dict()) == document
+
+
+@given(st.integers(1, 12), st.integers(1, 3))
+@settings(max_examples=15)
+def test_portions_are_what_documents_finds(extract, words, ending):
+    documents = [Document(str(n), text) for n, text in enumerate([" ".join(TEXTS), *TEXTS])]
+    whole = list(extract.documents(documents))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chunks, "WORDS", words)
+        patch.setattr(chunks, "DOCUMENTS", ending)
+        portions = list(extract.portions(documents, RunStatistics()))
+    assert [p.document.id for p in portions if p.is_last] == [d.id for d in documents]
+    for document in whole:
+        own = [p for p in portions if p.document.id == document.id]
+        assert [e for p in own for e in p.entities] == list(document.entities)
+        ends = [p.end for p in own]
+        assert ends == sorted(ends)
+        assert ends[-1] == len(document.text)
+    assert any(not p.is_last for p in portions)
+
+
+def test_scores_have_four_digits_and_thresholds_see_no_more():
+    predictor = Scored([0.12345, 0.123449, 0.5])
+    entities = Extractor(predictor, "scored")("one two three").entities
+    assert [e.score for e in entities] == [0.1235, 0.1234, 0.5]
+    assert len(Extractor(predictor, "scored", threshold=0.1235)("one two three").entities) == 2
+
+
+@dataclass
+class Scored:
+    """Finds the first words of each sentence with these scores, each in a window of its own."""
+
+    scores: list[float]
+    labels = ("ADR",)
+
+    def prepare(self, sentences):
+        inputs = [FixedInput(n, (str(at),)) for n in range(len(sentences)) for at in self.at]
+        return Prepared(tuple(inputs), lost=(), windowed=0, truncated=0)
+
+    @property
+    def at(self):
+        return range(len(self.scores))
+
+    def predict(self, inputs):
+        places = [int(own.words[0]) for own in inputs]
+        return [
+            Prediction((ScoredMention(Mention((at,), "ADR"), self.scores[at]),)) for at in places
+        ]
+
+
+def test_the_bound_is_the_sentences_and_not_its_windows():
+    scores = [n / 2000 for n in range(1500)]
+    extract = Extractor(Scored(scores), "scored")
+    run = extract.stream(["word " * 1500, "word " * 1500])
+    for document in run:
+        assert sorted(e.score for e in document.entities) == sorted(
+            round(score, 4) for score in scores[500:]
+        )
+    assert run.statistics.bounded == 2
+
+
+def test_order_and_batch_size_change_no_byte(extract):
+    """Of the scores; test_nothing_depends_on_batch_mates looks at what is found."""
+    random = Random(5)
+    words = ["my", "left", "right", "leg", "arm", "hurt", "numb", ".", "pain", ",", "and"]
+    texts = [" ".join(random.choices(words, k=random.randint(1, 40))) for _ in range(60)]
+    documents = [Document(str(n), text) for n, text in enumerate(texts)]
+
+    def lines(order, batch_size):
+        found = replace(extract, batch_size=batch_size).documents([documents[n] for n in order])
+        return sorted(as_json_line(document) for document in found)
+
+    expected = lines(range(60), 32)
+    assert sum(line.count('"score"') for line in expected) > 100
+    for batch_size in (1, 3, 64):
+        assert lines(random.sample(range(60), 60), batch_size) == expected
 
 
 def test_of_words_of_nothing(extract):

@@ -12,6 +12,7 @@ import trigner
 from hub_stub import TOKEN, hub  # noqa: F401
 from trigner.errors import InputError, TrignerError
 from trigner.inference import fetch
+from trigner.model_folder import BUNDLED
 
 TEXT = "my left leg hurt. no pain in arm, numb after the tablet."
 
@@ -31,11 +32,32 @@ def test_a_folder_is_itself(tmp_path, monkeypatch):
     assert fetch("ann/adr") == Path("ann/adr")
 
 
-@pytest.mark.parametrize("path", ["/absent", "./ann/adr", "a/b/c", "adr", "a b/c", ""])
+@pytest.mark.parametrize("path", ["/absent", "./ann/adr", "../ann/adr", "a/b/c", "adr", "a b/c"])
 def test_what_is_no_name_on_the_hub_is_a_path(held, path):
-    assert fetch(path) == Path(path)
+    with pytest.raises(InputError, match=f"no model folder at {path}"):
+        fetch(path)
     with pytest.raises(InputError, match="has no revision"):
         fetch(path, revision="main")
+    with pytest.raises(InputError, match="no model folder at ''"):
+        fetch("")
+
+
+def test_paths_never_ask_the_hub(held, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="no model folder at ann/adr"):
+        fetch(Path("ann/adr"))
+    (tmp_path / "ann").mkdir()  # so that ann/adr is a folder in it, which is missing
+    with pytest.raises(InputError, match="no model folder at ann/adr"):
+        trigner.load("ann/adr")
+    assert not held.fetched
+
+
+def test_the_bundled_model_has_a_name(tmp_path, monkeypatch):
+    assert fetch("bundled") == BUNDLED
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="no model folder at bundled"):
+        fetch(Path("bundled"))
+    assert trigner.load("bundled").labels == trigner.load().labels
 
 
 def test_only_the_files_of_the_model_are_fetched(held, exported_model):
@@ -48,7 +70,7 @@ def test_only_the_files_of_the_model_are_fetched(held, exported_model):
 def test_what_was_fetched_is_there_without_the_hub(held, monkeypatch):
     folder = fetch("ann/adr")
     held.failing = 503
-    assert fetch("ann/adr") == fetch(Path("ann/adr")) == folder
+    assert fetch("ann/adr") == folder
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     assert fetch("ann/adr") == folder
 
@@ -70,7 +92,7 @@ def test_private_models_need_a_token(held):
 
 
 def test_no_such_model(held):
-    with pytest.raises(InputError, match="bob/adr: no such model folder, and no such model on"):
+    with pytest.raises(InputError, match="bob/adr: no folder of this name, and no such model on"):
         fetch("bob/adr")
 
 
@@ -82,7 +104,7 @@ def test_a_hub_that_cannot_be_reached(held, monkeypatch, change):
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     else:
         monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
-    with pytest.raises(TrignerError, match="ann/adr: no such model folder, and it cannot be") as e:
+    with pytest.raises(TrignerError, match="ann/adr: no folder of this name, and it cannot") as e:
         trigner.load("ann/adr")
     assert not isinstance(e.value, InputError)
     assert "\n" not in str(e.value)

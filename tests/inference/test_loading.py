@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import json
 import pickle
 import shutil
 
 import pytest
 
 import trigner
+from model_changes import change_description
 from tiny_models import extractor, save
 from trigner.errors import InputError, TrignerError
 from trigner.tagging import onnx_runtime
@@ -23,7 +23,7 @@ def test_a_saved_model_extracts_the_same(tiny, tmp_path):
 
 
 def test_no_such_model(tmp_path):
-    with pytest.raises(InputError, match="no such model folder"):
+    with pytest.raises(InputError, match="no model folder at"):
         trigner.load(tmp_path / "absent")
 
 
@@ -35,9 +35,7 @@ def test_without_torch_the_message_says_what_to_install(saved_model, monkeypatch
 
 def of_system(source, target, **changes):
     """A copy of a model that says to be of another system."""
-    path = shutil.copytree(source, target) / "trigner.json"
-    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **changes}), "utf-8")
-    return target
+    return change_description(shutil.copytree(source, target), **changes)
 
 
 def test_a_system_that_is_not_installed_names_its_package(saved_model, tmp_path):
@@ -87,3 +85,35 @@ def test_threads_are_those_of_the_session(exported_model, monkeypatch):
     assert [e.fragments for e in one(TEXT).entities] == [
         e.fragments for e in any_number(TEXT).entities
     ]
+
+
+def test_thresholds_of_all_types_and_of_single_ones(saved_model):
+    text = "my left leg hurt. no pain in arm, numb after the tablet."
+    everything = trigner.load(saved_model)(text).entities
+    assert {e.label for e in everything} == {"ADR", "Drug"}
+    cut = sorted(e.score for e in everything if e.label == "ADR")[-1]
+    found = trigner.load(saved_model, threshold={"ADR": cut, "Drug": 0})(text).entities
+    kept = [e for e in everything if e.label == "Drug" or e.score >= cut]
+    assert list(found) == kept
+    assert 0 < len(kept) < len(everything)
+    again = trigner.load(saved_model, threshold=1, thresholds={"ADR": cut, "Drug": 0})(text)
+    assert again.entities == found
+    cutting = trigner.load(saved_model, threshold={"ADR": cut})
+    assert pickle.loads(pickle.dumps(cutting))(text) == cutting(text)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "message"),
+    [
+        (1.5, "threshold: must be a number from 0 to 1, got 1.5"),
+        (-0.1, "from 0 to 1, got -0.1"),
+        (float("nan"), "from 0 to 1, got nan"),
+        ("0.5", "from 0 to 1, got '0.5'"),
+        (True, "from 0 to 1, got True"),
+        ({"ADR": 2}, "threshold of ADR: must be a number from 0 to 1, got 2"),
+        ({"Dose": 0.5}, "threshold of Dose: no such type; the model has ADR, Drug"),
+    ],
+)
+def test_thresholds_that_cannot_be(saved_model, threshold, message):
+    with pytest.raises(InputError, match=message):
+        trigner.load(saved_model, threshold=threshold)

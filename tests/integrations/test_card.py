@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import pytest
 import yaml
 
 from trigner.integrations import model_card
-from trigner.model_folder import Description
+from trigner.model_folder import BUNDLED, Description
 
 SAVED = {
     "trigner": "0.1.0",
@@ -90,7 +91,7 @@ def test_what_the_card_says():
         "divided by 1.5, fitted on 90",
         "0.200 before, 0.050 after",
         "## Limits",
-        "trigner 0.1.0, model format 5",
+        "trigner 0.1.0, model format 6",
         "Signature of train: `data:7ae67a43/documents:66`",
     ):
         assert told in card, told
@@ -116,6 +117,42 @@ def test_exported_models_need_no_pytorch():
     assert "onnx" in front_matter(card)["tags"]
     assert "ONNX Runtime (int8), without PyTorch" in card
     assert "[train]" not in card
+
+
+@pytest.mark.parametrize(
+    ("encoder", "line"),
+    [
+        (
+            "minilm",
+            "`minilm`, from [sentence-transformers/all-MiniLM-L6-v2](https://huggingface.co/"
+            "sentence-transformers/all-MiniLM-L6-v2); licence: apache-2.0",
+        ),
+        (
+            "biobert",
+            "`biobert`, from [dmis-lab/biobert-base-cased-v1.2](https://huggingface.co/"
+            "dmis-lab/biobert-base-cased-v1.2); its licence is stated there",
+        ),
+        (
+            "ann/bert",
+            "`ann/bert`, from [ann/bert](https://huggingface.co/ann/bert); its",
+        ),
+        ("folder/of/mine", "`mine`; its source and licence are not stated"),
+    ],
+)
+def test_the_encoders_source_and_licence(encoder, line):
+    card = model_card(described(provenance={"settings": {"encoder": encoder}}))
+    assert f"- Encoder: {line}" in card
+
+
+def test_short_names_are_those_of_training():
+    from trigner.integrations.card import ENCODERS
+    from trigner.networks.pretrained import ENCODERS as TRAINED
+
+    assert {name: source for name, (source, _) in ENCODERS.items() if name != "minilm"} == TRAINED
+
+
+def test_the_bundled_models_card_names_its_encoders_source_and_licence():
+    assert "all-MiniLM-L6-v2); licence: apache-2.0" in (BUNDLED / "README.md").read_text("utf-8")
 
 
 def test_no_local_path_is_shown():

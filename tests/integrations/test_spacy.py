@@ -143,9 +143,9 @@ def test_errors_go_to_the_pipelines_handler(make, monkeypatch):
     told = []
     monkeypatch.setattr(finder, "_extractor", None)
     monkeypatch.setattr(finder, "_folder", Path("absent"))
-    with pytest.raises(InputError, match="no such model folder"):
+    with pytest.raises(InputError, match="no model folder at"):
         nlp(TEXT)
-    with pytest.raises(InputError, match="no such model folder"):
+    with pytest.raises(InputError, match="no model folder at"):
         list(nlp.pipe([TEXT]))
     nlp.set_error_handler(lambda name, proc, docs, error: told.append((name, len(docs))))
     docs = list(nlp.pipe([TEXT, TEXT]))
@@ -265,3 +265,13 @@ print(len(nlp({TEXT!r})._.trigner))
     )
     assert run.returncode == 0, run.stderr
     assert int(run.stdout) > 0
+
+
+def test_thresholds_of_single_types(make, exported_model):
+    cut = {"ADR": 0.9, "Drug": 0.0}
+    expected = trigner.load(exported_model, threshold=cut)(TEXT).entities
+    assert plain(make(threshold=cut)(TEXT)._.trigner) == plain(expected)
+    with pytest.raises(InputError, match="threshold of Dose: no such type"):
+        make(threshold={"Dose": 0.5})(TEXT)
+    with pytest.raises(InputError, match=r"from 0 to 1, got 1\.5"):
+        make(threshold=1.5)(TEXT)

@@ -10,12 +10,15 @@ import pytest
 
 from trigner.serving import ServiceSettings, create_app
 
+SECRET = "what a user sent"
+
 
 class Call:
     """One request to the application, sent as an ASGI server would."""
 
-    def __init__(self, app, body, *, hold=False):
+    def __init__(self, app, body, *, hold=False, client="test"):
         self.app = app
+        self.client = client
         self.messages = asyncio.Queue()
         self.status, self.headers, self.body = None, {}, b""
         if not hold:
@@ -29,7 +32,7 @@ class Call:
         scope = {
             "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST",
             "path": "/v1/extract", "raw_path": b"/v1/extract", "root_path": "", "scheme": "http",
-            "query_string": b"", "headers": [], "client": ("test", 1), "server": ("test", 2),
+            "query_string": b"", "headers": [], "client": (self.client, 1), "server": ("test", 2),
         }  # fmt: skip
         await self.app(scope, self.messages.get, self._send)
 
@@ -108,7 +111,7 @@ def test_a_timeout_while_reading_the_body(extract):
         assert call.status == 408
         assert b"timed out while reading the request body" in call.body
 
-    with_service(scenario, extract, timeout=0.2)
+    with_service(scenario, extract, body_timeout=0.2)
 
 
 def test_work_stops_when_the_client_disconnects(gated, gate):
@@ -143,10 +146,81 @@ def test_a_client_that_disconnects_while_it_sends_frees_its_slot(extract):
     with_service(scenario, extract, max_waiting=1)
 
 
+def test_what_is_half_done_is_dropped_when_nobody_waits_any_more(gated, gate):
+    """Sentences of two lengths are two batches of one turn: the second is not computed."""
+    text = "My leg hurt. " * 4 + " ".join(["leg"] * 40) + "."
+
+    async def scenario(app):
+        gate.shut()
+        before = len(gate.sizes)
+        call = Call(app, body(text=text))
+        await entered(gate)
+        await call.task
+        assert call.status == 504
+        gate.open.set()
+        after = Call(app, body(text="no pain."))
+        await after.task
+        assert after.status == 200
+        assert len(gate.sizes) - before == 2
+
+    with_service(scenario, gated, timeout=0.3)
+
+
+def test_unfinished_bodies_are_bounded_by_client_and_take_no_place(extract):
+    async def scenario(app):
+        held = [Call(app, b"", hold=True) for _ in range(3)]
+        await asyncio.sleep(0.05)
+        refused = Call(app, body(text="no pain."))
+        await refused.task
+        assert (refused.status, refused.headers["retry-after"]) == (429, "1")
+        other = Call(app, body(text="no pain."), client="another")
+        await other.task
+        assert other.status == 200  # although `max_waiting` is 1
+        held[0].disconnect()
+        await held[0].task
+        again = Call(app, body(text="no pain."))
+        await again.task
+        assert again.status == 200
+        await asyncio.gather(*(call.task for call in held))
+        assert [call.status for call in held] == [499, 408, 408]
+
+    with_service(scenario, extract, max_waiting=1, max_unfinished=3, body_timeout=1)
+
+
+def test_all_bodies_together_are_bounded(extract):
+    async def scenario(app):
+        held = [Call(app, b"", hold=True) for _ in range(3)]
+        for call in held:
+            part = {"type": "http.request", "body": b" " * 90, "more_body": True}
+            call.messages.put_nowait(part)
+        await asyncio.gather(*(call.task for call in held))
+        assert sorted(call.status for call in held) == [408, 408, 503]
+
+    with_service(scenario, extract, max_waiting=2, max_body=100, body_timeout=0.5)
+
+
+def test_a_failure_outside_of_work_is_answered_and_logged_without_texts(
+    extract, monkeypatch, caplog
+):
+    def broken(*_):
+        raise RuntimeError(f"the text was: {SECRET}")
+
+    async def scenario(app):
+        monkeypatch.setattr("trigner.serving.app.extraction", broken)
+        call = Call(app, body(text="no pain."))
+        await call.task
+        assert call.status == 500
+        assert SECRET.encode() not in call.body
+
+    with_service(scenario, extract)
+    assert "RuntimeError" in caplog.text
+    assert SECRET not in caplog.text
+
+
 def test_an_internal_error_hides_its_reason_and_the_service_goes_on(extract, caplog):
     def scorer(batch):
         if broken:
-            raise ValueError("a secret of the machine")
+            raise ValueError(f"it was {SECRET}")
         return extract.predictor.scorer(batch)
 
     broken = []
@@ -157,14 +231,17 @@ def test_an_internal_error_hides_its_reason_and_the_service_goes_on(extract, cap
         call = Call(app, body(text="no pain."))
         await call.task
         assert call.status == 500
-        assert b"secret" not in call.body
+        assert SECRET.encode() not in call.body
         broken.clear()
         after = Call(app, body(text="no pain."))
         await after.task
         assert after.status == 200
 
     with_service(scenario, failing)
-    assert "secret" in caplog.text
+    # Where it failed is logged; a message may quote what a user sent.
+    assert "ValueError" in caplog.text
+    assert "in scorer" in caplog.text
+    assert SECRET not in caplog.text
 
 
 @pytest.mark.parametrize("count", [40])

@@ -62,6 +62,63 @@ def test_thresholds(serve, extract):
     assert client.get("/v1/model").json()["threshold"] == 1.0
 
 
+def test_thresholds_by_label(serve, extract):
+    client = serve(replace(extract, threshold=0.0, thresholds={"Drug": 1.0}))
+
+    def found(threshold):
+        answer = client.post("/v1/extract", json={"text": TEXTS[0], "threshold": threshold})
+        assert answer.status_code == 200
+        return {(e["label"], e["score"]) for e in answer.json()["entities"]}
+
+    everything = found(0)
+    scores = sorted(score for label, score in everything if label == "ADR")
+    assert scores
+    assert {label for label, _ in everything} == {"ADR", "Drug"}
+    assert found({}) == {(k, v) for k, v in everything if k == "ADR"}  # the service's own
+    assert found({"Drug": 0}) == everything
+    some = {(k, v) for k, v in everything if k == "ADR" and v >= scores[1]}
+    assert found({"ADR": scores[1]}) == some
+    assert len(some) < len(found({}))
+
+
+@pytest.mark.parametrize(
+    ("threshold", "message"),
+    [
+        (1.1, "threshold: Input should be less than or equal to 1"),
+        (-0.1, "threshold: Input should be greater than or equal to 0"),
+        ("0.5", "threshold: Input should be a valid number"),
+        (True, "threshold: Input should be a valid number"),
+        ([0.5], "threshold: Input should be a valid number"),
+        ({"ADR": 2}, "threshold.ADR: Input should be less than or equal to 1"),
+        ({"ADR": None}, "threshold.ADR: Input should be a valid number"),
+        ({"Adr": 0.5}, "threshold: has labels that the model has not; it has ADR, Drug"),
+    ],
+)
+def test_thresholds_that_make_no_sense(serve, threshold, message):
+    answer = serve().post("/v1/extract", json={"text": "leg hurt", "threshold": threshold})
+    assert (answer.status_code, answer.json()["detail"]) == (422, message)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999", "9" * 5000])
+def test_thresholds_that_are_no_numbers(serve, number):
+    content = f'{{"text": "leg hurt", "threshold": {number}}}'
+    assert serve().post("/v1/extract", content=content).status_code in (400, 422)
+
+
+def test_work_is_bounded_before_it_starts(serve, gated, gate):
+    client = serve(gated, max_words=240, max_cells=5000)
+    before = len(gate.sizes)
+    sentence = client.post("/v1/extract", json={"text": "pain " * 500})
+    assert sentence.status_code == 413
+    assert "a sentence of more than 240 words" in sentence.json()["detail"]
+    cells = client.post("/v1/extract", json={"texts": ["My left leg hurt a lot. "] * 200})
+    assert cells.status_code == 413
+    assert "more than 5000 word pairs" in cells.json()["detail"]
+    assert len(gate.sizes) == before
+    assert client.get("/v1/model").json()["limits"]["max_words"] == 240
+    assert client.post("/v1/extract", json={"text": "no pain."}).status_code == 200
+
+
 def test_notices_report_windows(serve):
     answer = serve().post("/v1/extract", json={"text": "leg hurt numb " * 60}).json()
     assert any("windows" in notice for notice in answer["notices"])
@@ -145,7 +202,7 @@ def test_the_grid_explains_an_entity(serve):
         shown = grid["probabilities"][cell["row"]][cell["column"]][cell["tag"]]
         assert shown == pytest.approx(cell["probability"], abs=1e-4)
         product *= cell["probability"]
-    assert product == pytest.approx(entity["score"], abs=1e-6)
+    assert product == pytest.approx(entity["score"], abs=5.1e-5)  # four digits
     assert client.post("/v1/grid", json={"text": " "}).status_code == 422
     assert client.post("/v1/grid", json={"text": "leg hurt numb " * 20}).status_code == 422
 

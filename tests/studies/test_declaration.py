@@ -37,7 +37,7 @@ def test_every_shipped_study_can_be(name):
         ("title: a\nseeds: [1]\nreport: {basline: x}\n", 3, "report.basline: unknown key"),
         ("title: a\nseeds: [1]\nbeside: {}\n", 3, "beside: this key is now called compared"),
         ("title: a\n", 1, "seeds: missing"),
-        ("title: a\nseeds: []\n", 2, "seeds: List should have at least 1 item"),
+        ("title: a\nseeds: []\n", 2, "seeds: must be a list of at least 1, got"),
         ("title: a\nseeds: [1,\n  1]\n", 2, "duplicate seed"),
         ("title: a\nseeds: [1]\nbase:\n  seed: 3\n", 4, "declare seeds under `seeds`"),
         (

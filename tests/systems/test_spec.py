@@ -40,6 +40,12 @@ def test_a_declared_capability_is_had_and_a_missing_one_is_one_sentence(capabili
     assert str(raised.value) == f"the system own cannot {CAPABILITIES[capability]}"
 
 
+def test_a_reason_says_why_a_capability_is_missing():
+    with pytest.raises(InputError) as raised:
+        row(reasons={"export": "it is a dictionary"}).require("export")
+    assert str(raised.value) == "the system own cannot export to ONNX: it is a dictionary"
+
+
 def test_capabilities_come_in_one_order():
     every = {name: value for change in HAVING.values() for name, value in change.items()}
     assert row(**every).capabilities == tuple(CAPABILITIES)

@@ -32,9 +32,11 @@ OF_MAC = {
     "model.toe",
     *(PAIRS - {"model.lstm_size"}),
 }
+OWN_NETWORKS = {"model.mac", "model.sequence", "model.toe"}
 IGNORED = {
-    "w2ner": {"task.partial_labels", "model.mac", "model.sequence", "model.toe", *MULTI_LABEL},
+    "w2ner": {"task.partial_labels", *OWN_NETWORKS, *MULTI_LABEL},
     "toe": {"task.partial_labels", "task.tag_weight", "model.mac", "model.sequence"},
+    "span_grid": {"task.partial_labels", "task.tag_weight", *OWN_NETWORKS},
     "mac": OF_MAC,
     "mac_minimal": OF_MAC,
     "corro": OF_SEQUENCES,

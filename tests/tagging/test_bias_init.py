@@ -28,7 +28,7 @@ DOCUMENTS = [
     Document("d2", "no pain."),
     Document("d3", "aspirin, then pain", (Entity("Drug", ((0, 7),), "aspirin"),)),
 ]
-GRIDS = ["w2ner", "toe", "mac", "mac_minimal"]
+GRIDS = ["w2ner", "toe", "mac", "mac_minimal", "span_grid"]
 
 
 def examples_of(model):

@@ -127,7 +127,7 @@ def test_missing_and_foreign_files_are_named(exported_model, tmp_path, name):
         ({"format": 99}, "model format 99"),
         ({"labels": "ADR"}, "is damaged"),
         ({"runtime": {}}, "is damaged"),
-        ({"files": {}}, "is damaged"),
+        ({"files": {}}, "checksum mismatch"),
     ],
 )
 def test_descriptions_of_another_version(exported_model, tmp_path, change, message):
@@ -140,7 +140,7 @@ def test_descriptions_of_another_version(exported_model, tmp_path, change, messa
 
 def test_probes_reach_the_encoders_limit_at_most(tiny):
     model = tiny()
-    assert exporting._probes(model).input_ids.shape[1] <= model.tagger.encoder.max_subwords
+    assert exporting.probes(model.inputs).input_ids.shape[1] <= model.tagger.encoder.max_subwords
     assert collate(model.inputs.tokenizer([["pain"]]), padding_id=0).lengths.tolist() == [3]
 
 

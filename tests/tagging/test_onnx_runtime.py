@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -37,6 +38,18 @@ def test_a_missing_provider_is_reported_when_loading(exported_model, monkeypatch
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CPUExecutionProvider"])
     with pytest.raises(InputError, match="no device 'cuda'"):
         trigner.load(exported_model, device="cuda")
+
+
+@pytest.mark.parametrize("first", ["trigner", "trigner.tagging.onnx_runtime"])
+def test_nothing_is_reported_and_nothing_written(tmp_path, first):
+    """ONNX Runtime would keep a device's number and a queue of reports on the disk."""
+    environment = {k: v for k, v in os.environ.items() if "TELEMETRY" not in k}
+    for name in ("HOME", "TMPDIR", "XDG_CACHE_HOME"):
+        (tmp_path / name).mkdir()
+        environment[name] = str(tmp_path / name)
+    code = f"import {first}, trigner; trigner.load()('Pain in both hips.')"
+    subprocess.run([sys.executable, "-B", "-c", code], env=environment, check=True)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 def test_extraction_needs_neither_torch_nor_transformers(exported_model):

@@ -12,7 +12,7 @@ from trigner.mentions import Document, Sentence
 from trigner.text import segment
 
 SENTENCES = segment(Document("d", TEXT)).sentences
-GRIDS = ["w2ner", "toe", "mac", "mac_minimal"]
+GRIDS = ["w2ner", "toe", "mac", "mac_minimal", "span_grid"]
 
 
 def scores_of(batch: Batch):
@@ -77,7 +77,7 @@ def test_logits_are_those_of_the_words_without_padding(tiny, scheme):
         np.testing.assert_allclose(logits, alone, atol=1e-4)
 
 
-@pytest.mark.parametrize("scheme", ["w2ner", "toe", "mac", "corro"])
+@pytest.mark.parametrize("scheme", ["w2ner", "toe", "mac", "span_grid", "corro"])
 def test_each_temperature_gives_what_a_predictor_of_it_predicts(tiny, scheme):
     predictor = extractor(tiny(scheme)).predictor
     inputs = predictor.prepare(SENTENCES).inputs

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
-from trigner.training.checkpoints import last_checkpoint
+from trigner.errors import InputError
+from trigner.training.checkpoints import HashCheckpoints, last_checkpoint
 
 
 @pytest.mark.parametrize("broken", [[], [10], [20]])
@@ -21,3 +24,52 @@ def test_the_newest_complete_checkpoint(tmp_path, broken):
 
 def test_no_checkpoint(tmp_path):
     assert last_checkpoint(tmp_path / "checkpoints") is None
+
+
+@pytest.fixture
+def hashed(tmp_path):
+    """The folder of a checkpoint with hashes."""
+    folder = tmp_path / "checkpoints" / "checkpoint-7"
+    folder.mkdir(parents=True)
+    for name in ("model.safetensors", "optimizer.pt"):
+        (folder / name).write_bytes(b"numbers")
+    (folder / "trainer_state.json").write_text("{}")
+    args, state = SimpleNamespace(output_dir=folder.parent), SimpleNamespace(global_step=7)
+    HashCheckpoints().on_save(args, state, None)
+    assert last_checkpoint(folder.parent) == folder
+    return folder
+
+
+@pytest.mark.parametrize(
+    "name", ["model.safetensors", "optimizer.pt", "trainer_state.json", "hashes.json"]
+)
+@pytest.mark.parametrize(
+    "content", [b"numberz", b"", b"[]", b"[" * 100_000, b"9" * 5000], ids=lambda c: str(c[:8])
+)
+def test_a_damaged_checkpoint_is_named(hashed, name, content):
+    (hashed / name).write_bytes(content)
+    with pytest.raises(InputError, match=r"is damaged.* start the training again") as raised:
+        last_checkpoint(hashed.parent)
+    assert raised.value.path == hashed / name
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "optimizer.pt"])
+def test_a_missing_file_of_a_checkpoint_is_named(hashed, name):
+    (hashed / name).unlink()
+    with pytest.raises(InputError, match="is missing") as raised:
+        last_checkpoint(hashed.parent)
+    assert raised.value.path == hashed / name
+
+
+def test_a_checkpoint_of_a_former_version_has_no_hashes(hashed):
+    (hashed / "hashes.json").unlink()
+    assert last_checkpoint(hashed.parent) == hashed
+    (hashed / "trainer_state.json").write_text("{")
+    with pytest.raises(InputError, match=r"trainer_state\.json: is damaged"):
+        last_checkpoint(hashed.parent)
+
+
+def test_folders_that_are_no_checkpoints_are_left_alone(hashed):
+    (hashed.parent / "checkpoint-mine").mkdir()
+    assert last_checkpoint(hashed.parent) == hashed
+    assert (hashed.parent / "checkpoint-mine").is_dir()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from trigner.encoders import ENCODERS
 from trigner.errors import InputError
-from trigner.networks.pretrained import ENCODERS
 from trigner.systems.taggers import TAGGERS
 from trigner.training import resolve
 

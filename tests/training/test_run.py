@@ -194,6 +194,29 @@ def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeyp
     assert all(whole[name].equal(parts[name]) for name in whole)
 
 
+def test_a_damaged_checkpoint_is_not_gone_on_from(encoder, tmp_path, monkeypatch):
+    def interrupt(self, args, state, control, **_):
+        if state.epoch > 1:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ShowProgress, "on_evaluate", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            run(encoder, tmp_path / "m")
+    (checkpoint,) = (tmp_path / "m" / "checkpoints").iterdir()
+    files = sorted(path for path in checkpoint.iterdir() if path.name != "hashes.json")
+    assert {"model.safetensors", "optimizer.pt", "trainer_state.json"} <= {f.name for f in files}
+    for path in files:
+        content = path.read_bytes()
+        half = len(content) // 2
+        path.write_bytes(content[:half] + bytes([content[half] ^ 1]) + content[half + 1 :])
+        with pytest.raises(InputError, match="is damaged") as raised:
+            run(encoder, tmp_path / "m", resume=True)
+        assert raised.value.path == path
+        path.write_bytes(content)
+    assert run(encoder, tmp_path / "m", resume=True).epochs == 3
+
+
 def test_the_average_of_the_weights_is_what_is_kept(encoder, tmp_path):
     own = run(encoder, tmp_path / "own")
     averaged = run(encoder, tmp_path / "averaged", "optimisation.ema_decay=0.9")
@@ -342,6 +365,22 @@ def test_a_disk_that_fills_up_at_a_checkpoint_is_told_and_resumable(encoder, tmp
         with pytest.raises(TrignerError, match="the disk is full; continue with --resume"):
             run(encoder, tmp_path / "n")
     assert run(encoder, tmp_path / "n", resume=True).epochs == 3
+
+
+def test_a_training_that_was_killed_before_its_first_record_is_resumed(
+    encoder, tmp_path, monkeypatch
+):
+    def killed(path, record):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (path.parent / f".{path.name}.0123.tmp").write_text("{")
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr("trigner.training.run.write_record", killed)
+        with pytest.raises(SystemExit):
+            run(encoder, tmp_path / "m")
+    assert run(encoder, tmp_path / "m", resume=True).epochs == 3
+    assert run(encoder, tmp_path / "n", resume=True).epochs == 3  # not even a folder was there
 
 
 def test_a_folder_of_something_else_is_not_resumed(encoder, tmp_path):

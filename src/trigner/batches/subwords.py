@@ -84,7 +84,7 @@ def _aligned(encoding: Encoding, length: int, most: int) -> SentenceSubwords:
     indices = np.arange(len(ids)) - np.repeat(runs, np.diff(runs, append=len(ids)))
     indices[owners < 0] = 0
     seen = indices < most
-    truncated = len(np.unique(owners[~seen]))
+    truncated = len(set(owners[~seen].tolist()))
     ids, owners, indices = ids[seen], owners[seen], indices[seen]
     positions = np.flatnonzero(owners >= 0)
     width = int(indices.max(initial=0)) + 1

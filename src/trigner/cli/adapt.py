@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import Progress as Bar
 
-from trigner.cli.options import Device, From, SkipBad, read_documents
-from trigner.cli.output import errors, note, results
-from trigner.errors import InputError, require_extra
+from trigner.cli.options import Device, FileOptions, Json
+from trigner.cli.output import errors, note, print_json, results
+from trigner.encoders import check_encoder
+from trigner.errors import InputError, require_extra, validation_message
 
 if TYPE_CHECKING:
     from trigner.training.adaptation import AdaptationSettings, Progress
@@ -36,11 +37,12 @@ def adapt(
     ] = 0.20,
     seed: Annotated[int, typer.Option("--seed")] = 1898,
     device: Device = "auto",
+    json: Json = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume an interrupted adaptation in --out.")
     ] = False,
-    from_: From = None,
-    skip_bad: SkipBad = False,
+    *,
+    reading: FileOptions,
 ) -> None:
     """Adapt an encoder to your domain by masked language modelling.
 
@@ -50,6 +52,7 @@ def adapt(
     Example:  trigner adapt --text notes/ --encoder dmis-lab/biobert-base-cased-v1.2 --out encoder
     """
     require_extra("train", "torch", "transformers")
+    check_encoder(encoder)
     from trigner.training.adaptation import adapt as run
 
     settings = _settings(
@@ -59,10 +62,8 @@ def adapt(
         mask_probability=mask_probability,
         seed=seed,
     )
-    texts = [d.text for d in read_documents(text, format=from_, skip_bad=skip_bad).documents]
-    dev_texts = None
-    if dev is not None:
-        dev_texts = [d.text for d in read_documents(dev, format=from_, skip_bad=skip_bad).documents]
+    texts = [document.text for document in reading.read(text).documents]
+    dev_texts = None if dev is None else [document.text for document in reading.read(dev).documents]
     with Bar(console=errors(), disable=not errors().is_terminal) as bar:
         adapted = run(
             texts,
@@ -75,6 +76,10 @@ def adapt(
             progress=_shown_on(bar, epochs),
             report=lambda message: note([message]),
         )
+    if json:
+        losses = {"before": adapted.dev_loss_before, "after": min(adapted.dev_losses)}
+        print_json({"encoder": str(out), "epoch": adapted.best_epoch, "dev_loss": losses})
+        return
     console = results()
     console.print(
         f"dev loss {adapted.dev_loss_before:.4f} before, {min(adapted.dev_losses):.4f} after epoch"
@@ -92,7 +97,11 @@ def _settings(**values: Any) -> AdaptationSettings:
     try:
         return AdaptationSettings(**values)
     except ValidationError as error:
-        raise InputError("; ".join(e["msg"] for e in error.errors())) from error
+        named = (
+            f"--{e['loc'][0]}".replace("_", "-") + f" {validation_message(e)}"
+            for e in error.errors()
+        )
+        raise InputError("; ".join(named)) from error
 
 
 def _shown_on(bar: Bar, epochs: int) -> Callable[[Progress], None]:

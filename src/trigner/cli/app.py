@@ -8,38 +8,66 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from trigner import __version__
-from trigner.cli.adapt import adapt
-from trigner.cli.ceiling import ceiling
-from trigner.cli.convert import convert
-from trigner.cli.evaluate import evaluate
-from trigner.cli.export import export
-from trigner.cli.extract import extract
-from trigner.cli.find_threshold import find_threshold
-from trigner.cli.info import info
-from trigner.cli.output import errors
-from trigner.cli.prompt import prompt
-from trigner.cli.score import score
-from trigner.cli.serve import serve
-from trigner.cli.stats import stats
-from trigner.cli.study import study
-from trigner.cli.train import train
 from trigner.errors import InputError, TrignerError
 
 INTERRUPTED = 130
 
-COMMANDS = (
-    *(extract, train, evaluate, score, find_threshold),
-    *(convert, stats, ceiling, info, adapt, export, serve, prompt),
-)
-"""In the order in which help lists them."""
+COMMANDS = {
+    "extract": "Find entities in a text, in files or in standard input.",
+    "train": "Train a model on annotated documents.",
+    "evaluate": "Score a model against annotated documents.",
+    "score": "Score predicted documents against gold documents.",
+    "find-threshold": "Find the score from which entities are worth keeping.",
+    "convert": "Turn annotated documents from one format into another.",
+    "stats": "Describe annotated documents: how many entities, how wide their gaps.",
+    "ceiling": "Measure what each system could reach at best on annotations.",
+    "info": "Show what a model finds and how it scored on dev; the systems with --systems.",
+    "adapt": "Adapt an encoder to your domain by masked language modelling.",
+    "export": "Export a model to ONNX, to run without PyTorch.",
+    "serve": "Serve a model over HTTP, with a web page to try it.",
+    "prompt": "Prompt a large language model for entities, and score it.",
+    "study": "Compare systems: grids of runs, significance tests, one report.",
+}
+"""Each command with its line in the list of commands, in the order of that list."""
+
+
+def load_command(name: str) -> Any:
+    """The command of this name from `trigner.cli.NAME`, as Typer makes it."""
+    from trigner.cli.options import with_single_options  # reads corpora: not for --help
+
+    attribute = name.replace("-", "_")
+    found = getattr(import_module(f"trigner.cli.{attribute}"), attribute)
+    if isinstance(found, typer.Typer):
+        return get_command(found)
+    alone = typer.Typer(add_completion=False)
+    alone.command(name)(with_single_options(found))
+    return get_command(alone)
+
+
+class Commands(TyperGroup):
+    """Lists all commands, and imports the one that is called: a start pays for no other."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = {name: TyperCommand(name, help=about) for name, about in COMMANDS.items()}
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command that is called."""
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, None if name is None else load_command(name), rest
+
 
 app = typer.Typer(
     name="trigner",
+    cls=Commands,
     help="Named entity recognition for discontinuous entities: those with other words in between.",
     epilog="Start with:  trigner train --train FOLDER --out MODEL,"
     "  then  trigner extract TEXT --model MODEL",
@@ -48,9 +76,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in COMMANDS:
-    app.command()(command)
-app.add_typer(study)
 
 
 def _show_version(wanted: bool) -> None:
@@ -76,6 +101,8 @@ def main() -> None:
     except SystemExit as stopped:
         # Typer makes this code of a KeyboardInterrupt.
         if stopped.code == INTERRUPTED:
+            from trigner.cli.output import errors
+
             errors().print("interrupted")
         raise
     except BrokenPipeError:
@@ -84,5 +111,9 @@ def main() -> None:
         sys.exit(1)
     except (TrignerError, OSError) as error:
         # OSError: a folder that cannot be searched, a disk that is full, wherever it was met.
-        errors().print(f"error: {error}", markup=False, highlight=False, soft_wrap=True)
+        from trigner.cli.output import errors, visible
+
+        errors().print(
+            f"error: {visible(str(error))}", markup=False, highlight=False, soft_wrap=True
+        )
         sys.exit(2 if isinstance(error, InputError) else 1)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from trigner.cli.options import From, Json, SkipBad, Split, Types, print_left_out, read_documents
-from trigner.cli.output import comma_list, print_json, progress, results
+from trigner.cli.options import CorpusOptions, Data, Json, print_left_out
+from trigner.cli.output import comma_list, counted, print_json, progress, results
 from trigner.evaluation import Ceiling, Lost, ceilings
 from trigner.evaluation.ceiling import FORMAT
 from trigner.evaluation.table import percentages, report_table
@@ -20,7 +19,7 @@ from trigner.systems import system_spec, systems
 
 
 def ceiling(
-    data: Annotated[Path, typer.Option("--data", help="Annotated documents.")],
+    data: Data,
     json: Json = False,
     lost: Annotated[
         int,
@@ -36,10 +35,8 @@ def ceiling(
             help="Only these systems; by default all that have a ceiling.",
         ),
     ] = None,
-    types: Types = None,
-    from_: From = None,
-    split: Split = None,
-    skip_bad: SkipBad = False,
+    *,
+    reading: CorpusOptions,
 ) -> None:
     """Measure what each system could reach at best on these annotations.
 
@@ -55,9 +52,7 @@ def ceiling(
             spec.require("ceiling")
     else:
         chosen = [spec for spec in systems().values() if spec.round_trip is not None]
-    corpus = read_documents(
-        data, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
-    )
+    corpus = reading.read(data)
     documents = corpus.documents
     labels = sorted({entity.label for document in documents for entity in document.entities})
     found = ceilings(
@@ -72,10 +67,14 @@ def ceiling(
     print_left_out(corpus)
     for reason, number in next(iter(found.values())).lost_by.items():
         if reason != FORMAT:
-            console.print(f"{number:,} gold entities lost to every system: {reason}")
+            console.print(
+                f"{counted(number, 'gold entity', 'gold entities')} lost to every system: {reason}"
+            )
     for name, reached in found.items():
         if reached.incomplete:
-            console.print(f"{name}: {reached.incomplete:,} sentences at the bound of decoding")
+            console.print(
+                f"{name}: {counted(reached.incomplete, 'sentence')} at the bound of decoding"
+            )
     if lost and any(reached.lost_by_format for reached in found.values()):
         console.print(f"\nThe first {lost} that each system loses (--lost N for more):")
         console.print(_lost_table(found, lost))

@@ -7,9 +7,18 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import From, SkipBad, Split, Types, read_documents
-from trigner.cli.output import comma_list, errors, note, refuse_non_empty
-from trigner.corpora import FORMATS, writable, write
+from trigner.cli.options import CorpusOptions, Json, Overwrite
+from trigner.cli.output import (
+    counted,
+    errors,
+    files_to_replace,
+    note,
+    print_json,
+    refuse_non_empty,
+    visible,
+    write_documents,
+)
+from trigner.corpora import FORMATS, writable
 
 
 def convert(
@@ -23,10 +32,10 @@ def convert(
             help=", ".join(name for name, known in FORMATS.items() if known.write) + ".",
         ),
     ],
-    from_: From = None,
-    split: Split = None,
-    types: Types = None,
-    skip_bad: SkipBad = False,
+    overwrite: Overwrite = False,
+    json: Json = False,
+    *,
+    reading: CorpusOptions,
 ) -> None:
     """Turn annotated documents from one format into another.
 
@@ -34,15 +43,20 @@ def convert(
 
     Example:  trigner convert annotated/ corpus.json --to grid
     """
-    refuse_non_empty(target)
-    writable(to, target)  # before the work
-    documents = read_documents(
-        source, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
-    ).documents
-    report = write(documents, target, format=to)
+    refuse_non_empty(target, overwrite=overwrite)
+    format = writable(to, target)  # before the work
+    old = []
+    if format.writes_folder and overwrite:
+        old = files_to_replace(target, format.endings)
+    documents = reading.read(source).documents
+    report = write_documents(documents, target, format=format, overwrite=overwrite, old=old)
     note(report.notices())
+    if json:
+        print_json({"documents": len(documents), "files": report.files, "path": str(target)})
+        return
+    there = f"{counted(len(documents), 'document')} in {counted(report.files, 'file')}"
     errors().print(
-        f"{len(documents)} documents in {report.files} files: {target}",
+        f"{there}: {visible(str(target))}",
         markup=False,
         highlight=False,
     )

@@ -2,46 +2,31 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from trigner.cli.comparing import Errors, Html, check_page, print_scores
+from trigner.cli.comparing import ScoreOptions, check_page
 from trigner.cli.options import (
-    BatchSize,
-    Device,
-    From,
-    Json,
-    ModelFolder,
-    SkipBad,
-    Split,
+    Data,
+    GoldOptions,
+    ModelOrBundled,
+    RunOptions,
     Threshold,
-    Types,
-    load_extractor,
-    read_documents,
+    check_labels,
+    labels_of,
 )
-from trigner.cli.output import comma_list, note, progress
+from trigner.cli.output import comma_list, counted, note, progress
 from trigner.corpora import with_types
-from trigner.errors import InputError
 from trigner.evaluation import ceiling, score, sign, unknown_labels, without_first
-from trigner.model_folder import read_description
+from trigner.model_folder import BUNDLED, read_description
 from trigner.systems import system_spec
 
 
 def evaluate(
-    model: ModelFolder,
-    data: Annotated[Path, typer.Option("--data", help="Annotated documents.")],
-    json: Json = False,
-    errors: Errors = False,
-    html: Html = None,
+    data: Data,
+    model: ModelOrBundled = BUNDLED,
     threshold: Threshold = "0",
-    types: Types = None,
-    device: Device = "auto",
-    batch_size: BatchSize = 32,
-    from_: From = None,
-    split: Split = None,
-    skip_bad: SkipBad = False,
     skip_first: Annotated[
         int,
         typer.Option(
@@ -52,6 +37,10 @@ def evaluate(
             " released code, which leaves out its first batch (16).",
         ),
     ] = 0,
+    *,
+    showing: ScoreOptions,
+    reading: GoldOptions,
+    running: RunOptions,
 ) -> None:
     """Score a model against annotated documents.
 
@@ -59,27 +48,27 @@ def evaluate(
     annotated counts, also what no model could find because of how sentences and words are split;
     how much that is, is reported.
     """
-    check_page(html)
-    wanted = comma_list(types)
-    corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split, types=wanted)
+    check_page(showing.html, overwrite=showing.overwrite)
+    wanted = comma_list(reading.types)
+    corpus = reading.read(data, known=read_description(model).labels)
     documents = list(without_first(corpus.documents, skip_first))
     if skip_first:
-        note([f"the first {skip_first} sentences count nowhere"])
-    extract = load_extractor(model, device=device, batch_size=batch_size, threshold=threshold)
-    known = {*extract.labels, *(e.label for d in documents for e in d.entities)}
-    if absent := [label for label in wanted or () if label not in known]:
-        raise InputError(f"neither the model nor the data has the type {', '.join(absent)}")
+        note([f"not counted: the first {counted(skip_first, 'sentence')}"])
+    extract = running.load(model, threshold)
+    check_labels(labels_of(corpus), extract.labels)
     if not any(document.entities for document in documents):
         note([f"{data}: there is no annotation to score against"])
     for label, number in unknown_labels(documents, extract.labels).items():
-        unknown = f"{number} entities of type {label}, which the model does not know"
-        note([f"{unknown}: they count as missed"])
+        unknown = f"{counted(number, 'entity', 'entities')} of type {label}, unknown to the model"
+        note([f"{unknown}: all of them count as missed"])
     run = extract.documents(documents)
     found = list(progress(run, total=len(documents), what="evaluating"))
     found = list(without_first(found, skip_first))
     note(run.statistics.notices())
     if run.statistics.windowed and (beyond := extract.beyond_windows(documents)):
-        note([f"{beyond} annotations fit into no window: they count as missed"])
+        note(
+            [f"{counted(beyond, 'annotation')} in no window of a long sentence: counted as missed"]
+        )
     if wanted is not None:
         found = list(with_types(found, wanted))
     settings = read_description(model).provenance.settings
@@ -96,4 +85,4 @@ def evaluate(
         left_out=corpus.left_out,
         bounded=run.statistics.bounded,
     )
-    print_scores(scores, documents, found, json=json, errors=errors, page=html)
+    showing.show(scores, documents, found)

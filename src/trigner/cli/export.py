@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import ModelFolder
-from trigner.cli.output import errors, refuse_non_empty, results
-from trigner.errors import require_extra
+from trigner.cli.options import Json, ModelFolder, Overwrite
+from trigner.cli.output import errors, print_json, refuse_non_empty, results
+from trigner.errors import InputError, require_extra
 from trigner.model_folder import read_description
 
 
@@ -22,6 +22,8 @@ def export(
             "--int8", help="Compute the encoder in 8 bits: a quarter of the size, faster."
         ),
     ] = False,
+    overwrite: Overwrite = False,
+    json: Json = False,
 ) -> None:
     """Export a model to ONNX: extract, evaluate and info then need no PyTorch.
 
@@ -30,14 +32,29 @@ def export(
 
     Example:  trigner export --model model --out small --int8
     """
-    refuse_non_empty(out)
+    refuse_non_empty(out, overwrite=overwrite)
+    if overwrite and out.is_dir() and any(out.iterdir()):
+        _check_is_export(out)
     from trigner.inference import spec_of
 
-    spec = spec_of(model, read_description(model))
+    description = read_description(model)
+    if description.is_exported:
+        raise InputError("is an exported model: export the one that it was made of", path=model)
+    spec = spec_of(model, description)
     spec.require("export")
     require_extra("train", "torch", "transformers")
     require_extra("export", "onnx", "onnxscript")
     with errors().status("exporting"):
         spec.implementation("export")(model, out, int8=int8)
-    size = sum(file.stat().st_size for file in out.iterdir()) / 1e6
-    results().print(f"model: {out} ({size:.1f} MB)", markup=False, highlight=False)
+    size = sum(file.stat().st_size for file in out.iterdir())
+    if json:
+        print_json({"model": str(out), "bytes": size})
+        return
+    results().print(f"model: {out} ({size / 1e6:.1f} MB)", markup=False, highlight=False)
+
+
+def _check_is_export(out: Path) -> None:
+    """Raises InputError for a folder of anything but an exported model: it might be needed."""
+    if read_description(out).runtime is None:
+        message = "holds a trained model: --overwrite replaces exported ones alone"
+        raise InputError(message, path=out)

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from trigner.atomic_files import atomic_write, partial_of
+from trigner.atomic_files import atomic_write, is_written_into
 from trigner.cli.inputs import Inputs, inputs
 from trigner.cli.options import (
-    BatchSize,
-    Device,
+    Encoding,
     From,
     ModelOrBundled,
+    Overwrite,
+    RunOptions,
     SkipBad,
     Threshold,
-    load_extractor,
 )
-from trigner.cli.output import note, progress, refuse_non_empty, results
-from trigner.corpora import FORMATS, as_json_line, writable, write
+from trigner.cli.output import counted, counting, note, refuse_non_empty, results
+from trigner.cli.partial import Journal, Output, begun, fingerprint
+from trigner.corpora import FORMATS, LineWriter, Reading, writable, write
 from trigner.errors import InputError
 from trigner.mentions import Document
 from trigner.model_folder import BUNDLED
@@ -35,6 +36,9 @@ from trigner.rendering import (
     entity_table,
 )
 from trigner.rendering.columns import printable
+
+if TYPE_CHECKING:
+    from trigner.inference import Portion
 
 WRITABLE = (*(name for name, known in FORMATS.items() if known.write is not None), "html")
 
@@ -57,24 +61,33 @@ def extract(
         typer.Option("--out", help="New folder (brat) or file; standard output if not given."),
     ] = None,
     threshold: Threshold = "0",
-    device: Device = "auto",
-    batch_size: BatchSize = 32,
     from_: From = None,
     lines: Annotated[
         bool, typer.Option("--lines", help="Each line of standard input is a text of its own.")
     ] = False,
     skip_bad: SkipBad = False,
+    overwrite: Overwrite = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with an interrupted extraction to --out.")
+    ] = False,
+    encoding: Encoding = "utf-8",
+    *,
+    running: RunOptions,
 ) -> None:
     """Find entities in a text, in files or in standard input.
 
-    An argument that exists is a path, anything else a text; one that looks like a path and does not
-    exist is an error. Character offsets count from 0 in the text as it stands in the file.
+    An argument that exists is a path, anything else a text. What can only be a path and does not
+    exist is an error, and so is one word that is nearly the name of a file beside it. Character
+    offsets count from 0 in the text as it stands in the file.
 
     Any number of documents of any length: files are checked first, then read again one document
     at a time, and each is written as soon as it is done. A text, a .txt and a file that is one JSON
-    list are in memory as a whole while they are read. A file gets its name when all of it is there;
-    if the work ends before, FILE.partial holds what was done. With brat, what was done is in the
-    folder.
+    list are in memory as a whole while they are read.
+
+    A file gets its name when all of it is there; until then FILE.partial holds the documents that
+    are done, as JSON lines (of a folder, FOLDER/.partial). After an interruption the same command
+    with --resume goes on behind the last of them. A device, a FIFO or the shell's >(...) is written
+    into as entities come.
 
     Examples:
 
@@ -84,91 +97,167 @@ def extract(
 
       trigner extract notes/ --model model --format html --out notes.html
 
+      trigner extract notes/ --model model --format jsonl --out >(gzip > found.jsonl.gz)
+
       zcat posts.jsonl.gz | trigner extract - --from jsonl --model model --format jsonl
     """
+    from trigner.inference import RunStatistics
+
+    output = _output(out, format, resume=resume, overwrite=overwrite)
+    check = iter if output is None else _check(output)
+    reading = Reading(skip_bad=skip_bad, encoding=encoding)
+    documents = inputs(arguments, format=from_, reading=reading, lines=lines, check=check)
+    statistics = RunStatistics()
+
+    def portions(given: Iterable[Document]) -> Iterator[Portion]:
+        return running.load(model, threshold).portions(given, statistics)
+
+    if output is None or is_written_into(output.path):
+        dropped = _stream(portions(documents), documents, output, format)
+    else:
+        made_with = {
+            **{"--model": fingerprint(model), "--threshold": threshold, "--format": format},
+            **{"--device": running.device, "--batch-size": running.batch_size, "--from": from_},
+            **{"--lines": lines, "--skip-bad": skip_bad, "--encoding": encoding},
+            "input": documents.fingerprint,
+        }
+        with begun(output, made_with, resume=resume, overwrite=overwrite) as journal:
+            dropped = _to_file(journal, portions, documents)
+    note(dropped)
+    note(statistics.notices())
+
+
+def _output(out: Path | None, format: str, *, resume: bool, overwrite: bool) -> Output | None:
+    """Where to write, None for standard output. Raises InputError when that cannot be done."""
     if format != "pretty" and format not in WRITABLE:
         raise InputError(f"unknown format {format!r}; known are: pretty, {', '.join(WRITABLE)}")
     if out is None and format not in ("pretty", "jsonl"):
         raise InputError(f"--format {format} needs --out")
-    if out is not None and format == "pretty":
-        raise InputError("--out needs a --format that is written: " + ", ".join(WRITABLE))
-    documents = inputs(
-        arguments, format=from_, skip_bad=skip_bad, lines=lines, check=_check(out, format)
-    )
-    pipeline = load_extractor(model, device=device, batch_size=batch_size, threshold=threshold)
-    run = pipeline.documents(documents)
-    found = progress(run, total=documents.total, what="extracting")
-    dropped = _write(found, documents, format, out)
-    note(dropped)
-    note(run.statistics.notices())
-
-
-def _check(out: Path | None, format: str) -> Callable[[Iterable[Document]], Iterable[Document]]:
-    """What documents that are written must pass. Raises InputError when `out` cannot be written."""
     if out is None:
-        return iter
-    refuse_non_empty(out)
-    if format == "html":
-        if out.is_dir():
-            raise InputError("is a folder: html is written to a file in it; name one", path=out)
-        return iter
-    check = writable(format, out).check
-    return iter if check is None else lambda documents: check(documents, out)
+        if resume or overwrite:
+            raise InputError("--resume and --overwrite are about a file or folder: name --out")
+        return None
+    if format == "pretty":
+        raise InputError("--out needs a --format that is written: " + ", ".join(WRITABLE))
+    if format == "html" and out.is_dir():
+        raise InputError("is a folder: html is written to a file in it; name one", path=out)
+    output = Output(out, None if format == "html" else writable(format, out))
+    if is_written_into(out):
+        if resume:
+            raise InputError("is no regular file: what went into it cannot be resumed", path=out)
+        refuse_non_empty(out)
+    else:
+        output.check(resume=resume, overwrite=overwrite)
+    return output
 
 
-def _write(
-    found: Generator[Document, None, None], inputs: Inputs, format: str, out: Path | None
+def _check(output: Output) -> Callable[[Iterable[Document]], Iterable[Document]]:
+    """What documents that are written must pass."""
+    check = None if output.format is None else output.format.check
+    return iter if check is None else lambda documents: check(documents, output.path)
+
+
+def _to_file(
+    journal: Journal,
+    portions: Callable[[Iterable[Document]], Iterator[Portion]],
+    inputs: Inputs,
 ) -> Sequence[str]:
-    """Write each document as it comes; what the format had no place for.
-
-    When something fails before the last one, tells how many are where.
-    """
-    handed = Counted(found)
+    """Add to what is done until all is; what the format had no place for."""
+    if journal.finished:
+        journal.discard()
+        return [f"{journal.output.path} is whole: there is nothing to resume"]
+    if journal.done:
+        note([f"{journal.done:,} documents were done before"])
     try:
-        with closing(found):  # a bar goes before anything is reported
-            return _written(handed, inputs, format, out)
+        remaining = portions(journal.remaining(inputs))
+        with journal.appending() as add, closing(_shown(remaining, inputs, journal.done)) as found:
+            for portion in found:
+                add(portion)
+        return journal.publish(inputs.title)
+    except BaseException:
+        if journal.done:
+            where = f"in {journal.output.partial}; --resume goes on from there"
+            note([f"{journal.done} documents are done: {where}"])
+        else:
+            journal.discard()
+        raise
+
+
+def _stream(
+    portions: Iterator[Portion], inputs: Inputs, output: Output | None, format: str
+) -> Sequence[str]:
+    """Write what is found as it comes; what the format had no place for.
+
+    When something fails before the last document, tells how many were written.
+    """
+    counted = Counted(portions)
+    try:
+        with closing(_shown(iter(counted), inputs)) as found:  # a bar goes before anything is told
+            return _written(found, inputs, output, format)
     except BrokenPipeError:
         raise  # whoever read it has gone: there is nobody to tell
     except BaseException:
-        if handed.done:
-            note([f"{handed.done} documents were done before: {_where(out)}"])
+        if counted.done:
+            where = "printed above" if output is None else f"in {output.path}"
+            note([f"{counted.done} documents were done before: {where}"])
         raise
 
 
 def _written(
-    found: Iterable[Document], inputs: Inputs, format: str, out: Path | None
+    found: Iterator[Portion], inputs: Inputs, output: Output | None, format: str
 ) -> Sequence[str]:
-    if out is None and format == "jsonl":
-        for document in found:
-            print(as_json_line(document), flush=True)
-    elif out is None:
-        _print(found, many=inputs.total != 1)
-    elif format == "html":
-        with atomic_write(out, keep=True) as put:
-            for part in documents_page_parts(found, title=inputs.title):
-                put(part)
+    from trigner.inference import assembled
+
+    if output is None and format == "pretty":
+        _print(assembled(found), many=inputs.total != 1)
+    elif output is None:
+        _write_lines(found, lambda text: print(text, end="", flush=True))
+    elif format in ("jsonl", "html"):
+        with atomic_write(output.path) as put:
+            if format == "jsonl":
+                _write_lines(found, put)
+            else:
+                for part in documents_page_parts(assembled(found), title=inputs.title):
+                    put(part)
     else:
-        return write(found, out, format=format).notices()
+        return write(assembled(found), output.path, format=format).notices()
     return ()
 
 
+def _write_lines(found: Iterator[Portion], put: Callable[[str], object]) -> None:
+    writer = LineWriter(put)
+    for portion in found:
+        writer.add(portion.document, portion.entities, is_last=portion.is_last)
+
+
 class Counted:
-    """Documents, and how many of them were dealt with when the next one was asked for."""
+    """Portions, and how many documents were dealt with when the next one was asked for."""
 
-    def __init__(self, documents: Iterable[Document]) -> None:
+    def __init__(self, portions: Iterable[Portion]) -> None:
         self.done = 0
-        self._documents = documents
+        self._portions = portions
 
-    def __iter__(self) -> Iterator[Document]:
-        for document in self._documents:
-            yield document
-            self.done += 1
+    def __iter__(self) -> Iterator[Portion]:
+        for portion in self._portions:
+            yield portion
+            self.done += portion.is_last
 
 
-def _where(out: Path | None) -> str:
-    if out is None:
-        return "printed above"
-    return f"in {out}" if out.is_dir() else f"in {partial_of(out)}, which ends early"
+def _shown(
+    portions: Iterator[Portion], inputs: Inputs, done: int = 0
+) -> Generator[Portion, None, None]:
+    """The portions, counted on standard error: documents, or the characters of a single one."""
+    with counting("extracting") as show:
+        for portion in portions:
+            yield portion
+            done += portion.is_last
+            of, length = portion.document.id, len(portion.document.text)
+            if inputs.total == 1:
+                show(portion.end, length, " characters")
+            elif portion.is_last:
+                show(done, inputs.total)
+            else:
+                show(done, inputs.total, f", {portion.end:,} of {length:,} characters of {of}")
 
 
 def _print(documents: Iterable[Document], *, many: bool) -> None:
@@ -190,4 +279,4 @@ def _print(documents: Iterable[Document], *, many: bool) -> None:
         elif not many:
             console.print("no entities found")
     if many:
-        console.print(f"{total} entities", highlight=False)
+        console.print(counted(total, "entity", "entities"), highlight=False)

@@ -11,63 +11,72 @@ from rich.table import Table
 from rich.text import Text
 
 from trigner.cli.options import (
-    BatchSize,
-    Device,
-    From,
+    GoldOptions,
     Json,
-    ModelFolder,
-    SkipBad,
-    Split,
-    Types,
-    load_extractor,
-    read_documents,
+    ModelOrBundled,
+    Overwrite,
+    Plot,
+    RunOptions,
+    check_labels,
+    labels_of,
 )
-from trigner.cli.output import comma_list, errors, note, print_json, progress, results
+from trigner.cli.output import (
+    comma_list,
+    errors,
+    note,
+    print_json,
+    progress,
+    refuse_non_empty,
+    results,
+)
 from trigner.corpora import with_types
 from trigner.evaluation import Curve, Score, check_figure, curves, plot_curves
 from trigner.evaluation.table import percentages
 from trigner.evaluation.thresholds import ALL
+from trigner.model_folder import BUNDLED
 
 
 def find_threshold(
-    model: ModelFolder,
     data: Annotated[
         Path, typer.Option("--data", help="Annotated documents that training did not see.")
     ],
+    model: ModelOrBundled = BUNDLED,
     precision: Annotated[
         float | None,
         typer.Option(
-            "--precision", min=0.0, max=1.0, help="Find the threshold that reaches this precision."
+            "--precision",
+            min=0.0,
+            max=1.0,
+            metavar="P",
+            help="Find the threshold that reaches this precision.",
         ),
     ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", help="Write precision against recall (.png, .svg, .pdf)."),
-    ] = None,
+    plot: Plot = None,
+    overwrite: Overwrite = False,
     json: Json = False,
-    types: Types = None,
-    device: Device = "auto",
-    batch_size: BatchSize = 32,
-    from_: From = None,
-    split: Split = None,
-    skip_bad: SkipBad = False,
+    *,
+    reading: GoldOptions,
+    running: RunOptions,
 ) -> None:
     """Find the score from which entities are worth keeping, for each type and for all together.
 
     The threshold with the best F1, or with --precision the lowest one that reaches it. What it
-    prints can be given to --threshold of extract. Choose it on dev, not on test.
+    prints can be given to --threshold of extract. Choose it on dev, not on test. --plot draws
+    precision against recall.
 
     Example:  trigner find-threshold --model model --data dev/ --plot curve.png
     """
     check_figure(plot)
-    wanted = comma_list(types)
-    corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split, types=wanted)
-    extract = load_extractor(model, device=device, batch_size=batch_size)
+    if plot is not None:
+        refuse_non_empty(plot, overwrite=overwrite)
+    corpus = reading.read(data)
     documents = corpus.documents
+    extract = running.load(model)
+    check_labels(labels_of(corpus), extract.labels)
     run = extract.documents(documents)
     found = list(progress(run, total=len(documents), what="scoring"))
     note(run.statistics.notices())
-    by_label = curves(documents, with_types(found, wanted))
+    by_label = curves(documents, with_types(found, comma_list(reading.types)))
     # One type alone is all types.
     shown = {label: c for label, c in by_label.items() if label != ALL or len(by_label) != 2}
     chosen = {
@@ -102,5 +111,6 @@ def _print(by_label: Mapping[str, Curve], chosen: Mapping[str, tuple[float, Scor
 
 
 def _rounded_down(threshold: float) -> str:
-    # Rounded up it would drop the very prediction that it is the score of.
-    return f"{int(threshold * 10_000) / 10_000:.4f}"
+    # Rounded up it would drop the very prediction that it is the score of; scores have as many
+    # digits, of which computing in binary must not take one away.
+    return f"{int(threshold * 10_000 + 1e-6) / 10_000:.4f}"

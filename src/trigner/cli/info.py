@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 import yaml
 from rich.table import Table
+from rich.text import Text
 
-from trigner.cli.options import Json, model_folder
-from trigner.cli.output import note, print_json, results
-from trigner.model_folder import BUNDLED, read_description
+from trigner.cli.options import MODEL_HELP, Json, model_folder
+from trigner.cli.output import counted, note, print_json, results
+from trigner.model_folder import BUNDLED, Description, read_description
 from trigner.systems import systems, unusable_systems
 
 
@@ -20,17 +22,23 @@ def info(
         Path,
         typer.Argument(
             metavar="[MODEL]",
-            callback=model_folder,
-            show_default="the one that ships with trigner",
-            help="A model folder, or a name on the Hub.",
+            parser=model_folder,
+            show_default="bundled",
+            help=MODEL_HELP,
         ),
     ] = BUNDLED,
     systems_: Annotated[
         bool, typer.Option("--systems", help="Show the systems that can be trained, instead.")
     ] = False,
+    all_: Annotated[
+        bool, typer.Option("--all", help="Show every setting, size and hash, as YAML.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Show what a model finds, what it was trained with and how it scored on dev."""
+    """Show what a model finds, what it was trained on and how it scored on dev.
+
+    With --all everything that its description holds; --json prints the same as one object.
+    """
     if systems_:
         _show_systems(json)
         return
@@ -48,9 +56,63 @@ def info(
     shown = {**head, **description.model_dump(mode="json", exclude_defaults=True)}
     if json:
         print_json(shown)
+    elif not all_:
+        _show_summary(model, description)
     else:
         text = yaml.safe_dump(shown, sort_keys=False, allow_unicode=True)
         results().print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _show_summary(model: Path, description: Description) -> None:
+    """A screen of what matters; what is not known is left out."""
+    known = description.provenance
+    runs = "PyTorch" if description.runtime is None else f"ONNX, {description.runtime.precision}"
+    size = sum((model / name).stat().st_size for name in description.all_files) / 1e6
+    made = (known.settings.get("preset"), description.system, known.settings.get("encoder"))
+    train = (
+        (known.train.documents, "document", None),
+        (known.train.sentences, "sentence", None),
+        (known.train.mentions, "entity", "entities"),
+    )
+    # Other parts with scores are what a release was tested on.
+    parts = {"dev": known.dev.model_dump(), **(known.model_extra or {})}
+    lines = {
+        "model": f"{model} ({size:.1f} MB, {runs})",
+        "finds": ", ".join(description.labels),
+        "made of": ", ".join(str(part) for part in made if part),
+        "data": known.data,
+        "trained on": ", ".join(counted(n, one, more) for n, one, more in train if n),
+        **{name: _rates(part) for name, part in parts.items() if "scores" in part},
+        "licence": known.licence,
+        "format": f"{description.format}, written by trigner {description.trigner}",
+    }
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in lines.items():
+        if value:
+            table.add_row(Text(name, style="bold"), Text(value))
+    results().print(table)
+    results().print("\nAll settings: --all. For programs: --json.", highlight=False)
+
+
+def _rates(part: Mapping[str, Any]) -> str:
+    """The scores of a part, all of its entities and the discontinuous ones."""
+    scores = part["scores"]
+    overall = scores.get("overall", scores)
+    discontinuous = scores.get("discontinuous_f1", scores.get("discontinuous", {}).get("f1"))
+    rates = {
+        **{name: overall.get(key) for name, key in zip(("F1", "P", "R"), RATES, strict=True)},
+        "discontinuous F1": discontinuous,
+    }
+    shown = ", ".join(
+        f"{name} {100 * rate:.1f}" for name, rate in rates.items() if rate is not None
+    )
+    documents = part.get("documents")
+    return shown + (f" on {counted(documents, 'document')}" if shown and documents else "")
+
+
+RATES = ("f1", "precision", "recall")
 
 
 def _show_systems(json: bool) -> None:

@@ -7,16 +7,19 @@ before the work, and memory does not grow with their number. Standard input come
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from itertools import chain, islice
 from pathlib import Path
 from typing import Protocol
 
 from trigner.cli.options import print_notices
-from trigner.cli.output import progress
+from trigner.cli.output import note, progress
 from trigner.corpora import Reading, Source, read_lines, source
 from trigner.corpora.reading import decoded_lines
 from trigner.errors import InputError, TrignerError
@@ -24,17 +27,26 @@ from trigner.mentions import Document
 
 STANDARD_INPUT = Path("standard input")
 
-# Something with a folder separator or a file ending, and no blank: meant as a path.
-LOOKS_LIKE_PATH = re.compile(r"^\S*(/\S+|\\\S+|\.[A-Za-z][A-Za-z0-9]{1,4}|/)$")
+# Meant as a path, whatever there is: from a root or here on, a folder, or a file of a known ending.
+IS_PATH = re.compile(
+    r"([~/]|\.\.?[/\\])\S*|\S*[/\\]|\S+\.(txt|ann|jsonl?|gz|csv|tsv|xml|html?|pdf|docx?|conll|parquet)"
+)
+ALIKE = 0.8
+"""How much of a name has to be that of a file for it to be meant (difflib's ratio)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Documents to be read once, whose ids differ; `total` is None when only reading shows it."""
+    """Documents to be read once, whose ids differ.
+
+    `total` and `fingerprint`, a hash of what is extracted from, are None when only reading shows
+    them.
+    """
 
     parts: tuple[Part, ...]
     total: int | None
     title: str
+    fingerprint: str | None = None
 
     def __iter__(self) -> Iterator[Document]:
         """The documents.
@@ -55,17 +67,20 @@ def inputs(
     arguments: Sequence[str],
     *,
     format: str | None = None,
-    skip_bad: bool = False,
+    reading: Reading | None = None,
     lines: bool = False,
     check: Callable[[Iterable[Document]], Iterable[Document]] = iter,
 ) -> Inputs:
     """The documents that arguments name, files checked; `lines` is for standard input.
 
+    `reading` says how they are read; what is noted is printed.
+
     What is known before the work goes through `check`, as documents without text. Raises InputError
     for arguments that are neither text nor file, for untrusted files and for duplicate ids.
     """
+    how = Reading() if reading is None else reading
     parts = tuple(
-        _part(argument, number, format=format, skip_bad=skip_bad, lines=lines)
+        _part(argument, number, format=format, reading=how, lines=lines)
         for number, argument in enumerate(arguments, 1)
     )
     streams = sum(isinstance(part, Stream) for part in parts)
@@ -74,12 +89,13 @@ def inputs(
     known = progress(
         (document for part in parts for document in part.known()), total=None, what="reading"
     )
-    total, title = 0, ""
-    for document in check(Document(document.id, "") for document in _different(known)):
+    total, title, digest = 0, "", hashlib.sha256()
+    for document in check(_without_text(_different(known), digest.update)):
         total, title = total + 1, document.id
     if streams:
         return Inputs(parts, None, str(STANDARD_INPUT))
-    return Inputs(parts, total, title if total == 1 else f"{total} documents")
+    title = title if total == 1 else f"{total} documents"
+    return Inputs(parts, total, title, digest.hexdigest())
 
 
 class Part(Protocol):
@@ -112,13 +128,13 @@ class Files:
     """A file or folder."""
 
     source: Source
-    skip_bad: bool
+    reading: Reading
 
     def known(self) -> Iterator[Document]:
         """The documents; their notices are printed here."""
-        reading = Reading(skip_bad=self.skip_bad)
+        reading = replace(self.reading, notices=[])
         count = 0
-        for document in self.source.documents(reading):
+        for document in _replaced(self.source.documents(reading), self.source.path):
             count += 1
             yield document
         print_notices(self.source.path, reading.notices)
@@ -127,7 +143,7 @@ class Files:
 
     def read(self) -> Iterator[Document]:
         """The documents. A folder is searched now: what is written into it later is not read."""
-        documents = self.source.documents(Reading(skip_bad=self.skip_bad))
+        documents = self.source.documents(replace(self.reading, notices=[]))
         if not self.source.path.is_dir():
             return documents
         return chain(list(islice(documents, 1)), documents)
@@ -138,7 +154,7 @@ class Stream:
     """Standard input line by line: texts, or documents as JSON."""
 
     texts: bool
-    skip_bad: bool
+    reading: Reading
 
     def known(self) -> Iterator[Document]:
         """Nothing: it can be read only once."""
@@ -146,27 +162,46 @@ class Stream:
 
     def read(self) -> Iterator[Document]:
         """A document for each line, called stdin-1, stdin-2 ... where JSON has no id."""
+        reading = replace(self.reading, notices=[])
         if self.texts:
-            for number, line in decoded_lines(sys.stdin.buffer, STANDARD_INPUT):
+            for number, line in decoded_lines(sys.stdin.buffer, STANDARD_INPUT, reading):
                 yield Document(f"stdin-{number}", line.removesuffix("\r"))
+            print_notices(STANDARD_INPUT, reading.notices)
             return
-        reading = Reading(skip_bad=self.skip_bad)
-        yield from read_lines(sys.stdin.buffer, "stdin", reading, path=STANDARD_INPUT)
+        found = read_lines(sys.stdin.buffer, "stdin", reading, path=STANDARD_INPUT)
+        yield from _replaced(found, STANDARD_INPUT)
         print_notices(STANDARD_INPUT, reading.notices)
 
 
-def _part(argument: str, number: int, *, format: str | None, skip_bad: bool, lines: bool) -> Part:
+def _part(argument: str, number: int, *, format: str | None, reading: Reading, lines: bool) -> Part:
     if argument == "-":
         if lines or format == "jsonl":
-            return Stream(texts=lines, skip_bad=skip_bad)
-        return Text(Document("stdin", _standard_input()))
+            return Stream(texts=lines, reading=reading)
+        if format is not None:
+            message = f"is read as one text, with --lines or with --from jsonl, not with {format}"
+            raise InputError(f"{message}: write it to a file", path=STANDARD_INPUT)
+        return Text(Document("stdin", _standard_input(reading)))
     if _exists(argument):
-        return Files(source(argument, format=format), skip_bad)
-    if LOOKS_LIKE_PATH.match(argument):
-        raise InputError("no such file or folder", path=argument)
+        return Files(source(argument, format=format), reading)
+    alike = _alike(argument)
+    if alike or IS_PATH.fullmatch(argument):
+        hint = f"; did you mean {alike}?" if alike else ""
+        raise InputError(f"no such file or folder{hint}", path=argument)
     if not _is_unicode(argument):
         raise InputError("is not UTF-8", path=f"argument {number}")
     return Text(Document(f"text-{number}", argument))
+
+
+def _replaced(documents: Iterable[Document], path: Path) -> Iterator[Document]:
+    """The documents; at their end, what they came with and what is found takes the place of."""
+    entities = extras = 0
+    for document in documents:
+        entities += len(document.entities)
+        extras += len(document.extras)
+        yield document
+    if entities or extras:
+        given = f"{entities:,} entities and {extras:,} notes of the input are not in the output"
+        note([f"{path}: {given}: it has what is found in their place"])
 
 
 def _different(documents: Iterable[Document]) -> Iterator[Document]:
@@ -178,6 +213,15 @@ def _different(documents: Iterable[Document]) -> Iterator[Document]:
         yield document
 
 
+def _without_text(
+    documents: Iterable[Document], seen: Callable[[bytes], object]
+) -> Iterator[Document]:
+    """The ids as documents without text; `seen` gets what entities are found in."""
+    for document in documents:
+        seen(json.dumps([document.id, document.text, document.words]).encode())
+        yield Document(document.id, "")
+
+
 def _exists(argument: str) -> bool:
     # Path("") would be the current folder.
     try:
@@ -186,13 +230,35 @@ def _exists(argument: str) -> bool:
         return False
 
 
+def _alike(argument: str) -> Path | None:
+    """What exists and is called nearly like this, when it is one word, with its ending or without.
+
+    The first part that does not exist is compared with what stands beside it.
+    """
+    if not argument or any(character.isspace() or character == "\0" for character in argument):
+        return None
+    folder = Path()
+    for part in Path(argument).parts:
+        if not _exists(str(folder / part)):
+            break
+        folder /= part
+    else:
+        return None
+    try:
+        there = {name: path for path in folder.iterdir() for name in (path.stem, path.name)}
+    except OSError:
+        return None
+    found = get_close_matches(part, there, n=1, cutoff=ALIKE)
+    return there[found[0]] if found else None
+
+
 def _is_unicode(argument: str) -> bool:
     # Python keeps bytes of the command line that are not UTF-8 as lone surrogates.
     return not any("\ud800" <= character <= "\udfff" for character in argument)
 
 
-def _standard_input() -> str:
-    try:
-        return sys.stdin.buffer.read().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"byte {error.start} is not UTF-8", path=STANDARD_INPUT) from error
+def _standard_input(reading: Reading) -> str:
+    own = replace(reading, notices=[])
+    text = own.decoded(sys.stdin.buffer.read(), STANDARD_INPUT)
+    print_notices(STANDARD_INPUT, own.notices)
+    return text

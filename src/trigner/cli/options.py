@@ -1,16 +1,28 @@
-"""Options that several commands share, and reading corpora as they ask."""
+"""Options that several commands share, and what commands do as these ask.
+
+Options that go together are a dataclass: a command has one parameter of this type for them all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, is_dataclass, replace
+from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from trigner.cli.output import comma_list, note, results
-from trigner.corpora import FORMATS, Corpus, Notice, read, with_types
+from trigner.cli.output import comma_list, counted, note, results
+from trigner.corpora import (
+    FORMATS,
+    Corpus,
+    MissingAnnotations,
+    Notice,
+    checked_encoding,
+    read,
+    with_types,
+)
 from trigner.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,45 +40,61 @@ SkipBad = Annotated[
     bool,
     typer.Option(
         "--skip-bad",
-        help="Skip and list invalid annotations instead of stopping.",
+        help="Skip and list invalid annotations, and files that are not in --encoding, instead of"
+        " stopping.",
     ),
+]
+Encoding = Annotated[
+    str,
+    typer.Option(
+        "--encoding",
+        metavar="NAME | auto",
+        callback=checked_encoding,
+        help="Encoding of the input's files: utf-8, cp1252, utf-16 ...; auto guesses that of each"
+        " file that is not UTF-8, and says what it took.",
+    ),
+]
+
+
+Missing = Annotated[
+    MissingAnnotations,
+    typer.Option(
+        "--missing-annotations",
+        help="A text whose .ann is missing while others have one: an error, or a document in which"
+        " nothing is to be found (empty).",
+    ),
+]
+Overwrite = Annotated[
+    bool,
+    typer.Option("--overwrite", help="Replace what is there; it stays until the new is whole."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
-def model_folder(model: Path | None) -> Path | None:
+def model_folder(model: str | Path) -> Path:
     """A model's folder, fetched when `model` is a name on the Hub."""
-    if model is None or model.exists():
-        return model
     from trigner.inference import fetch
 
     return fetch(model)
 
 
+MODEL_HELP = """Folder (from `trigner train` or `trigner export`), name on the Hub, or `bundled`,
+the model for adverse reactions that ships with trigner."""
 ModelFolder = Annotated[
-    Path,
-    typer.Option(
-        "--model",
-        metavar="MODEL",
-        callback=model_folder,
-        help="Model folder (from `trigner train` or `trigner export`) or name on the Hub.",
-    ),
+    Path, typer.Option("--model", metavar="MODEL", parser=model_folder, help=MODEL_HELP)
 ]
 ModelOrBundled = Annotated[
     Path,
     typer.Option(
-        "--model",
-        metavar="MODEL",
-        callback=model_folder,
-        show_default="bundled model for adverse reactions",
-        help="Model folder (from `trigner train` or `trigner export`) or name on the Hub.",
+        "--model", metavar="MODEL", parser=model_folder, show_default="bundled", help=MODEL_HELP
     ),
 ]
 Device = Annotated[
     str, typer.Option("--device", help="auto, cpu, cuda, cuda:1 or mps.", show_default=True)
 ]
 BatchSize = Annotated[
-    int, typer.Option("--batch-size", min=1, help="Maximum number of sentences in a batch.")
+    int,
+    typer.Option("--batch-size", min=1, metavar="N", help="Most sentences in a batch."),
 ]
 Threshold = Annotated[
     str,
@@ -89,57 +117,223 @@ Types = Annotated[
     str | None,
     typer.Option("--types", metavar="A,B", help="Entity types to use; others are ignored."),
 ]
-Split = Annotated[
+MapLabels = Annotated[
     str | None,
-    typer.Option("--split", help="Part of the corpus: train, dev or test."),
+    typer.Option(
+        "--map-labels",
+        metavar="A=B,...",
+        help="Call entities of type A type B. --types and models see the new names.",
+    ),
+]
+Data = Annotated[Path, typer.Option("--data", help="Annotated documents.")]
+Plot = Annotated[
+    Path | None, typer.Option("--plot", help="Write the figure to this file: .png, .svg, .pdf.")
+]
+Encoder = Annotated[
+    str | None,
+    typer.Option(
+        "--encoder",
+        help="Pretrained encoder: name on the Hub, folder, or minilm, biobert, pubmedbert,"
+        " bioclinicalbert, pharmbert.",
+    ),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="One setting, such as optimisation.epochs=5 or, with --preset clean,"
+        " triplets.window=10 (0 or none: no limit); repeatable.",
+    ),
 ]
 
 
-def read_documents(
-    path: Path,
-    *,
-    format: str | None = None,
-    skip_bad: bool = False,
-    split: str | None = None,
-    types: Sequence[str] | None = None,
-) -> Corpus:
-    """A corpus; what its reader noted goes to standard error, every skipped annotation too."""
-    corpus = read(path, format=format, skip_bad=skip_bad, split=split)
-    print_notices(path, corpus.notices)
-    if not corpus.documents:
-        raise InputError("contains no documents", path=path)
-    return replace(corpus, documents=with_types(corpus.documents, types))
+@dataclass(frozen=True, kw_only=True)
+class FileOptions:
+    """How files of documents are read; types and split are options of those below."""
+
+    from_: From = None
+    skip_bad: SkipBad = False
+    encoding: Encoding = "utf-8"
+    missing_annotations: MissingAnnotations = field(default="empty", init=False)
+    types: str | None = field(default=None, init=False)
+    map_labels: str | None = field(default=None, init=False)
+    split: str | None = field(default=None, init=False)
+
+    def read(self, path: Path, *, split: str | None = None, known: Collection[str] = ()) -> Corpus:
+        """A corpus; what its reader noted goes to standard error, every skipped annotation too.
+
+        Raises InputError for types that it does not have, unless they are `known` otherwise.
+        """
+        corpus = read(
+            path,
+            format=self.from_,
+            skip_bad=self.skip_bad,
+            split=split or self.split,
+            encoding=self.encoding,
+            missing_annotations=self.missing_annotations,
+        )
+        print_notices(path, corpus.notices)
+        if not corpus.documents:
+            raise InputError("contains no documents", path=path)
+        return of_types(self.types, with_labels(self.map_labels, corpus), known=known)[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions(FileOptions):
+    """How annotated documents are read."""
+
+    types: Types = None
+    map_labels: MapLabels = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingOptions(ReadOptions):
+    """How training documents are read."""
+
+    missing_annotations: Missing = "error"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusOptions(ReadOptions):
+    """How a corpus or a part of it is read."""
+
+    split: Annotated[
+        str | None, typer.Option("--split", help="Part of the corpus: train, dev or test.")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoldOptions(CorpusOptions):
+    """How documents are read whose annotations count."""
+
+    missing_annotations: Missing = "error"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """How a model is run."""
+
+    device: Device = "auto"
+    batch_size: BatchSize = 32
+
+    def load(self, model: Path, threshold: str = "0") -> Extractor:
+        """The model as the options ask for it."""
+        from trigner.inference import load
+
+        of_all, of_types = thresholds(threshold)
+        return load(
+            model,
+            device=self.device,
+            batch_size=self.batch_size,
+            threshold=of_all,
+            thresholds=of_types,
+        )
+
+
+def with_single_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command as Typer reads it: for a parameter that is a dataclass, the dataclass's own."""
+    parameters: list[Parameter] = []
+    groups: dict[str, tuple[Callable[..., Any], list[str]]] = {}
+    for parameter in signature(command, eval_str=True).parameters.values():
+        own = [parameter]
+        if is_dataclass(parameter.annotation):
+            kind: Any = parameter.annotation
+            hints = get_type_hints(kind, include_extras=True)
+            own = [p.replace(annotation=hints[n]) for n, p in signature(kind).parameters.items()]
+            groups[parameter.name] = (kind, [each.name for each in own])
+        parameters += [each.replace(kind=each.KEYWORD_ONLY) for each in own]
+
+    def called(**options: Any) -> None:
+        for name, (group, names) in groups.items():
+            options[name] = group(**{each: options.pop(each) for each in names})
+        command(**options)
+
+    called.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    called.__name__, called.__doc__ = command.__name__, in_paragraphs(getdoc(command) or "")
+    return called
+
+
+def in_paragraphs(text: str) -> str:
+    """A docstring with a line for each paragraph, to be wrapped at any width; lists stay lists."""
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(p if "\n " in p else p.replace("\n", " ") for p in paragraphs)
+
+
+def with_labels(mapping: str | None, corpus: Corpus) -> Corpus:
+    """The corpus with its types renamed by `--map-labels`."""
+    new = {}
+    for part in comma_list(mapping) or ():
+        old, _, label = part.partition("=")
+        if not old or not label or old in new:
+            raise InputError(f"--map-labels takes each type once, as A=B; got {part!r}")
+        new[old] = label
+    return replace(
+        corpus,
+        documents=tuple(
+            replace(
+                d, entities=tuple(replace(e, label=new.get(e.label, e.label)) for e in d.entities)
+            )
+            for d in corpus.documents
+        ),
+    )
+
+
+def check_labels(gold: Collection[str], predicted: Collection[str]) -> None:
+    """Raises InputError, naming both, when there are labels on both sides and none is on both."""
+    if gold and predicted and not set(gold) & set(predicted):
+        one, other = (", ".join(sorted(labels)) for labels in (gold, predicted))
+        raise InputError(
+            f"nothing can match: the types of gold are {one}, those of predictions {other}; rename"
+            " with --map-labels A=B"
+        )
+
+
+def labels_of(corpus: Corpus) -> set[str]:
+    """The types of its entities."""
+    return {entity.label for document in corpus.documents for entity in document.entities}
+
+
+def of_types(
+    types: str | None, *corpora: Corpus, known: Collection[str] = ()
+) -> tuple[Corpus, ...]:
+    """The corpora with the types of `--types` alone.
+
+    Raises InputError for a type that none of them has and that is not `known` otherwise.
+    """
+    wanted = comma_list(types)
+    there = {*known}.union(*map(labels_of, corpora))
+    if absent := [label for label in wanted or () if label not in there]:
+        named = f"there are {', '.join(sorted(there))}" if there else "nothing is annotated"
+        raise InputError(f"--types: no type {', '.join(absent)}; {named}")
+    return tuple(replace(c, documents=with_types(c.documents, wanted)) for c in corpora)
 
 
 def print_notices(path: Path, notices: Sequence[Notice]) -> None:
     """Print what a reader noted on standard error, every skipped annotation among it."""
-    note(notice for notice in notices if not notice.left_out)
+    note(n for n in notices if not n.left_out and not n.file_left_out)
     if left_out := [notice for notice in notices if notice.left_out]:
         note(left_out, at_most=None)
-        note([f"{path}: {len(left_out)} invalid annotations skipped, listed above"])
+        note([f"{path}: {counted(len(left_out), 'invalid annotation')} skipped, listed above"])
+    if files := [notice for notice in notices if notice.file_left_out]:
+        note(files, at_most=None)
+        number = counted(len(files), "file or line", "files or lines")
+        note([f"{path}: {number} left out, listed above"])
 
 
 def print_left_out(corpus: Corpus) -> None:
     """Below a table, how many annotations it does not count."""
     if corpus.left_out:
-        results().print(f"{corpus.left_out:,} invalid annotations were skipped")
+        results().print(f"skipped: {counted(corpus.left_out, 'invalid annotation')}")
 
 
-def load_extractor(model: Path, *, device: str, batch_size: int, threshold: str = "0") -> Extractor:
-    """The model as commands ask for it."""
-    from trigner.inference import load
-
-    extract = load(model, device=device, batch_size=batch_size)
-    of_all, of_label = thresholds(threshold, extract.labels)
-    return replace(extract, threshold=of_all, thresholds=of_label)
-
-
-def thresholds(option: str, labels: Collection[str]) -> tuple[float, dict[str, float]]:
+def thresholds(option: str) -> tuple[float, dict[str, float]]:
     """`--threshold` as the one for all types and those of single ones.
 
-    Raises InputError for values outside [0, 1] and for labels that the model does not have.
+    Raises InputError for what is no number from 0 to 1. Whether the model has the types is for
+    `inference.load` to say.
     """
-    of_all, of_label = 0.0, {}
+    of_all, of_types = 0.0, {}
     for part in comma_list(option) or ():
         label, given, number = part.rpartition("=")
         try:
@@ -148,10 +342,8 @@ def thresholds(option: str, labels: Collection[str]) -> tuple[float, dict[str, f
             value = -1.0
         if not 0 <= value <= 1:
             raise InputError(f"--threshold expects numbers from 0 to 1, got {part!r}")
-        if not given:
-            of_all = value
-        elif label in labels:
-            of_label[label] = value
+        if given:
+            of_types[label] = value
         else:
-            raise InputError(f"--threshold: no type {label!r}, only {', '.join(labels)}")
-    return of_all, of_label
+            of_all = value
+    return of_all, of_types

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
+from trigner.atomic_files import check_writable, is_leftover, is_written_into, staged
+from trigner.corpora import Format, WriteReport, write
 from trigner.errors import InputError
+from trigner.mentions import Document
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 T = TypeVar("T")
+
+_CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 SHOWN_NOTICES = 20
 SECONDS_BETWEEN_LINES = 10.0
@@ -33,16 +35,20 @@ def errors() -> Console:
 
 
 def results() -> Console:
-    """The console on standard output; in a pipe as wide as its tables need."""
-    console = Console()
-    return console if console.is_terminal else Console(width=max(100, console.width))
+    """The console on standard output; in a pipe as wide as COLUMNS says, or 80."""
+    return Console()
+
+
+def visible(text: str) -> str:
+    """A text for the terminal, which must not obey what stands in a file's name or in input."""
+    return _CONTROLS.sub("\ufffd", text)
 
 
 def note(notices: Iterable[object], *, at_most: int | None = SHOWN_NOTICES) -> None:
     """Notices, one a line, the first ones of many (None: all), all of them counted."""
     listed = [str(notice) for notice in notices]
     for notice in listed[:at_most]:
-        errors().print(f"note: {notice}", markup=False, highlight=False, soft_wrap=True)
+        errors().print(f"note: {visible(notice)}", markup=False, highlight=False, soft_wrap=True)
     if at_most is not None and len(listed) > at_most:
         errors().print(f"note: and {len(listed) - at_most} more like these")
 
@@ -66,6 +72,14 @@ def _bar(items: Iterable[T], total: int | None, what: str) -> Generator[T, None,
 
 
 def _drawn() -> Progress:
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
     return Progress(
         *(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()),
         TimeRemainingColumn(),
@@ -86,31 +100,90 @@ def _lines(items: Iterable[T], total: int | None, what: str) -> Generator[T, Non
             last = monotonic()
 
 
+class Show(Protocol):
+    """Shows how much is done of how much (None: nobody knows), and a word about it."""
+
+    def __call__(self, done: int, total: int | None, detail: str = "") -> None: ...
+
+
 @contextmanager
-def counting(what: str) -> Iterator[Callable[[int, int], None]]:
-    """As `progress`, for work that reports (done, total) itself."""
+def counting(what: str) -> Iterator[Show]:
+    """As `progress`, for work that says itself how much is done."""
     if errors().is_terminal:
         with _drawn() as bar:
             drawn = bar.add_task(what, total=None)
-            yield lambda done, total: bar.update(drawn, completed=done, total=total)
+
+            def show(done: int, total: int | None, detail: str = "") -> None:
+                bar.update(drawn, completed=done, total=total, description=f"{what}{detail}")
+
+            yield show
         return
     last = monotonic()
 
-    def show_now_and_then(done: int, total: int) -> None:
+    def show_now_and_then(done: int, total: int | None, detail: str = "") -> None:
         nonlocal last
         if monotonic() - last >= SECONDS_BETWEEN_LINES:
-            errors().print(f"{what}: {done:,} of {total:,}", markup=False, highlight=False)
+            of = "" if total is None else f" of {total:,}"
+            errors().print(f"{what}: {done:,}{of}{detail}", markup=False, highlight=False)
             last = monotonic()
 
     yield show_now_and_then
 
 
-def refuse_non_empty(out: Path) -> None:
-    """Raises InputError when writing to `out` would touch something that is there already."""
-    if out.is_dir() and any(out.iterdir()):
-        raise InputError("is not empty: choose a new folder", path=out)
-    if out.is_file():
-        raise InputError("already exists", path=out)
+def counted(number: int, one: str, more: str | None = None) -> str:
+    """`1 file`, `2 files`; `more` is the plural of words that take more than an s."""
+    return f"{number:,} {one if number == 1 else more or one + 's'}"
+
+
+def refuse_non_empty(out: Path, *, overwrite: bool | None = None) -> None:
+    """Raises InputError when `out` cannot be written or is something that is there already.
+
+    That may be there with `overwrite`; None is for commands that have no such option.
+    """
+    if is_written_into(out):
+        check_writable(out)
+        return
+    advice = "" if overwrite is None else ", or replace it with --overwrite"
+    if not overwrite:
+        if out.is_dir() and not all(map(is_leftover, out.iterdir())):
+            raise InputError(f"is not empty: choose a new folder{advice}", path=out)
+        if out.is_file():
+            raise InputError(f"already exists: choose another name{advice}", path=out)
+    check_writable(out)
+
+
+def files_to_replace(folder: Path, endings: tuple[str, ...]) -> list[Path]:
+    """All files below a folder that is to be overwritten, if they could be of an earlier run.
+
+    Raises InputError for any other file: it might be needed, and nobody asked to delete it.
+    """
+    found = sorted(path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    for path in found:
+        if not path.name.lower().endswith(endings) or not path.is_file():
+            known = ", ".join(endings)
+            raise InputError(f"is in the way: --overwrite replaces {known} alone", path=path)
+    return found
+
+
+def write_documents(
+    documents: Iterable[Document],
+    out: Path,
+    *,
+    format: Format,
+    overwrite: bool,
+    old: Iterable[Path] = (),
+) -> WriteReport:
+    """Write documents to a file, which must be new unless it may be overwritten, or to a folder.
+
+    `old` are the files of a folder that go before. Raises TrignerError for a file that has appeared
+    since it was looked for.
+    """
+    if format.writes_folder:
+        for path in old:
+            path.unlink()
+        return write(documents, out, format=format.name)
+    with staged(out, overwrite=overwrite) as path:
+        return write(documents, path, format=format.name)
 
 
 def comma_list(value: str | None) -> Sequence[str] | None:

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import json as json_module
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Option
 
-from trigner.cli.options import From, Json, SkipBad, Split, Types, read_documents
-from trigner.cli.output import comma_list, counting, note, print_json, refuse_non_empty, results
+from trigner.cli.options import Data, GoldOptions, Json
+from trigner.cli.output import (
+    comma_list,
+    counted,
+    counting,
+    note,
+    print_json,
+    refuse_non_empty,
+    results,
+)
 from trigner.cli.prompt_report import check_outputs, print_report, write_results
 from trigner.corpora import Corpus
 from trigner.errors import InputError, TrignerError
+from trigner.locks import LockedError, locked
 from trigner.prompting import (
     DEFAULT_PARAMETERS,
     TOKEN_RULE,
@@ -29,6 +39,7 @@ from trigner.prompting import (
     VariantResult,
     build_requests,
     check_licence,
+    check_reachable,
     endpoint,
     entity_types_of,
     estimate,
@@ -54,7 +65,7 @@ Texts = list[str] | None
 
 
 def prompt(
-    data: Annotated[Path, Option("--data", help="Annotated documents.")],
+    data: Data,
     llm: Annotated[str, Option("--llm", metavar="NAME", help="Model name on the server.")],
     out: Annotated[Path, Option("--out", help="New folder for answers, predictions and scores.")],
     base_url: Annotated[Text, Option("--base-url", metavar="URL", help=_BASE_URL)] = None,
@@ -80,7 +91,6 @@ def prompt(
     json_schema: Annotated[
         bool, Option("--json-schema", help="Make the server enforce a JSON schema.")
     ] = False,
-    types: Types = None,
     descriptor: Annotated[
         Texts, Option("--descriptor", metavar="TYPE=WORDS", help="Description of a type.")
     ] = None,
@@ -111,14 +121,13 @@ def prompt(
     format: Annotated[str, Option("--format", help="Format of the predictions.")] = "jsonl",
     html: Annotated[Path | None, Option("--html", metavar="FILE", help=_HTML)] = None,
     compare: Annotated[
-        list[Path] | None,
+        list[str] | None,
         Option("--compare", metavar="MODEL", help="Trained model to add to --html; repeatable."),
     ] = None,
     json: Json = False,
-    from_: From = None,
-    split: Split = None,
-    skip_bad: SkipBad = False,
     has_permission: Annotated[bool, Option("--i-have-permission", help=_PERMISSION)] = False,
+    *,
+    reading: GoldOptions,
 ) -> None:
     """Prompt a large language model for entities, and score it like any other system.
 
@@ -129,63 +138,83 @@ def prompt(
     --base-url http://127.0.0.1:8000/v1 --out runs/qwen
     """
     chosen = Variant(shots, explain, numbered, index_base, reason_first, json_schema)
-    if similar:
-        chosen = replace(chosen, examples="similar")
+    chosen = replace(chosen, examples="similar") if similar else chosen
     variants = _variants(chosen, all_variants=all_variants)
     parameters = _parameters(parameter)
-    if not resume and not dry_run:
-        refuse_non_empty(out)
-    names = [variant.name for variant in variants]
-    models = check_outputs(html, compare or (), format, variants=names, may_exist=resume or dry_run)
-    server = None if base_url is None else endpoint(base_url, key_variable=key_variable)
-    corpus = read_documents(data, format=from_, skip_bad=skip_bad, split=split)
-    entity_types = entity_types_of(
-        corpus.documents,
-        format=corpus.format,
-        types=comma_list(types),
-        descriptors=_pairs(descriptor, "--descriptor"),
-    )
-    training = None
-    if any(variant.shots for variant in variants):
-        training = _training(train, data, split, from_, skip_bad)
-        _check_disjoint(corpus, training)
-    task = prepare_task(
-        corpus, entity_types, train=training, stratified=stratified, size=size, seed=seed
-    )
-    if not task.sentences:
-        raise InputError("contains no sentences", path=data)
+    with nullcontext() if dry_run else _alone(out):
+        if not resume and not dry_run:
+            refuse_non_empty(out)
+        names, may_exist = [variant.name for variant in variants], resume or dry_run
+        models = check_outputs(html, compare or (), format, variants=names, may_exist=may_exist)
+        server = None if base_url is None else endpoint(base_url, key_variable=key_variable)
+        corpus = replace(reading, types=None).read(data)
+        entity_types = entity_types_of(
+            corpus.documents,
+            format=corpus.format,
+            types=comma_list(reading.types),
+            descriptors=_pairs(descriptor, "--descriptor"),
+        )
+        training = None
+        if any(variant.shots for variant in variants):
+            training = _training(train, data, replace(reading, types=None))
+            _check_disjoint(corpus, training)
+        task = prepare_task(
+            corpus, entity_types, train=training, stratified=stratified, size=size, seed=seed
+        )
+        if not task.sentences:
+            raise InputError("contains no sentences", path=data)
+        cache = _answers(out)
+        if dry_run:
+            _print_estimate(task, variants, llm, parameters, cache, server, prices)
+            return
+        check_licence(task.corpora, server, has_permission=has_permission)
+        requests = (r for v in variants for r in build_requests(task, v, llm, parameters))
+        if server is not None and None in map(cache.get, requests):
+            check_reachable(server)
+        runs: list[VariantResult] = []
+        for variant in variants:
+            with counting(f"{variant.name} of {llm}") as on_progress:
+                run = run_variant(
+                    task,
+                    variant,
+                    cache,
+                    server,
+                    model=llm,
+                    parameters=parameters,
+                    retry_policy=RetryPolicy(timeout=timeout, max_attempts=attempts),
+                    concurrency=concurrency,
+                    has_permission=has_permission,
+                    on_progress=on_progress,
+                )
+            runs.append(run)
+            note(_notices(run))
+            if run.summary.stopped is not None:
+                break
+        write_results(task, runs, out, format=format, html=html, models=models)
+        if json:
+            print_json({run.variant.name: run.as_json() for run in runs})
+        else:
+            print_report(task, runs)
+        _check_complete(runs, len(variants), out)
+
+
+def _answers(out: Path) -> CompletionCache:
+    """The answers that are there already."""
     cache = CompletionCache(out / ANSWERS)
     if cache.damaged:
-        note([f"{cache.path}: {cache.damaged} incomplete lines skipped"])
-    if dry_run:
-        _print_estimate(task, variants, llm, parameters, cache, server, prices)
-        return
-    check_licence(task.corpora, server, has_permission=has_permission)
-    runs: list[VariantResult] = []
-    for variant in variants:
-        with counting(f"{variant.name} of {llm}") as on_progress:
-            run = run_variant(
-                task,
-                variant,
-                cache,
-                server,
-                model=llm,
-                parameters=parameters,
-                retry_policy=RetryPolicy(timeout=timeout, max_attempts=attempts),
-                concurrency=concurrency,
-                has_permission=has_permission,
-                on_progress=on_progress,
-            )
-        runs.append(run)
-        note(_notices(run))
-        if run.summary.stopped is not None:
-            break
-    write_results(task, runs, out, format=format, html=html, models=models)
-    if json:
-        print_json({run.variant.name: run.as_json() for run in runs})
-    else:
-        print_report(task, runs)
-    _check_complete(runs, len(variants), out)
+        note([f"{cache.path}: {counted(cache.damaged, 'incomplete line')} skipped"])
+    return cache
+
+
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Keep other processes out of a folder, in which they would ask everything once more."""
+    try:
+        with locked(out.with_name(f"{out.name}.lock"), remove=True):
+            yield
+    except LockedError as error:
+        message = "another process is prompting here: wait for it, or choose another --out"
+        raise InputError(message, path=out) from error
 
 
 def _variants(chosen: Variant, *, all_variants: bool) -> tuple[Variant, ...]:
@@ -220,15 +249,13 @@ def _parameters(given: Sequence[str] | None) -> dict[str, Any]:
     return parameters
 
 
-def _training(
-    train: Path | None, data: Path, split: str | None, format: str | None, skip_bad: bool
-) -> Corpus:
+def _training(train: Path | None, data: Path, reading: GoldOptions) -> Corpus:
     """The documents of `--train`; for a corpus that is read by parts, by default its part train."""
     if train is not None:
-        return read_documents(train, format=format, skip_bad=skip_bad)
-    if split is None or split == "train":
+        return replace(reading, split=None).read(train)
+    if reading.split in (None, "train"):
         raise InputError("--shots needs training documents to take examples from: add --train")
-    return read_documents(data, format=format, skip_bad=skip_bad, split="train")
+    return reading.read(data, split="train")
 
 
 def _check_disjoint(data: Corpus, train: Corpus) -> None:

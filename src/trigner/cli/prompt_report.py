@@ -10,8 +10,8 @@ from pathlib import Path
 
 from trigner.atomic_files import write_text
 from trigner.cli.comparing import check_page
-from trigner.cli.options import load_extractor, model_folder
-from trigner.cli.output import note, results
+from trigner.cli.options import RunOptions, model_folder
+from trigner.cli.output import counted, note, results
 from trigner.corpora import FORMATS, write
 from trigner.errors import InputError
 from trigner.evaluation import compare, table
@@ -34,7 +34,7 @@ _SHOWN_REPAIR: Repair = "text"
 
 def check_outputs(
     html: Path | None,
-    models: Sequence[Path],
+    models: Sequence[str | Path],
     format: str,
     *,
     variants: Sequence[str],
@@ -53,20 +53,17 @@ def check_outputs(
         raise InputError(f"--format {format}: cannot be written; choose one of {names}")
     folders = {}
     for name, model in model_names(models, variants).items():
-        folder = model_folder(model)
-        if folder is None or not folder.exists():
-            raise InputError("no such model", path=model)
-        folders[name] = folder
+        folders[name] = model_folder(model)
     return folders
 
 
-def model_names(models: Sequence[Path], taken: Sequence[str]) -> dict[str, Path]:
+def model_names(models: Sequence[str | Path], taken: Sequence[str]) -> dict[str, str | Path]:
     """Models by unique names: as on the Hub, or the last parts of a folder's path.
 
     As few parts as distinguish a model from the others and from names that are `taken`. Raises
     InputError for a duplicate.
     """
-    parts = [Path(os.path.abspath(m)).parts if m.exists() else (str(m),) for m in models]
+    parts = [Path(os.path.abspath(m)).parts if Path(m).exists() else (str(m),) for m in models]
     for index, model in enumerate(models):
         if parts[index] in parts[:index]:
             raise InputError("duplicate --compare", path=model)
@@ -105,8 +102,7 @@ def write_results(
     if html is not None:
         systems = {run.variant.name: run.predicted[_SHOWN_REPAIR] for run in runs}
         for name, model in models.items():
-            extract = load_extractor(model, device="auto", batch_size=32)
-            extraction = extract.documents(task.documents)
+            extraction = RunOptions().load(model).documents(task.documents)
             systems[name] = tuple(extraction)
             note(extraction.statistics.notices())
         compared = {name: compare(task.documents, found) for name, found in systems.items()}
@@ -119,7 +115,7 @@ def print_report(task: Task, runs: Sequence[VariantResult]) -> None:
     console = results()
     numbers = [sum(stratum(s) == n for s in task.sentences) for n in range(len(STRATA))]
     shown = ", ".join(f"{n:,} {name}" for n, name in zip(numbers, STRATA, strict=True))
-    console.print(f"{len(task.sentences):,} sentences: {shown}", highlight=False)
+    console.print(f"{counted(len(task.sentences), 'sentence')}: {shown}", highlight=False)
     console.print(scores_table(runs))
     console.print(failures_table(runs))
     if len(runs) == 1:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from trigner.cli.comparing import Errors, Html, check_page, print_scores
-from trigner.cli.options import Json, SkipBad, Types, read_documents
-from trigner.cli.output import comma_list, note
+from trigner.cli.comparing import ScoreOptions, check_page
+from trigner.cli.options import (
+    Encoding,
+    GoldOptions,
+    MapLabels,
+    Missing,
+    SkipBad,
+    Types,
+    check_labels,
+    labels_of,
+    of_types,
+)
+from trigner.cli.output import counted, note
 from trigner.evaluation import score as score_documents
 from trigner.evaluation import sign
 
@@ -17,10 +28,8 @@ from trigner.evaluation import sign
 def score(
     gold: Annotated[Path, typer.Option("--gold", help="Annotated documents.")],
     pred: Annotated[Path, typer.Option("--pred", help="Predictions on the same documents.")],
-    json: Json = False,
-    errors: Errors = False,
-    html: Html = None,
     types: Types = None,
+    map_labels: MapLabels = None,
     gold_from: Annotated[
         str | None, typer.Option("--gold-from", metavar="FORMAT", help="Format of --gold.")
     ] = None,
@@ -28,6 +37,10 @@ def score(
         str | None, typer.Option("--pred-from", metavar="FORMAT", help="Format of --pred.")
     ] = None,
     skip_bad: SkipBad = False,
+    encoding: Encoding = "utf-8",
+    missing_annotations: Missing = "error",
+    *,
+    showing: ScoreOptions,
 ) -> None:
     """Score predicted documents against gold documents, each in any format.
 
@@ -35,15 +48,24 @@ def score(
     hold sentences: score them against gold in the same format. What `evaluate` prints for
     a model is what this prints for the output of `extract`.
     """
-    check_page(html)
-    expected = read_documents(gold, format=gold_from, skip_bad=skip_bad, types=comma_list(types))
-    found = read_documents(pred, format=pred_from, skip_bad=skip_bad, types=comma_list(types))
+    check_page(showing.html, overwrite=showing.overwrite)
+    options = partial(
+        GoldOptions,
+        skip_bad=skip_bad,
+        encoding=encoding,
+        missing_annotations=missing_annotations,
+        map_labels=map_labels,
+    )
+    expected, found = options(from_=gold_from).read(gold), options(from_=pred_from).read(pred)
+    expected, found = of_types(types, expected, found)
+    check_labels(labels_of(expected), labels_of(found))
     scores = score_documents(
         expected.documents,
         found.documents,
         signature=sign(expected.documents),
         left_out=expected.left_out + found.left_out,
     )
-    if json and scores.missing:
-        note([f"no predictions for {len(scores.missing)} documents: {', '.join(scores.missing)}"])
-    print_scores(scores, expected.documents, found.documents, json=json, errors=errors, page=html)
+    if showing.json and scores.missing:
+        number = counted(len(scores.missing), "document")
+        note([f"no predictions for {number}: {', '.join(scores.missing)}"])
+    showing.show(scores, expected.documents, found.documents)

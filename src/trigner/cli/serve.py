@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+from typing import Annotated, Any
 
 import typer
 
-from trigner.cli.options import BatchSize, Device, ModelOrBundled, Threshold, load_extractor
+from trigner.cli.options import ModelOrBundled, RunOptions, Threshold
 from trigner.cli.output import errors
-from trigner.errors import require_extra
+from trigner.errors import InputError, require_extra
 from trigner.model_folder import BUNDLED, read_description
 
 
@@ -30,6 +31,17 @@ def serve(
     max_characters: Annotated[
         int, typer.Option("--max-characters", min=1, help="Maximum characters per text.")
     ] = 100_000,
+    max_words: Annotated[
+        int, typer.Option("--max-words", min=1, help="Maximum words per sentence.")
+    ] = 240,
+    max_cells: Annotated[
+        int,
+        typer.Option(
+            "--max-cells",
+            min=1,
+            help="Maximum word pairs of a request's sentences: what limits its work and memory.",
+        ),
+    ] = 2_000_000,
     max_waiting: Annotated[
         int,
         typer.Option("--max-waiting", min=1, help="Maximum requests in progress; more get 503."),
@@ -37,18 +49,54 @@ def serve(
     timeout: Annotated[
         float, typer.Option("--timeout", min=0.1, help="Seconds until a request times out.")
     ] = 30.0,
+    body_timeout: Annotated[
+        float,
+        typer.Option("--body-timeout", min=0.1, help="Seconds for a request to arrive."),
+    ] = 10.0,
     stop_within: Annotated[
         float,
         typer.Option("--stop-within", min=1.0, help="Seconds to finish requests on shutdown."),
     ] = 20.0,
-    device: Device = "auto",
-    batch_size: BatchSize = 32,
+    max_connections: Annotated[
+        int,
+        typer.Option(
+            "--max-connections",
+            min=1,
+            help="Maximum connections; one client may have half of them.",
+        ),
+    ] = 512,
+    rate_limit: Annotated[
+        float | None,
+        typer.Option(
+            "--rate-limit", min=0.01, help="Requests per second of one client; more get 429."
+        ),
+    ] = None,
+    allowed_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allowed-host",
+            metavar="NAME",
+            help="Host name that the service answers for, beside localhost and its own addresses"
+            " (repeatable; *.example.org for all below, * for any).",
+        ),
+    ] = None,
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--trusted-proxy",
+            metavar="ADDRESS",
+            help="Reverse proxy whose X-Forwarded-For says who the client is (repeatable).",
+        ),
+    ] = None,
+    *,
+    running: RunOptions,
 ) -> None:
     """Serve a model over HTTP, with a web page to try it.
 
     POST texts to /v1/extract as {"text": ...} or {"texts": [...]}; /openapi.json describes the
-    API. `--threshold` applies to requests without one. There is no authentication and no
-    encryption: to make the service public, put it behind a reverse proxy that has both.
+    API. `--threshold` applies to requests without one. With a key in the environment variable
+    TRIGNER_API_KEY, requests must carry it. There is no encryption: to make the service public, put
+    it behind a reverse proxy that has it.
 
     Example:
 
@@ -65,16 +113,37 @@ def serve(
         max_waiting=max_waiting,
         timeout=timeout,
         stop_within=stop_within,
-        batch_sentences=batch_size,
+        batch_sentences=running.batch_size,
+        max_words=max_words,
+        max_cells=max_cells,
+        body_timeout=body_timeout,
+        rate_limit=rate_limit,
+        allowed_hosts=(host, *(allowed_host or ())),
+        api_key=_key(),
     )
-    extractor = load_extractor(model, device=device, batch_size=batch_size, threshold=threshold)
-    app = serving.create_app(extractor, settings, description=description)
+    limits = serving.ConnectionLimits(
+        connections=max_connections,
+        of_one_client=max(1, max_connections // 2),
+        head=body_timeout,
+        reading=timeout,
+        proxies=tuple(trusted_proxy or ()),
+    )
+    app = serving.create_app(running.load(model, threshold), settings, description=description)
     serving.serve(
         app,
         host=host,
         port=port,
         stop_within=stop_within,
+        limits=limits,
         on_ready=lambda address: errors().print(
             f"serving on {address} (Ctrl+C stops)", highlight=False, soft_wrap=True
         ),
     )
+
+
+def _key() -> Any:
+    """The key of the environment, or None. An empty one is none that was meant."""
+    key = os.environ.get("TRIGNER_API_KEY")
+    if key is not None and not key.strip():
+        raise InputError("TRIGNER_API_KEY is empty: give it a key, or unset it to serve everybody")
+    return key

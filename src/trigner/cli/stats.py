@@ -7,31 +7,27 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import From, Json, SkipBad, Split, Types, print_left_out, read_documents
-from trigner.cli.output import comma_list, errors, print_json, results
+from trigner.cli.options import CorpusOptions, Json, Overwrite, Plot, print_left_out
+from trigner.cli.output import errors, print_json, refuse_non_empty, results
 from trigner.evaluation import check_figure, describe, plot_gaps, statistics_table
 
 
 def stats(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="Annotated documents.")],
     json: Json = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", help="Write the figure of gap lengths (.png, .svg, .pdf)."),
-    ] = None,
-    types: Types = None,
-    from_: From = None,
-    split: Split = None,
-    skip_bad: SkipBad = False,
+    plot: Plot = None,
+    overwrite: Overwrite = False,
+    *,
+    reading: CorpusOptions,
 ) -> None:
     """Describe annotated documents: how many entities, how many discontinuous, how wide their gaps.
 
     The rows are those of the paper's data statistics; the plot is its figure of token gaps.
     """
     check_figure(plot)
-    corpus = read_documents(
-        path, format=from_, skip_bad=skip_bad, split=split, types=comma_list(types)
-    )
+    if plot is not None:
+        refuse_non_empty(plot, overwrite=overwrite)
+    corpus = reading.read(path)
     statistics = describe(corpus.documents)
     if json:
         print_json({**statistics.as_json(), "left_out": corpus.left_out})

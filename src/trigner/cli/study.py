@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
-from trigner.cli.options import Device, From, Json, ReportTo, SkipBad
+from trigner.cli.options import (
+    Device,
+    Encoder,
+    Encoding,
+    From,
+    Json,
+    Missing,
+    ReportTo,
+    Set,
+    SkipBad,
+    with_single_options,
+)
 from trigner.cli.output import comma_list, errors, print_json, results
+from trigner.encoders import check_encoder
 from trigner.errors import InputError, require_extra
 
 if TYPE_CHECKING:
     from trigner.studies import StudyContext
     from trigner.studies.results import Result
 
-P = ParamSpec("P")
-
 study = typer.Typer(
     name="study",
+    add_completion=False,
     help="Compare systems: declared grids of runs, several seeds, significance tests, one report.",
     no_args_is_help=True,
     epilog="Studies that come with trigner: overall, control, best, beyond, systems, selection,"
@@ -31,7 +40,7 @@ study = typer.Typer(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Common:
     """The options that all three commands have."""
 
@@ -55,10 +64,7 @@ class Common:
         Path | None,
         typer.Option("--results", help="Folder for the results of finished runs."),
     ] = None
-    encoder: Annotated[
-        str | None,
-        typer.Option("--encoder", help="Encoder of all runs, instead of the declared one."),
-    ] = None
+    encoder: Encoder = None
     preset: Annotated[
         str | None,
         typer.Option(
@@ -74,12 +80,7 @@ class Common:
             help="full, or cpu or dense: fewer documents and epochs, only to compare systems.",
         ),
     ] = None
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="Override one setting in all runs; repeatable."
-        ),
-    ] = None
+    set_: Set = None
     seeds: Annotated[
         str | None,
         typer.Option("--seeds", metavar="1,2", help="Seeds, instead of the declared ones."),
@@ -88,13 +89,18 @@ class Common:
         list[str] | None,
         typer.Option("--only", metavar="SYSTEM", help="Only this system; repeat for several."),
     ] = None
+
     from_: From = None
     skip_bad: SkipBad = False
+    encoding: Encoding = "utf-8"
+    missing_annotations: Missing = "error"
 
     def context(self) -> StudyContext:
         """The study with these options."""
         extra = ("torch", "transformers", "filelock", "optuna", "matplotlib", "pandas", "jinja2")
         require_extra("study", *extra)
+        if self.encoder is not None:
+            check_encoder(self.encoder)
         from trigner.studies import Changes, StudyContext, corpus_location, find_study, protocol
 
         study = find_study(self.name)
@@ -110,27 +116,13 @@ class Common:
             ),
             format=self.from_,
             skip_bad=self.skip_bad,
+            encoding=self.encoding,
+            missing_annotations=self.missing_annotations,
         )
 
 
-def _with_common(command: Callable[Concatenate[Common, P], None]) -> Callable[..., None]:
-    """The command with the options of `Common` before its own, as Typer reads them."""
-    common = inspect.signature(Common, eval_str=True).parameters
-    own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
-
-    def called(**options: object) -> None:
-        shared = Common(**{name: options.pop(name) for name in common})  # type: ignore[arg-type]
-        anything: Callable[..., None] = command
-        anything(shared, **options)
-
-    parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*common.values(), *own)]
-    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    called.__name__, called.__doc__ = command.__name__, command.__doc__
-    return called
-
-
 @study.command()
-@_with_common
+@with_single_options
 def run(
     common: Common,
     jobs: Annotated[
@@ -169,7 +161,7 @@ def run(
 
 
 @study.command()
-@_with_common
+@with_single_options
 def status(common: Common, json: Json = False) -> None:
     """Show which runs of a study are done, started or to do, with their dev F1.
 
@@ -209,7 +201,7 @@ def status(common: Common, json: Json = False) -> None:
 
 
 @study.command()
-@_with_common
+@with_single_options
 def report(
     common: Common,
     to: Annotated[

@@ -12,15 +12,24 @@ import typer
 
 from trigner.cli.options import (
     Device,
-    From,
+    Encoder,
+    Json,
     ReportTo,
-    SkipBad,
-    Types,
+    Set,
+    TrainingOptions,
     model_folder,
-    read_documents,
 )
-from trigner.cli.output import comma_list, errors, note, refuse_non_empty, results
+from trigner.cli.output import (
+    comma_list,
+    counted,
+    errors,
+    note,
+    print_json,
+    refuse_non_empty,
+    results,
+)
 from trigner.corpora import NoPartError
+from trigner.encoders import check_encoder
 from trigner.errors import InputError, require_extra
 from trigner.evaluation import table, unknown_labels
 from trigner.mentions import Document
@@ -41,14 +50,7 @@ def train(
             help="Documents that choose the best epoch; without it 10 % of --train is held out.",
         ),
     ] = None,
-    encoder: Annotated[
-        str | None,
-        typer.Option(
-            "--encoder",
-            help="Pretrained encoder: name on the Hub, folder, or minilm, biobert, pubmedbert,"
-            " bioclinicalbert, pharmbert.",
-        ),
-    ] = None,
+    encoder: Encoder = None,
     system: Annotated[
         str | None,
         typer.Option(
@@ -59,13 +61,12 @@ def train(
             " --systems` says what each is.",
         ),
     ] = None,
-    types: Types = None,
     init_from: Annotated[
         Path | None,
         typer.Option(
             "--init-from",
             metavar="MODEL",
-            callback=model_folder,
+            parser=model_folder,
             help="Start from the weights of this model, a folder or a name on the Hub, with its"
             " encoder, system and model settings.",
         ),
@@ -86,18 +87,11 @@ def train(
             " (each with -disc too), paper-toe, paper-mac.",
         ),
     ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="One setting, for example optimisation.epochs=5 or, with --preset clean,"
-            " triplets.window=10 (0 or none: no limit).",
-        ),
-    ] = None,
+    set_: Set = None,
     report_to: ReportTo = None,
-    from_: From = None,
-    skip_bad: SkipBad = False,
+    json: Json = False,
+    *,
+    reading: TrainingOptions,
 ) -> None:
     """Train a model on annotated documents.
 
@@ -110,6 +104,8 @@ def train(
     Example:  trigner train --train annotated/ --out model --set optimisation.epochs=5
     """
     require_extra("train", "torch", "transformers")
+    if encoder is not None:
+        check_encoder(encoder)
     from trigner.training import resolve
     from trigner.training import train as run
 
@@ -122,9 +118,7 @@ def train(
     )
     if not resume:
         refuse_non_empty(out)
-    documents, held_out = _documents(
-        train, dev, settings.seed, comma_list(types), format=from_, skip_bad=skip_bad
-    )
+    documents, held_out = _documents(train, dev, settings.seed, reading)
     try:
         trained = run(
             settings,
@@ -147,45 +141,63 @@ def train(
                 " (optimisation.epochs) of smaller batches (optimisation.batch_size)"
             ]
         )
-    note(f"{n} training entities out of reach: {why}" for why, n in trained.data.unusable.items())
+    note(
+        f"{counted(n, 'training entity', 'training entities')} out of reach: {why}"
+        for why, n in trained.data.unusable.items()
+    )
+    if json:
+        best = trained.best
+        print_json({"model": str(out), "epoch": best.epoch, "dev": best.scores.as_json()})
+        return
     console = results()
     console.print(
-        f"best epoch on dev ({len(held_out)} documents): {trained.best.epoch}", highlight=False
+        f"best epoch on dev ({counted(len(held_out), 'document')}): {trained.best.epoch}",
+        highlight=False,
     )
     console.print(table(trained.best.scores))
     console.print(f"model: {out}", markup=False, highlight=False)
 
 
 def _documents(
-    train: Path,
-    dev: Path | None,
-    seed: int,
-    types: Sequence[str] | None,
-    *,
-    format: str | None,
-    skip_bad: bool,
+    train: Path, dev: Path | None, seed: int, reading: TrainingOptions
 ) -> tuple[Sequence[Document], Sequence[Document]]:
     """Training and dev documents. One path for both is a corpus that comes with its parts."""
-    read = partial(read_documents, format=format, skip_bad=skip_bad, types=types)
+    read = reading.read
+    read_dev = partial(read, known=comma_list(reading.types) or ())  # dev may lack a type
     if dev is None:
         documents, held_out = _hold_out(read(train).documents, seed)
     elif dev.resolve() != train.resolve():
-        documents, held_out = (read(path).documents for path in (train, dev))
+        documents, held_out = read(train).documents, read_dev(dev).documents
+        _note_shared(documents, held_out)
     else:
         try:
-            documents, held_out = (read(train, split=part).documents for part in ("train", "dev"))
+            documents = read(train, split="train").documents
+            held_out = read_dev(train, split="dev").documents
         except NoPartError as error:
             advice = "give another --dev, or none: then 10 % of the documents are held out"
             message = f"is given for --train and --dev, and {error.message}; {advice}"
             raise InputError(message, path=error.path) from error
     known = {entity.label for document in documents for entity in document.entities}
-    if absent := [label for label in types or () if label not in known]:
+    if absent := [label for label in comma_list(reading.types) or () if label not in known]:
         raise InputError(f"has no entity of type {', '.join(absent)}", path=train)
     note(
-        f"{number} dev entities of type {label}, which training never saw: they count as missed"
+        f"{counted(number, 'dev entity', 'dev entities')} of type {label}, which training never saw"
+        ": counted as missed"
         for label, number in unknown_labels(held_out, known).items()
     )
     return documents, held_out
+
+
+def _note_shared(train: Sequence[Document], dev: Sequence[Document]) -> None:
+    """Dev scores of documents that were trained on say nothing: such are counted."""
+    texts = {document.text for document in train}
+    if shared := sum(document.text in texts for document in dev):
+        note(
+            [
+                f"{shared} of {counted(len(dev), 'dev document')} are in --train too: scores on"
+                " them say nothing about new texts, and the best epoch is not chosen well"
+            ]
+        )
 
 
 def _hold_out(
@@ -198,6 +210,6 @@ def _hold_out(
         random.Random(seed).sample(range(len(documents)), max(1, len(documents) * HELD_OUT // 100))
     )
     names = ", ".join(documents[i].id for i in sorted(chosen))
-    note([f"no --dev given: {len(chosen)} of {len(documents)} documents are held out: {names}"])
+    note([f"no --dev given: held out of {counted(len(documents), 'document')}: {names}"])
     kept = tuple(d for i, d in enumerate(documents) if i not in chosen)
     return kept, tuple(documents[i] for i in sorted(chosen))

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from trigner.corpora.encodings import UTF_8, checked_encoding
 from trigner.corpora.formats import (
     FORMATS,
     Format,
@@ -14,25 +15,28 @@ from trigner.corpora.formats import (
     recognise,
     recognise_corpus,
 )
-from trigner.corpora.jsonl import as_json_line, read_lines
+from trigner.corpora.jsonl import LineWriter, as_json_line, read_lines
 from trigner.corpora.parts import NoPartError
 from trigner.corpora.published import Counts
-from trigner.corpora.reading import Notice, Reading, WriteReport
+from trigner.corpora.reading import MissingAnnotations, Notice, Reading, WriteReport
 from trigner.corpora.words import document_of
 from trigner.errors import InputError
-from trigner.mentions import Document
+from trigner.mentions import Document, shortened
 
 __all__ = [
     "FORMATS",
     "Corpus",
     "Counts",
     "Format",
+    "LineWriter",
+    "MissingAnnotations",
     "NoPartError",
     "Notice",
     "Reading",
     "Source",
     "WriteReport",
     "as_json_line",
+    "checked_encoding",
     "document_of",
     "read",
     "read_lines",
@@ -55,6 +59,11 @@ class Corpus:
     def left_out(self) -> int:
         """Number of invalid annotations, which are missing from the documents."""
         return sum(notice.left_out for notice in self.notices)
+
+    @property
+    def files_left_out(self) -> int:
+        """Number of files, or of lines that are documents, that are in another encoding."""
+        return sum(notice.file_left_out for notice in self.notices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +88,7 @@ class Source:
         seen: set[str] = set()
         for document in found:
             if document.id in seen:
-                raise InputError(f"duplicate document id {document.id!r}", path=self.path)
+                raise InputError(f"duplicate document id {shortened(document.id)}", path=self.path)
             seen.add(document.id)
             yield document
         if self.path.is_dir():
@@ -96,6 +105,10 @@ def source(path: str | Path, *, format: str | None = None, split: str | None = N
     path = Path(path)
     if not path.exists():
         raise InputError("no such file or folder", path=path)
+    if not path.is_file() and not path.is_dir():
+        # A pipe can be read only once, and reading it to recognise its format would wait for ever.
+        message = "is neither a file nor a folder: write what comes through it to a file"
+        raise InputError(message, path=path)
     chosen = recognise_corpus(path) if format is None else known(format)
     if split is not None and chosen is not None and chosen.read_part is not None:
         return Source(path, chosen, split)
@@ -109,15 +122,17 @@ def read(
     format: str | None = None,
     skip_bad: bool = False,
     split: str | None = None,
+    encoding: str = UTF_8,
+    missing_annotations: MissingAnnotations = "empty",
 ) -> Corpus:
     """All documents of a file or folder; format and split as for `source`.
 
     Raises NoPartError when there is no such part, and InputError, naming file and line, for input
-    that cannot be trusted; with `skip_bad` single annotations are left out instead and listed in
-    `Corpus.notices`.
+    that cannot be trusted; with `skip_bad` single annotations and files that are not in the
+    encoding are left out instead and listed in `Corpus.notices`. See `Reading` for the rest.
     """
     found = source(path, format=format, split=split)
-    reading = Reading(skip_bad=skip_bad)
+    reading = Reading(skip_bad, checked_encoding(encoding), missing_annotations)
     documents = tuple(found.documents(reading))
     return Corpus(documents, found.format.name, tuple(reading.notices))
 

@@ -1,25 +1,32 @@
 """BigBio's knowledge-base JSON: documents of passages, entities with lists of offsets.
 
-Everything else (passages, events, relations, normalisation) is kept and written back.
+Everything else that the schema has (passages, events, relations, normalisation) is kept and written
+back, other keys are fields of documents and entities.
 Offsets count in the document, whose text is its passages' texts placed at their offsets.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from trigner.corpora.documents import all_begin, has_key, place, read_files, values, write_list
+from trigner.corpora.json_shapes import content_of, separated
 from trigner.corpora.reading import Reading, WriteReport
+from trigner.corpora.words import fields_lost
 from trigner.errors import InputError
-from trigner.mentions import Document, Entity, Extra, fragment_from
+from trigner.mentions import Document, Entity, Extra, fragment_from, shortened
 
 NAME = "bigbio"
 
 ENDINGS: tuple[str, ...] = (".json", ".jsonl")
 _LISTS = ("events", "coreferences", "relations")
+_OF_DOCUMENT = {"id", "document_id", "passages", "entities", "rest of entities", *_LISTS}
+_KEPT_OF_ENTITY = {"normalized", "label", "fragments", "score"}
+_OF_ENTITY = {"id", "type", "text", "offsets", *_KEPT_OF_ENTITY}
 
 
 def recognises(path: Path) -> bool:
@@ -31,7 +38,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
     """The documents of a file, or of all JSON files below a folder; ids are `document_id`."""
 
     def read_file(file: Path, name: str, reading: Reading) -> Iterator[tuple[int, Document]]:
-        for number, (line, item) in enumerate(values(file), 1):
+        for number, (line, item) in enumerate(values(file, reading), 1):
             where = place(number, line)
             try:
                 yield line, _document(item, reading, file, line, where)
@@ -43,17 +50,21 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
 
 def write(documents: Iterable[Document], path: Path) -> WriteReport:
     """One file, a JSON list. Entities without an id get one that is new in their document."""
-    dropped = {"scores": 0, "notes of other formats": 0, "given word boundaries": 0}
+    dropped: Counter[str] = Counter()
 
     def items() -> Iterator[str]:
         for document in documents:
             yield json.dumps(_value(document, path), ensure_ascii=False)
             dropped["scores"] += sum(e.score is not None for e in document.entities)
+            names = (name for name, entity in _named(document) if entity.id not in (None, name))
+            if renamed := sum(1 for _ in names):
+                dropped["entity ids"] += renamed
             dropped["notes of other formats"] += sum(e.format != NAME for e in document.extras)
             dropped["given word boundaries"] += document.words is not None
+            dropped.update(fields_lost(document, of_document=_OF_DOCUMENT, of_entity=_OF_ENTITY))
 
     write_list(items(), path)
-    return WriteReport(1, dropped)
+    return WriteReport(1, dict(dropped))
 
 
 def _document(item: Any, reading: Reading, path: Path, line: int, where: str) -> Document:
@@ -75,18 +86,21 @@ def _document(item: Any, reading: Reading, path: Path, line: int, where: str) ->
                 raise ValueError(f"duplicate id {entity.id}")
             entities[entity.id] = entity
             # Kept by id: entities may be filtered or joined by others before they are written.
-            rest = {k: v for k, v in entry.items() if k not in {"id", "type", "text", "offsets"}}
-            if rest.get("normalized") or rest.keys() - {"normalized"}:
+            rest = {k: v for k, v in entry.items() if k in _KEPT_OF_ENTITY and v}
+            if rest:
                 normalised[str(entity.id)] = rest
     document = Document(id, text, tuple(entities.values()))
-    kept = _kept(item, document, normalised)
+    fields, others = separated(
+        {key: value for key, value in item.items() if key not in _OF_DOCUMENT}, text
+    )
+    kept = {**_kept(item, document, normalised), **others}
     extras = (Extra(NAME, json.dumps(kept, ensure_ascii=False)),) if kept else ()
-    return Document(id, text, document.entities, extras=extras)
+    return Document(id, text, document.entities, extras=extras, fields=fields)
 
 
 def _kept(item: dict[str, Any], document: Document, rest: dict[str, Any]) -> dict[str, Any]:
     """What the document itself does not say."""
-    kept = {k: v for k, v in item.items() if k not in {"entities", "document_id"}}
+    kept = {k: item[k] for k in ("id", "passages", *_LISTS) if k in item}
     if kept.get("id") == document.id:
         del kept["id"]
     if kept["passages"] == [_passage(document)]:
@@ -99,18 +113,19 @@ def _kept(item: dict[str, Any], document: Document, rest: dict[str, Any]) -> dic
 
 def _entity(entry: Any, text: str) -> Entity:
     if not isinstance(entry, dict):
-        raise ValueError(f"an entity is not an object: {entry!r}")
+        raise ValueError(f"an entity is not an object: {shortened(entry)}")
     label, id, given = entry.get("type"), entry.get("id"), entry.get("offsets")
     if not isinstance(label, str) or not label or not isinstance(id, str) or not id:
-        raise ValueError(f"an entity needs `id` and `type`: {entry!r}")
+        raise ValueError(f"an entity needs `id` and `type`: {shortened(entry)}")
     if not isinstance(given, list):
-        raise ValueError(f"{id}: `offsets` is not a list: {given!r}")
+        raise ValueError(f"{id}: `offsets` is not a list: {shortened(given)}")
     claimed = entry.get("text")
     if isinstance(claimed, list) and all(isinstance(piece, str) for piece in claimed):
         claimed = " ".join(claimed)
     try:
         fragments = [fragment_from(pair) for pair in given]
-        return Entity.in_text(text, label, fragments, surface=claimed, id=id)
+        fields = {key: own for key, own in entry.items() if key not in _OF_ENTITY}
+        return Entity.in_text(text, label, fragments, surface=claimed, id=id, fields=fields)
     except ValueError as error:
         raise ValueError(f"{id}: {error}") from error
 
@@ -127,7 +142,7 @@ def _text(passages: list[Any]) -> str:
         for pair, piece in zip(given, texts, strict=True):
             span = fragment_from(pair)
             if span[0] < 0 or not isinstance(piece, str):
-                raise ValueError(f"a passage has offsets {pair!r} or a piece that is not text")
+                raise ValueError(f"a passage has offsets {shortened(pair)} or no text")
             if span[1] - span[0] != len(piece):
                 raise ValueError(
                     f"a passage of {len(piece)} characters has offsets {span[0]} {span[1]}"
@@ -144,6 +159,21 @@ def _text(passages: list[Any]) -> str:
     return text
 
 
+def _named(document: Document) -> Iterator[tuple[str, Entity]]:
+    """Entities with an id each: their own where it is new, else one that is free."""
+    taken = {entity.id for entity in document.entities}
+    used: set[str] = set()
+    number = 0
+    for entity in document.entities:
+        name = entity.id
+        while not name or name in used:
+            number += 1
+            made = f"{document.id}__T{number}"
+            name = None if made in taken else made
+        used.add(name)
+        yield name, entity
+
+
 def _passage(document: Document) -> dict[str, Any]:
     return {
         "id": f"{document.id}__text",
@@ -157,17 +187,17 @@ def _value(document: Document, path: Path) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     for extra in document.extras:
         if extra.format == NAME:
-            kept |= _content(extra, document, path)
+            kept |= content_of(extra, document.id, path)
+    if "passages" in kept:
+        _check_passages(kept["passages"], document, path)
     rest = kept.pop("rest of entities", {})
-    taken = {entity.id for entity in document.entities}
+    if not isinstance(rest, dict) or not all(isinstance(own, dict) for own in rest.values()):
+        message = (
+            f"document {shortened(document.id)} has a note of {NAME} on entities that is no object"
+        )
+        raise InputError(message, path=path)
     entities = []
-    number = 0
-    for entity in document.entities:
-        name = entity.id
-        while name is None:
-            number += 1
-            name = f"{document.id}__T{number}"
-            name = None if name in taken else name
+    for name, entity in _named(document):
         entities.append(
             {
                 "id": name,
@@ -175,7 +205,8 @@ def _value(document: Document, path: Path) -> dict[str, Any]:
                 "text": [document.text[start:end] for start, end in entity.fragments],
                 "offsets": [list(fragment) for fragment in entity.fragments],
                 "normalized": [],
-                **rest.get(name, {}),
+                **{k: v for k, v in entity.fields.items() if k not in _OF_ENTITY},
+                **{k: v for k, v in rest.get(name, {}).items() if k in _KEPT_OF_ENTITY},
             }
         )
     return {
@@ -183,17 +214,20 @@ def _value(document: Document, path: Path) -> dict[str, Any]:
         "document_id": document.id,
         "passages": [_passage(document)],
         **{key: [] for key in _LISTS},
-        **kept,
+        **{k: v for k, v in document.fields.items() if k not in _OF_DOCUMENT},
+        **{k: v for k, v in kept.items() if k not in {"document_id", "entities"}},
         "entities": entities,
     }
 
 
-def _content(extra: Extra, document: Document, path: Path) -> dict[str, Any]:
+def _check_passages(passages: Any, document: Document, path: Path) -> None:
+    """Raises InputError for passages of a note that are not the document's text."""
     try:
-        content = json.loads(extra.content)
-    except ValueError as error:
-        content = error
-    if not isinstance(content, dict) or not isinstance(content.get("rest of entities", {}), dict):
-        message = f"document {document.id!r} has a BigBio note that is not a JSON object"
-        raise InputError(message, path=path)
-    return content
+        if isinstance(passages, list) and _text(passages) == document.text:
+            return
+    except ValueError:
+        pass
+    message = (
+        f"document {shortened(document.id)} has a note of {NAME} with passages of another text"
+    )
+    raise InputError(message, path=path)

@@ -2,23 +2,25 @@
 
 Entities are `T1<TAB>Label 0 4;10 14<TAB>surface`. Fragments may stand in any order; the surface is
 checked, never trusted and written anew from the text: fragments come back sorted, without the
-blanks at the end that some published surfaces have and the text has not. Relations, events,
-attributes, normalisations and notes (lines that start with R, E, A, M, N, # or *) are kept as they
-are and written back.
+blanks at the end that some published surfaces have and the text has not. Attributes of entities are
+their fields (`brat_fields`); relations, events, normalisations, notes and other attributes (lines
+that start with R, E, A, M, N, # or *) are kept as they are and written back.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from trigner.atomic_files import write_text
+from trigner.corpora.brat_fields import document_fields, fields_in, lines_of
 from trigner.corpora.documents import files, name_below
 from trigner.corpora.folders import has_ending, is_hidden, walk, without_ending
-from trigner.corpora.reading import Reading, WriteReport, read_text
+from trigner.corpora.reading import Reading, WriteReport
 from trigner.errors import InputError
-from trigner.mentions import Document, Entity, Extra, Fragment, check_fragments
+from trigner.mentions import Document, Entity, Extra, Fragment, check_fragments, shortened
 
 NAME = "brat"
 ENDINGS: tuple[str, ...] = (".txt", ".ann", ".a1", ".a2")
@@ -30,6 +32,7 @@ _ID = re.compile(r"T\S+")
 _KEPT = ("R", "E", "A", "M", "N", "#", "*")
 _REFERRED = re.compile(r"\bT\S*?\b")
 _MALFORMED = "is not an entity: expected id, tab, label and offsets, tab, surface"
+_LONGEST_NAME = 200  # bytes: file systems take 255, with endings, and more while it is written
 _LINE_BREAKS = re.compile(r"[\r\n]+")
 
 
@@ -43,8 +46,9 @@ def recognises(path: Path) -> bool:
 def read(path: Path, reading: Reading) -> Iterator[Document]:
     """One document for each `.txt`, in the order of their paths. No `.ann` means no entities.
 
-    In a corpus with annotations, texts in folders without any are noted. Raises InputError for an
-    `.ann` without `.txt`, and for BioNLP's `.a1` and `.a2`, which are not brat's own.
+    In a corpus with annotations, texts without any are counted, see `Reading.missing`. Raises
+    InputError for an `.ann` without `.txt`, and for BioNLP's `.a1` and `.a2`, which are not brat's
+    own.
     """
     root = path if path.is_dir() else path.parent
     found = files(path, ENDINGS) if path.is_dir() else _pair(path)
@@ -59,16 +63,38 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
     for stem, file in annotations.items():
         if stem not in texts:
             raise InputError("has no matching .txt", path=file)
-    annotated = {file.parent for file in annotations.values()}
+    if annotations:
+        bare = [file for stem, file in texts.items() if stem not in annotations]
+        reading.missing(bare, of=len(texts), what=".ann", root=root)
     for stem, file in texts.items():
-        if annotated and file.parent not in annotated:
-            reading.note("its folder has no .ann: read as a document without entities", path=file)
-        text = read_text(file)
-        entities: list[Entity] = []
-        extras: list[Extra] = []
-        if stem in annotations:
-            _read_annotations(annotations[stem], text, reading, entities, extras)
-        yield Document(name_below(file, root), text, tuple(entities), extras=tuple(extras))
+        document = None
+        with reading.file(file):
+            raw = Document(name_below(file, root), reading.text(file))
+            # Without annotations that cannot be decoded it would be one without entities.
+            given = annotations.get(stem)
+            document = raw if given is None else annotated_document(raw, given, reading)
+        if document is not None:
+            yield document
+
+
+def annotated_document(document: Document, path: Path, reading: Reading) -> Document:
+    """A text with the annotations of the `.ann` at `path`."""
+    entities: list[Entity] = []
+    kept: list[str] = []
+    _read_annotations(path, document.text, reading, entities, kept)
+    return with_notes(document, entities, kept)
+
+
+def with_notes(document: Document, entities: Iterable[Entity], lines: Sequence[str]) -> Document:
+    """A text with its entities and what the other lines of an `.ann` say."""
+    found = tuple(entities)
+    fields, others = fields_in(lines, {entity.id or "" for entity in found}, document.text)
+    return replace(
+        document,
+        entities=tuple(replace(e, fields=fields[e.id]) if e.id in fields else e for e in found),
+        extras=tuple(Extra(NAME, line) for line in others),
+        fields=document_fields(fields),
+    )
 
 
 def parse_entity(line: str, text: str) -> Entity:
@@ -83,6 +109,11 @@ def parse_entity(line: str, text: str) -> Entity:
     return Entity.in_text(text, match[1], fragments, surface=claimed, id=parts[0])
 
 
+def is_note(line: str) -> bool:
+    """Whether a line is read as a note, whatever it says, and never as an entity."""
+    return line.startswith(_KEPT) and "\n" not in line and not line.endswith("\r")
+
+
 def checked(documents: Iterable[Document], path: Path) -> Iterator[Document]:
     """The documents as they come.
 
@@ -93,7 +124,7 @@ def checked(documents: Iterable[Document], path: Path) -> Iterator[Document]:
     for document in documents:
         _check(document, path)
         if document.id in ids:
-            raise InputError(f"duplicate document id {document.id!r}", path=path)
+            raise InputError(f"duplicate document id {shortened(document.id)}", path=path)
         ids.add(document.id)
         yield document
 
@@ -106,13 +137,16 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
     it comes to the one that is refused.
     """
     dropped = {"scores": 0, "entity ids": 0, "blanks in labels": 0}
-    dropped |= {"notes of other formats": 0, "given word boundaries": 0}
+    dropped |= {"notes of other formats": 0, "notes that are no lines of brat": 0}
+    dropped |= {"given word boundaries": 0}
     files = 0
     stream = checked(documents, path)
     for document in list(stream) if isinstance(documents, Sequence) else stream:
         named = _named(document)
         lines = [_line(name, entity, document) for name, entity in named]
-        lines += [extra.content for extra in document.extras if extra.format == NAME]
+        notes = [extra.content for extra in document.extras if extra.format == NAME]
+        kept = [note for note in notes if is_note(note)]
+        lines += [*lines_of(document, named, kept), *kept]
         # The text comes last: annotations without it are refused, while a text without
         # annotations would look like one in which nothing was found.
         write_text(path / f"{document.id}.ann", "".join(line + "\n" for line in lines))
@@ -121,6 +155,7 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
         dropped["scores"] += sum(e.score is not None for e in entities)
         dropped["entity ids"] += sum(e.id is not None and e.id != name for name, e in named)
         dropped["blanks in labels"] += sum(_label(e) != e.label for e in entities)
+        dropped["notes that are no lines of brat"] += len(notes) - len(kept)
         dropped["notes of other formats"] += sum(e.format != NAME for e in document.extras)
         dropped["given word boundaries"] += document.words is not None
         files += 2
@@ -147,18 +182,18 @@ def _by_stem(found: Iterable[Path]) -> dict[Path, Path]:
 
 
 def _read_annotations(
-    path: Path, text: str, reading: Reading, entities: list[Entity], extras: list[Extra]
+    path: Path, text: str, reading: Reading, entities: list[Entity], kept: list[str]
 ) -> None:
     seen: set[str | None] = set()
-    for number, raw in enumerate(read_text(path).removeprefix("\ufeff").split("\n"), 1):
+    for number, raw in enumerate(reading.text(path).removeprefix("\ufeff").split("\n"), 1):
         line = raw.removesuffix("\r")
         if not line.strip():
             continue
         if line.startswith(_KEPT):
-            extras.append(Extra(NAME, line))
+            kept.append(line)
             continue
         if not line.startswith("T"):
-            reading.bad(f"is not an annotation: {line[:40]!r}", path=path, line=number)
+            reading.bad(f"is not an annotation: {shortened(line)}", path=path, line=number)
             continue
         # A line that ends early has nothing that its offsets could be checked against.
         with reading.annotation(path=path, line=number):
@@ -173,12 +208,15 @@ def _check(document: Document, path: Path) -> None:
     parts = document.id.split("/")
     legal = all(part not in ("", ".", "..") and "\0" not in part for part in parts)
     if legal and any(map(is_hidden, parts)):
-        message = f"document id {document.id!r} would be a hidden file, which readers skip"
+        message = f"document id {shortened(document.id)} would be a hidden file, which readers skip"
+        raise InputError(message, path=path)
+    if any(len(part.encode("utf-8", "replace")) > _LONGEST_NAME for part in parts):
+        message = f"document id {shortened(document.id)} is too long for the name of a file"
         raise InputError(message, path=path)
     inside = legal and not PurePosixPath(document.id).is_absolute()
     target = path / f"{document.id}.txt"
     if not inside or not target.resolve().is_relative_to(path.resolve()):
-        message = f"document id {document.id!r} is not a valid file name in the folder"
+        message = f"document id {shortened(document.id)} is not a valid file name in the folder"
         raise InputError(message, path=path)
     for entity in document.entities:
         try:
@@ -186,7 +224,7 @@ def _check(document: Document, path: Path) -> None:
             if not entity.label.strip():
                 raise ValueError("an entity without a label")
         except ValueError as error:
-            raise InputError(f"document {document.id!r}: {error}", path=path) from error
+            raise InputError(f"document {shortened(document.id)}: {error}", path=path) from error
 
 
 def _named(document: Document) -> list[tuple[str, Entity]]:

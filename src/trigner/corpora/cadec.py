@@ -15,10 +15,10 @@ from trigner.corpora import brat
 from trigner.corpora.folders import files_in, without_ending
 from trigner.corpora.parts import NoPartError, check, known_part, lists_beside
 from trigner.corpora.published import Counts, compared
-from trigner.corpora.reading import Reading, read_text
+from trigner.corpora.reading import Reading
 from trigner.corpora.surfaces import Surfaces
 from trigner.errors import InputError
-from trigner.mentions import Document, Entity, Extra, Fragment
+from trigner.mentions import Document, Entity, Fragment
 
 NAME = "cadec"
 
@@ -67,16 +67,12 @@ def read(path: Path, reading: Reading, split: str | None = None) -> Iterator[Doc
     for name, file in notes.items():
         if name not in texts:
             raise InputError(f"annotates {name}.txt, which is not in {_TEXT}", path=file)
-    bare = len(texts) - len(notes)
-    if bare:
-        reading.note(f"{bare} posts have no .ann: read without entities", path=root)
+    bare = [file for name, file in texts.items() if name not in notes]
+    reading.missing(bare, of=len(texts), what=".ann", root=root)
     wanted = set(texts) if split is None else _part(path, root, split, set(texts), reading)
     surfaces = Surfaces(reading)
-    documents = (
-        _document(name, file, notes.get(name), reading, surfaces)
-        for name, file in texts.items()
-        if name in wanted
-    )
+    pairs = {name: (file, notes.get(name)) for name, file in texts.items() if name in wanted}
+    documents = _documents(pairs, reading, surfaces)
     yield from compared(documents, PUBLISHED[split], reading, path=root)
     surfaces.check_total(path=root)
 
@@ -104,28 +100,40 @@ def _part(path: Path, root: Path, split: str, names: set[str], reading: Reading)
     return set(lists.parts[part])
 
 
-def _document(
-    name: str, file: Path, annotations: Path | None, reading: Reading, surfaces: Surfaces
-) -> Document:
-    text = read_text(file)
-    entities: list[Entity] = []
-    extras: list[Extra] = []
-    lines = [] if annotations is None else read_text(annotations).removeprefix("\ufeff").split("\n")
-    for number, raw in enumerate(lines, 1):
+def _documents(
+    pairs: Mapping[str, tuple[Path, Path | None]], reading: Reading, surfaces: Surfaces
+) -> Iterator[Document]:
+    for name, (file, annotated) in pairs.items():
+        document = None
+        with reading.file(file):
+            raw = Document(name, reading.text(file))
+            # Without annotations that cannot be decoded it would be one without entities.
+            document = raw if annotated is None else _annotated(raw, annotated, reading, surfaces)
+        if document is not None:
+            yield document
+
+
+def _annotated(document: Document, path: Path, reading: Reading, surfaces: Surfaces) -> Document:
+    entities: dict[str | None, Entity] = {}
+    kept: list[str] = []
+    for number, raw in enumerate(reading.text(path).removeprefix("\ufeff").split("\n"), 1):
         line = raw.rstrip("\r")
-        if not line.strip() or annotations is None:
+        if not line.strip():
             continue
-        if not line.startswith("T"):
-            extras.append(Extra(brat.NAME, line))
+        if brat.is_note(line):
+            kept.append(line)
             continue
         parts = line.split("\t", 2)
         # Without its surface: in this corpus a surface that differs says nothing on the offsets.
-        with reading.annotation(path=annotations, line=number):
-            entities.append(brat.parse_entity("\t".join(parts[:2]), text))
+        with reading.annotation(path=path, line=number):
+            entity = brat.parse_entity("\t".join(parts[:2]), document.text)
+            if entity.id in entities:
+                raise ValueError(f"duplicate id {entity.id}")
+            entities[entity.id] = entity
             if len(parts) == 3:
                 given = _given(parts[1])
-                surfaces.check(parts[2], text, given, path=annotations, line=number)
-    return Document(name, text, tuple(entities), extras=tuple(extras))
+                surfaces.check(parts[2], document.text, given, path=path, line=number)
+    return brat.with_notes(document, entities.values(), kept)
 
 
 def _given(column: str) -> list[Fragment]:

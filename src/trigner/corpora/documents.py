@@ -11,19 +11,35 @@ from pathlib import Path
 from typing import Any
 
 from trigner.atomic_files import atomic_write
+from trigner.corpora.encodings import UTF_8, marked_encoding
 from trigner.corpora.folders import walk
-from trigner.corpora.reading import Reading, decoded_lines, opened, read_text
+from trigner.corpora.reading import Reading, decoded_lines, opened
 from trigner.errors import InputError
-from trigner.mentions import Document
+from trigner.mentions import Document, shortened
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
+class _TwiceError(ValueError):
+    """A key that an object has twice."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; with a key twice, one of the values would be lost without a word."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        raise _TwiceError(counts.most_common(1)[0][0])
+    return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
 ReadFile = Callable[[Path, str, Reading], Iterable[tuple[int, Document]]]
 
 
-def values(path: Path) -> Iterator[tuple[int, Any]]:
+def values(path: Path, reading: Reading) -> Iterator[tuple[int, Any]]:
     """The items of a JSON list, or the values of JSON lines, each with the line it starts on.
 
     Lines are read as they are asked for, a list's text is read whole. Raises InputError, with the
@@ -31,9 +47,9 @@ def values(path: Path) -> Iterator[tuple[int, Any]]:
     """
     if not peek(path).lstrip().startswith("["):
         with opened(path) as file:
-            yield from values_of_lines(file, path)
+            yield from values_of_lines(file, path, reading)
         return
-    text = read_text(path).removeprefix("\ufeff")
+    text = reading.text(path).removeprefix("\ufeff")
     suspicious = _SURROGATE.search(text) is not None
     for line, value in _items(text, path):
         if suspicious:
@@ -41,13 +57,15 @@ def values(path: Path) -> Iterator[tuple[int, Any]]:
         yield line, value
 
 
-def values_of_lines(lines: Iterable[bytes], path: Path) -> Iterator[tuple[int, Any]]:
+def values_of_lines(
+    lines: Iterable[bytes], path: Path, reading: Reading
+) -> Iterator[tuple[int, Any]]:
     """The values of JSON lines, each with its line; `path` is what errors call their source.
 
     Raises InputError as `values` does.
     """
-    found = False
-    for number, line in decoded_lines(lines, path):
+    found, noted = False, len(reading.notices)
+    for number, line in decoded_lines(lines, path, reading):
         text = line.removeprefix("\ufeff") if number == 1 else line
         if text.strip():
             found = True
@@ -57,7 +75,7 @@ def values_of_lines(lines: Iterable[bytes], path: Path) -> Iterator[tuple[int, A
             if _SURROGATE.search(text) is not None:
                 _check_characters(value, path, number)
             yield number, value
-    if not found:
+    if not found and len(reading.notices) == noted:  # no line was left out
         raise InputError("is empty", path=path)
 
 
@@ -85,12 +103,15 @@ def _items(text: str, path: Path) -> Iterator[tuple[int, Any]]:
 def _decoded(text: str, at: int, path: Path, line: int) -> tuple[Any, int]:
     """The value that starts at `at`, on line `line`, and where it ends."""
     try:
-        return json.JSONDecoder().raw_decode(text, at)
+        return _DECODER.raw_decode(text, at)
     except json.JSONDecodeError as error:
         line += text.count("\n", at, error.pos)
         raise InputError(f"is not JSON: {error.msg}", path=path, line=line) from error
     except RecursionError as error:
         raise InputError("is nested too deeply to be read", path=path, line=line) from error
+    except _TwiceError as error:
+        message = f"has the key {shortened(error.args[0])} twice in one object"
+        raise InputError(message, path=path, line=line) from error
     except ValueError as error:
         raise InputError("has a number with too many digits", path=path, line=line) from error
 
@@ -109,9 +130,13 @@ def _check_characters(value: Any, path: Path, line: int) -> None:
 
 
 def peek(path: Path, size: int = 65_536) -> str:
-    """The beginning of a file, to recognise its format by; bytes not in UTF-8 are replaced."""
+    """The beginning of a file, to recognise its format by.
+
+    It is in the encoding of the mark that it begins with, else UTF-8; other bytes are replaced.
+    """
     with path.open("rb") as file:
-        return file.read(size).decode("utf-8", errors="replace").removeprefix("\ufeff")
+        start = file.read(size)
+    return start.decode(marked_encoding(start) or UTF_8, errors="replace").removeprefix("\ufeff")
 
 
 def all_begin(path: Path, suffixes: tuple[str, ...], fits: Callable[[str], bool]) -> bool:
@@ -160,17 +185,20 @@ def read_files(
 
     def read(file: Path, reading: Reading) -> Iterator[Document]:
         seen: set[str] = set()
-        for line, document in read_file(file, names[file], reading):
-            if document.id in seen:
-                message = f"duplicate document id {document.id!r}"
-                raise InputError(message, path=file, line=line)
-            seen.add(document.id)
-            yield document
+        # What comes before a bad byte has been given out by then only where lines are documents,
+        # and there the line alone is left out.
+        with reading.file(file):
+            for line, document in read_file(file, names[file], reading):
+                if document.id in seen:
+                    message = f"duplicate document id {shortened(document.id)}"
+                    raise InputError(message, path=file, line=line)
+                seen.add(document.id)
+                yield document
 
     shared = False
     if len(found) > 1:
         # Notices are taken when the documents are read below, not when ids are counted.
-        counting = Reading(skip_bad=reading.skip_bad)
+        counting = replace(reading, notices=[])
         ids = Counter(document.id for file in found for document in read(file, counting))
         shared = any(count > 1 for count in ids.values())
     for file in found:

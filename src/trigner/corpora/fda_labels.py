@@ -28,7 +28,7 @@ from trigner.corpora.published import Counts, compared
 from trigner.corpora.reading import Reading
 from trigner.corpora.xml_elements import Element, begins_with, parse
 from trigner.errors import InputError
-from trigner.mentions import Document, Entity, Extra
+from trigner.mentions import Document, Entity, Extra, shortened
 
 NAME = "spl-adr"
 ENDINGS: tuple[str, ...] = (".xml", ".txt", ".ann")
@@ -144,7 +144,9 @@ def _mentions(
         name, number = (mention.attributes.get(key, "") for key in ("id", "section"))
         with reading.annotation(path=file, line=mention.line):
             if number not in sections:
-                raise ValueError(f"mention {name} is in section {number!r}, which does not exist")
+                raise ValueError(
+                    f"mention {name} is in section {shortened(number)}, which does not exist"
+                )
             if name in seen:
                 raise ValueError(f"duplicate id {name}")
             entities[number].append(_entity(mention, sections[number].text))

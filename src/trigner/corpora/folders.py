@@ -34,13 +34,30 @@ def find_folder(root: Path, names: Sequence[str]) -> Path | None:
 
 
 def folders_below(root: Path) -> Iterator[Path]:
-    """All folders below, in order, without hidden ones and what archives from a Mac leave."""
+    """All folders below, in order, without hidden ones and what archives from a Mac leave.
+
+    Links to folders are followed, but not to one that the link is in: that would never end.
+    """
+    return _below(root, root.resolve(), frozenset())
+
+
+def _below(root: Path, real: Path, above: frozenset[Path]) -> Iterator[Path]:
+    above |= {real}
     with os.scandir(root) as entries:
-        names = sorted(entry.name for entry in entries if entry.is_dir())
+        names = sorted(entry.name for entry in entries if _is_folder(entry))
     for name in names:
-        if not is_hidden(name):
+        target = (root / name).resolve()
+        around = target in above or real.is_relative_to(target)
+        if not is_hidden(name) and not around:
             yield root / name
-            yield from folders_below(root / name)
+            yield from _below(root / name, target, above)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads to itself
+        return False
 
 
 def files_in(folder: Path, endings: tuple[str, ...]) -> list[Path]:

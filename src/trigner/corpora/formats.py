@@ -11,12 +11,17 @@ from trigner.corpora import (
     bigbio,
     brat,
     cadec,
+    conll,
+    doccano,
     fda_labels,
+    gliner,
     grid,
     inline,
     jsonl,
+    prodigy,
     share13,
     share14,
+    spans,
 )
 from trigner.corpora.folders import walk
 from trigner.corpora.published import Counts
@@ -55,8 +60,8 @@ class Format:
     is_credentialed: bool = False
 
 
-class _Module(Protocol):
-    """What the module of a format that is read and written has."""
+class _Reader(Protocol):
+    """What the module of a format has."""
 
     NAME: str
     ENDINGS: tuple[str, ...]
@@ -64,6 +69,10 @@ class _Module(Protocol):
     def recognises(self, path: Path) -> bool: ...
 
     def read(self, path: Path, reading: Reading) -> Iterator[Document]: ...
+
+
+class _Module(_Reader, Protocol):
+    """What the module of a format that is written too has."""
 
     def write(self, documents: Iterable[Document], path: Path) -> WriteReport: ...
 
@@ -84,6 +93,10 @@ class _CorpusModule(Protocol):
 
 def _format(of: _Module, description: str) -> Format:
     return Format(of.NAME, description, of.ENDINGS, of.recognises, of.read, of.write)
+
+
+def _read_only(of: _Reader, description: str) -> Format:
+    return Format(of.NAME, description, of.ENDINGS, of.recognises, of.read)
 
 
 def _corpus(of: _CorpusModule, description: str, *, is_credentialed: bool = False) -> Format:
@@ -110,6 +123,11 @@ FORMATS: dict[str, Format] = {
         _format(inline, "Dai's inline text"),
         _format(bigbio, "BigBio KB JSON"),
         _format(jsonl, "JSON lines, ours"),
+        _format(prodigy, "Prodigy's JSON lines"),
+        _format(doccano, "Doccano's JSON lines"),
+        _format(gliner, "GLiNER's JSON"),
+        _format(conll, "CoNLL columns, BIO, IOB or IOBES"),
+        _read_only(spans, "JSON of a text and annotations by start and end"),
         _corpus(cadec, "CADEC"),
         _corpus(share13, "ShARe 2013", is_credentialed=True),
         _corpus(share14, "ShARe 2014", is_credentialed=True),
@@ -118,8 +136,22 @@ FORMATS: dict[str, Format] = {
 }
 """One line a format."""
 
-_ORDER = ("inline", "brat", "bigbio", "grid", "jsonl")
+_ORDER = (
+    "inline",
+    "brat",
+    "conll",
+    "bigbio",
+    "grid",
+    "gliner",
+    "prodigy",
+    "doccano",
+    "spans",
+    "jsonl",
+)
 """From the most particular to the least: inline text is also a `.txt`."""
+
+_OF_ONE_KIND = (("inline", "brat"), ("prodigy", "doccano", "spans", "jsonl"))
+"""Formats of one kind of file: of those that claim one, the first has it."""
 
 
 def known(name: str) -> Format:
@@ -138,8 +170,8 @@ def recognise(path: Path) -> Format:
         looked_for = ", ".join(sorted(_endings()))
         raise InputError(f"contains no file in a known format: looked for {looked_for}", path=path)
     claims = [name for name in _ORDER if FORMATS[name].recognises(path)]
-    if claims[:2] == ["inline", "brat"]:
-        claims.remove("brat")
+    for kind in _OF_ONE_KIND:
+        claims = [name for name in claims if name not in [n for n in kind if n in claims][1:]]
     if len(claims) == 1:
         return FORMATS[claims[0]]
     found = f"could be {' or '.join(claims)}" if claims else "is in an unknown format"

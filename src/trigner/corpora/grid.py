@@ -1,34 +1,38 @@
 """Grid JSON, W2NER's format: `[{"sentence": [words], "ner": [{"index": [0, 3], "type": "ADR"}]}]`.
 
 An `id` is optional. Word indices are sorted and freed of duplicates, which is noted. `word`, which
-W2NER's own files have, repeats others and is not read; all else is kept and written back.
+W2NER's own files have, repeats others and is not read; all else that a sentence or an entity has
+are its fields, and written back.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from trigner.corpora.documents import all_begin, has_key, place, read_files, values, write_list
+from trigner.corpora.json_shapes import content_of, separated
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.corpora.words import (
     WordSentence,
     checked,
     document_of,
     dropped_with_words,
+    fields_lost,
     sentences_of,
 )
 from trigner.errors import InputError
-from trigner.mentions import Document, Extra, Mention
+from trigner.mentions import ENTITY_KEYS, Document, Extra, Mention, shortened
 
 NAME = "grid"
 ENDINGS: tuple[str, ...] = (".json",)
 
 _READ = {"id", "sentence", "ner", "word"}
+_OF_ENTITY = {"index", "type"}
 
 
 def recognises(path: Path) -> bool:
@@ -45,7 +49,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
     """One document for each sentence of a file, or of all `.json` below a folder."""
 
     def read_file(file: Path, name: str, reading: Reading) -> Iterator[tuple[int, Document]]:
-        for number, (line, item) in enumerate(values(file), 1):
+        for number, (line, item) in enumerate(values(file, reading), 1):
             where = place(number, line)
             yield line, _document(item, f"{name}-{number}", reading, file, line, where)
 
@@ -59,23 +63,37 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
     def items() -> Iterator[str]:
         for document in documents:
             sentences, unreachable = sentences_of(document)
-            yield from map(_item, sentences)
+            yield from (_item(sentence, path) for sentence in sentences)
             dropped.update(dropped_with_words(document, unreachable, keeps=NAME))
+            dropped.update(fields_lost(document, of_document=_READ, of_entity=_OF_ENTITY))
 
     write_list(items(), path)
     return WriteReport(1, dict(dropped))
 
 
-def _item(sentence: WordSentence) -> str:
+def _item(sentence: WordSentence, path: Path) -> str:
+    pairs = zip(sentence.mentions, sentence.entities, strict=True)
     item = {
         "id": sentence.id,
         "sentence": list(sentence.words),
-        "ner": [{"index": list(m.words), "type": m.label} for m in sentence.mentions],
+        "ner": [
+            {
+                "index": list(mention.words),
+                "type": mention.label,
+                **_held(entity.fields, _OF_ENTITY),
+            }
+            for mention, entity in pairs
+        ],
+        **_held(sentence.fields, _READ),
     }
     for extra in sentence.extras:
         if extra.format == NAME:
-            item = {**json.loads(extra.content), **item}
+            item = {**content_of(extra, sentence.id, path), **item}
     return json.dumps(item, ensure_ascii=False)
+
+
+def _held(fields: Mapping[str, Any], taken: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name not in taken}
 
 
 def _document(
@@ -93,17 +111,21 @@ def _document(
     if not isinstance(given, list):
         raise wrong("`ner` is not a list")
     if type(id) not in (str, int) or id == "":
-        raise wrong(f"expected a string as `id`, found {id!r}")
-    mentions = []
+        raise wrong(f"expected a string as `id`, found {shortened(id)}")
+    mentions, fields = [], []
     for entry in given:
         mention = _mention(entry, words, reading, path, line, where)
         if mention is not None:
             mentions.append(mention)
+            fields.append(_held(entry, {*_OF_ENTITY, *ENTITY_KEYS}))
     document = document_of(str(id), words, mentions)
-    rest = {key: value for key, value in item.items() if key not in _READ}
-    if not rest:
-        return document
-    return replace(document, extras=(Extra(NAME, json.dumps(rest, ensure_ascii=False)),))
+    entities = tuple(
+        replace(entity, fields=own) if own else entity
+        for entity, own in zip(document.entities, fields, strict=True)
+    )
+    own, kept = separated(_held(item, _READ), document.text)
+    extras = (Extra(NAME, json.dumps(kept, ensure_ascii=False)),) if kept else ()
+    return replace(document, entities=entities, extras=extras, fields=own)
 
 
 def _mention(
@@ -113,10 +135,10 @@ def _mention(
     label = entry.get("type") if isinstance(entry, dict) else None
     whole = isinstance(indices, list) and all(type(index) is int for index in indices)
     if not whole or not indices or not isinstance(label, str) or not label:
-        message = f"{where}an entity needs `index` and `type`: {entry!r}"
+        message = f"{where}an entity needs `index` and `type`: {shortened(entry)}"
         reading.bad(message, path=path, line=line)
         return None
-    unread = sorted(set(entry) - {"index", "type"})
+    unread = sorted(set(entry) & ENTITY_KEYS - _OF_ENTITY)
     if unread:
         reading.note(f"{where}ignored: {', '.join(unread)}", path=path, line=line)
     return checked(indices, label, words, reading, path=path, line=line, where=where)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from trigner.atomic_files import atomic_write
 from trigner.corpora.documents import files, peek, read_files
-from trigner.corpora.reading import Reading, WriteReport, read_text
+from trigner.corpora.reading import Reading, WriteReport
 from trigner.corpora.words import (
     WordSentence,
     checked,
@@ -23,7 +23,7 @@ from trigner.corpora.words import (
     sentences_of,
 )
 from trigner.errors import InputError
-from trigner.mentions import Document, Mention
+from trigner.mentions import Document, Mention, shortened
 
 NAME = "inline"
 
@@ -57,7 +57,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
     """One document for each sentence, called after its file and number."""
 
     def read_file(file: Path, name: str, reading: Reading) -> Iterator[tuple[int, Document]]:
-        lines = [line.removesuffix("\r") for line in read_text(file).split("\n")]
+        lines = [line.removesuffix("\r") for line in reading.text(file).split("\n")]
         while lines and not lines[-1].strip():
             lines.pop()
         if not lines:
@@ -95,7 +95,9 @@ def _mentions(
         offsets, _, label = part.partition(" ")
         label = label.strip()
         if not label or not _PAIRS.fullmatch(offsets):
-            reading.bad(f"expected `start,end,... type`, found {part!r}", path=path, line=number)
+            reading.bad(
+                f"expected `start,end,... type`, found {shortened(part)}", path=path, line=number
+            )
             continue
         bounds = [int(bound) for bound in offsets.split(",")]
         pairs = list(zip(bounds[::2], bounds[1::2], strict=True))
@@ -130,18 +132,20 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
             dropped["sentences without words"] += len(sentences) - len(blocks)
             dropped["sentence names"] += document.words is not None
             dropped.update(dropped_with_words(document, unreachable, keeps=NAME))
+            dropped["fields of documents"] += len(document.fields)
+            dropped["fields of entities"] += sum(len(e.fields) for e in document.entities)
     return WriteReport(1, dict(dropped))
 
 
 def _block(sentence: WordSentence, path: Path) -> str:
     for word in sentence.words:
         if not word.strip() or any(mark in word for mark in " \n\r"):
-            message = f"word {word!r} is or contains white space, which separates words"
+            message = f"word {shortened(word)} is or contains white space, which separates words"
             raise InputError(f"sentence {sentence.id}: {message}", path=path)
     for mention in sentence.mentions:
         label = mention.label
         if not label or label != label.strip() or any(mark in label for mark in "|\n\r"):
-            message = f"label {label!r} contains a bar, which separates entities"
+            message = f"label {shortened(label)} contains a bar, which separates entities"
             raise InputError(f"sentence {sentence.id}: {message}", path=path)
     mentions = "|".join(f"{_spans(m.words)} {m.label}" for m in sentence.mentions)
     return f"{' '.join(sentence.words)}\n{mentions}\n\n"

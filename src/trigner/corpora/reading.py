@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
+from trigner.corpora.encodings import AUTO, UTF_8, EncodingError, decoded, is_utf_8, not_in
 from trigner.errors import InputError
+
+MissingAnnotations = Literal["error", "empty"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,8 @@ class Notice:
     message: str
     left_out: bool = False
     """Whether an annotation is missing from the documents for it."""
+    file_left_out: bool = False
+    """Whether a whole file is missing, or a line that should have been a document."""
 
     def __str__(self) -> str:
         where = f"{self.path}" if self.line is None else f"{self.path}:{self.line}"
@@ -30,17 +35,25 @@ class Notice:
 class Reading:
     """How to read, and what was noted on the way.
 
-    With `skip_bad` an invalid annotation is skipped and noted; without, it ends the reading.
+    With `skip_bad` an invalid annotation, and a file that is not in the `encoding`, is skipped and
+    noted; without, it ends the reading. `encoding` is a name that Python knows, or `auto`. Texts
+    without annotations beside annotated ones end the reading, or with `missing_annotations`
+    "empty" are documents without entities; they are counted in any case.
     """
 
     skip_bad: bool = False
+    encoding: str = UTF_8
+    missing_annotations: MissingAnnotations = "empty"
     notices: list[Notice] = field(default_factory=list)
+    guesses: dict[str, str] = field(default_factory=dict)
+    """Encodings that were guessed, by the names of files without their endings."""
 
     def bad(self, message: str, *, path: Path, line: int | None = None) -> None:
         """Skip and note an invalid annotation. Raises InputError unless `skip_bad`."""
+        error = InputError(message, path=path, line=line)
         if not self.skip_bad:
-            raise InputError(message, path=path, line=line)
-        self.notices.append(Notice(path, line, f"left out: {message}", left_out=True))
+            raise error
+        self.notices.append(Notice(path, line, f"left out: {error.message}", left_out=True))
 
     @contextmanager
     def annotation(self, *, path: Path, line: int | None = None, where: str = "") -> Iterator[None]:
@@ -49,6 +62,49 @@ class Reading:
             yield
         except ValueError as error:
             self.bad(f"{where}{error}", path=path, line=line)
+
+    @contextmanager
+    def file(self, path: Path) -> Iterator[None]:
+        """Around the reading of one file as a whole: with `skip_bad` one that is not in the
+        encoding is left out and noted."""
+        try:
+            yield
+        except EncodingError as error:
+            self.bad_file(error)
+
+    def bad_file(self, error: EncodingError) -> None:
+        """Leave out and note a file or a line of one. Raises the error unless `skip_bad`."""
+        if not self.skip_bad or error.path is None:
+            raise error
+        message = f"left out: {error.message}"
+        self.notices.append(Notice(error.path, error.line, message, file_left_out=True))
+
+    def missing(self, texts: Sequence[Path], *, of: int, what: str, root: Path) -> None:
+        """Count texts without annotations among annotated ones; `what` would hold them.
+
+        Raises InputError unless they are to be documents without entities.
+        """
+        if not texts:
+            return
+        first = texts[0].relative_to(root) if texts[0].is_relative_to(root) else texts[0]
+        message = f"{len(texts)} of {of} texts have no {what}, such as {first}"
+        if self.missing_annotations == "error":
+            advice = "add it, or take them as documents without entities: "
+            raise InputError(f"{message}: {advice}--missing-annotations empty", path=root)
+        self.note(f"{message}: read as documents without entities", path=root)
+
+    def text(self, path: Path) -> str:
+        """A file's characters, as `read_text` has them; an encoding that was guessed is noted."""
+        return self.decoded(_bytes_of(path), path)
+
+    def decoded(self, data: bytes, path: Path) -> str:
+        """The characters of a file's bytes, as `text`. Raises EncodingError."""
+        # An .ann is in the encoding of its .txt, of which there is more to guess by.
+        text, encoding = decoded(data, self.encoding, path, likely=self.guesses.get(path.stem))
+        if self.encoding == AUTO and not is_utf_8(encoding):
+            self.guesses[path.stem] = encoding
+            self.note(f"is not UTF-8: read as {encoding}, a guess", path=path)
+        return text
 
     def note(self, message: str, *, path: Path, line: int | None = None) -> None:
         """Something worth knowing by which nothing is lost."""
@@ -76,15 +132,14 @@ def read_text(path: Path) -> str:
 
     Raises InputError when it cannot be read or is not UTF-8, naming the line of the first bad byte.
     """
+    return decoded(_bytes_of(path), UTF_8, path)[0]
+
+
+def _bytes_of(path: Path) -> bytes:
     try:
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", path=path) from error
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"byte {error.start} is not UTF-8", path=path, line=line) from error
 
 
 @contextmanager
@@ -98,16 +153,25 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         yield file
 
 
-def decoded_lines(lines: Iterable[bytes], path: Path) -> Iterator[tuple[int, str]]:
+def decoded_lines(
+    lines: Iterable[bytes], path: Path, reading: Reading
+) -> Iterator[tuple[int, str]]:
     """Lines that end in `\\n`, without it, and their numbers; `path` is what errors call them.
 
-    Raises InputError for a line that is not UTF-8.
+    A line that is not UTF-8 is left out or raises EncodingError, as `Reading.bad_file` has it.
+    Lines of another encoding are decoded together, when all have come.
     """
+    if not is_utf_8(reading.encoding):
+        text = reading.decoded(b"".join(lines), path)
+        yield from enumerate(text.removesuffix("\n").split("\n"), 1)
+        return
     before = 0
     for number, line in enumerate(lines, 1):
         try:
-            yield number, line.removesuffix(b"\n").decode("utf-8")
+            text = line.removesuffix(b"\n").decode("utf-8")
         except UnicodeDecodeError as error:
-            at = before + error.start
-            raise InputError(f"byte {at} is not UTF-8", path=path, line=number) from error
+            message = not_in(UTF_8, before + error.start)
+            reading.bad_file(EncodingError(message, path=path, line=number))
+        else:
+            yield number, text
         before += len(line)

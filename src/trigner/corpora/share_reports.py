@@ -13,7 +13,7 @@ from pathlib import Path
 from trigner.corpora.folders import files_in, find_folder, without_ending
 from trigner.corpora.parts import Lists, NoPartError, check, known_part, lists_beside
 from trigner.corpora.published import Counts, compared
-from trigner.corpora.reading import Reading, read_text
+from trigner.corpora.reading import Reading
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra, Fragment
 
@@ -84,7 +84,7 @@ def read(
         reports = {name: reports[name] for name in chosen}
     whole_training = split == "train" and lists is None
     expected = published.get(WHOLE_TRAINING if whole_training else split)
-    documents = (_document(name, report, parts, reading) for name, report in reports.items())
+    documents = _documents(reports, parts, reading)
     yield from compared(documents, expected, reading, path=path)
 
 
@@ -156,8 +156,19 @@ def _chosen(
     return chosen
 
 
+def _documents(
+    reports: Mapping[str, _Report], parts: Mapping[str, Part], reading: Reading
+) -> Iterator[Document]:
+    for name, report in reports.items():
+        document = None
+        with reading.file(report.text):
+            document = _document(name, report, parts, reading)
+        if document is not None:
+            yield document
+
+
 def _document(name: str, report: _Report, parts: Mapping[str, Part], reading: Reading) -> Document:
-    text = read_text(report.text)
+    text = reading.text(report.text)
     if report.annotations is None:
         return Document(name, text)
     entities, extras = parts[report.part].read(report.annotations, report.text.name, text, reading)
@@ -175,7 +186,7 @@ def pipe_reader(
     def read(path: Path, report: str, text: str, reading: Reading) -> Annotations:
         entities: list[Entity] = []
         extras: list[Extra] = []
-        for number, raw in enumerate(read_text(path).removeprefix("\ufeff").split("\n"), 1):
+        for number, raw in enumerate(reading.text(path).removeprefix("\ufeff").split("\n"), 1):
             line = raw.rstrip("\r")
             is_header = number == 1 and header is not None and line.startswith(header)
             if line.strip() and not is_header:

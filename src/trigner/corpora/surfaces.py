@@ -8,7 +8,7 @@ from pathlib import Path
 
 from trigner.corpora.reading import Reading
 from trigner.errors import InputError
-from trigner.mentions import Fragment, surface_of
+from trigner.mentions import Fragment, shortened, surface_of
 
 # CADEC as released has 4 surfaces among its 6,318 ADR mentions that the text does not have.
 # Offsets that belong to other texts (other line ends, another version) differ nearly everywhere.
@@ -40,8 +40,8 @@ class Surfaces:
         if words not in texts:
             self.differing += 1
             self.reading.note(
-                f"surface {claimed!r} does not match the text there: {in_order!r};"
-                " the offsets are kept",
+                f"surface {shortened(claimed)} does not match the text there:"
+                f" {shortened(in_order)}; the offsets are kept",
                 path=path,
                 line=line,
             )

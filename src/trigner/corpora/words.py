@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trigner.corpora.reading import Reading
 from trigner.mentions import Document, Entity, Extra, Mention, joined, surface_of
@@ -19,13 +20,16 @@ if TYPE_CHECKING:
 class WordSentence:
     """A sentence for a format of ready words: its id, words, mentions and what else it came with.
 
-    A mention stands as often as its document has it.
+    A mention stands as often as its document has it, `entities[i]` being what `mentions[i]` was
+    there. `fields` are those of the document.
     """
 
     id: str
     words: tuple[str, ...]
     mentions: tuple[Mention, ...]
+    entities: tuple[Entity, ...]
     extras: tuple[Extra, ...] = ()
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 def document_of(
@@ -87,16 +91,28 @@ def sentences_of(document: Document) -> tuple[list[WordSentence], int]:
     segmentation = segment(document)
     mentions = _with_repetitions(document, segmentation)
     sentences = segmentation.sentences
+    fields = document.fields
     if document.words is not None:
         words = sentences[0].words if sentences else ()
-        given = tuple(mentions[0]) if mentions else ()
-        found = [WordSentence(document.id, words, given, document.extras)]
+        given = mentions[0] if mentions else []
+        found = [_sentence(document.id, words, given, fields, document.extras)]
     else:
         found = [
-            WordSentence(f"{document.id}:{number}", sentence.words, tuple(own))
+            _sentence(f"{document.id}:{number}", sentence.words, own, fields)
             for number, (sentence, own) in enumerate(zip(sentences, mentions, strict=True), 1)
         ]
     return found, len(segmentation.unreachable)
+
+
+def _sentence(
+    id: str,
+    words: tuple[str, ...],
+    pairs: Sequence[tuple[Mention, Entity]],
+    fields: Mapping[str, Any],
+    extras: tuple[Extra, ...] = (),
+) -> WordSentence:
+    mentions, entities = tuple(m for m, _ in pairs), tuple(e for _, e in pairs)
+    return WordSentence(id, words, mentions, entities, extras, fields)
 
 
 def dropped_with_words(document: Document, unreachable: int, *, keeps: str) -> dict[str, int]:
@@ -110,19 +126,31 @@ def dropped_with_words(document: Document, unreachable: int, *, keeps: str) -> d
     }
 
 
-def _with_repetitions(document: Document, segmentation: Segmentation) -> list[list[Mention]]:
-    """The mentions of each sentence, one for each entity: segmentation gives equal ones once."""
+def fields_lost(
+    document: Document, *, of_document: Collection[str], of_entity: Collection[str]
+) -> Counter[str]:
+    """How many own fields a format has no place for: these names mean something else in it."""
+    lost = Counter({"fields of documents": len(document.fields.keys() & {*of_document})})
+    lost["fields of entities"] = sum(len(e.fields.keys() & {*of_entity}) for e in document.entities)
+    return +lost
+
+
+def _with_repetitions(
+    document: Document, segmentation: Segmentation
+) -> list[list[tuple[Mention, Entity]]]:
+    """The mentions of each sentence with their entities: segmentation gives equal ones once."""
     from trigner.text import entity_of, segment
 
-    lost = {item.entity for item in segmentation.unreachable}
-    reached = [entity for entity in document.entities if entity not in lost]
+    lost = {id(item.entity) for item in segmentation.unreachable}
+    reached = [entity for entity in document.entities if id(entity) not in lost]
     sentences = segmentation.sentences
-    if sum(len(sentence.mentions) for sentence in sentences) == len(reached):
-        return [list(sentence.mentions) for sentence in sentences]
-    found: list[list[Mention]] = [[] for _ in sentences]
+    found: list[list[tuple[Mention, Entity]]] = [[] for _ in sentences]
     if document.words is not None:
+        if sentences and len(sentences[0].mentions) == len(reached):
+            return [list(zip(sentences[0].mentions, reached, strict=True))]
         for entity in reached:
-            found[0] += segment(replace(document, entities=(entity,))).sentences[0].mentions
+            own = segment(replace(document, entities=(entity,))).sentences[0].mentions
+            found[0] += [(mention, entity) for mention in own]
         return found
     by_key = {
         document.key(entity_of(document, sentence, mention)): (number, mention)
@@ -131,5 +159,5 @@ def _with_repetitions(document: Document, segmentation: Segmentation) -> list[li
     }
     for entity in reached:
         number, mention = by_key[document.key(entity)]
-        found[number].append(mention)
+        found[number].append((mention, entity))
     return found

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
-from xml.sax.saxutils import escape, quoteattr
 
 from trigner.corpora.reading import Reading
 from trigner.errors import InputError
+
+_DEPTH = 100
 
 
 @dataclass(slots=True)
@@ -33,6 +34,8 @@ class Element:
 
     def written(self) -> str:
         """The element as XML on one line, without white space that only lays out its children."""
+        from xml.sax.saxutils import escape, quoteattr  # brings urllib and ssl along
+
         start = self.tag + "".join(f" {k}={quoteattr(v)}" for k, v in self.attributes.items())
         text = self.text if self.text.strip() else ""
         inside = escape(text) + "".join(child.written() for child in self.children)
@@ -62,6 +65,12 @@ def parse(path: Path, reading: Reading) -> Element:
     open_elements = [root]
 
     def start(tag: str, attributes: dict[str, str]) -> None:
+        if len(open_elements) > _DEPTH:
+            raise InputError(
+                f"has elements nested more than {_DEPTH} deep, which no corpus has",
+                path=path,
+                line=parser.CurrentLineNumber,
+            )
         element = Element(tag, attributes, parser.CurrentLineNumber)
         open_elements[-1].children.append(element)
         open_elements.append(element)

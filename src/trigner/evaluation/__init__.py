@@ -19,13 +19,14 @@ from trigner.evaluation.comparison import (
 )
 from trigner.evaluation.counts import Score
 from trigner.evaluation.figures import check_figure
+from trigner.evaluation.relaxed import Rates, relaxed_scores
 from trigner.evaluation.scores import Scores, Slices, score, unknown_labels
 from trigner.evaluation.sentence_counts import SLICES, SentenceCounts, sentence_counts
 from trigner.evaluation.signature import data_hash, sign
 from trigner.evaluation.significance import Significance, compare_systems
 from trigner.evaluation.skipping import without_first
 from trigner.evaluation.statistics import Statistics, describe, plot_gaps, statistics_table
-from trigner.evaluation.table import errors_table, table
+from trigner.evaluation.table import errors_table, relaxed_table, table
 from trigner.evaluation.thresholds import Curve, curves, plot_curves
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Kind",
     "Lost",
     "Predictions",
+    "Rates",
     "RoundTrip",
     "Score",
     "Scores",
@@ -61,6 +63,8 @@ __all__ = [
     "plot_curves",
     "plot_gaps",
     "predictions",
+    "relaxed_scores",
+    "relaxed_table",
     "score",
     "sentence_counts",
     "sign",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import IO, Any
 
+from trigner.atomic_files import staged
 from trigner.errors import InputError, TrignerError
 
 # What each format calls its date; None leaves it out.
@@ -52,4 +53,8 @@ def save_figure(figure: Any, target: Path | IO[str], file_format: str | None = N
     chosen = (file_format or Path(str(target)).suffix.removeprefix(".")).lower()
     metadata = {_DATE[chosen]: None} if chosen in _DATE else None
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "trigner"}):
-        figure.savefig(target, format=chosen, metadata=metadata)
+        if not isinstance(target, Path):
+            figure.savefig(target, format=chosen, metadata=metadata)
+            return
+        with staged(target, overwrite=True) as path:
+            figure.savefig(path, format=chosen, metadata=metadata)

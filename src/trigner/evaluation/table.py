@@ -11,6 +11,7 @@ from rich.text import Text
 
 from trigner.evaluation.comparison import Comparison
 from trigner.evaluation.counts import Score
+from trigner.evaluation.relaxed import Rates
 from trigner.evaluation.scores import Scores
 
 _ROWS = {
@@ -61,6 +62,15 @@ def table(scores: Scores) -> Table:
         shown.add_section()
         for label, slices in scores.per_type.items():
             shown.add_row(Text(label), *_numbers(slices.overall))
+    return shown
+
+
+def relaxed_table(found: Mapping[str, Rates]) -> Table:
+    """The rates of each kind of relaxed score, in percent."""
+    shown = report_table(("relaxed",), ("P", "R", "F1"))
+    for kind, rates in found.items():
+        row = (rates.precision, rates.recall, rates.f1)
+        shown.add_row(kind, *(f"{100 * rate:.2f}" for rate in row))
     return shown
 
 

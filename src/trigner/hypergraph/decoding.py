@@ -45,7 +45,7 @@ class Chart:
         `[L, Y, F]` of T, `[G, D, Y, R, 5]` of the others; values `[G, D, Y, R]`.
         """
         by_place = np.ascontiguousarray(self.edges.transpose(1, 4, 0, 2, 3))
-        b, o = (np.stack(values, axis=1) for values in inside(semiring, by_place))
+        b, o = (np.stack(values, axis=1) for values in inside(semiring, list(by_place)))
         edges = self.edges.copy()
         for edge, value in children(semiring, b[:, 1:], o[:, 1:]).items():
             edges[..., edge] += value

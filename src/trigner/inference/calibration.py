@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
-from trigner.evaluation import Calibration, Predictions, best_temperature
 from trigner.inference.extraction import Extractor
 from trigner.mentions import Document
 from trigner.systems import Prediction, Predictor, system_spec
 from trigner.text import segment
+
+if TYPE_CHECKING:
+    from trigner.evaluation import Calibration
 
 TEMPERATURES = tuple(float(t) for t in np.round(np.geomspace(0.25, 8, 41), 3))
 """Tried one by one; 1 is among them."""
@@ -42,6 +44,8 @@ def calibrate(extractor: Extractor, gold: Sequence[Document]) -> Calibration:
     Use documents that training did not see. A mention is right when it is one of the sentence's.
     Raises InputError for a system that has no temperature.
     """
+    from trigner.evaluation import Predictions, best_temperature  # extraction needs none of it
+
     system_spec(extractor.system).require("calibration")
     predictor = cast(Calibrated, extractor.predictor)
     found: dict[float, tuple[list[float], list[bool]]] = {t: ([], []) for t in TEMPERATURES}

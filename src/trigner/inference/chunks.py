@@ -18,16 +18,12 @@ DOCUMENTS = 64
 
 
 @dataclass
-class Unfinished:
-    """A document without its annotations, and what was found in it so far."""
+class Part:
+    """Neighbouring sentences of a document, which is there without its annotations."""
 
     document: Document
-    entities: list[Entity] = field(default_factory=list)
-
-    def finished(self) -> Document:
-        """The document with what was found, by place and label; what is found next is another's."""
-        found, self.entities = self.entities, []
-        return replace(self.document, entities=tuple(ordered(found)))
+    sentences: list[Sentence] = field(default_factory=list)
+    is_last: bool = False
 
 
 def ordered(entities: Iterable[Entity]) -> list[Entity]:
@@ -37,16 +33,20 @@ def ordered(entities: Iterable[Entity]) -> list[Entity]:
 
 @dataclass
 class Chunk:
-    """Sentences that are scored together, the document of each, and the documents that end here."""
+    """Parts of documents that are scored together, and how many words and documents end in it."""
 
-    sentences: list[Sentence] = field(default_factory=list)
-    owners: list[Unfinished] = field(default_factory=list)
-    ending: list[Unfinished] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
     words: int = 0
+    ending: int = 0
+
+    @property
+    def sentences(self) -> list[Sentence]:
+        """The sentences of all parts, in order."""
+        return [sentence for part in self.parts for sentence in part.sentences]
 
 
 def chunks(documents: Iterable[Document]) -> Iterator[Chunk]:
-    """All sentences of the documents, in order; a long document has several chunks.
+    """All sentences of the documents, in order; a long document has parts in several chunks.
 
     No more is drawn from `documents` than the next chunk needs. An error of theirs comes when
     the documents before it have come.
@@ -54,19 +54,20 @@ def chunks(documents: Iterable[Document]) -> Iterator[Chunk]:
     chunk = Chunk()
     drawn = _Drawn(documents)
     for document in drawn:
-        unfinished = Unfinished(replace(document, entities=(), extras=()))
-        for sentence in sentences_in(unfinished.document):
+        bare = replace(document, entities=(), extras=())
+        chunk.parts.append(Part(bare))
+        for sentence in sentences_in(bare):
             if chunk.words and chunk.words + len(sentence.words) > WORDS:
                 yield chunk
-                chunk = Chunk()
-            chunk.sentences.append(sentence)
-            chunk.owners.append(unfinished)
+                chunk = Chunk([Part(bare)])
+            chunk.parts[-1].sentences.append(sentence)
             chunk.words += len(sentence.words)
-        chunk.ending.append(unfinished)
-        if len(chunk.ending) >= DOCUMENTS:
+        chunk.parts[-1].is_last = True
+        chunk.ending += 1
+        if chunk.ending >= DOCUMENTS:
             yield chunk
             chunk = Chunk()
-    if chunk.ending:
+    if chunk.parts:
         yield chunk
     if drawn.error is not None:
         raise drawn.error

@@ -14,14 +14,19 @@ from typing import Any
 from trigner.batches import by_cost
 from trigner.corpora import document_of
 from trigner.errors import InputError, TrignerError
-from trigner.inference.chunks import Chunk, chunks
+from trigner.inference.chunks import Chunk, Part, chunks, ordered
 from trigner.inference.statistics import RunStatistics
-from trigner.mentions import Document, Entity, ScoredMention, Sentence
+from trigner.mentions import SCORE_DIGITS, Document, Entity, ScoredMention, Sentence
 from trigner.systems import Prediction, Predictor, Prepared
 from trigner.text import entity_of, segment
 
-CELL_BUDGET = 60_000
-"""Word pairs predicted on at a time, padding included; larger sentences go alone."""
+CELL_BUDGET = 20_000
+"""Word pairs predicted on at a time, padding included; larger sentences go alone.
+
+Each takes some 7 KB with the bundled model (docs/decisions/streaming.md)."""
+
+MENTIONS = 1_000
+"""Of a sentence, at most, whether it is read through windows or not: the best are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,30 @@ class Extracted:
     id: str
     document: Document | None
     error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """What was found in the next sentences of a document, by place and label.
+
+    `document` is without entities, `end` how many of its characters are done. The entities of all
+    portions one behind the other are those of the document, in order.
+    """
+
+    document: Document
+    entities: tuple[Entity, ...]
+    end: int
+    is_last: bool
+
+
+def assembled(portions: Iterable[Portion]) -> Iterator[Document]:
+    """The documents of portions, with all that was found in them."""
+    entities: list[Entity] = []
+    for portion in portions:
+        entities += portion.entities
+        if portion.is_last:
+            yield replace(portion.document, entities=tuple(entities))
+            entities.clear()
 
 
 class Run:
@@ -146,30 +175,49 @@ class Extractor:
     def _found(
         self, prepared: Iterable[tuple[Chunk, Prepared]], statistics: RunStatistics
     ) -> Iterator[Document]:
+        return assembled(self._portions(prepared, statistics))
+
+    def portions(
+        self, documents: Iterable[Document], statistics: RunStatistics
+    ) -> Iterator[Portion]:
+        """What `documents` finds as it is found: a long document has several portions, in order."""
+        return self._portions(self._prepared(documents), statistics)
+
+    def _portions(
+        self, prepared: Iterable[tuple[Chunk, Prepared]], statistics: RunStatistics
+    ) -> Iterator[Portion]:
         for chunk, inputs in prepared:
-            predictions = self._mentions(len(chunk.sentences), inputs, statistics)
-            for unfinished, sentence, mentions in zip(
-                chunk.owners, chunk.sentences, predictions, strict=True
-            ):
-                unfinished.entities += self.entities(unfinished.document, sentence, mentions)
-            for unfinished in chunk.ending:
-                yield unfinished.finished()
+            predictions = iter(self._mentions(len(chunk.sentences), inputs, statistics))
+            for part in chunk.parts:
+                if not (part.sentences or part.is_last):
+                    continue
+                found = [
+                    entity
+                    for sentence, mentions in zip(part.sentences, predictions, strict=False)
+                    for entity in self.entities(part.document, sentence, mentions)
+                ]
+                yield Portion(part.document, tuple(ordered(found)), _end(part), part.is_last)
 
     def entities(
         self, document: Document, sentence: Sentence, mentions: Iterable[ScoredMention]
     ) -> Iterator[Entity]:
-        """The mentions of a sentence as entities of its document, without those below threshold."""
+        """The mentions of a sentence as entities of its document, without those below threshold.
+
+        A score has `SCORE_DIGITS` digits, and it is these that the threshold is compared with.
+        """
         for scored in mentions:
-            if scored.score >= self.thresholds.get(scored.mention.label, self.threshold):
-                entity = entity_of(document, sentence, scored.mention, scored.score)
-                # Given words may be empty: what has no characters is no entity.
+            score = round(scored.score, SCORE_DIGITS)
+            if score >= self.thresholds.get(scored.mention.label, self.threshold):
+                entity = _with_characters(
+                    document, entity_of(document, sentence, scored.mention, score)
+                )
                 if entity.text.strip():
                     yield entity
 
     def predictions(
         self, sentences: Sequence[Sentence], statistics: RunStatistics | None = None
     ) -> list[list[ScoredMention]]:
-        """The mentions of each sentence, best first."""
+        """The mentions of each sentence, best first, of one sentence at most `MENTIONS`."""
         prepared = self.predictor.prepare(sentences)
         return self._mentions(len(sentences), prepared, statistics or RunStatistics())
 
@@ -182,8 +230,8 @@ class Extractor:
         for own, prediction in self.predicted(prepared.inputs):
             found[own.sentence] += prediction.mentions
             statistics.add_prediction(prediction, own, bounded)
-        for mentions in found:
-            mentions.sort(key=lambda scored: -scored.score)
+        for index, mentions in enumerate(found):
+            statistics.add_bound(best_first(mentions), index, bounded)
         return found
 
     def predicted(self, inputs: Sequence[Any]) -> Iterator[tuple[Any, Prediction]]:
@@ -216,6 +264,27 @@ class Extractor:
             )
         options = (self.batch_size, self.threshold, dict(self.thresholds))
         return _loaded_again, (self.source, *options)
+
+
+def best_first(mentions: list[ScoredMention]) -> bool:
+    """Sort the mentions of a sentence by score and keep the best; whether there were too many."""
+    mentions.sort(key=lambda scored: -scored.score)
+    too_many = len(mentions) > MENTIONS
+    del mentions[MENTIONS:]
+    return too_many
+
+
+def _with_characters(document: Document, entity: Entity) -> Entity:
+    """Given words may be empty: a fragment without characters is none."""
+    if all(start < end for start, end in entity.fragments):
+        return entity
+    fragments = tuple((start, end) for start, end in entity.fragments if start < end)
+    return replace(entity, fragments=fragments, text=document.surface(fragments))
+
+
+def _end(part: Part) -> int:
+    """The character of a document behind a part of it."""
+    return len(part.document.text) if part.is_last else part.sentences[-1].offsets[-1][1]
 
 
 def _loaded_again(

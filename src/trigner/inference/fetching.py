@@ -1,4 +1,4 @@
-"""From a model's name to its folder: a folder stays what it is, a Hub name is downloaded.
+"""From a model's name to its folder: a path is that folder, a Hub name is downloaded.
 
 Only the files of a model folder and its card are fetched, the description first: a repository that
 holds something else is refused before its weights are on the way. Nothing fetched is executed.
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from trigner import __version__
 from trigner.errors import InputError, TrignerError
-from trigner.model_folder import CARD, DESCRIPTION, read_description
+from trigner.model_folder import BUNDLED, CARD, DESCRIPTION, is_path, read_description
 
 HUB_NAME = re.compile(r"(?P<name>\w[\w.-]*/[\w.-]+)(?:@(?P<revision>[^@\s]+))?", re.ASCII)
 """`user/name`, with `@revision` (branch, tag or commit) where it matters."""
@@ -28,18 +28,23 @@ def fetch(
 ) -> Path:
     """The folder of a model: `model` itself, or where the Hub's model of that name was put.
 
-    What exists on disk is never looked up on the Hub, nor is `./name` or a path of more parts.
-    `token` is huggingface_hub's: a string, or None for the one that is logged in. Raises InputError
-    when the Hub has no such model or it is not one of ours, TrignerError when it cannot be had.
+    The string `bundled` is the model that ships with the package. What is written as a path
+    (`model_folder.is_path`) and every Path is never looked up on the Hub. `token` is
+    huggingface_hub's: a string, or None for the one that is logged in. Raises InputError when there
+    is no such folder, the Hub has no such model or it is not one of ours, TrignerError when it
+    cannot be had.
     """
-    name = model.as_posix() if isinstance(model, Path) else model
-    found = None if Path(model).exists() else HUB_NAME.fullmatch(name)
+    found = None if is_path(model) else HUB_NAME.fullmatch(str(model))
     if found is None:
         if revision is not None:
             raise InputError(
                 f"has no revision {revision!r}: it is not a name on the Hub", path=model
             )
-        return Path(model)
+        folder = BUNDLED if model == BUNDLED.name else Path(model)
+        if model == "" or not folder.exists():
+            advice = "" if is_path(model) else "; on the Hub, a model is called user/name"
+            raise InputError(f"no model folder at {str(model) or repr(model)}{advice}")
+        return folder
     name, revision = found["name"], revision or found["revision"]
     with _told(name, revision):
         first = _download(name, revision, [DESCRIPTION], cache_dir, token)
@@ -92,11 +97,11 @@ def _told(name: str, revision: str | None) -> Iterator[None]:
         raise InputError(f"has no revision {revision!r} on the Hub", path=name) from error
     except (RepositoryNotFoundError, HFValidationError) as error:
         raise InputError(
-            "no such model folder, and no such model on the Hub (a private one needs a token)",
+            "no folder of this name, and no such model on the Hub (a private one needs a token)",
             path=name,
         ) from error
     except Exception as error:  # whatever the HTTP library of the day raises
         raise TrignerError(
-            f"{name}: no such model folder, and it cannot be fetched from the Hub: "
+            f"{name}: no folder of this name, and it cannot be fetched from the Hub: "
             + (str(error).strip().splitlines() or [type(error).__name__])[0]
         ) from error

@@ -31,10 +31,14 @@ class RunStatistics:
 
     def add_prediction(self, prediction: Prediction, own: Input, bounded: set[int]) -> None:
         """Count the prediction on an input; `bounded` holds the sentences counted as that."""
-        if prediction.bounded and own.sentence not in bounded:
-            bounded.add(own.sentence)
-            self.bounded += 1
+        self.add_bound(prediction.bounded, own.sentence, bounded)
         self.on_special_words += prediction.on_special_words
+
+    def add_bound(self, is_bounded: bool, sentence: int, bounded: set[int]) -> None:
+        """Count a sentence of which something was left out, unless it is in `bounded` already."""
+        if is_bounded and sentence not in bounded:
+            bounded.add(sentence)
+            self.bounded += 1
 
     def notices(self) -> list[str]:
         """A sentence for each thing worth reporting."""

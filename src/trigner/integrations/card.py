@@ -26,6 +26,16 @@ LIMITS = """\
 - It is not a medical device: have a person check its output."""
 
 
+ENCODERS = {
+    "minilm": ("sentence-transformers/all-MiniLM-L6-v2", "apache-2.0"),
+    "biobert": ("dmis-lab/biobert-base-cased-v1.2", None),
+    "bioclinicalbert": ("emilyalsentzer/Bio_ClinicalBERT", "mit"),
+    "pharmbert": ("Lianglab/PharmBERT-cased", None),
+    "pubmedbert": ("microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract", "mit"),
+}
+"""Short names of encoders: their names on the Hub, and the licences that are stated there."""
+
+
 def model_card(
     description: Description, *, name: str | None = None, licence: str | None = None
 ) -> str:
@@ -120,7 +130,7 @@ def _data(provenance: Mapping[str, Any], licence: str | None) -> str:
         for reason, count in _mapping(train.get("unusable")).items()
     ]
     if encoder := _encoder(provenance):
-        lines.append(f"Encoder: `{_plain(encoder)}`")
+        lines.append(f"Encoder: `{_plain(encoder)}`{_source(encoder)}")
     if preset := _mapping(provenance.get("settings")).get("preset"):
         lines.append(f"Settings: preset `{_plain(preset)}`; all of them are in `trigner.json`")
     if recipe := provenance.get("recipe"):
@@ -187,6 +197,15 @@ def _encoder(provenance: Mapping[str, Any]) -> str | None:
         return None
     text = str(encoder)
     return text if HUB_NAME.fullmatch(text) else PurePath(text.replace("\\", "/")).name
+
+
+def _source(encoder: str) -> str:
+    """Where an encoder comes from and under which licence, as far as that is known."""
+    name, licence = ENCODERS.get(encoder, (encoder, None))
+    if not HUB_NAME.fullmatch(name):
+        return "; its source and licence are not stated"
+    known = f"licence: {licence}" if licence else "its licence is stated there"
+    return f", from [{name}](https://huggingface.co/{name}); {known}"
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ See docs/decisions/hub.md.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,7 +41,7 @@ def from_pretrained(
     token: str | bool | None = None,
     device: str = "auto",
     batch_size: int = 32,
-    threshold: float = 0.0,
+    threshold: float | Mapping[str, float] = 0.0,
 ) -> Extractor:
     """Load a model by folder or by name on the Hub, ready to extract.
 

@@ -30,7 +30,7 @@ from trigner.errors import InputError
 from trigner.inference import Extractor, RunStatistics, fetch, load
 from trigner.integrations.hub import save_pretrained
 from trigner.mentions import Document, Fragment
-from trigner.model_folder import DESCRIPTION, read_description
+from trigner.model_folder import BUNDLED, DESCRIPTION, read_description
 
 KEY = "trigner"
 """Key in `doc.user_data` and name of the extension attribute of `Doc`."""
@@ -117,7 +117,7 @@ class EntityFinder(Pipe):
         name: str,
         *,
         model: str,
-        threshold: float = 0.0,
+        threshold: float | dict[str, float] = 0.0,
         group: str = KEY,
         device: str = "auto",
         batch_size: int = 32,
@@ -155,7 +155,7 @@ class EntityFinder(Pipe):
     @property
     def labels(self) -> tuple[str, ...]:
         """The model's labels; none before it is downloaded, as spaCy asks while loading."""
-        folder = self._folder or Path(self.model)
+        folder = self._folder or (BUNDLED if self.model == BUNDLED.name else Path(self.model))
         there = (folder / DESCRIPTION).is_file()
         return read_description(folder).labels if there else ()
 
@@ -233,7 +233,7 @@ def create_component(
     nlp: Language,
     name: str,
     model: str,
-    threshold: float,
+    threshold: float | dict[str, float],
     group: str,
     device: str,
     batch_size: int,

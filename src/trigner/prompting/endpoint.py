@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import socket
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from trigner.corpora import FORMATS
-from trigner.errors import InputError
+from trigner.errors import InputError, TrignerError
 
 KEY_VARIABLES = {
     "api.openai.com": "OPENAI_API_KEY",
@@ -66,6 +67,23 @@ def endpoint(base_url: str, *, key_variable: str | None = None) -> Endpoint:
     if not key and key_variable is not None:
         raise InputError(f"the environment variable {key_variable} is not set")
     return Endpoint(base_url.rstrip("/"), variable, key or NO_KEY, _is_loopback(host))
+
+
+def check_reachable(server: Endpoint) -> None:
+    """Raises TrignerError when nothing listens at the address of a server on this machine.
+
+    To others the way may lead over a proxy, and their first answer tells.
+    """
+    if not server.is_loopback:
+        return
+    parts = urlsplit(server.base_url)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        socket.create_connection((parts.hostname or "", port), timeout=5).close()
+    except OSError as error:
+        raise TrignerError(
+            f"{server.base_url}: no server answers there ({error}): is it running?"
+        ) from error
 
 
 def check_licence(

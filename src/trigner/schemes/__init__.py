@@ -19,6 +19,7 @@ from trigner.schemes.scheme import (
     decoded_tags,
     round_trip,
 )
+from trigner.schemes.span_grid import SpanGrid
 from trigner.schemes.toe import Toe
 from trigner.schemes.w2ner import W2ner
 
@@ -36,6 +37,7 @@ __all__ = [
     "Mac",
     "Scheme",
     "SequenceScheme",
+    "SpanGrid",
     "TagGroup",
     "TagSpace",
     "Toe",

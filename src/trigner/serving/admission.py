@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -13,11 +13,13 @@ from fastapi import HTTPException, Request
 from starlette.requests import ClientDisconnect
 
 from trigner.errors import TrignerError
-from trigner.serving.batching import Batcher
+from trigner.serving.batching import STOPPING, Batcher
+from trigner.serving.clients import Unfinished, client_of
 from trigner.serving.settings import ServiceSettings
 from trigner.serving.work import Work
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 CLIENT_CLOSED_REQUEST = 499
 """Nobody reads this response; the status (nginx's) tells such requests apart in the metrics."""
@@ -31,6 +33,7 @@ class AdmissionControl:
         self.settings = settings
         self._seconds = 0.0  # moving average of a request's duration
         self.in_progress = 0
+        self._unfinished = Unfinished()
 
     @asynccontextmanager
     async def admit(self) -> AsyncIterator[float]:
@@ -38,8 +41,7 @@ class AdmissionControl:
 
         Raises HTTPException (503) when `max_waiting` requests are in progress.
         """
-        if self.in_progress >= self.settings.max_waiting:
-            raise self._unavailable("too many requests in progress")
+        self._check_free()
         self.in_progress += 1
         started = time.monotonic()
         try:
@@ -48,31 +50,59 @@ class AdmissionControl:
         finally:
             self.in_progress -= 1
 
-    async def read_body(self, request: Request, deadline: float) -> bytes:
-        """The request's body.
+    def _check_free(self) -> None:
+        if self.in_progress >= self.settings.max_waiting:
+            raise self._unavailable("too many requests in progress")
 
-        Raises HTTPException when the body is too large (413) or does not arrive before the deadline
-        (408), and when the client disconnects.
+    async def read_body(self, request: Request) -> bytes:
+        """The request's body. It is not in progress yet: who sends slowly takes no one's place.
+
+        Raises HTTPException when the body is too large (413) or does not arrive in time (408), when
+        too many of the client's (429) or of all (503) are arriving, when too many requests are in
+        progress (503), and when the client disconnects.
         """
-        limit = self.settings.max_body
-        too_large = HTTPException(413, f"the request body is larger than {limit} bytes")
+        self._check_free()
+        limits = self.settings
+        too_large = HTTPException(413, f"the request body is larger than {limits.max_body} bytes")
         content_length = request.headers.get("content-length", "")
-        if content_length.isdecimal() and int(content_length) > limit:
+        if content_length.isdecimal() and int(content_length[:20]) > limits.max_body:
             raise too_large
+        client = client_of(request.scope)
+        if self._unfinished.by_client[client] >= limits.max_unfinished:
+            message = f"more than {limits.max_unfinished} unfinished requests of one client"
+            raise HTTPException(429, f"{message}: retry in 1 s", {"Retry-After": "1"})
         chunks: list[bytes] = []
         size = 0
         try:
-            async with asyncio.timeout(deadline - time.monotonic()):
-                async for chunk in request.stream():
-                    size += len(chunk)
-                    if size > limit:
-                        raise too_large
-                    chunks.append(chunk)
+            with self._unfinished.body(client) as add:
+                async with asyncio.timeout(limits.body_timeout):
+                    async for chunk in request.stream():
+                        size += len(chunk)
+                        add(len(chunk))
+                        if size > limits.max_body:
+                            raise too_large
+                        if self._unfinished.bytes > limits.max_waiting * limits.max_body:
+                            raise self._unavailable("too many request bodies are arriving")
+                        chunks.append(chunk)
         except ClientDisconnect as error:
             raise _client_disconnected() from error
         except TimeoutError as error:
             raise HTTPException(408, "timed out while reading the request body") from error
         return b"".join(chunks)
+
+    async def check(self, function: Callable[..., R], *arguments: Any, deadline: float) -> R:
+        """What a function gives that takes a while, on another thread.
+
+        Raises HTTPException when the deadline passes (504) and when the service is stopping (503),
+        and what the function raises.
+        """
+        try:
+            async with asyncio.timeout(deadline - time.monotonic()):
+                return await asyncio.to_thread(function, *arguments)
+        except TimeoutError as error:
+            raise self._timed_out() from error
+        except asyncio.CancelledError as error:
+            raise self._unavailable(STOPPING) from error
 
     async def run(self, work: Work[T], request: Request, deadline: float) -> T:
         """Submit the work and wait for its result.
@@ -94,12 +124,11 @@ class AdmissionControl:
                 raise _client_disconnected()
             if not work.started:
                 raise self._unavailable("the request timed out in the queue")
-            limit = self.settings.timeout
-            raise HTTPException(504, f"timed out after {limit:g} seconds: send less text at a time")
+            raise self._timed_out()
         except HTTPException:
             raise
         except asyncio.CancelledError as error:  # uvicorn's grace period on shutdown is over
-            raise self._unavailable("the service is shutting down") from error
+            raise self._unavailable(STOPPING) from error
         except TrignerError as error:  # the worker has stopped
             raise self._unavailable(str(error)) from error
         except Exception as error:
@@ -107,6 +136,10 @@ class AdmissionControl:
         finally:
             result.cancel()
             disconnect.cancel()
+
+    def _timed_out(self) -> HTTPException:
+        limit = self.settings.timeout
+        return HTTPException(504, f"timed out after {limit:g} seconds: send less text at a time")
 
     def _unavailable(self, reason: str) -> HTTPException:
         wait = max(1, min(math.ceil(self._seconds), math.ceil(self.settings.timeout)))

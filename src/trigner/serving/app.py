@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -15,6 +15,7 @@ from trigner import __version__
 from trigner.errors import InputError
 from trigner.inference import Extractor
 from trigner.model_folder import Description, Provenance
+from trigner.serving.access import Access
 from trigner.serving.admission import AdmissionControl
 from trigner.serving.batching import Batcher
 from trigner.serving.grid import grid, sentence_around
@@ -35,13 +36,20 @@ from trigner.serving.metrics import CONTENT_TYPE, Metrics
 from trigner.serving.middleware import HeadersAndMetrics
 from trigner.serving.page_files import page_files
 from trigner.serving.settings import ServiceSettings
+from trigner.serving.sizes import check_sentences, check_texts
 from trigner.serving.work import extraction
+
+PROBES = ("/healthz", "/readyz")
 
 _DESCRIPTIONS = {
     400: "The body is not valid JSON in UTF-8.",
+    401: "The service has a key, and the request does not carry it.",
     408: "Timed out while reading the body.",
-    413: "Body too large, too many texts, or a text too long.",
+    413: "Body too large, too many texts, or a text or a sentence too long.",
+    415: "Not JSON.",
+    421: "The service does not answer for this host.",
     422: "Unknown fields, wrong types, missing fields.",
+    429: "Too many requests of one client: retry after `Retry-After` seconds.",
     503: "Busy or shutting down: retry after `Retry-After` seconds.",
     504: "Timed out.",
 }
@@ -96,6 +104,8 @@ def create_app(
     _add_information(app, batcher, metrics, info)
     _add_page(app)
     paths = [path for route in app.routes if isinstance(path := getattr(route, "path", None), str)]
+    open_paths = {*page_files(), *PROBES}
+    app.add_middleware(Access, settings=settings, open_paths=open_paths)
     app.add_middleware(HeadersAndMetrics, metrics=metrics, paths=paths)
     return app
 
@@ -114,12 +124,13 @@ def _add_extraction(
     )
     async def extract(request: Request) -> Response:
         """Returns `entities` for `text`, and `documents`, in the same order, for `texts`."""
+        content = await admission.read_body(request)
         async with admission.admit() as deadline:
-            body = parse(ExtractRequest, await admission.read_body(request, deadline))
+            body = parse(ExtractRequest, content)
             texts = body.all_texts
-            if len(texts) > settings.max_texts:
-                raise HTTPException(413, f"more than {settings.max_texts} texts in one request")
-            _check_lengths(texts, settings)
+            _check_labels(body, extractor)
+            check_texts(texts, settings)
+            await admission.check(check_sentences, texts, settings, deadline=deadline)
             work = extraction(extractor, texts, body.threshold)
             results = await admission.run(work, request, deadline)
         for result in results:
@@ -140,11 +151,14 @@ def _add_grid(app: FastAPI, extractor: Extractor, admission: AdmissionControl) -
     )
     async def show_grid(request: Request) -> Response:
         """Tag probabilities of each pair of words, and the cells of each entity."""
+        content = await admission.read_body(request)
         async with admission.admit() as deadline:
-            body = parse(GridRequest, await admission.read_body(request, deadline))
-            _check_lengths([body.text], settings)
+            body = parse(GridRequest, content)
+            check_texts([body.text], settings)
             try:
-                sentence = await asyncio.to_thread(sentence_around, body.text, body.at)
+                sentence = await admission.check(
+                    sentence_around, body.text, body.at, deadline=deadline
+                )
                 if len(sentence.words) > settings.max_grid_words:
                     message = f"the sentence has more than {settings.max_grid_words} words"
                     raise HTTPException(413, message)
@@ -208,16 +222,23 @@ def _model_info(
             "signature": provenance.dev.signature,
         },
         "limits": settings.model_dump(
-            include={"max_body", "max_texts", "max_characters", "max_grid_words", "timeout"}
+            include={
+                "max_body",
+                "max_texts",
+                "max_characters",
+                "max_words",
+                "max_cells",
+                "max_grid_words",
+                "timeout",
+            }
         ),
     }
 
 
-def _check_lengths(texts: Sequence[str], settings: ServiceSettings) -> None:
-    for number, text in enumerate(texts, 1):
-        if len(text) > settings.max_characters:
-            name = f"text {number} of {len(texts)}" if len(texts) > 1 else "the text"
-            raise HTTPException(413, f"{name} is longer than {settings.max_characters} characters")
+def _check_labels(body: ExtractRequest, extractor: Extractor) -> None:
+    if isinstance(body.threshold, dict) and body.threshold.keys() - set(extractor.labels):
+        known = ", ".join(extractor.labels)
+        raise HTTPException(422, f"threshold: has labels that the model has not; it has {known}")
 
 
 def _body(model: type[BaseModel], examples: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from typing import Any
 from trigner.batches import by_cost
 from trigner.errors import TrignerError
 from trigner.inference.extraction import CELL_BUDGET
+from trigner.serving.failures import without_texts
 from trigner.serving.work import Work, WorkItem
 
 ITEMS_PER_TURN = 8
@@ -157,7 +158,7 @@ class Batcher:
                     break
                 taken.append(item)
         except Exception as error:
-            log.exception("cannot split a request into sentences")
+            log.error("cannot split a request into sentences: %s", without_texts(error))
             work.fail(error)
             return []
         return taken
@@ -175,6 +176,10 @@ class Batcher:
                     self._score_batch([entries[i] for i in batch], compute)
 
     def _score_batch(self, entries: Sequence[Entry], compute: Callable[..., Sequence[Any]]) -> None:
+        # Nobody waits any more for what is done: it timed out, failed or its client is gone.
+        entries = [entry for entry in entries if not entry[0].future.done()]
+        if not entries:
+            return
         try:
             self._score_together(entries, compute)
         except Exception:
@@ -194,14 +199,14 @@ class Batcher:
             try:
                 work.receive(item, output)
             except Exception as error:
-                log.exception("cannot read the predictions of a request")
+                log.error("cannot read the predictions of a request: %s", without_texts(error))
                 work.fail(error)
 
     def _score_alone(self, entry: Entry) -> None:
         try:
             self._score_together([entry], entry[1].compute)
         except Exception as error:
-            log.exception("a request could not be predicted on")
+            log.error("a request could not be predicted on: %s", without_texts(error))
             entry[0].fail(error)
 
     def _cells(self, items: Sequence[WorkItem]) -> int:

@@ -6,10 +6,18 @@ import re
 from typing import Annotated, Any, Self, TypeVar
 
 from fastapi import HTTPException
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import from_json
 
-from trigner.mentions import Entity
+from trigner.mentions import SCORE_DIGITS, Entity
 from trigner.serving.grid import SentenceGrid
 from trigner.serving.work import TextResult
 
@@ -27,6 +35,11 @@ GRID_EXAMPLES: dict[str, Any] = {"the first sentence": {"value": {"text": SENTEN
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+_ONE, _BY_LABEL = "one threshold", "thresholds by label"
+Threshold = Annotated[
+    Annotated[Probability, Tag(_ONE)] | Annotated[dict[str, Probability], Tag(_BY_LABEL)],
+    Discriminator(lambda value: _BY_LABEL if isinstance(value, dict) else _ONE),
+]
 
 
 def _no_defaults(schema: dict[str, Any]) -> None:
@@ -46,13 +59,16 @@ class RequestBody(BaseModel):
 
 
 class ExtractRequest(RequestBody):
-    """One text or many; `threshold` is the minimum score of an entity, by default the service's."""
+    """One text or many; `threshold` is the minimum score of an entity, by default the service's.
+
+    As an object by label it says so for these labels; others keep the service's.
+    """
 
     model_config = ConfigDict(json_schema_extra=_either_required)
 
     text: str = ""
     texts: Annotated[list[str], Field(min_length=1)] = []
-    threshold: Probability | None = None
+    threshold: Threshold | None = None
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
@@ -93,7 +109,7 @@ class ScoredEntity(BaseModel):
     @classmethod
     def of(cls, entity: Entity) -> ScoredEntity:
         """The response for an entity."""
-        fragments, score = list(entity.fragments), entity.score or 0.0
+        fragments, score = list(entity.fragments), round(entity.score or 0.0, SCORE_DIGITS)
         return cls(label=entity.label, text=entity.text, fragments=fragments, score=score)
 
 
@@ -213,6 +229,6 @@ def parse(model: type[B], body: bytes) -> B:
 
 
 def _message(error: Any) -> str:
-    field = ".".join(str(part) for part in error["loc"])
+    field = ".".join(str(part) for part in error["loc"] if part not in (_ONE, _BY_LABEL))
     message = error["msg"].removeprefix("Value error, ")
     return f"{field}: {message}" if field else message

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Collection
 
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from trigner.serving.failures import without_texts
 from trigner.serving.metrics import Metrics
+
+log = logging.getLogger(__name__)
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -37,12 +42,14 @@ class HeadersAndMetrics:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        status = 500  # what the server sends when no response is started
+        status = 500
+        started_response = False
         started = time.perf_counter()
 
         async def send_with_headers(message: Message) -> None:
-            nonlocal status
+            nonlocal status, started_response
             if message["type"] == "http.response.start":
+                started_response = True
                 status = message["status"]
                 headers = list(message.get("headers", ()))
                 headers += [(k.lower().encode(), v.encode()) for k, v in HEADERS.items()]
@@ -53,6 +60,11 @@ class HeadersAndMetrics:
 
         try:
             await self._app(scope, receive, send_with_headers)
+        except Exception as error:  # the server would log its message
+            log.error("a request failed: %s", without_texts(error))
+            if not started_response:
+                response = JSONResponse({"detail": "internal error: see the service's log"}, 500)
+                await response(scope, receive, send_with_headers)
         finally:
             path = scope["path"] if scope["path"] in self._paths else "other"
             self._metrics.request(path, status, time.perf_counter() - started)

@@ -6,11 +6,14 @@ import asyncio
 import signal
 import socket
 from collections.abc import Callable
+from functools import partial
+from typing import Any, cast
 
 import uvicorn
 from fastapi import FastAPI
 
 from trigner.errors import TrignerError
+from trigner.serving.connections import Connection, ConnectionLimits
 
 BACKLOG = 1024
 
@@ -22,12 +25,16 @@ def serve(
     port: int,
     stop_within: float,
     on_ready: Callable[[str], None] = lambda address: None,
+    limits: ConnectionLimits | None = None,
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish requests in progress, for `stop_within` seconds.
 
     Port 0 picks a free one; `on_ready` is called with the address once requests are answered.
+    Clients are told apart by their own addresses, behind one of `limits.proxies` by what that says
+    in `X-Forwarded-For`.
     Raises TrignerError when the address is not available or the service fails to start.
     """
+    limits = limits or ConnectionLimits()
     listener = _listener(host, port)
     address = _address(listener, host)
     server = _Server(
@@ -36,6 +43,10 @@ def serve(
             log_level="warning",
             access_log=False,  # neither texts nor who sends them are logged
             server_header=False,
+            http=cast(Any, partial(Connection, limits=limits)),
+            ws="none",
+            proxy_headers=bool(limits.proxies),
+            forwarded_allow_ips=list(limits.proxies),
             lifespan="on",
             timeout_graceful_shutdown=max(1, round(stop_within)),
         ),

@@ -6,7 +6,8 @@ delays the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,8 @@ from typing import Any, Generic, TypeVar
 
 from trigner.inference import Extractor, RunStatistics
 from trigner.inference.chunks import ordered
-from trigner.mentions import Document, Entity, Sentence
+from trigner.inference.extraction import best_first
+from trigner.mentions import Document, Entity, ScoredMention, Sentence
 from trigner.systems import Input, Prediction
 from trigner.text import sentences_in
 
@@ -95,11 +97,18 @@ class TextResult:
 
 
 def extraction(
-    extractor: Extractor, texts: Sequence[str], threshold: float | None = None
+    extractor: Extractor,
+    texts: Sequence[str],
+    threshold: float | Mapping[str, float] | None = None,
 ) -> Work[list[TextResult]]:
-    """The entities of texts, as `extractor` finds them; `threshold` replaces its thresholds."""
+    """The entities of texts, as `extractor` finds them.
+
+    `threshold` replaces its thresholds, or those of the labels that it names.
+    """
     results = [TextResult() for _ in texts]
-    if threshold is not None:
+    if isinstance(threshold, Mapping):
+        extractor = replace(extractor, thresholds={**extractor.thresholds, **threshold})
+    elif threshold is not None:
         extractor = replace(extractor, threshold=threshold, thresholds={})
     items = (
         item
@@ -121,16 +130,27 @@ def _items(extractor: Extractor, document: Document, result: TextResult) -> Iter
         prepared = extractor.predictor.prepare(sentences)
         result.statistics.add_prepared(len(sentences), prepared)
         bounded: set[int] = set()
+        inputs = Counter(own.sentence for own in prepared.inputs)
+        windows = {n: _Windows(document, sentences[n], count) for n, count in inputs.items()}
         for own in prepared.inputs:
-            sentence = sentences[own.sentence]
-            receive = partial(_receive, extractor, document, sentence, result, own, bounded)
+            own_windows = windows[own.sentence]
+            receive = partial(_receive, extractor, own_windows, result, own, bounded)
             yield WorkItem(own, extractor.predictor.predict, receive)
+
+
+@dataclass
+class _Windows:
+    """A sentence, how many of its windows are still to be predicted on, and what was found."""
+
+    document: Document
+    sentence: Sentence
+    remaining: int
+    mentions: list[ScoredMention] = field(default_factory=list)
 
 
 def _receive(
     extractor: Extractor,
-    document: Document,
-    sentence: Sentence,
+    windows: _Windows,
     result: TextResult,
     own: Input,
     bounded: set[int],
@@ -138,4 +158,9 @@ def _receive(
 ) -> None:
     """Add what was predicted on an input of a sentence; `bounded` as `add_prediction` has it."""
     result.statistics.add_prediction(prediction, own, bounded)
-    result.entities += extractor.entities(document, sentence, prediction.mentions)
+    windows.mentions += prediction.mentions
+    windows.remaining -= 1
+    if windows.remaining == 0:
+        result.statistics.add_bound(best_first(windows.mentions), own.sentence, bounded)
+        entities = extractor.entities(windows.document, windows.sentence, windows.mentions)
+        result.entities += entities

@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
+from trigner.corpora import MissingAnnotations
 from trigner.studies.corpus import CorpusLocation, CorpusSplits, read_splits
 from trigner.studies.declaration import Study
 from trigner.studies.grid import Changes
@@ -54,6 +55,8 @@ class StudyContext:
     changes: Changes = field(default_factory=Changes)
     format: str | None = None
     skip_bad: bool = False
+    encoding: str = "utf-8"
+    missing_annotations: MissingAnnotations = "error"
     device: str = "auto"
     keep_models: bool = False
     report_to: tuple[str, ...] = ()
@@ -67,6 +70,8 @@ class StudyContext:
             types=self.study.types,
             format=self.format,
             skip_bad=self.skip_bad,
+            encoding=self.encoding,
+            missing_annotations=self.missing_annotations,
         )
         for notice in corpus.notices:
             log(console, str(notice))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from trigner.corpora import Notice, read, with_types
+from trigner.corpora import MissingAnnotations, Notice, read, with_types
 from trigner.errors import InputError
 from trigner.evaluation import data_hash
 from trigner.mentions import Document
@@ -63,6 +63,8 @@ def read_splits(
     types: Sequence[str] | None = None,
     format: str | None = None,
     skip_bad: bool = False,
+    encoding: str = "utf-8",
+    missing_annotations: MissingAnnotations = "error",
 ) -> CorpusSplits:
     """All three parts of a corpus.
 
@@ -73,7 +75,14 @@ def read_splits(
     parts: dict[str, tuple[Document, ...]] = {}
     notices: list[Notice] = []
     for part in PARTS:
-        found = read(location.path, format=format, skip_bad=skip_bad, split=part)
+        found = read(
+            location.path,
+            format=format,
+            skip_bad=skip_bad,
+            split=part,
+            encoding=encoding,
+            missing_annotations=missing_annotations,
+        )
         notices += found.notices
         if not found.documents:
             raise InputError(f"the part {part!r} contains no documents", path=location.path)

@@ -28,7 +28,7 @@ from pydantic import (
     model_validator,
 )
 
-from trigner.errors import InputError
+from trigner.errors import InputError, validation_message
 from trigner.studies.lines import KeyPath, LocatedYaml, read_yaml
 from trigner.studies.protocols import protocol
 from trigner.studies.published import published
@@ -222,4 +222,4 @@ def _message(error: Any) -> str:
         return f"{name}: unknown key"
     if error["type"] == "missing":
         return f"{name}: missing"
-    return f"{name}: {str(error['msg']).removeprefix('Value error, ')}"
+    return f"{name}: {validation_message(error)}"

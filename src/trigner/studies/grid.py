@@ -14,9 +14,9 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from trigner.errors import InputError
+from trigner.encoders import ENCODERS
+from trigner.errors import InputError, validation_message
 from trigner.former_names import current_name
-from trigner.networks.pretrained import ENCODERS
 from trigner.studies.declaration import REFUSED, Study
 from trigner.studies.lines import KeyPath
 from trigner.studies.protocols import Protocol
@@ -229,5 +229,5 @@ def _adaptation(given: Mapping[str, Any]) -> AdaptationSettings | None:
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
-        raise InputError(f"{ADAPT}.{name}: {first['msg']}") from error
+        raise InputError(f"{ADAPT}.{name}: {validation_message(first)}") from error
     return settings if wanted else None

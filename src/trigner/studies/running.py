@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 
 import torch
 import transformers
-from filelock import FileLock, Timeout
+from filelock import FileLock
 from rich.console import Console
 
 from trigner import __version__
@@ -20,6 +20,7 @@ from trigner.errors import InputError, TrignerError
 from trigner.evaluation import score, sentence_counts, sign
 from trigner.former_names import current_name
 from trigner.inference import load
+from trigner.locks import LockedError, locked
 from trigner.model_folder import CONFIG, read_description
 from trigner.networks import choose_device
 from trigner.studies.context import StudyContext, log
@@ -280,11 +281,10 @@ def read_run_record(path: Path) -> dict[str, Any]:
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Hold the lock of a run. Raises BusyError when another process holds it."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(f"{folder}.lock", timeout=0):
+        with locked(folder.with_name(f"{folder.name}.lock")):
             yield
-    except Timeout as error:
+    except LockedError as error:
         raise BusyError(folder.name) from error
 
 

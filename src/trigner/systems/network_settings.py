@@ -16,7 +16,7 @@ PairMapKind = Literal["full", "folded", "low_rank"]
 class SequenceSettings(BaseModel):
     """What comes between word vectors and tags in a network of a sequence scheme."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     layer: Literal["none", "hidden", "bilstm"] = Field(
         default="none", description="between word vectors and tags; the BiLSTM has lstm_size"
@@ -30,7 +30,7 @@ class SequenceSettings(BaseModel):
 class ToeSettings(BaseModel):
     """The rounds of tag representations of scheme `toe`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, allow_inf_nan=False)
 
     rounds: int = Field(
         default=3, ge=1, description="how often pair scores are made; before the last they go back"
@@ -47,7 +47,7 @@ class ToeSettings(BaseModel):
 class MacSettings(BaseModel):
     """What only the schemes mac and mac_minimal have."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     recurrent: bool = Field(
         default=False, description="read the words through a BiLSTM of lstm_size first, as W2NER"
@@ -66,7 +66,7 @@ class MacSettings(BaseModel):
 class WordSettings(BaseModel):
     """What every network over the words of a sentence has: how it reads them."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, allow_inf_nan=False)
 
     encoder_layers: int = Field(default=4, ge=1, description="average this many last hidden states")
     empty_word: EmptyWord = Field(
@@ -105,9 +105,9 @@ class NetworkSettings(WordSettings):
     )
     biaffine_size: int = Field(default=512, ge=1, description="hidden size of W2NER's own biaffine")
     grid_size: int = Field(default=120, ge=1, description="hidden size of the grid branch")
-    toe: ToeSettings = ToeSettings()
-    sequence: SequenceSettings = SequenceSettings()
-    mac: MacSettings = MacSettings()
+    toe: ToeSettings = Field(default_factory=ToeSettings)
+    sequence: SequenceSettings = Field(default_factory=SequenceSettings)
+    mac: MacSettings = Field(default_factory=MacSettings)
     feature_dropout: float = Field(
         default=0.5, ge=0, lt=1, description="of whole channels of pair features"
     )

@@ -22,7 +22,12 @@ from trigner.systems.taggers import TAGGERS, TaggerSpec
 
 GROUP = "trigner.systems"
 
-OWN: tuple[str, ...] = ("trigner.hypergraph.spec:SPEC",)
+OWN: tuple[str, ...] = (
+    "trigner.transition.spec:SPEC",
+    "trigner.spans.spec:SPEC",
+    "trigner.seq2seq.spec:SPEC",
+    "trigner.hypergraph.spec:SPEC",
+)
 """The rows of this package beside the tag schemes, as `module:name`: each in its system's room,
 which stands above this one."""
 

@@ -46,7 +46,8 @@ class SystemSpec:
     `build(settings, labels, init_from)` gives a `System`; `init_from` is a model folder or None.
     `load(folder, description, device=..., threads=...)` gives a `Predictor`. `round_trip(labels)`
     gives what encodes and decodes in its format (`evaluation.RoundTrip`);
-    `export(folder, out, int8=...)` writes a model for ONNX Runtime.
+    `export(folder, out, int8=...)` writes a model for ONNX Runtime. `reasons` say why it lacks a
+    capability, where a reader would ask.
     """
 
     name: str
@@ -63,6 +64,7 @@ class SystemSpec:
     calibration: bool = False
     grid: bool = False
     init_from: bool = False
+    reasons: Mapping[str, str] = field(default_factory=dict)
     package: str = "trigner"
 
     @property
@@ -86,7 +88,8 @@ class SystemSpec:
     def require(self, capability: str) -> None:
         """Raises InputError, in one sentence, unless the system has this capability."""
         if capability not in self.capabilities:
-            raise InputError(f"the system {self.name} cannot {CAPABILITIES[capability]}")
+            why = f": {self.reasons[capability]}" if capability in self.reasons else ""
+            raise InputError(f"the system {self.name} cannot {CAPABILITIES[capability]}{why}")
 
     def reads_setting(self, name: str) -> bool:
         """Whether a dotted setting changes what this system does."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +17,8 @@ from trigner.systems.network_settings import EmptyWord
 
 LSTM_OPSET = 20
 
+Network = TypeVar("Network", bound=nn.Module)
+
 
 class ExportedTagger(nn.Module):
     """Logits of a tagger (as in `networks.TagScores`) whose layers that do not export are replaced.
@@ -25,13 +28,19 @@ class ExportedTagger(nn.Module):
 
     def __init__(self, tagger: Tagger) -> None:
         super().__init__()
-        self.tagger = copy.deepcopy(tagger).float().cpu().eval()
-        _replace_layers(self.tagger)
+        self.tagger = with_onnx_layers(tagger)
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, word_subwords: Tensor, lengths: Tensor
     ) -> Tensor:
         return self.tagger(input_ids, attention_mask, word_subwords, lengths).logits
+
+
+def with_onnx_layers(network: Network) -> Network:
+    """A copy of a network whose layers that do not export are replaced, in single precision."""
+    exported = copy.deepcopy(network).float().cpu().eval()
+    _replace_layers(exported)
+    return exported
 
 
 def _replace_layers(module: nn.Module) -> None:

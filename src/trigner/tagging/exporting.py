@@ -11,20 +11,30 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import torch
+from tokenizers import Tokenizer
+from torch import nn
 from torch.export import Dim
 
-from trigner.batches import Batch
+from trigner.batches import Batch, EncoderInputs
 from trigner.errors import InputError, TrignerError, require_extra
 from trigner.mentions import Sentence
-from trigner.model_folder import GRAPH, TOKENIZER, Runtime, read_description, save_model
+from trigner.model_folder import (
+    GRAPH,
+    TOKENIZER,
+    Description,
+    Runtime,
+    read_description,
+    save_model,
+)
 from trigner.networks import Model, load
 from trigner.tagging.exported_tagger import LSTM_OPSET, ExportedTagger
 from trigner.tagging.onnx_runtime import INPUTS, onnx_scorer
@@ -53,31 +63,55 @@ def export(folder: Path, out: Path, *, int8: bool = False) -> Path:
     if out.is_file():
         raise InputError("already exists", path=out)
     model, description = load(folder), read_description(folder)
-    graph = to_onnx(model)
-    difference = largest_difference(model, graph)
-    if not difference <= TOLERANCE:
+    return write_graph(
+        out,
+        description,
+        to_onnx(model),
+        partial(largest_difference, model),
+        (model.inputs, model.tokenizer),
+        int8=int8,
+    )
+
+
+def write_graph(
+    out: Path,
+    description: Description,
+    graph: bytes,
+    difference: Callable[[bytes], float],
+    inputs: tuple[EncoderInputs, Tokenizer],
+    *,
+    int8: bool,
+) -> Path:
+    """Write a graph as the folder `out`; with `int8` its encoder computes in 8 bits.
+
+    `difference` is the largest of a graph's scores to the model's; above `TOLERANCE` in float32
+    TrignerError is raised and nothing written.
+    """
+    largest = difference(graph)
+    if not largest <= TOLERANCE:
         raise TrignerError(
-            f"the exported graph's scores differ from the model's by {difference:.2g}:"
+            f"the exported graph's scores differ from the model's by {largest:.2g}:"
             " nothing was written"
         )
     if int8:
         from trigner.tagging.quantization import to_int8
 
         graph = to_int8(graph)
-        difference = largest_difference(model, graph)
-    tokenizer = model.tokenizer.to_str().encode("utf-8")
+        largest = difference(graph)
+    encoder, tokenizer = inputs
+    subwords = tokenizer.to_str().encode("utf-8")
     runtime = Runtime(
         precision="int8" if int8 else "float32",
-        special_words=model.network.leading_words,
-        max_subwords=model.tagger.encoder.max_subwords,
-        difference=difference,
+        special_words=encoder.tokenizer.special_words,
+        max_subwords=encoder.max_subwords,
+        difference=largest,
     )
     save_model(
         out,
         description.model_copy(update={"runtime": runtime}),
         {
             GRAPH: lambda path: path.write_bytes(graph),
-            TOKENIZER: lambda path: path.write_bytes(tokenizer),
+            TOKENIZER: lambda path: path.write_bytes(subwords),
         },
     )
     return out
@@ -85,18 +119,25 @@ def export(folder: Path, out: Path, *, int8: bool = False) -> Path:
 
 def to_onnx(model: Model) -> bytes:
     """The graph of a model's scores. Raises TrignerError when the exporter cannot make it."""
-    batch = _probes(model)
+    return graph_of(ExportedTagger(model.tagger), probes(model.inputs), ["logits"])
+
+
+def graph_of(network: nn.Module, batch: Batch, outputs: Sequence[str]) -> bytes:
+    """The graph of a network that takes the arrays of a batch and gives these outputs.
+
+    Raises TrignerError when the exporter cannot make it.
+    """
     inputs = {name: torch.from_numpy(getattr(batch, name)) for name in INPUTS}
     dynamic = {name: dict.fromkeys(range(x.dim()), Dim.DYNAMIC) for name, x in inputs.items()}
     try:
         with _quiet(), torch.no_grad():
             program = torch.onnx.export(
-                ExportedTagger(model.tagger),
+                network,
                 tuple(inputs.values()),
                 dynamo=True,
                 dynamic_shapes=dynamic,
                 input_names=INPUTS,
-                output_names=["logits"],
+                output_names=outputs,
                 opset_version=OPSET,
                 verbose=False,
             )
@@ -124,7 +165,7 @@ def _forget_traces(graph: Any) -> None:
 def largest_difference(model: Model, graph: bytes) -> float:
     """Largest difference of a logit in `PROBES` between PyTorch and ONNX Runtime on the CPU, as a
     share of the largest logit where that is above 1."""
-    batch = _probes(model)
+    batch = probes(model.inputs)
     expected = torch_scorer(model.tagger)(batch)
     with TemporaryDirectory() as folder:
         path = Path(folder) / GRAPH
@@ -137,9 +178,10 @@ def largest_difference(model: Model, graph: bytes) -> float:
     return float(np.max(differences)) / largest
 
 
-def _probes(model: Model) -> Batch:
+def probes(inputs: EncoderInputs) -> Batch:
+    """The sentences of `PROBES` as a batch."""
     sentences = [Sentence("probe", n, tuple(words), ()) for n, words in enumerate(PROBES)]
-    return model.inputs.collate(model.inputs.prepare(sentences).inputs)
+    return inputs.collate(inputs.prepare(sentences).inputs)
 
 
 @contextmanager

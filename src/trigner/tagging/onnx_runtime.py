@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,16 +19,27 @@ from trigner.model_folder import (
     Description,
     Runtime,
     check_files,
+    padding_of,
     read_tokenizer,
 )
-from trigner.systems import tagger_spec
+from trigner.systems import NetworkSettings, tagger_spec
+from trigner.tagging.graph_checks import (
+    AXES,
+    check_output,
+    check_scores,
+    inputs_of,
+    scores_of_a_word,
+)
 from trigner.tagging.predictor import Scorer, TagPredictor
 
-INPUTS = ("input_ids", "attention_mask", "word_subwords", "lengths")
-"""The graph's inputs, named as the arrays of `batches.Batch`."""
+INPUTS = tuple(AXES)
+"""The graph's inputs, in their order."""
 
-FORMER_INPUTS = {"piece_ids": "input_ids", "word_pieces": "word_subwords"}
-"""What inputs of graphs up to model format 4 are called, and what they are."""
+LARGE = 40_000
+"""Word pairs of a batch after which its memory is given back: ONNX Runtime keeps it otherwise, and
+asking again costs small batches more than it saves."""
+
+SHRUNK = "cpu:0"
 
 
 def onnx_predictor(
@@ -40,46 +51,93 @@ def onnx_predictor(
     Raises InputError when a file is missing or another model's, and for a device that ONNX Runtime
     does not have.
     """
+    inputs = exported_inputs(folder, description)
+    scheme = tagger_spec(description.system).scheme(description.labels)
+    try:
+        settings = NetworkSettings.model_validate(description.model)
+        if inputs.tokenizer.special_words != settings.leading_words:
+            raise ValueError(f"special_words must be {list(settings.leading_words)}")
+    except ValueError as error:  # pydantic's, too
+        raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
+    session = _session(folder / GRAPH, providers(device), threads)
+    scores = scores_of_a_word(scheme, settings)
+    check_output(session, scheme, scores, folder / GRAPH)
+    outputs = _outputs(session, folder / GRAPH)
+
+    def scorer(batch: Batch) -> NDArray[np.floating[Any]]:
+        (found,) = outputs(batch)
+        check_scores(found, batch, scheme.tag_space.word_axes, scores, folder / GRAPH)
+        return found
+
+    return TagPredictor(scorer, scheme, inputs, description.temperature)
+
+
+def exported_inputs(folder: Path, description: Description) -> EncoderInputs:
+    """How sentences become what an exported graph reads.
+
+    Raises InputError when a file of the folder is missing or another model's.
+    """
     check_files(folder, description, (GRAPH, TOKENIZER))
     runtime = cast(Runtime, description.runtime)
+    tokenizer = read_tokenizer(folder)
     try:
-        padding_id = int(description.state["padding_id"])
-        subwords = SubwordTokenizer(read_tokenizer(folder), runtime.special_words)
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"is damaged: {error!r}", path=folder / DESCRIPTION) from error
-    return TagPredictor(
-        scorer=onnx_scorer(folder / GRAPH, providers(device), threads),
-        scheme=tagger_spec(description.system).scheme(description.labels),
-        inputs=EncoderInputs(subwords, padding_id, runtime.max_subwords),
-        temperature=description.temperature,
-    )
+        subwords = SubwordTokenizer(tokenizer, runtime.special_words)
+    except ValueError as error:
+        raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
+    return EncoderInputs(subwords, padding_of(folder, description, tokenizer), runtime.max_subwords)
 
 
 def onnx_scorer(graph: Path, providers: Sequence[Any], threads: int | None = None) -> Scorer:
     """Scores from a graph. Raises InputError when ONNX Runtime cannot load it."""
+    outputs = onnx_outputs(graph, providers, threads)
+
+    def scorer(batch: Batch) -> NDArray[np.floating[Any]]:
+        (logits,) = outputs(batch)
+        return logits
+
+    return scorer
+
+
+def onnx_outputs(
+    graph: Path, providers: Sequence[Any], threads: int | None = None
+) -> Callable[[Batch], list[NDArray[Any]]]:
+    """What gives a graph's outputs. Raises InputError when ONNX Runtime cannot load it."""
+    return _outputs(_session(graph, providers, threads), graph)
+
+
+def _session(graph: Path, providers: Sequence[Any], threads: int | None) -> Any:
     options = onnxruntime.SessionOptions()
     if threads is not None:
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
-    options.log_severity_level = 3  # errors: what is wrong is raised
+    options.log_severity_level = 4  # fatal: what is wrong is raised
     try:
-        session = onnxruntime.InferenceSession(str(graph), options, providers=list(providers))
+        return onnxruntime.InferenceSession(str(graph), options, providers=list(providers))
     except Exception as error:  # it has an exception class of its own for each of its codes
-        reason = str(error).strip().splitlines()[0]
-        raise InputError(
-            f"ONNX Runtime {onnxruntime.__version__} cannot load it: {reason}", path=graph
-        ) from error
+        raise _failure("cannot load it", error, graph) from error
 
-    inputs = {i.name: FORMER_INPUTS.get(i.name, i.name) for i in session.get_inputs()}
-    if set(inputs.values()) != set(INPUTS):
-        raise InputError(f"does not have a tagger's inputs, but {', '.join(inputs)}", path=graph)
 
-    def scorer(batch: Batch) -> NDArray[np.floating[Any]]:
-        (logits,) = session.run(None, {name: getattr(batch, own) for name, own in inputs.items()})
-        found: NDArray[np.floating[Any]] = logits
-        return found
+def _outputs(session: Any, graph: Path) -> Callable[[Batch], list[NDArray[Any]]]:
+    inputs = inputs_of(session, graph)
 
-    return scorer
+    def outputs(batch: Batch) -> list[NDArray[Any]]:
+        run = onnxruntime.RunOptions()
+        run.log_severity_level = 4
+        count, length, _ = batch.word_subwords.shape
+        if count * length**2 > LARGE:
+            run.add_run_config_entry("memory.enable_memory_arena_shrinkage", SHRUNK)
+        named = {name: getattr(batch, own) for name, own in inputs.items()}
+        try:
+            return list(session.run(None, named, run))
+        except Exception as error:
+            raise _failure("cannot run it", error, graph) from error
+
+    return outputs
+
+
+def _failure(what: str, error: Exception, graph: Path) -> InputError:
+    reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+    return InputError(f"ONNX Runtime {onnxruntime.__version__} {what}: {reason}", path=graph)
 
 
 def providers(device: str) -> list[Any]:

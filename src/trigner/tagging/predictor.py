@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from trigner.arrays import Logits
 from trigner.batches import Batch, EncoderInputs, Example
+from trigner.errors import InputError
 from trigner.mentions import Mention, ScoredMention, Sentence
 from trigner.schemes import Cell, Explaining, Scheme, TagSpace
 from trigner.systems import Prediction, Prepared
@@ -79,11 +80,19 @@ class TagPredictor:
         return replace(self, temperature=temperature)
 
     def logits(self, inputs: Sequence[Example]) -> list[Logits]:
-        """Each input's logits without padding, `[L, L, C]` or `[L, C]`, special words first."""
+        """Each input's logits without padding, `[L, L, C]` or `[L, C]`, special words first.
+
+        Raises InputError when one is not finite.
+        """
         scores = self.scorer(self.inputs.collate(inputs))
         axes = self.scheme.tag_space.word_axes
         lengths = [self.inputs.offset + each.length for each in inputs]
-        return [own[(slice(n),) * axes] for own, n in zip(scores, lengths, strict=True)]
+        found = [own[(slice(n),) * axes] for own, n in zip(scores, lengths, strict=True)]
+        if not all(np.isfinite(own).all() for own in found):
+            raise InputError(
+                "the model gives scores that are NaN or infinite: its weights are damaged"
+            )
+        return found
 
     def _decode(self, example: Example, logits: Logits) -> Prediction:
         """The mentions of a window that it answers for, as mentions of its sentence."""

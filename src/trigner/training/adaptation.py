@@ -33,7 +33,12 @@ from trigner.networks import choose_device
 from trigner.networks.pretrained import quiet
 from trigner.text import split
 from trigner.training.adaptation_folder import Adaptation, prepare, write
-from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
+from trigner.training.checkpoints import (
+    CHECKPOINTS,
+    HashCheckpoints,
+    disk_errors,
+    last_checkpoint,
+)
 from trigner.training.devices import OneDevice, deterministic
 from trigner.training.masked_encoder import MaskedEncoder, load_masked_encoder
 from trigner.training.masking import Masked, Masking, Passage, masking_collator, passages
@@ -215,7 +220,11 @@ def _trainer(
         data_collator=masking_collator(masking, tokenizer.pad_token_id or 0),
         train_dataset=cast("Dataset[Passage]", train),
         eval_dataset=cast("Dataset[Masked]", hidden),
-        callbacks=[_Divergence(), *([] if progress is None else [_Reporter(progress)])],
+        callbacks=[
+            _Divergence(),
+            HashCheckpoints(),
+            *([] if progress is None else [_Reporter(progress)]),
+        ],
     )
     trainer.remove_callback(PrinterCallback)
     return trainer

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from trigner.atomic_files import is_leftover
 from trigner.errors import InputError, TrignerError
 from trigner.training.checkpoints import CHECKPOINTS
 from trigner.training.masked_encoder import MaskedEncoder
@@ -42,7 +43,7 @@ def prepare(out: Path, identity: dict[str, Any], resume: bool) -> Adaptation | N
     """Refuse an `out` that is something else; the result if it is finished."""
     if out.exists() and not out.is_dir():
         raise InputError("is not a folder", path=out)
-    if not any(path.is_file() for path in out.rglob("*")):
+    if not any(path.is_file() and not is_leftover(path) for path in out.rglob("*")):
         return None  # the library may have left empty folders in a run that did not begin
     if not resume:
         raise InputError("is not empty: choose another folder, or use --resume", path=out)

@@ -2,32 +2,89 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from safetensors import SafetensorError
+from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-from trigner.errors import TrignerError
+from trigner.atomic_files import write_text
+from trigner.errors import InputError, TrignerError
+from trigner.model_folder import hash_of_file
 
 CHECKPOINTS = "checkpoints"
 """Folder of the Trainer's checkpoints in a training's own; it goes when the training ends."""
+
+STATE, HASHES = "trainer_state.json", "hashes.json"
+"""What the Trainer writes last, and the SHA-256 of all its files, which `HashCheckpoints` adds."""
 
 FULL_DISK = 64 * 2**20
 """Bytes. With less left, a failure to write is put down to the disk."""
 
 
 def last_checkpoint(folder: Path) -> Path | None:
-    """The newest whole checkpoint; what was cut off while being written is removed."""
+    """The newest whole checkpoint; what was cut off while being written is removed.
+
+    Raises InputError when it is damaged.
+    """
     whole = {}
     for checkpoint in folder.glob("checkpoint-*"):
-        # The Trainer writes its state last.
-        if (checkpoint / "trainer_state.json").is_file():
-            whole[int(checkpoint.name.removeprefix("checkpoint-"))] = checkpoint
+        number = checkpoint.name.removeprefix("checkpoint-")
+        if not (number.isascii() and number.isdecimal()):
+            continue  # not the Trainer's
+        if (checkpoint / STATE).is_file():
+            whole[int(number)] = checkpoint
         else:
             shutil.rmtree(checkpoint)
-    return whole[max(whole)] if whole else None
+    if not whole:
+        return None
+    newest = whole[max(whole)]
+    check_checkpoint(newest)
+    return newest
+
+
+def check_checkpoint(folder: Path) -> None:
+    """Raises InputError naming a file of a checkpoint that is missing or not as it was written.
+
+    Those of former versions have no hashes: of them the state alone is read.
+    """
+    hashes = _read(folder / HASHES) if (folder / HASHES).is_file() else {}
+    for name, expected in hashes.items():
+        path = folder / Path(name).name
+        if not path.is_file():
+            raise InputError(f"is missing: {_ADVICE}", path=path)
+        if hash_of_file(path) != expected:
+            raise InputError(f"is damaged, changed since it was saved: {_ADVICE}", path=path)
+    _read(folder / STATE)
+
+
+_ADVICE = "start the training again in another folder, or with a whole copy of this one"
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(content, dict):
+            raise ValueError("it is no object")
+        return content
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"is damaged: {error}; {_ADVICE}", path=path) from error
+
+
+class HashCheckpoints(TrainerCallback):
+    """Adds `HASHES` to each checkpoint, so that resuming knows whether it is as it was written."""
+
+    def on_save(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> None:
+        folder = Path(str(args.output_dir)) / f"checkpoint-{state.global_step}"
+        files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != HASHES)
+        hashes = {path.name: hash_of_file(path) for path in files}
+        write_text(folder / HASHES, json.dumps(hashes, indent=2) + "\n")
 
 
 @contextmanager

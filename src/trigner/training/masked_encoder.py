@@ -16,10 +16,10 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
+from trigner.encoders import encoder_source
 from trigner.errors import InputError
 from trigner.networks.encoder import Encoder
 from trigner.networks.pretrained import (
-    encoder_source,
     load_checkpoint,
     named,
     quiet,

@@ -16,20 +16,23 @@ from rich.progress import (
 )
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
+SECONDS_BETWEEN_LINES = 60.0
+"""Of a log: what is no terminal."""
+
 
 class ShowProgress(TrainerCallback):
-    """Updates as a bar with the time left; one line with loss and dev scores an epoch."""
+    """Updates as a bar with the time left, in a log a line a minute; loss and scores an epoch."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._bar: Progress | None = None
         self._task: TaskID | None = None
-        self._started = 0.0
+        self._started = self._last_line = 0.0
 
     def on_train_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
     ) -> None:
-        self._started = time.monotonic()
+        self._started = self._last_line = time.monotonic()
         if self._console.is_terminal:
             self._bar = Progress(
                 TextColumn("{task.description}"),
@@ -47,9 +50,17 @@ class ShowProgress(TrainerCallback):
     def on_step_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
     ) -> None:
+        # After the last update of an epoch, `epoch` is a whole number already.
+        whole = int(args.num_train_epochs)
+        epoch = f"epoch {min(int(state.epoch or 0) + 1, whole)} of {whole}"
         if self._bar is not None and self._task is not None:
-            epochs = f"epoch {int(state.epoch or 0) + 1} of {int(args.num_train_epochs)}"
-            self._bar.update(self._task, completed=state.global_step, description=epochs)
+            self._bar.update(self._task, completed=state.global_step, description=epoch)
+        elif time.monotonic() - self._last_line >= SECONDS_BETWEEN_LINES:
+            self._print(f"{epoch}: {state.global_step:,} of {state.max_steps:,} updates")
+
+    def _print(self, line: str) -> None:
+        self._console.print(line, highlight=False)
+        self._last_line = time.monotonic()
 
     def on_evaluate(
         self,
@@ -61,13 +72,12 @@ class ShowProgress(TrainerCallback):
     ) -> None:
         scores = metrics or {}
         minutes, seconds = divmod(int(time.monotonic() - self._started), 60)
-        self._console.print(
+        self._print(
             f"epoch {round(state.epoch or 0)} of {int(args.num_train_epochs)}"
             f"  loss {scores.get('eval_train_loss', 0):.4f}"
             f"  dev F1 {100 * scores.get('eval_f1', 0):.2f}"
             f" (discontinuous {100 * scores.get('eval_discontinuous_f1', 0):.2f})"
-            f"  {minutes}:{seconds:02d}",
-            highlight=False,
+            f"  {minutes}:{seconds:02d}"
         )
 
     def on_train_end(self, *_: Any, **__: Any) -> None:

@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from trigner.atomic_files import write_text
+from trigner.atomic_files import is_leftover, write_text
 from trigner.errors import InputError
 from trigner.former_names import with_current_names
 
 RUN = "run.json"
 """Settings and data of a run, written before it starts: a resumption must agree with them."""
+
+OTHERS = {"finished": int, "history": list, "reduced": dict}
+"""What else a record holds, once there is something to say."""
 
 
 def write_record(path: Path, record: Mapping[str, Any]) -> None:
@@ -24,7 +27,7 @@ def read_record(path: Path) -> dict[str, Any]:
     """What `write_record` wrote. Raises InputError when it cannot be read."""
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         raise InputError(f"is damaged: {error}", path=path) from error
 
 
@@ -41,16 +44,23 @@ def differences(before: Any, now: Any, name: str = "") -> set[str]:
 def record_to_resume(out: Path, run: Mapping[str, Any]) -> dict[str, Any]:
     """What else the training in `out` recorded.
 
-    `finished` epochs and their `history` when it ended, and settings that memory `reduced`.
+    `finished` epochs and their `history` when it ended, and settings that memory `reduced`. Where
+    nothing is yet, the training was interrupted before its first record, and begins.
 
     Raises InputError when there is another training than `run`, or something else.
     """
     path = out / RUN
+    if not out.exists() or (out.is_dir() and all(map(is_leftover, out.iterdir()))):
+        return {}
     if not path.is_file():
         raise InputError("contains no training to resume: omit --resume", path=out)
     before = read_record(path)
+    others = {name: before.pop(name, None) for name in OTHERS}
+    for name, kind in {"settings": dict, **OTHERS}.items():
+        found = before.get(name) if name == "settings" else others[name]
+        if found is not None and type(found) is not kind:
+            raise InputError(f"is damaged: {name} is no {kind.__name__}", path=path)
     before["settings"] = with_current_names(before.get("settings") or {})
-    others = {name: before.pop(name, None) for name in ("finished", "history", "reduced")}
     different = sorted(differences(before, run))
     if different:
         if lacking := [name for name in different if not _has(before, name)]:

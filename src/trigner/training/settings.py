@@ -22,7 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from trigner.errors import InputError
+from trigner.errors import InputError, validation_message
 from trigner.former_names import current_name
 from trigner.inference import spec_of
 from trigner.model_folder import DESCRIPTION, read_description
@@ -307,7 +307,7 @@ def _message(error: Any, spec: SystemSpec) -> str:
         return f"{name}: unknown setting; {hint}"
     if error["type"] in ("model_type", "model_attributes_type"):
         return f"{name}: is a section, not a single setting"
-    message = str(error["msg"]).removeprefix("Value error, ")
+    message = validation_message(error)
     return f"{name}: {message}" if name else message
 
 

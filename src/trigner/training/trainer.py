@@ -27,7 +27,7 @@ from transformers.integrations.integration_utils import (
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import Scores
 from trigner.systems import System
-from trigner.training.checkpoints import CHECKPOINTS
+from trigner.training.checkpoints import CHECKPOINTS, HashCheckpoints
 from trigner.training.data import EpochBatches, TrainingData
 from trigner.training.devices import OneDevice
 from trigner.training.ema import ExponentialMovingAverage
@@ -153,7 +153,13 @@ class SystemTrainer(Trainer):
             # Never read: `evaluate` draws on the dev documents. The Trainer asks for one.
             eval_dataset=data,
             data_collator=collator,
-            callbacks=[_EpochSetter(batches), *filter(None, [ema]), *callbacks, board],
+            callbacks=[
+                _EpochSetter(batches),
+                HashCheckpoints(),
+                *filter(None, [ema]),
+                *callbacks,
+                board,
+            ],
         )
         for printing in list(self.callback_handler.callbacks):
             if type(printing).__name__ in {"PrinterCallback", "ProgressCallback"}:

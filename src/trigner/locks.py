@@ -1,0 +1,41 @@
+"""One process at a time: a lock that ends with the process that holds it, however it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from trigner.errors import TrignerError
+
+
+class LockedError(TrignerError):
+    """Another process holds the lock."""
+
+
+@contextmanager
+def locked(path: Path, *, remove: bool = False) -> Iterator[None]:
+    """Hold the lock that the file `path` stands for.
+
+    The file stays behind, empty, unless it is to be removed: for locks that are tried once, as
+    a process that opened the file before would hold another than the one that comes after.
+
+    Raises LockedError at once when another process holds it, TrignerError when there can be no
+    such file.
+    """
+    lock = FileLock(path, timeout=0)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout as error:
+        raise LockedError(f"{path} is held by another process") from error
+    except OSError as error:
+        raise TrignerError(f"cannot lock {path}: {error.strerror}") from error
+    try:
+        yield
+    finally:
+        if remove:
+            path.unlink(missing_ok=True)
+        lock.release()

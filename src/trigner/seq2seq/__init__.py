@@ -1,0 +1,19 @@
+"""Mentions written one after the other as pointers into the sentence (Yan et al., ACL 2021)."""
+
+from trigner.seq2seq.automaton import Automaton, State
+from trigner.seq2seq.format import END, START, Decoded, Encoded, Format
+from trigner.seq2seq.pointers import Pointers, point
+from trigner.seq2seq.settings import Seq2SeqSettings
+
+__all__ = [
+    "END",
+    "START",
+    "Automaton",
+    "Decoded",
+    "Encoded",
+    "Format",
+    "Pointers",
+    "Seq2SeqSettings",
+    "State",
+    "point",
+]

@@ -1,0 +1,80 @@
+"""From a trained span model to a folder that runs without PyTorch.
+
+The graph gives what `RawScores` holds: the best spans are chosen in it, mentions are read from its
+scores as from PyTorch's.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from torch import Tensor, nn
+
+from trigner.errors import InputError, require_extra
+from trigner.model_folder import GRAPH, read_description
+from trigner.spans.loading import SpanModel, load_model
+from trigner.spans.network import SpanNetwork
+from trigner.spans.onnx_runtime import OUTPUTS, onnx_scorer
+from trigner.spans.predictor import RawScores
+from trigner.spans.torch_runtime import torch_scorer
+from trigner.tagging.exported_tagger import with_onnx_layers
+from trigner.tagging.exporting import graph_of, probes, write_graph
+
+
+def export(folder: Path, out: Path, *, int8: bool = False) -> Path:
+    """Write the model in `folder` for ONNX Runtime; with `int8` the encoder computes in 8 bits.
+
+    Returns `out`. Raises TrignerError when a package is missing, the graph cannot be made,
+    does not score like the model, or cannot be written; InputError when `out` is a file.
+    """
+    require_extra("export", "onnx", "onnxscript")
+    if out.is_file():
+        raise InputError("already exists", path=out)
+    description = read_description(folder)
+    model = load_model(folder, description)
+    batch = probes(model.inputs)
+    graph = graph_of(ExportedSpans(model.network), batch, OUTPUTS)
+    expected = torch_scorer(model.network)(batch)
+    difference = partial(largest_difference, expected, model)
+    inputs = (model.inputs, model.tokenizer)
+    return write_graph(out, description, graph, difference, inputs, int8=int8)
+
+
+class ExportedSpans(nn.Module):
+    """The outputs of a span network that predicting needs, from operators that ONNX has."""
+
+    def __init__(self, network: SpanNetwork) -> None:
+        super().__init__()
+        self.network = with_onnx_layers(network)
+
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, word_subwords: Tensor, lengths: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        output = self.network(input_ids, attention_mask, word_subwords, lengths)
+        return output.fragments, output.kept, output.relations
+
+
+def largest_difference(expected: RawScores, model: SpanModel, graph: bytes) -> float:
+    """Largest difference of a score in the probes between PyTorch and ONNX Runtime on the CPU.
+
+    It is a share of the largest score where that is above 1. Relations are compared where both keep
+    the same spans: with an encoder in 8 bits they need not.
+    """
+    batch = probes(model.inputs)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / GRAPH
+        path.write_bytes(graph)
+        found = onnx_scorer(path, ["CPUExecutionProvider"])(batch)
+    largest, differences = 1.0, [0.0]
+    for row, length in enumerate(batch.lengths.tolist()):
+        one, other = expected.of(row, length), found.of(row, length)
+        pairs = [(one.fragments, other.fragments)]
+        if np.array_equal(one.kept, other.kept):
+            pairs.append((one.relations, other.relations))
+        for own, scores in pairs:
+            largest = max(largest, float(np.abs(own).max()))
+            differences.append(float(np.abs(own - scores).max()))
+    return float(np.max(differences)) / largest

@@ -1,0 +1,43 @@
+"""The settings of the span system."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from trigner.spans.fragments import MAX_WIDTH, Reading
+from trigner.systems import WordSettings
+
+Pruning = Literal["fragments", "relations"]
+
+
+class SpanSettings(WordSettings):
+    """The section `model` of a training with this system."""
+
+    max_width: int = Field(
+        default=MAX_WIDTH, ge=1, description="words of a fragment at most (6 in the article)"
+    )
+    width_size: int = Field(default=20, ge=1, description="features of a span's width")
+    hidden_size: int = Field(
+        default=150, ge=1, description="hidden size of what scores spans and pairs of them"
+    )
+    kept: float = Field(
+        default=0.5, gt=0, le=1, description="spans whose relations are scored, a word"
+    )
+    pruning: Pruning = Field(
+        default="fragments",
+        description="what the score that chooses these spans learns: which are fragments; or, as in"
+        " the released code, only to have relations, as a part of their scores",
+    )
+    propagation: int = Field(
+        default=1, ge=0, description="rounds in which the spans kept read those related to them"
+    )
+    reading: Reading = Field(
+        default="cliques",
+        description="a mention is a maximal clique of fragments, or as in the released code a"
+        " fragment with all that are combined with it, if all are related",
+    )
+    output_dropout: float = Field(
+        default=0.33, ge=0, lt=1, description="of the hidden layers that score spans and pairs"
+    )

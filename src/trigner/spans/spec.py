@@ -1,0 +1,19 @@
+"""The row of the span system; what needs PyTorch is named, not imported."""
+
+from __future__ import annotations
+
+from trigner.spans.fragments import FragmentFormat
+from trigner.spans.settings import SpanSettings
+from trigner.systems import SystemSpec
+
+SPEC = SystemSpec(
+    name="spans",
+    about="fragments and relations between them, mentions as maximal cliques"
+    " (SODNER, Li et al., ACL 2021)",
+    build="trigner.spans.system:build",
+    load="trigner.spans.loading:load",
+    export="trigner.spans.exporting:export",
+    settings=SpanSettings,
+    round_trip=lambda labels: FragmentFormat(tuple(labels)).round_trip,
+    calibration=True,
+)

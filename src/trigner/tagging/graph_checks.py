@@ -1,0 +1,76 @@
+"""Whether a graph is one of a tagger with a scheme: its inputs, and the shape of its scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trigner.batches import Batch
+from trigner.errors import InputError
+from trigner.schemes import Scheme, SequenceScheme, TagSpace
+from trigner.systems import NetworkSettings
+
+AXES = {"input_ids": 2, "attention_mask": 2, "word_subwords": 3, "lengths": 1}
+"""The graph's inputs, named as the arrays of `batches.Batch`, and how many axes each has."""
+
+FORMER_INPUTS = {"piece_ids": "input_ids", "word_pieces": "word_subwords"}
+"""What inputs of graphs up to model format 4 are called, and what they are."""
+
+
+def inputs_of(session: Any, graph: Path) -> Mapping[str, str]:
+    """A graph's own names of its inputs, and which arrays of a batch they are.
+
+    Raises InputError when they are not a tagger's.
+    """
+    given = session.get_inputs()
+    names = {own.name: FORMER_INPUTS.get(own.name, own.name) for own in given}
+    if sorted(names.values()) != sorted(AXES):
+        raise InputError(f"does not have a tagger's inputs, but {', '.join(names)}", path=graph)
+    for own in given:
+        axes = AXES[names[own.name]]
+        if own.type != "tensor(int64)" or len(own.shape) != axes:
+            raise InputError(
+                f"does not have a tagger's inputs: {own.name} is {own.type} of"
+                f" {len(own.shape)} axes, not int64 of {axes}",
+                path=graph,
+            )
+    return names
+
+
+def scores_of_a_word(scheme: Scheme, settings: NetworkSettings) -> int:
+    """How many scores a network gives a word or a pair of words for a scheme's tags."""
+    if scheme.tag_space is TagSpace.SEQUENCE and settings.sequence.transitions:
+        return len(cast(SequenceScheme, scheme).grammar.automaton.arc_tags)
+    return len(scheme.tags)
+
+
+def check_output(session: Any, scheme: Scheme, scores: int, graph: Path) -> None:
+    """Raises InputError when the graph's declared output does not have these scores."""
+    given = session.get_outputs()
+    axes = scheme.tag_space.word_axes + 2
+    shape = given[0].shape if len(given) == 1 else None
+    last = shape[-1] if shape else None
+    if not shape or len(shape) != axes or (isinstance(last, int) and last != scores):
+        found = "; ".join(str(own.shape) for own in given)
+        raise InputError(
+            f"belongs to another model: its output is {found}, and the tags of the system"
+            f" {scheme.name} need {axes} axes, the last of {scores}",
+            path=graph,
+        )
+
+
+def check_scores(
+    found: NDArray[Any], batch: Batch, axes: int, scores: int | None, graph: Path
+) -> None:
+    """Raises InputError when a batch was given scores of another shape than it has words."""
+    count, length, _ = batch.word_subwords.shape
+    expected = (count, *(length,) * axes, scores or found.shape[-1])
+    if found.shape != expected or not np.issubdtype(found.dtype, np.floating):
+        raise InputError(
+            f"gives {found.dtype} of shape {found.shape}, not scores of shape {expected}",
+            path=graph,
+        )

@@ -1,0 +1,26 @@
+"""The row of system `transition`."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from trigner.systems import SystemSpec
+from trigner.transition.oracle import round_trip
+from trigner.transition.parser import Rules
+from trigner.transition.settings import TransitionSettings
+
+SPEC = SystemSpec(
+    name="transition",
+    about="a shift-reduce parser that merges and shares parts of mentions on a stack"
+    " (Dai et al., ACL 2020)",
+    build="trigner.transition.system:build",
+    load="trigner.transition.loading:load",
+    settings=TransitionSettings,
+    ignores=("optimisation.bias_init",),
+    round_trip=lambda labels: partial(round_trip, tuple(labels), Rules(len(labels))),
+    calibration=True,
+    reasons={
+        "export": "each action depends on those before it, and a graph of ONNX has no such loop;"
+        " run its PyTorch model"
+    },
+)

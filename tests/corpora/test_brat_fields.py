@@ -1,0 +1,94 @@
+"""Own fields as brat's attributes and notes: they come back as they were."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from random_documents import documents
+from trigner.corpora.brat import read, write
+from trigner.corpora.brat_fields import fields_in
+from trigner.corpora.reading import Reading
+from trigner.mentions import Document, Entity, Extra
+
+FIELDS = {"negated": True, "code": "C0030193", "sure": 0.5, "said": "two words", "of us": True}
+
+
+def lines_written(folder, document):
+    write([document], folder)
+    return (folder / f"{document.id}.ann").read_text("utf-8").splitlines()
+
+
+def test_attributes_where_they_can_be_and_notes_else(tmp_path):
+    entity = Entity("ADR", ((0, 4),), "pain", id="T1", fields=FIELDS)
+    document = Document("a", "pain", (entity,), fields={"patient": "p1"})
+    assert lines_written(tmp_path, document) == [
+        "T1\tADR 0 4\tpain",
+        "A1\tnegated T1",
+        "A2\tcode T1 C0030193",
+        '#1\tFields T1\t{"sure": 0.5, "said": "two words", "of us": true}',
+        '#2\tFields *\t{"patient": "p1"}',
+    ]
+    assert list(read(tmp_path, Reading())) == [document]
+
+
+@given(documents(fields=True, extras=True))
+def test_nothing_is_lost_in_a_round_trip(tmp_path_factory, made):
+    folder = tmp_path_factory.mktemp("fields")
+    report = write(made, folder)
+    found = list(read(folder, Reading()))
+    assert [d.fields for d in found] == [d.fields for d in made]
+    assert [[e.fields for e in d.entities] for d in found] == [
+        [e.fields for e in d.entities] for d in made
+    ]
+    assert [d.extras for d in found] == [d.extras for d in made]
+    assert not any(kind.startswith(("fields", "notes")) and n for kind, n in report.dropped.items())
+
+
+def test_numbers_of_kept_lines_are_not_used_again(tmp_path):
+    extras = (Extra("brat", "A1\tSpeculation E1"), Extra("brat", "#1\tAnnotatorNotes T1\tx"))
+    fields = {"negated": True, "sure": 0.5}
+    document = Document("a", "pain", (Entity("X", ((0, 4),), "pain", id="T1", fields=fields),))
+    document = Document("a", "pain", document.entities, extras=extras)
+    assert lines_written(tmp_path, document)[1:] == [
+        "A2\tnegated T1",
+        '#2\tFields T1\t{"sure": 0.5}',
+        "A1\tSpeculation E1",
+        "#1\tAnnotatorNotes T1\tx",
+    ]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["A1\tNegated E1"],
+        ["A1\tNegated T9"],
+        ["A1\tlabel T1 other"],
+        ["A1\tNegated T1 a b"],
+        ["A1\tNegated T1", "#1\tAnnotatorNotes A1\twhy"],
+        ["#1\tFields T1\t[1]"],
+        ['#1\tFields T1\t{"a": }'],
+        ['#1\tFields T1\t{"score": 2}'],
+        ['#1\tFields *\t{"text": "x"}'],
+        ['#1\tFields *\t{"spans": [{"start": 0, "end": 1}]}'],
+        ["M1\tNegated T1"],
+    ],
+)
+def test_what_says_no_field_stays_a_line(lines):
+    assert fields_in(lines, {"T1"}, "text") == ({}, lines)
+
+
+def test_a_second_value_stays_a_line():
+    lines = ["A1\tcode T1 a", "A2\tcode T1 b", "A3\tcode T2 b"]
+    assert fields_in(lines, {"T1", "T2"}, "text") == (
+        {"T1": {"code": "a"}, "T2": {"code": "b"}},
+        ["A2\tcode T1 b"],
+    )
+
+
+def test_lines_that_would_be_entities_are_counted_and_not_written(tmp_path):
+    bad = ("T9\tX 0 1\tp", "#1 a\nT9\tX 0 1\tp", "junk", "", "#1\tx T1\ty\r", "\ufeff#1")
+    document = Document("a", "pain", extras=tuple(Extra("brat", line) for line in bad))
+    assert write([document], tmp_path).dropped["notes that are no lines of brat"] == len(bad)
+    (found,) = read(tmp_path, Reading())
+    assert (found.entities, found.extras) == ((), ())

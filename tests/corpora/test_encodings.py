@@ -1,0 +1,141 @@
+"""Files in other encodings than UTF-8: read where they are named or guessed, else left out."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trigner.corpora import read
+from trigner.corpora.encodings import EncodingError, checked_encoding, decoded, is_utf_8
+from trigner.errors import InputError
+
+FRENCH = "Le patient a présenté des céphalées sévères après la première dose, puis de la fièvre."
+RUSSIAN = "Пациент жалуется на головную боль и тошноту после приема препарата, жар прошел."
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (FRENCH, "utf-8"),
+        (FRENCH, "cp1252"),
+        (FRENCH, "utf-16"),
+        (FRENCH, "utf-32"),
+        (RUSSIAN, "cp1251"),
+        (RUSSIAN, "koi8_r"),
+        (RUSSIAN, "utf-16"),
+        ("plain", "ascii"),
+        ("", "ascii"),
+    ],
+)
+def test_what_is_guessed(tmp_path, text, encoding):
+    assert decoded(text.encode(encoding), "auto", tmp_path)[0] == text
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_utf_8_is_never_taken_for_anything_else(text):
+    assert decoded(text.encode(), "auto", None) == (text, "utf-8")
+
+
+@given(st.binary())
+def test_any_bytes_are_characters_or_an_error(data):
+    for encoding in ("auto", "utf-8", "cp1252", "utf-16", "shift_jis", "punycode"):
+        with suppress(EncodingError):
+            assert isinstance(decoded(data, encoding, None)[0], str)
+
+
+def test_names():
+    assert [checked_encoding(name) for name in ("auto", "UTF8", "cp1252")]
+    assert is_utf_8("UTF-8")
+    assert is_utf_8("utf_8")
+    assert not is_utf_8("utf-8-sig")
+    for name in ("latinx", "hex", "rot13", "", "a\0b"):
+        with pytest.raises(InputError, match="--encoding: unknown encoding"):
+            checked_encoding(name)
+
+
+def french_folder(root, format):
+    """A good file and one in cp1252, each with an entity after a letter that is no ASCII."""
+    start = FRENCH.index("céphalées")
+    line = f"T1\tADR {start} {start + 9}\tcéphalées\n"
+    item = {"text": FRENCH, "entities": [{"label": "ADR", "fragments": [[start, start + 9]]}]}
+    words = FRENCH.split()
+    grid = {"sentence": words, "ner": [{"index": [words.index("céphalées")], "type": "ADR"}]}
+    contents = {
+        "brat": {".txt": FRENCH, ".ann": line},
+        "jsonl": {".jsonl": json.dumps(item, ensure_ascii=False)},
+        "grid": {".json": json.dumps([grid], ensure_ascii=False)},
+        "inline": {".inline": f"{' '.join(words)}\n5,5 ADR\n\n"},
+    }[format]
+    for name, encoding in (("a", "utf-8"), ("b", "cp1252")):
+        for ending, content in contents.items():
+            (root / f"{name}{ending}").write_bytes(content.encode(encoding))
+    return root
+
+
+@pytest.mark.parametrize("format", ["brat", "jsonl", "grid", "inline"])
+def test_one_file_in_another_encoding(tmp_path, format):
+    folder = french_folder(tmp_path, format)
+    with pytest.raises(InputError, match=r"b\..*: byte .* is not UTF-8; --encoding NAME or auto"):
+        read(folder)
+    corpus = read(folder, skip_bad=True)
+    assert [len(d.entities) for d in corpus.documents] == [1]
+    (notice,) = corpus.notices
+    assert (notice.path.stem, notice.file_left_out, corpus.left_out) == ("b", True, 0)
+    assert corpus.files_left_out == 1
+    guessed = read(folder, encoding="auto")
+    assert [d.text for d in guessed.documents] == [FRENCH] * 2
+    assert all(d.entities[0].text == "céphalées" for d in guessed.documents)
+    assert {(n.path.stem, n.message) for n in guessed.notices} == {
+        ("b", "is not UTF-8: read as cp1252, a guess")
+    }
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "utf-16"])
+def test_a_named_encoding_is_taken(tmp_path, encoding):
+    line = json.dumps({"id": "d", "text": FRENCH}, ensure_ascii=False)
+    (tmp_path / "a.jsonl").write_bytes(f"{line}\n".encode(encoding))
+    (document,) = read(tmp_path, encoding=encoding).documents
+    assert document.text == FRENCH
+    with pytest.raises(InputError, match="unknown encoding 'klingon'"):
+        read(tmp_path, encoding="klingon")
+
+
+def test_what_is_not_in_the_named_encoding_is_told(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"ab\x81")
+    with pytest.raises(InputError, match=r"a\.txt:1: byte 2 is not cp1252"):
+        read(tmp_path, encoding="cp1252")
+    assert read(tmp_path, encoding="cp1252", skip_bad=True).files_left_out == 1
+
+
+def test_a_line_that_is_not_utf_8_is_left_out_alone(tmp_path):
+    lines = [b'{"text": "a"}', b'{"text": "caf\xe9"}', b'{"text": "b"}']
+    (tmp_path / "a.jsonl").write_bytes(b"\n".join(lines))
+    with pytest.raises(InputError, match=r"a\.jsonl:2: byte 27 is not UTF-8"):
+        read(tmp_path)
+    corpus = read(tmp_path, skip_bad=True)
+    assert [d.text for d in corpus.documents] == ["a", "b"]
+    assert [n.line for n in corpus.notices] == [2]
+
+
+def test_posts_and_their_annotations_are_left_out_together(tmp_path):
+    (tmp_path / "text").mkdir()
+    (tmp_path / "original").mkdir()
+    for name, data in (("a", b"T1\tADR 0 4\tpain\n"), ("b", b"#1\tAnnotatorNotes T1\tcaf\xe9\n")):
+        (tmp_path / "text" / f"{name}.txt").write_bytes(b"pain")
+        (tmp_path / "original" / f"{name}.ann").write_bytes(data)
+    corpus = read(tmp_path, format="cadec", skip_bad=True)
+    assert [d.id for d in corpus.documents] == ["a"]
+    assert corpus.files_left_out == 1
+
+
+def test_a_text_is_left_out_with_its_annotations(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"pain")
+    (tmp_path / "a.ann").write_bytes(b"#1\tAnnotatorNotes T1\tcaf\xe9\n")
+    (tmp_path / "b.txt").write_bytes(b"pain")
+    corpus = read(tmp_path, skip_bad=True)
+    assert [d.id for d in corpus.documents] == ["b"]
+    assert corpus.files_left_out == 1

@@ -1,0 +1,329 @@
+"""Models that are damaged, edited or hostile: one InputError each, when loaded or when used.
+
+Most tables below change a model and let its hashes fit: what stands behind them is tested, too.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+from safetensors.numpy import load_file, save_file
+
+import trigner
+from model_changes import accept_files, change_description
+from tiny_models import TAG_SCHEMES
+from trigner.errors import InputError
+from trigner.networks import load as load_model
+
+TEXT = "my left leg hurt, no pain in arm"
+
+
+def refused(folder):
+    """The message of the one error that loading or using the model ends with."""
+    with pytest.raises(InputError) as raised:
+        trigner.load(folder)(TEXT)
+    return str(raised.value)
+
+
+@pytest.fixture(params=["saved_model", "exported_model"])
+def folder(request, tmp_path):
+    """A copy of a model, for PyTorch and for ONNX Runtime."""
+    return shutil.copytree(request.getfixturevalue(request.param), tmp_path / "model")
+
+
+@pytest.fixture
+def exported(exported_model, tmp_path):
+    return shutil.copytree(exported_model, tmp_path / "model")
+
+
+@pytest.fixture
+def saved(saved_model, tmp_path):
+    return shutil.copytree(saved_model, tmp_path / "model")
+
+
+def test_a_flipped_bit_of_any_file_is_found(folder):
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        content = path.read_bytes()
+        for place in {0, len(content) // 3, len(content) // 2, len(content) - 1}:
+            flipped = bytes([content[place] ^ 1])
+            path.write_bytes(content[:place] + flipped + content[place + 1 :])
+            if path.read_bytes().strip() == content.strip():
+                continue
+            assert path.name in refused(folder)
+        path.write_bytes(content)
+    assert trigner.load(folder)(TEXT).text == TEXT
+
+
+def test_an_edited_description_is_found(folder):
+    path = folder / "trigner.json"
+    content = json.loads(path.read_text("utf-8"))
+    for change in ({"temperature": 1.5}, {"more": 1}, {"labels": ["Drug", "ADR"]}, {"trigner": ""}):
+        path.write_text(json.dumps({**content, **change}), "utf-8")
+        assert "trigner.json: checksum mismatch: changed since it was saved" in refused(folder)
+    del content["sha256"]
+    path.write_text(json.dumps(content), "utf-8")
+    assert "it has no hash of its own" in refused(folder)
+
+
+def test_layout_of_a_description_does_not_matter(folder):
+    path = folder / "trigner.json"
+    content = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps(dict(reversed(content.items())), indent=7), "utf-8")
+    assert trigner.load(folder)(TEXT).text == TEXT
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\x00",
+        b"[" * 100_000,
+        b'{"format": 6, "labels": ' + b"[" * 100_000,
+        b'{"format": ' + b"9" * 5000 + b"}",
+        b'{"format": 1e999}',
+        b'{"format": true}',
+        b'{"format": [6]}',
+        b" " * (17 * 2**20),
+    ],
+    ids=lambda content: str(content[:14]),
+)
+def test_what_is_no_description(folder, content):
+    (folder / "trigner.json").write_bytes(content)
+    assert "trigner.json: " in refused(folder)
+
+
+DEEP = {}
+for _ in range(600):
+    DEEP = {"a": DEEP}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"temperature": 0}, "temperature: "),
+        ({"temperature": -1}, "temperature: "),
+        ({"temperature": 1e-300}, "temperature: "),
+        ({"temperature": 1e300}, "temperature: "),
+        ({"temperature": float("nan")}, "temperature: "),
+        ({"temperature": float("inf")}, "temperature: "),
+        ({"temperature": "1"}, ""),
+        ({"temperature": None}, "temperature: "),
+        ({"labels": []}, "labels: "),
+        ({"labels": [""]}, "labels: "),
+        ({"labels": ["ADR", "ADR"]}, "labels: "),
+        ({"labels": ["ADR"]}, ""),
+        ({"labels": ["ADR", "Drug", "Dose"]}, ""),
+        ({"system": "none"}, "unknown system"),
+        ({"system": "corro"}, ""),
+        ({"system": "toe"}, ""),
+        ({"state": {"padding_id": 10**6}}, "padding_id"),
+        ({"state": {"padding_id": -1}}, "padding_id"),
+        ({"state": {"padding_id": 1.5}}, "padding_id"),
+        ({"state": {"padding_id": True}}, "padding_id"),
+        ({"state": {"padding_id": "0"}}, "padding_id"),
+        ({"state": {}}, "padding_id"),
+        ({"state": None}, "state"),
+        ({"model": {"colour": "red"}}, "colour"),
+        ({"model": {"channels": -1}}, "channels"),
+        ({"files": {}}, ""),
+        ({"files": {"../a": "0"}}, "files: "),
+        ({"format": 3}, "format 3"),
+    ],
+    ids=str,
+)
+def test_descriptions_that_fit_no_model(folder, changes, message):
+    change_description(folder, **changes)
+    if changes == {"temperature": "1"}:  # what JSON calls a number pydantic may read of a string
+        assert trigner.load(folder)(TEXT).text == TEXT
+        return
+    assert message in refused(folder)
+
+
+def test_deep_provenance_is_no_matter(folder):
+    change_description(folder, provenance={"settings": DEEP})
+    try:
+        trigner.load(folder)
+    except InputError as error:
+        assert error.path == folder / "trigner.json"  # noqa: PT017
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"special_words": []}, "special_words"),
+        ({"special_words": ["[POS]"]}, "special_words"),
+        ({"special_words": ["[NEG]", "[POS]"]}, "special_words"),
+        ({"special_words": ["[POS]", "pain"]}, "special_words"),
+        ({"max_subwords": 0}, "max_subwords"),
+        ({"max_subwords": 10**9}, "max_subwords"),
+        ({"max_subwords": 3}, "subwords at a time"),
+    ],
+    ids=str,
+)
+def test_runtimes_that_fit_no_graph(exported, changes, message):
+    change_description(exported, runtime=changes)
+    assert message in refused(exported)
+
+
+def test_special_words_are_those_of_the_settings(exported):
+    change_description(exported, model={"special_words": False})
+    assert "special_words" in refused(exported)
+
+
+def rename_input(graph):
+    for node in graph.node:
+        for place, name in enumerate(node.input):
+            if name == "lengths":
+                node.input[place] = "others"
+    next(own for own in graph.input if own.name == "lengths").name = "others"
+
+
+def float_input(graph):
+    graph.input.append(helper.make_tensor_value_info("more", onnx.TensorProto.FLOAT, [1]))
+
+
+def no_numbers(graph):
+    for tensor in graph.initializer:
+        values = numpy_helper.to_array(tensor)
+        if values.dtype == np.float32 and values.ndim == 2:
+            tensor.CopyFrom(numpy_helper.from_array(np.full_like(values, np.nan), tensor.name))
+
+
+def infinite(graph):
+    multiply = helper.make_node("Mul", [graph.output[0].name, "huge"], ["infinite"])
+    graph.initializer.append(numpy_helper.from_array(np.float32(np.inf), "huge"))
+    graph.node.append(multiply)
+    graph.output[0].name = "infinite"
+
+
+def one_score(graph):
+    graph.node.append(helper.make_node("ReduceSum", [graph.output[0].name], ["sum"], keepdims=1))
+    graph.output[0].CopyFrom(
+        helper.make_tensor_value_info("sum", onnx.TensorProto.FLOAT, ["a", "b", "c", "d"])
+    )
+
+
+def twice(graph):
+    name = graph.output[0].name
+    graph.node.append(helper.make_node("Concat", [name, name], ["twice"], axis=0))
+    graph.output[0].CopyFrom(
+        helper.make_tensor_value_info("twice", onnx.TensorProto.FLOAT, ["a", "b", "c", "d"])
+    )
+
+
+def two_outputs(graph):
+    graph.output.append(graph.output[0])
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (rename_input, "a tagger's inputs"),
+        (float_input, "a tagger's inputs"),
+        (no_numbers, "NaN or infinite"),
+        (infinite, "NaN or infinite"),
+        (one_score, "belongs to another model"),
+        (twice, "not scores of shape"),
+        (two_outputs, ""),
+    ],
+    ids=lambda own: getattr(own, "__name__", ""),
+)
+def test_graphs_that_are_no_taggers(exported, spoil, message):
+    model = onnx.load(exported / "model.onnx")
+    spoil(model.graph)
+    onnx.save(model, exported / "model.onnx")
+    assert message in refused(accept_files(exported))
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\x00" * 100, b"[" * 100_000])
+@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
+def test_files_that_are_none_of_an_exported_model(exported, name, content):
+    (exported / name).write_bytes(content)
+    assert name in refused(accept_files(exported))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"lstm_size": 10**9},
+        {"lstm_size": 60_000},  # would be built, in 28 GB
+        {"channels": 10**5},
+        {"pair_size": 10**300},
+        {"encoder_layers": 10**6},
+        {"dilations": [1] * 10_000},
+        {"dilations": [10**9]},
+        {"toe": {"rounds": 10**9}},
+        {"mac": {"span_size": 10**9}},
+    ],
+    ids=str,
+)
+def test_absurdly_large_networks_are_refused_before_they_are_built(saved, changes):
+    change_description(saved, model=changes)
+    assert "trigner.json" in refused(saved) or "model.safetensors" in refused(saved)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"num_hidden_layers": 10**9},
+        {"hidden_size": 10**9},
+        {"hidden_size": 4_000_000, "num_attention_heads": 1},
+        {"vocab_size": 9_999_999},
+        {"vocab_size": -1},
+        {"max_position_embeddings": 10**12},
+        {"num_attention_heads": 10**12},
+        {"model_type": "none"},
+        {"model_type": ["bert"]},
+        {"hidden_size": "wide"},
+        {
+            "auto_map": {"AutoModel": "evil.Model", "AutoConfig": "evil.Config"},
+            "model_type": "evil",
+        },
+    ],
+    ids=str,
+)
+def test_absurd_encoders_are_refused_before_they_are_built(saved, changes):
+    path = saved / "encoder" / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **changes}), "utf-8")
+    message = refused(accept_files(saved))
+    assert "config.json" in message or "model.safetensors" in message or "tokenizer" in message
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"[" * 100_000, b'{"a": ' + b"9" * 5000])
+@pytest.mark.parametrize("name", ["encoder/config.json", "model.safetensors", "tokenizer.json"])
+def test_files_that_are_none_of_a_saved_model(saved, name, content):
+    (saved / name).write_bytes(content)
+    assert name in refused(accept_files(saved))
+
+
+def test_weights_that_are_no_numbers(saved):
+    path = saved / "model.safetensors"
+    weights = load_file(path)
+    for values in weights.values():
+        if values.dtype == np.float32:
+            values[...] = np.nan
+    save_file(weights, path)
+    assert "NaN or infinite" in refused(accept_files(saved))
+
+
+@pytest.mark.parametrize("scheme", TAG_SCHEMES)
+def test_shapes_of_every_system_are_checked_without_building_it(
+    tiny, scheme, tmp_path, monkeypatch
+):
+    """Were a system not to be had without memory, the check would pass it by."""
+    from tiny_models import save
+
+    folder = save(tiny(scheme), tmp_path / "model")
+    change_description(folder, labels=["ADR", "Drug", "Dose"])
+
+    def never(*_, **__):
+        raise AssertionError("weights were loaded")
+
+    monkeypatch.setattr("trigner.networks.model.load_file", never)
+    with pytest.raises(InputError, match="has the shape"):
+        load_model(folder)

@@ -1,0 +1,30 @@
+"""Span systems around a tiny encoder."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from tiny_encoders import tiny_encoder
+from trigner.spans.system import build
+from trigner.training import resolve
+
+SMALL = {"lstm_size": 8, "width_size": 3, "hidden_size": 6}
+
+
+@pytest.fixture(scope="session")
+def encoder(tmp_path_factory):
+    return tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=False)
+
+
+@pytest.fixture(scope="session")
+def make(encoder):
+    """A function: a system with some settings other than `SMALL`."""
+
+    def make(*labels, **changes):
+        torch.manual_seed(1)
+        own = [f"model.{name}={value}" for name, value in {**SMALL, **changes}.items()]
+        options = {"system": "spans", "encoder": str(encoder)}
+        return build(resolve(options=options, assignments=own), labels or ("ADR", "Drug"))
+
+    return make

@@ -1,0 +1,53 @@
+"""A lock keeps a second process out and ends with the first."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from trigner.errors import TrignerError
+from trigner.locks import LockedError, locked
+
+HOLDER = """
+import sys
+from pathlib import Path
+from trigner.locks import locked
+with locked(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_one_at_a_time_also_when_the_holder_is_killed(tmp_path):
+    path = tmp_path / "new" / "x.lock"
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as holder:
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(LockedError, match="held by another process"), locked(path):
+            pass
+        holder.kill()
+        holder.wait()
+    for _ in range(2):
+        with locked(path):
+            pass
+
+
+def test_a_lock_that_is_tried_once_leaves_nothing(tmp_path):
+    path = tmp_path / "x.lock"
+    with locked(path, remove=True):
+        assert path.exists()
+    assert not path.exists()
+
+
+def test_an_error_of_the_block_is_its_own(tmp_path):
+    with pytest.raises(OSError, match="theirs"), locked(tmp_path / "x.lock"):
+        raise OSError("theirs")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TrignerError, match="cannot lock"), locked(tmp_path / "file" / "x.lock"):
+        pass

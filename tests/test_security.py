@@ -1,0 +1,102 @@
+"""Rules that hold for all code of the package: nothing that is read is ever run as code."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = ("src", "scripts", "benchmarks", "examples")
+MODULES = sorted(path for name in FOLDERS for path in (ROOT / name).rglob("*.py"))
+
+RUNS_DATA = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve", "code"}
+"""Modules whose purpose is to make code or objects of any class out of data."""
+
+BUILT_IN = {"eval", "exec", "compile", "__import__"}
+SHELLS = {"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"}
+UNSAFE_YAML = {"yaml.load", "yaml.unsafe_load", "yaml.full_load", "yaml.load_all"}
+
+
+def faults(tree: ast.AST) -> list[str]:
+    """What a module does that none may, with its lines."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = {alias.name.partition(".")[0] for alias in node.names}
+            found += [(node, f"imports {name}") for name in names & RUNS_DATA]
+        elif isinstance(node, ast.ImportFrom):
+            if node.level == 0 and (node.module or "").partition(".")[0] in RUNS_DATA:
+                found.append((node, f"imports {node.module}"))
+        elif isinstance(node, ast.Call):
+            found += [(node, fault) for fault in in_call(node)]
+    return [f"line {node.lineno}: {fault}" for node, fault in found]
+
+
+def in_call(node: ast.Call) -> list[str]:
+    name = ast.unparse(node.func)
+    options = {option.arg: option.value for option in node.keywords}
+    found = [f"calls {name}"] if name in BUILT_IN | SHELLS | UNSAFE_YAML else []
+    for option in ("trust_remote_code", "shell", "allow_pickle"):
+        value = options.get(option)
+        if value is not None and not (isinstance(value, ast.Constant) and value.value is False):
+            found.append(f"{option} is not False")
+    weights_only = options.get("weights_only")
+    if name == "torch.load" and not (
+        isinstance(weights_only, ast.Constant) and weights_only.value is True
+    ):
+        found.append("torch.load without weights_only=True")
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_nothing_that_is_read_is_run(path):
+    assert faults(ast.parse(path.read_text("utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import pickle",
+        "from pickle import loads",
+        "import joblib.numpy_pickle",
+        "eval('1')",
+        "exec(text)",
+        "__import__(name)",
+        "os.system('ls')",
+        "subprocess.run('ls', shell=True)",
+        "numpy.load(path, allow_pickle=True)",
+        "AutoModel.from_pretrained(name, trust_remote_code=True)",
+        "AutoModel.from_pretrained(name, trust_remote_code=wanted)",
+        "torch.load(path)",
+        "torch.load(path, weights_only=False)",
+        "yaml.load(text)",
+    ],
+)
+def test_the_rule_finds_what_it_forbids(code):
+    assert len(faults(ast.parse(code))) == 1
+
+
+def test_the_rule_lets_pass_what_is_safe():
+    safe = """
+model.eval()
+re.compile(pattern)
+torch.load(path, weights_only=True)
+AutoModel.from_pretrained(name, trust_remote_code=False)
+yaml.safe_load(text)
+"""
+    assert faults(ast.parse(safe)) == []
+
+
+def test_all_remote_encoders_are_asked_for_without_their_code():
+    """transformers' default is not relied on: each call says so itself."""
+    path = ROOT / "src" / "trigner" / "networks" / "pretrained.py"
+    asking = [
+        node
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".from_pretrained")
+    ]
+    assert len(asking) >= 4
+    for node in asking:
+        assert "trust_remote_code" in {option.arg for option in node.keywords}

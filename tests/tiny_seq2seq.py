@@ -1,0 +1,114 @@
+"""Encoder-decoders with random weights, and systems around them or around a tiny encoder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import ByteLevelBPETokenizer
+from transformers import (
+    BartConfig,
+    BartModel,
+    PreTrainedTokenizerFast,
+    T5Config,
+    T5ForConditionalGeneration,
+)
+
+from tiny_encoders import WORDS, tiny_encoder
+from trigner.seq2seq import END
+from trigner.seq2seq.system import Seq2SeqSystem, build
+from trigner.training import resolve
+
+KINDS = ("bert", "bart", "t5")
+SMALL = (
+    "model.lstm_size=16",
+    "model.decoder_layers=2",
+    "model.decoder_heads=2",
+    "model.decoder_feed_forward=12",
+)
+
+
+def tiny_encoder_decoder(folder: Path, kind: str, *, positions: int = 40) -> Path:
+    """Save BART or T5 in small, with a byte-level tokenizer."""
+    folder.mkdir(parents=True, exist_ok=True)
+    bpe = ByteLevelBPETokenizer(add_prefix_space=True)
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    bpe.train_from_iterator(
+        [WORDS.replace("#", "")] * 3, vocab_size=320, special_tokens=special, show_progress=False
+    )
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=bpe._tokenizer,
+        bos_token="<s>",
+        pad_token="<pad>",
+        eos_token="</s>",
+        unk_token="<unk>",
+    )
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(7)
+    size = bpe.get_vocab_size()
+    if kind == "bart":
+        config = BartConfig(
+            vocab_size=size,
+            d_model=16,
+            encoder_layers=2,
+            decoder_layers=2,
+            encoder_attention_heads=2,
+            decoder_attention_heads=2,
+            encoder_ffn_dim=24,
+            decoder_ffn_dim=24,
+            max_position_embeddings=positions,
+            scale_embedding=True,
+        )
+        BartModel(config).save_pretrained(folder)
+    else:
+        config = T5Config(
+            vocab_size=size,
+            d_model=16,
+            d_kv=8,
+            d_ff=24,
+            num_layers=2,
+            num_heads=2,
+            pad_token_id=1,
+            eos_token_id=2,
+            decoder_start_token_id=1,
+        )
+        T5ForConditionalGeneration(config).save_pretrained(folder)
+    return folder
+
+
+def encoder_of(folder: Path, kind: str, **options: Any) -> Path:
+    """An encoder or encoder-decoder of a kind of `KINDS`."""
+    if kind == "bert":
+        return tiny_encoder(folder, kind, head=False, **options)
+    return tiny_encoder_decoder(folder, kind, **options)
+
+
+def settings_of(encoder: Path, *assignments: str) -> Any:
+    """Settings of a training with `SMALL` model settings."""
+    return resolve(
+        preset="clean",
+        options={"system": "seq2seq", "encoder": str(encoder)},
+        assignments=[*SMALL, *assignments],
+    )
+
+
+def tiny_system(
+    folder: Path, kind: str = "bert", *assignments: str, labels: tuple[str, ...] = ("ADR", "Drug")
+) -> Seq2SeqSystem:
+    """An untrained system whose scores lie apart, and which does not end at once."""
+    encoder = folder if folder.is_dir() else encoder_of(folder, kind)
+    torch.manual_seed(3)
+    system = build(settings_of(encoder, *assignments), labels)
+    with torch.no_grad():
+        # Names that the vocabulary lacks make types alike.
+        noise = torch.randn(system.network.special.shape)
+        system.network.special.mul_(4).add_(noise, alpha=0.3)
+        system.network.special[END].mul_(0.1)
+        for parameter in system.network.states.parameters():
+            parameter.mul_(4)
+        # A decoder that hardly looks back gives the same tokens in another order the same score.
+        for parameter in system.network.decoder.parameters():
+            if parameter.dim() > 1:
+                parameter.mul_(10)
+    return system
