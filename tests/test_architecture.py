@@ -40,6 +40,7 @@ PEERS = {
     ("prompting", "corpora"),  # which corpora may leave the machine
     ("prompting", "evaluation"),
     ("prompting", "text"),
+    ("hypergraph", "tagging"),  # what writes and runs graphs of ONNX
     ("spans", "tagging"),  # what writes and runs graphs of ONNX
 }
 

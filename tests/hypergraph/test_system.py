@@ -9,10 +9,15 @@ import torch
 
 from tiny_encoders import tiny_encoder
 from trigner.hypergraph import HypergraphSettings
+from trigner.hypergraph.exporting import largest_difference
 from trigner.hypergraph.network import NEVER
+from trigner.hypergraph.onnx_runtime import OUTPUTS, onnx_scorer
 from trigner.hypergraph.system import build
+from trigner.hypergraph.torch_runtime import torch_scorer
 from trigner.mentions import Mention, Sentence
 from trigner.systems import system_spec
+from trigner.tagging.exported_tagger import with_onnx_layers
+from trigner.tagging.exporting import graph_of, probes
 from trigner.training import resolve
 
 SIZES = {"lstm_size": 24, "hidden_size": 24, "start_rank": 6}
@@ -153,3 +158,24 @@ def test_settings_that_are_idle():
     assert spec.has_effect("model.max_extent", {"model.graph": "start"})
     assert not spec.has_effect("model.marginal_threshold", {"model.decoding": "best"})
     assert HypergraphSettings().structure().kind == "start"
+
+
+@pytest.mark.parametrize("graph", ["start", "split"])
+def test_an_exported_model_scores_alike(encoder, graph, tmp_path):
+    system = system_of(encoder, graph=graph, max_extent=20)
+    trained(system, 5)
+    inputs = system.prepare(SENTENCES).inputs
+    batch = system.inputs.collate(inputs)
+    exported = graph_of(with_onnx_layers(system.network), probes(system.inputs), OUTPUTS)
+    path = tmp_path / "model.onnx"
+    path.write_bytes(exported)
+    scorer = torch_scorer(system.network)
+    for own, other in zip(
+        scorer(batch), onnx_scorer(path, ["CPUExecutionProvider"])(batch), strict=False
+    ):
+        inside = own > NEVER / 2
+        assert own[inside] == pytest.approx(other[inside], abs=1e-4)
+    assert largest_difference(scorer, system.graph, batch, exported) < 1e-4
+    elsewhere = system_of(encoder, graph=graph, max_extent=20)
+    other = torch_scorer(elsewhere.network)
+    assert largest_difference(other, system.graph, batch, exported) > 1e-3

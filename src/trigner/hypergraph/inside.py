@@ -14,7 +14,7 @@ negative log-likelihood.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,13 +50,14 @@ MAX = Semiring(np.maximum, lambda a: np.maximum(a, 0.0), np.roll)
 """The best, of NumPy arrays."""
 
 
-def inside(semiring: Semiring, edges: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+def inside(semiring: Semiring, edges: Iterable[Any]) -> tuple[list[Any], list[Any]]:
     """Values of the nodes B and of the nodes O by place, `[..., Y, R]` each.
 
     `edges[d][e]` are the scores `[..., Y, R]` of the edges of kind `e` of the nodes at place `d`,
     NEVER where there is none. There is one more place than `edges` have, where no node is. All
     graphs are swept at once from their last place to the first.
     """
+    edges = list(edges)
     nowhere = edges[0][0] * 0 + NEVER
     b, o = [nowhere], [nowhere]
     for scores in reversed(edges):

@@ -1,39 +1,72 @@
-"""From a model folder to a predictor."""
+"""From a model folder to a predictor, by the runtime it is made for."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
+from tokenizers import Tokenizer
 
 from trigner.batches import EncoderInputs, SubwordTokenizer
 from trigner.errors import InputError, require_extra
 from trigner.hypergraph.predictor import HypergraphPredictor
 from trigner.hypergraph.settings import HypergraphSettings
-from trigner.model_folder import DESCRIPTION, Description
+from trigner.model_folder import DESCRIPTION, GRAPH, Description
+
+if TYPE_CHECKING:
+    from trigner.hypergraph.network import HypergraphNetwork
+
+
+def settings_of(folder: Path, description: Description) -> HypergraphSettings:
+    """A model's own settings. Raises InputError when they are none."""
+    try:
+        return HypergraphSettings.model_validate(description.model)
+    except ValidationError as error:
+        raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
+
+
+def load_model(
+    folder: Path, description: Description, settings: HypergraphSettings
+) -> tuple[HypergraphNetwork, Tokenizer, EncoderInputs]:
+    """The network in a folder and what feeds it.
+
+    Raises InputError naming the file that is missing or foreign.
+    """
+    from trigner.hypergraph.system import build_network
+    from trigner.networks import load_network
+
+    labels = description.labels
+    network, tokenizer, padding_id = load_network(
+        folder, description, lambda encoder: build_network(encoder, settings, labels)
+    )
+    subwords = SubwordTokenizer(tokenizer, ())
+    inputs = EncoderInputs(subwords, padding_id, network.encoder.max_subwords)
+    return network, tokenizer, inputs
 
 
 def load(
     folder: Path, description: Description, *, device: str = "auto", threads: int | None = None
 ) -> HypergraphPredictor:
-    """The predictor of a folder. Raises InputError when it is damaged or the device not there."""
-    require_extra("train", "torch", "transformers")
-    from trigner.hypergraph.system import build_network
-    from trigner.hypergraph.torch_runtime import torch_scorer
-    from trigner.networks import choose_device, load_network
+    """A predictor: of an exported model without PyTorch.
 
-    try:
-        settings = HypergraphSettings.model_validate(description.model)
-    except ValidationError as error:
-        raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
-    labels = description.labels
-    network, tokenizer, padding_id = load_network(
-        folder, description, lambda encoder: build_network(encoder, settings, labels)
-    )
+    `threads` are those of ONNX Runtime; PyTorch's are set by `torch.set_num_threads` alone. Raises
+    InputError when the folder is damaged or the device is not there.
+    """
+    settings = settings_of(folder, description)
+    if description.is_exported:
+        from trigner.hypergraph.onnx_runtime import onnx_scorer
+        from trigner.tagging.onnx_runtime import exported_inputs, providers
+
+        inputs = exported_inputs(folder, description)
+        scorer = onnx_scorer(folder / GRAPH, providers(device), threads)
+    else:
+        require_extra("train", "torch", "transformers")
+        from trigner.hypergraph.torch_runtime import torch_scorer
+        from trigner.networks import choose_device
+
+        network, _, inputs = load_model(folder, description, settings)
+        scorer = torch_scorer(network.to(choose_device(device)))
     return HypergraphPredictor(
-        torch_scorer(network.to(choose_device(device))),
-        labels,
-        settings,
-        EncoderInputs(SubwordTokenizer(tokenizer, ()), padding_id, network.encoder.max_subwords),
-        description.temperature,
+        scorer, description.labels, settings, inputs, description.temperature
     )

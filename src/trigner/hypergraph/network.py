@@ -72,7 +72,7 @@ class HypergraphNetwork(WordNetwork):
         last = positions == lengths[:, None] - 1
         following = torch.where(last[:, :, None], self.after_last, following)
         hidden = torch.relu(self.hidden(torch.cat([words, following], dim=-1)))
-        scores = self.edge(self.dropout(hidden))
+        scores: Tensor = self.edge(self.dropout(hidden))
         if self.graph.remembers_start:
             places = positions[: self.graph.max_extent]
             at = (positions[:, None] + places).clamp(max=words.shape[1] - 1)
@@ -86,9 +86,8 @@ class HypergraphNetwork(WordNetwork):
             leads_on = (positions + 1 < lengths[:, None])[:, None]
         scores = scores.unflatten(-1, self.shape)
         ends = torch.arange(len(Edge), device=words.device) == Edge.END
-        there = self.allowed & (ends | leads_on[..., None, None, None])
-        masked: Tensor = scores.masked_fill(~there, NEVER)
-        return masked
+        there: Tensor = self.allowed & (ends | leads_on[..., None, None, None])
+        return scores.masked_fill(~there, NEVER)
 
 
 def log_partition(graph: Graph, starts: Tensor, edges: Tensor) -> Tensor:

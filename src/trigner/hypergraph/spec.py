@@ -17,6 +17,7 @@ SPEC = SystemSpec(
     " (Muis and Lu, EMNLP 2016; Wang and Lu, EMNLP 2018)",
     build="trigner.hypergraph.system:build",
     load="trigner.hypergraph.loading:load",
+    export="trigner.hypergraph.exporting:export",
     settings=HypergraphSettings,
     ignores=("optimisation.bias_init",),
     idle={

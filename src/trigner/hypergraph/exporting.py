@@ -1,0 +1,67 @@
+"""From a trained hypergraph to a folder that runs without PyTorch.
+
+The graph gives the scores of edges; inference and decoding are NumPy's in any case.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from trigner.batches import Batch
+from trigner.errors import InputError, require_extra
+from trigner.hypergraph.decoding import Chart
+from trigner.hypergraph.graph import Graph
+from trigner.hypergraph.inside import NEVER
+from trigner.hypergraph.loading import load_model, settings_of
+from trigner.hypergraph.onnx_runtime import OUTPUTS, onnx_scorer
+from trigner.hypergraph.predictor import Scorer
+from trigner.hypergraph.torch_runtime import torch_scorer
+from trigner.model_folder import GRAPH, read_description
+from trigner.tagging.exported_tagger import with_onnx_layers
+from trigner.tagging.exporting import graph_of, probes, write_graph
+
+
+def export(folder: Path, out: Path, *, int8: bool = False) -> Path:
+    """Write the model in `folder` for ONNX Runtime; with `int8` the encoder computes in 8 bits.
+
+    Returns `out`. Raises TrignerError when a package is missing, the graph cannot be made,
+    does not score like the model, or cannot be written; InputError when `out` is a file.
+    """
+    require_extra("export", "onnx", "onnxscript")
+    if out.is_file():
+        raise InputError("already exists", path=out)
+    description = read_description(folder)
+    settings = settings_of(folder, description)
+    network, tokenizer, inputs = load_model(folder, description, settings)
+    batch = probes(inputs)
+    graph = graph_of(with_onnx_layers(network), batch, OUTPUTS)
+    difference = partial(largest_difference, torch_scorer(network), settings.structure(), batch)
+    return write_graph(out, description, graph, difference, (inputs, tokenizer), int8=int8)
+
+
+def largest_difference(scorer: Scorer, structure: Graph, batch: Batch, graph: bytes) -> float:
+    """Largest difference of a score between PyTorch and ONNX Runtime on the CPU.
+
+    It is a share of the largest score where that is above 1; edges that cannot be do not count.
+    """
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / GRAPH
+        path.write_bytes(graph)
+        found = onnx_scorer(path, ["CPUExecutionProvider"])(batch)
+    expected = scorer(batch)
+    largest, differences = 1.0, [0.0]
+    for row, length in enumerate(batch.lengths.tolist()):
+        one, other = (
+            Chart.of(structure, starts[row], edges[row], length)
+            for starts, edges in (expected, found)
+        )
+        for own, scores in ((one.starts, other.starts), (one.edges, other.edges)):
+            there = own > NEVER / 2
+            largest = max(largest, float(np.abs(own[there]).max()))
+            differences.append(float(np.abs(own - scores)[there].max()))
+            differences.append(float(np.inf if ((scores > NEVER / 2) != there).any() else 0))
+    return max(differences) / largest
