@@ -144,7 +144,7 @@ def test_what_it_cannot_do_is_one_sentence(run, model, tmp_path, command, messag
         (["--set", "model.bogus=1"], "model.bogus: unknown setting; known are: window, least"),
         (["--set", "optimisation.bogus=1"], "optimisation.bogus: unknown setting"),
         (["--preset", "w2ner"], "model.co_predictor: unknown setting; known are: window, least"),
-        (["--set", "model.window=0"], "model.window: Input should be greater than or equal to 1"),
+        (["--set", "model.window=0"], "model.window: must be at least 1, got 0"),
     ],
 )
 def test_settings_that_it_does_not_have_are_named(run, tmp_path, options, message):

@@ -87,7 +87,7 @@ def test_one_file_in_another_encoding_is_left_out_and_listed(run, gold, tmp_path
     result = run("convert", folder, tmp_path / "a.jsonl", "--to", "jsonl", "--skip-bad")
     assert result.code == 0, result.err
     assert "one.txt:1: left out: byte 6 is not UTF-8" in result.err
-    assert "1 files or lines left out, listed above" in result.err
+    assert "1 file or line left out, listed above" in result.err
     assert "2 documents" in result.err
 
 
