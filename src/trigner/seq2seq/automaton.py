@@ -14,7 +14,8 @@ import numpy as np
 
 from trigner.seq2seq.pointers import Booleans, Pointers
 
-START, END = 0, 1
+START = 0
+END = 1
 FIRST_TYPE = 2
 
 Written = tuple[tuple[int, ...], int]

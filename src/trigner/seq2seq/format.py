@@ -7,11 +7,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from trigner.mentions import Mention
-from trigner.seq2seq.automaton import END, FIRST_TYPE, START, Automaton
+from trigner.seq2seq.automaton import END, FIRST_TYPE, Automaton
 from trigner.seq2seq.pointers import Pointers, point
 from trigner.seq2seq.settings import Order, Representation, Seq2SeqSettings
-
-__all__ = ["END", "START", "Decoded", "Encoded", "Format"]
 
 
 @dataclass(frozen=True, slots=True)
