@@ -145,8 +145,8 @@ def test_the_encoders_source_and_licence(encoder, line):
 
 
 def test_short_names_are_those_of_training():
+    from trigner.encoders import ENCODERS as TRAINED
     from trigner.integrations.card import ENCODERS
-    from trigner.networks.pretrained import ENCODERS as TRAINED
 
     assert {name: source for name, (source, _) in ENCODERS.items() if name != "minilm"} == TRAINED
 

@@ -101,7 +101,7 @@ def test_weights_of_another_shape_are_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_an_encoder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"cannot load the encoder '.*none'"):
+    with pytest.raises(InputError, match=r"no encoder folder at .*none"):
         load_masked_encoder(tmp_path / "none")
 
 

@@ -25,7 +25,7 @@ from trigner.training import resolve, train
 from trigner.training.checkpoint import identity
 from trigner.training.ema import ExponentialMovingAverage
 from trigner.training.progress import ShowProgress
-from trigner.training.trainer import KeepBest, SystemTrainer
+from trigner.training.trainer import FIGURES, KeepBest, SystemTrainer
 
 SMALL = [
     "model.lstm_size=8",
@@ -261,8 +261,8 @@ def test_a_full_disk_leaves_no_model_and_says_so(encoder, tmp_path, monkeypatch)
     assert not list((tmp_path / "m").rglob("*.partial"))
 
 
-def test_patience_stops_after_more_than_that_many_epochs(encoder, tmp_path):
-    # No rate: nothing improves after the first epoch.
+def test_patience_stops_after_more_than_that_many_epochs(encoder, tmp_path, monkeypatch):
+    monkeypatch.setattr("trigner.training.trainer.figures", lambda _: dict.fromkeys(FIGURES, 0.5))
     trained = run(
         encoder,
         tmp_path / "m",
@@ -272,6 +272,12 @@ def test_patience_stops_after_more_than_that_many_epochs(encoder, tmp_path):
         "optimisation.encoder_lr=0",
     )
     assert trained.epochs == 4
+
+
+def test_training_goes_on_while_nothing_is_found(encoder, tmp_path):
+    changes = ("optimisation.learning_rate=1e-12", "optimisation.encoder_lr=0")
+    epochs = ("optimisation.epochs=4", "optimisation.patience=1")
+    assert run(encoder, tmp_path / "m", *epochs, *changes).epochs == 4
 
 
 def test_a_loss_that_is_nan_ends_the_training_and_names_the_update(encoder, tmp_path):
@@ -348,7 +354,7 @@ def test_nothing_to_learn_from(encoder, tmp_path):
 
 
 def test_an_encoder_that_is_not_there(tmp_path):
-    with pytest.raises(InputError, match="cannot load the encoder"):
+    with pytest.raises(InputError, match="no encoder folder at"):
         run(tmp_path / "absent", tmp_path / "m")
 
 

@@ -30,7 +30,7 @@ ENCODERS = {
     "minilm": ("sentence-transformers/all-MiniLM-L6-v2", "apache-2.0"),
     "biobert": ("dmis-lab/biobert-base-cased-v1.2", None),
     "bioclinicalbert": ("emilyalsentzer/Bio_ClinicalBERT", "mit"),
-    "pharmbert": ("Lianglab/PharmBERT-cased", None),
+    "pharmbert": ("Lianglab/PharmBERT-uncased", None),
     "pubmedbert": ("microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract", "mit"),
 }
 """Short names of encoders: their names on the Hub, and the licences that are stated there."""

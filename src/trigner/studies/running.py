@@ -39,6 +39,7 @@ from trigner.studies.results import (
 )
 from trigner.training import Trained, train
 from trigner.training.adaptation import AdaptationSettings, adapt
+from trigner.training.checkpoints import CHECKPOINTS
 from trigner.training.records import RUN, read_record, write_record
 from trigner.training.settings import flat
 from trigner.training.trainer import METRICS
@@ -145,21 +146,23 @@ def _trained(
     return trained, resume
 
 
+def _is_within(path: Path | None, folder: Path) -> bool:
+    return path is not None and path.is_relative_to(folder)
+
+
 @contextmanager
 def _resuming(folder: Path, resume: bool) -> Iterator[None]:
     """Blame the checkpoint for any unforeseen error of a resumed training."""
     try:
         yield
-    except TrignerError:
-        raise
     except Exception as error:
-        if not resume:
+        ours = isinstance(error, TrignerError)
+        damaged = isinstance(error, InputError) and _is_within(error.path, folder / CHECKPOINTS)
+        if not resume or (ours and not damaged):
             raise
         reason = next(iter(str(error).splitlines()), "")
-        message = (
-            f"cannot resume from its checkpoint ({type(error).__name__}: {reason}):"
-            " delete this folder to start again"
-        )
+        named = reason if ours else f"{type(error).__name__}: {reason}"
+        message = f"cannot resume from its checkpoint ({named}): delete this folder to start again"
         raise InputError(message, path=folder) from error
 
 
