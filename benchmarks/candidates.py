@@ -83,8 +83,7 @@ def main() -> None:
     print(
         f"{len(corpus)} sentences, {np.mean(lengths):.1f} words on average, longest {max(lengths)},"
         f" {sum(len(m) for m, _ in corpus)} entities;"
-        f" {sum(len(c.anchors) + c.skipped for c in found)} anchors,"
-        f" {sum(len(c.anchors) for c in found)} with a positive,"
+        f" {sum(len(c.anchors) for c in found)} anchors that take part in a triplet,"
         f" {sum(len(c.positives) for c in found):,} anchor-positive and"
         f" {sum(int(c.negatives.sum()) for c in found):,} anchor-negative pairs"
     )

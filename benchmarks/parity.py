@@ -21,6 +21,7 @@ import numpy as np
 from trigner.corpora import read
 from trigner.inference import Extractor, load
 from trigner.mentions import Document, Mention, Sentence
+from trigner.tagging.predictor import TagPredictor
 from trigner.text import segment
 
 TIE = 1e-4
@@ -55,8 +56,10 @@ def _with_ties(extractor: Extractor, sentences: Sequence[Sentence]) -> int:
 
 
 def _logits(extractor: Extractor, sentence: Sentence) -> Iterable[np.ndarray]:
-    for own in extractor.predictor.prepare([sentence]).inputs:
-        yield extractor.predictor.logits([own])[0]
+    predictor = extractor.predictor
+    assert isinstance(predictor, TagPredictor)
+    for own in predictor.prepare([sentence]).inputs:
+        yield predictor.outputs([own])[0]
 
 
 def _tie(logits: np.ndarray) -> bool:

@@ -13,17 +13,28 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))  # slow, obvious versions
-from speed import decoding, extraction, forward, growth, made_up, precision, report, step, systems
-from speed.figures import Section, Tell
+from speed import (
+    decoding,
+    extraction,
+    forward,
+    growth,
+    made_up,
+    precision,
+    preparation,
+    report,
+    running,
+    step,
+    systems,
+)
+from speed.figures import Tell
+from speed.running import Sections
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # fresh processes are started
 
@@ -49,6 +60,7 @@ class Sizes:
     recursive: tuple[int, ...] = (12, 16)
     corpus_sizes: tuple[int, ...] = (200, 400, 800)
     system_lengths: tuple[int, ...] = (25, 100, 400)
+    copies: tuple[int, int] = (1, 10)
 
     def quick(self) -> Sizes:
         """A fast look: the same figures, with less behind each."""
@@ -64,11 +76,12 @@ class Sizes:
             recursive=(12,),
             corpus_sizes=(100, 200),
             system_lengths=(25, 100),
+            copies=(1, 3),
         )
 
 
-def sections(sizes: Sizes, tell: Tell) -> dict[str, Callable[[], Section]]:
-    """Name -> what measures it. A further section is one line."""
+def sections(sizes: Sizes, tell: Tell) -> Sections:
+    """A further section is one line."""
     s, first = sizes, sizes.encoders[0]
     rounds, step_size = s.rounds, {"size": s.batch, "longest": s.longest}
     return {
@@ -94,25 +107,11 @@ def sections(sizes: Sizes, tell: Tell) -> dict[str, Callable[[], Section]]:
             rounds=rounds,
             tell=tell,
         ),
+        "preparation": lambda: preparation.measure(first, s.corpus, copies=s.copies, tell=tell),
         "precision": lambda: precision.measure(
             first, s.corpus, s.model, sentences=s.sentences, rounds=rounds, tell=tell
         ),
     }
-
-
-def measure(sizes: Sizes, only: list[str], console: Console) -> list[Section]:
-    """The sections in order, with a progress line."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("")
-        parts = sections(sizes, lambda text: progress.update(task, description=text))
-        chosen = {name: work for name, work in parts.items() if not only or name in only}
-        progress.update(task, total=len(chosen))
-        found = []
-        for work in chosen.values():
-            found.append(work())
-            progress.advance(task)
-    return found
 
 
 def main() -> None:
@@ -136,7 +135,8 @@ def main() -> None:
         parser.error(f"no section {unknown[0]!r}; known are: {', '.join(known)}")
     console = Console()
     begin = time.perf_counter()
-    found = measure(sizes.quick() if options.quick else sizes, options.only, console)
+    chosen = sizes.quick() if options.quick else sizes
+    found = running.measure(lambda tell: sections(chosen, tell), options.only, console)
     report.show(found, console)
     console.print(f"{time.perf_counter() - begin:.0f} s")
     if not options.only:

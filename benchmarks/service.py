@@ -33,6 +33,9 @@ TEXTS = (
     "Dizziness.",
     "My muscles feel weak and sore. My left arm and shoulder went numb after an hour or so.",
 )
+HEADERS = "Host: localhost\r\n"
+"""The service answers no request for a name that it does not know."""
+
 ROOM = 1.10
 """Memory is flat when it grows by less than a tenth."""
 
@@ -83,7 +86,7 @@ async def _client(port: int, number: int, end: float, seen: Load) -> None:
     while (started := time.perf_counter()) < end:
         body = json.dumps({"text": TEXTS[number % len(TEXTS)]}).encode()
         number += 1
-        head = f"POST /v1/extract HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n"
+        head = f"POST /v1/extract HTTP/1.1\r\n{HEADERS}Content-Length: {len(body)}\r\n\r\n"
         try:
             writer.write(head.encode() + body)
             answer = (await reader.readuntil(b"\r\n\r\n")).decode().lower()

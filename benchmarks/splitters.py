@@ -58,7 +58,8 @@ def _lines() -> Splitter:
 def _punkt() -> Splitter:
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 
-    return PunktSentenceTokenizer().span_tokenize
+    spans: Splitter = PunktSentenceTokenizer().span_tokenize
+    return spans
 
 
 def _pysbd() -> Splitter:
@@ -133,7 +134,8 @@ def _syntok_words() -> Splitter:
 def _treebank() -> Splitter:
     from nltk.tokenize import NLTKWordTokenizer
 
-    return NLTKWordTokenizer().span_tokenize
+    spans: Splitter = NLTKWordTokenizer().span_tokenize
+    return spans
 
 
 SENTENCES = (

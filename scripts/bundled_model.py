@@ -1,20 +1,23 @@
 """The model that ships with the package: trained, exported, scored, described.
 
-    python scripts/bundled_model.py --corpus SPL-ADR        (or: make bundled-model CORPUS=SPL-ADR)
+    python scripts/bundled_model.py --spl-adr FOLDER --psytar FOLDER
+    (or: make bundled-model SPL_ADR=FOLDER PSYTAR=FOLDER)
 
-SPL-ADR is a folder with the parts `train`, `dev` and `test` of the corpus. An interrupted training
-goes on where it stopped; what is finished is not done again. Takes an hour and a half on one core.
+FOLDER holds the parts `train`, `dev` and `test` of the corpus; the third corpus is `data/mini-adr`.
+An interrupted training goes on where it stopped; what is finished is not done again. Takes two
+hours on one core.
 """
 
 from __future__ import annotations
 
 import argparse
 import shutil
-import subprocess
-import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from rich.console import Console
 
 from trigner.corpora import read, with_types
 from trigner.evaluation import calibration_error, predictions, score, sign, together
@@ -23,39 +26,63 @@ from trigner.integrations import model_card
 from trigner.mentions import Document
 from trigner.model_folder import BUNDLED, CARD, Provenance, describe_again, read_description
 from trigner.tagging.exporting import export
+from trigner.training import resolve
+from trigner.training import train as train_model
 
 HERE = Path(__file__).parent
 SETTINGS = HERE / "bundled.yaml"
 MINI_ADR = HERE.parent / "data" / "mini-adr"
 MOST_BYTES = 30_000_000
 
+TYPES = ("AdverseReaction",)
+
 DATA = (
-    "adverse reactions in sections of FDA drug labels: SPL-ADR-200db, courtesy of the U.S. National"
-    " Library of Medicine; Demner-Fushman et al., A dataset of 200 structured product labels"
-    " annotated for adverse drug reactions, Scientific Data 5, 180001 (2018)."
-    " Split by drug: 69 to train on, 12 for dev, 20 for test"
+    "sections of FDA drug labels: SPL-ADR-200db, courtesy of the U.S. National Library of Medicine,"
+    " Demner-Fushman et al., A dataset of 200 structured product labels annotated for adverse drug"
+    " reactions, Scientific Data 5, 180001 (2018), split by drug, 69 to train on, 12 for dev, 20"
+    " for test; patients' posts on four psychiatric drugs: PsyTAR, Zolnoori et al., The PsyTAR"
+    " dataset, Data in Brief 24, 103838 (2019), CC BY 4.0; posts, notes and labels made up for this"
+    " project: mini-adr"
 )
+"""Kinds of texts divided by `;`, each up to its colon: `Description.about` names them."""
+
 LICENCE = "apache-2.0"
 TEXTS = {
     "# A trigner model": "# Adverse reactions: the model that ships with trigner",
     'trigner.load("folder/of/this/model")': "trigner.load()",
-    "Pain and cramping in my hands and lower legs.": (
-        "Patients reported headache and swelling of the face, lips and tongue."
+    'for entity in extract("Pain and cramping in my hands and lower legs.").entities:': (
+        'text = "Patients reported headache and swelling of the face, lips and tongue."\n'
+        "for entity in extract(text).entities:"
     ),
     "It was trained on one kind of text and is untested on others.": (
-        "It was trained on drug labels. Elsewhere it finds far less: see mini-adr test, a made-up"
-        " corpus\n  of forum posts, notes and labels."
+        "It was trained on drug labels and on patients' posts about psychiatric drugs. The scores"
+        " on either\n  say what to expect of texts like them; on other texts it may find less."
     ),
 }
 """What a card says of any model, and this one's says instead."""
-RECIPE = "make bundled-model CORPUS=SPL-ADR"
+RECIPE = "make bundled-model SPL_ADR=FOLDER PSYTAR=FOLDER"
 
 
-def train(corpus: Path, out: Path) -> None:
+def part(corpora: Mapping[str, Path], name: str) -> list[Document]:
+    """The documents of a part of all corpora, with the model's types only."""
+    documents = []
+    for corpus, folder in corpora.items():
+        for document in with_types(read(folder / name).documents, TYPES):
+            documents.append(replace(document, id=f"{corpus}/{document.id}"))
+    return documents
+
+
+def train(corpora: Mapping[str, Path], out: Path) -> None:
     """A model in `out`; nothing is done when its training is over."""
-    command = [sys.executable, "-m", "trigner", "train", "--out", str(out), "--config"]
-    command += [str(SETTINGS), "--train", str(corpus / "train"), "--dev", str(corpus / "dev")]
-    subprocess.run([*command, *(["--resume"] if out.exists() else [])], check=True)
+    train_model(
+        resolve(file=SETTINGS),
+        part(corpora, "train"),
+        part(corpora, "dev"),
+        out,
+        device="cpu",
+        resume=out.exists(),
+        console=Console(),
+    )
 
 
 def scored(model: Path, documents: Sequence[Document]) -> dict[str, Any]:
@@ -73,7 +100,7 @@ def scored(model: Path, documents: Sequence[Document]) -> dict[str, Any]:
     }
 
 
-def describe(model: Path, corpus: Path) -> None:
+def describe(model: Path, corpora: Mapping[str, Path]) -> None:
     """Write scores, data and licence into an exported model's folder, and its card."""
     description = read_description(model)
     provenance = {
@@ -81,8 +108,10 @@ def describe(model: Path, corpus: Path) -> None:
         "data": DATA,
         "licence": LICENCE,
         "recipe": RECIPE,
-        "spl-adr test": scored(model, read(corpus / "test").documents),
-        "mini-adr test": scored(model, read(MINI_ADR / "test").documents),
+        **{
+            f"{name} test": scored(model, read(folder / "test").documents)
+            for name, folder in corpora.items()
+        },
     }
     changes = {"provenance": Provenance.model_validate(provenance)}
     description = description.model_copy(update=changes)
@@ -96,14 +125,16 @@ def describe(model: Path, corpus: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--corpus", type=Path, required=True, help="folder of spl-adr")
+    parser.add_argument("--spl-adr", type=Path, required=True, help="folder of spl-adr")
+    parser.add_argument("--psytar", type=Path, required=True, help="folder of psytar, as brat")
     parser.add_argument("--runs", type=Path, default=Path("runs/bundled"))
     options = parser.parse_args()
     trained, small = options.runs / "trained", options.runs / "int8"
-    train(options.corpus, trained)
+    corpora = {"spl-adr": options.spl_adr, "psytar": options.psytar, "mini-adr": MINI_ADR}
+    train(corpora, trained)
     shutil.rmtree(small, ignore_errors=True)
     export(trained, small, int8=True)
-    describe(small, options.corpus)
+    describe(small, corpora)
     size = sum(path.stat().st_size for path in small.iterdir())
     if size > MOST_BYTES:
         raise SystemExit(f"{small}: {size:,} bytes are more than the {MOST_BYTES:,} that may ship")

@@ -11,7 +11,7 @@ import importlib.util
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +107,7 @@ def _sections(prefix: str, model: type[BaseModel]) -> Iterator[tuple[str, type[B
     yield prefix, model
     for name, field in model.model_fields.items():
         if _is_section(field):
-            own = NetworkSettings if field.annotation is BaseModel else field.annotation
+            own: Any = NetworkSettings if field.annotation is BaseModel else field.annotation
             yield from _sections(f"{prefix}{name}.", own)
 
 
@@ -230,7 +230,7 @@ def _yaml(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = (head, ("---",) * len(head), *rows)
     return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in c)} |" for c in lines)
 

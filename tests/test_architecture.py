@@ -18,20 +18,21 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # A room may import the rooms of the layers above its own, and `PEERS` of its own layer.
 LAYERS = (
-    {"mentions", "errors", "atomic_files", "arrays", "former_names", "locks"},
-    {"text", "corpora", "schemes", "evaluation", "prompting"},
+    {"mentions", "errors", "atomic_files", "arrays", "former_names", "locks", "durations"},
+    {"text", "corpora", "schemes", "evaluation", "prompting", "qualifiers"},
     {"batches", "model_folder", "encoders", "rendering"},
     {"systems"},
     {"networks", "triplets"},
-    {"tagging", "hypergraph", "seq2seq", "spans", "transition"},
-    {"inference"},
-    {"training"},
+    {"tagging", "hypergraph", "seq2seq", "spans", "transition", "generative"},
+    {"inference", "linking"},
+    {"training", "bulk"},
     {"studies", "serving", "integrations"},
     {"cli"},
     {"__main__"},
 )
 PEERS = {
     ("mentions", "errors"),
+    ("mentions", "rendering"),  # what notebooks call on a document; imported when they do
     ("atomic_files", "errors"),
     ("locks", "errors"),
     ("encoders", "model_folder"),  # what is written as a path
@@ -40,6 +41,7 @@ PEERS = {
     ("prompting", "corpora"),  # which corpora may leave the machine
     ("prompting", "evaluation"),
     ("prompting", "text"),
+    ("generative", "seq2seq"),  # the automaton of outputs
     ("hypergraph", "tagging"),  # what writes and runs graphs of ONNX
     ("spans", "tagging"),  # what writes and runs graphs of ONNX
 }
@@ -47,6 +49,7 @@ PEERS = {
 NEVER_TORCH = {
     "arrays",
     "atomic_files",
+    "durations",
     "former_names",
     "locks",
     "mentions",
@@ -58,6 +61,7 @@ NEVER_TORCH = {
     "schemes",
     "evaluation",
     "prompting",
+    "qualifiers",
     "rendering",
 }
 TORCH_ONLY_INSIDE_FUNCTIONS = NEVER_TORCH | {
@@ -66,10 +70,11 @@ TORCH_ONLY_INSIDE_FUNCTIONS = NEVER_TORCH | {
     "batches",
     "cli",
     "inference",
+    "linking",
     "systems",
 }
 HEAVY = {"torch", "transformers", "accelerate", "safetensors", "tensorboard", "matplotlib"}
-HEAVY |= {"pandas", "jinja2"}
+HEAVY |= {"pandas", "jinja2", "peft", "pyarrow", "ray", "pyspark", "datasets"}
 
 NAMELESS = {"utils", "util", "common", "helpers", "helper", "misc"}
 LONGEST_FILE = 400

@@ -17,6 +17,7 @@ from trigner import atomic_files
 from trigner.atomic_files import (
     atomic_write,
     check_writable,
+    is_leftover,
     partial_of,
     remove_leftovers,
     replace_together,
@@ -290,3 +291,12 @@ def test_long_names_have_temporary_ones(tmp_path):
     name = "ä" * 126
     write_text(tmp_path / name, "x")
     assert contents(tmp_path) == {name: "x"}
+
+
+def test_what_is_staged_has_the_ending_of_its_file(tmp_path):
+    for name in ("a.parquet", "a", "a." + "x" * 250):
+        with staged(tmp_path / name) as path:
+            assert path.suffix == {"a.parquet": ".parquet"}.get(name, ".tmp")
+            path.write_text("x")
+            assert is_leftover(path)
+        assert (tmp_path / name).read_text() == "x"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,9 +12,10 @@ import pytest
 
 import trigner
 from trigner.corpora import read, with_types
-from trigner.evaluation import score
+from trigner.evaluation import score, sign
 from trigner.integrations import model_card
-from trigner.model_folder import BUNDLED, read_description
+from trigner.model_folder import BUNDLED, check_files, read_description
+from trigner.training.settings import flat
 
 MINI_ADR_TEST = Path(__file__).parents[1] / "data" / "mini-adr" / "test"
 SCRIPT = Path(__file__).parents[1] / "scripts" / "bundled_model.py"
@@ -21,6 +23,21 @@ SENTENCE = "Patients reported headache and swelling of the face, lips and tongue
 
 TOLERANCE = 0.005
 """Of F1: another processor rounds 8-bit products otherwise, which tips a cell or two."""
+
+
+def test_the_first_sentence_of_the_readme_is_found_by_the_command_that_it_shows():
+    """Whatever sentence that is; its bold parts are the fragments of one entity."""
+    readme = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+    quoted = re.search(r"^> (.+)$", readme, re.MULTILINE)[1]
+    sentence, fragments = "", []
+    for number, piece in enumerate(quoted.split("**")):
+        if number % 2:
+            fragments.append((len(sentence), len(sentence) + len(piece)))
+        sentence += piece
+    shown = re.findall(r'^trigner extract "([^"]+)"$', readme, re.MULTILINE)
+    assert shown[0] == sentence
+    assert len(fragments) > 1
+    assert tuple(fragments) in {entity.fragments for entity in trigner.load()(sentence).entities}
 
 
 def test_it_is_small_enough_to_ship():
@@ -57,8 +74,39 @@ def test_it_scores_as_its_card_says():
 
 
 def test_its_card_is_made_of_any_models_card():
-    spec = importlib.util.spec_from_file_location("bundled_model", SCRIPT)
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
     card = model_card(read_description(BUNDLED))
-    assert [text for text in script.TEXTS if text not in card] == []
+    assert [text for text in script().TEXTS if text not in card] == []
+
+
+def script():
+    """The module that makes the model."""
+    spec = importlib.util.spec_from_file_location("bundled_model", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_its_provenance_names_data_command_settings_licence_and_hashes():
+    description = read_description(BUNDLED)
+    provenance = description.provenance
+    assert "SPL-ADR-200db" in provenance.data
+    assert provenance.licence == script().LICENCE
+    make, target, *corpora = provenance.recipe.split()
+    assert (make, target) == ("make", "bundled-model")
+    makefile = (SCRIPT.parents[1] / "Makefile").read_text("utf-8")
+    assert corpora
+    assert all(f"\n{own.partition('=')[0]} ?=" in makefile for own in corpora)
+    settings = flat(provenance.settings)
+    assert {"preset", "encoder", "seed", "optimisation.epochs", "model.lstm_size"} <= {*settings}
+    assert {*description.files} == {"model.onnx", "tokenizer.json"}
+    check_files(BUNDLED, description, description.files)
+    others = {path.name for path in BUNDLED.iterdir()} - {*description.files}
+    assert others == {"trigner.json", "README.md"}
+    for part in (provenance.train, provenance.dev):
+        assert part.signature.startswith("data:")
+
+
+def test_its_scores_are_on_the_corpus_that_ships():
+    told = read_description(BUNDLED).provenance.model_extra["mini-adr test"]["signature"]
+    own = with_types(read(MINI_ADR_TEST).documents, trigner.load().labels)
+    assert sign(own).partition("|")[0] == told.partition("|")[0]

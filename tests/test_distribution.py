@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +15,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = (
@@ -29,9 +32,12 @@ FILES = (
     "constraints.txt",
     "constraints-oldest.txt",
     "requirements-minilm.txt",
+    "requirements-fuzz.txt",
+    "requirements-supply.txt",
     "requirements-local-llm.txt",
 )
-FOLDERS = ("src", "tests", "docs", "data", "scripts", "benchmarks", "examples")
+FOLDERS = ("src", "tests", "docs", "data", "scripts", "benchmarks", "examples", "hashes")
+HASHED = sorted((ROOT / "hashes").glob("*.txt"))
 
 
 def test_the_source_distribution_names_what_its_makefile_needs():
@@ -90,3 +96,66 @@ def test_two_builds_have_equal_bytes(sources, tmp_path, kind):
             names = [name.partition("/")[2] for name in archive.getnames()]
         assert {*FILES, "src/trigner/__init__.py", "tests/conftest.py"} <= {*names}
         assert not [name for name in names if name.startswith(("runs/", ".venv", "shared/"))]
+
+
+def script(name: str):
+    """A module of `scripts/`."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def pins(path: Path) -> dict[str, str]:
+    """Package -> version, of a file of constraints or requirements."""
+    lines = re.findall(r"^([\w.-]+)==([\w.]+)", path.read_text("utf-8"), re.MULTILINE)
+    return {canonicalize_name(name): version for name, version in lines}
+
+
+@pytest.mark.parametrize("path", HASHED, ids=lambda path: path.stem)
+def test_hashes_are_those_of_the_constraints(path):
+    constraints = ROOT / f"{path.stem.partition('-cp')[0]}.txt"
+    found, wanted = pins(path), pins(constraints)
+    assert len(found) > 100
+    assert {name: own for name, own in found.items() if wanted.get(name) != own} == {}
+    lines = [line for line in path.read_text("utf-8").splitlines() if not line.startswith("#")]
+    line = re.compile(r"\S+==\S+ --hash=sha256:[0-9a-f]{64}|--no-binary \S+")
+    assert all(line.fullmatch(own) for own in lines)
+
+
+def test_hashes_are_those_that_pip_reports():
+    def item(name, version, end=".whl", **info):
+        info = {"url": f"file:///{name}-{version}{end}#sha256=x", **info}
+        return {"metadata": {"name": name, "version": version}, "download_info": info}
+
+    archive = {"hashes": {"sha256": "ab" * 32}}
+    installed = [
+        item("B", "2.0+cpu", archive_info=archive),
+        item("a", "1", ".tar.gz", archive_info=archive),
+    ]
+    report = {"install": [*installed, item("trigner", "0", dir_info={"editable": True})]}
+    lines = script("hashes").requirements(report).splitlines()[1:]
+    hashed = f"--hash=sha256:{'ab' * 32}"
+    assert lines == ["--no-binary a", f"a==1 {hashed}", f"B==2.0 {hashed}"]
+    report["install"].append(item("c", "1", archive_info={}))
+    with pytest.raises(ValueError, match="c: no SHA-256"):
+        script("hashes").requirements(report)
+
+
+def test_all_dependencies_have_licences_that_ask_nothing_of_users():
+    licences = script("licences")
+    found = {name: licences.licence(package) for name, package in licences.needed("all").items()}
+    assert {"numpy", "torch", "fastapi", "spacy"} <= {*found}
+    assert {*licences.needed()} < {*found}
+    assert [name for name, said in found.items() if licences.COPYLEFT.search(said)] == []
+    assert [name for name, said in found.items() if said == "not stated"] == []
+    page = (ROOT / "docs" / "results" / "licences.md").read_text("utf-8")
+    told = dict(re.findall(r"^\| (\S+) \| \S+ \| (.+?) \|", page, re.MULTILINE))
+    told = {canonicalize_name(name): said for name, said in told.items()}
+    versions = pins(ROOT / "constraints.txt")
+    same = [n for n, package in licences.needed("all").items() if _is(package, versions.get(n))]
+    assert {name: found[name] for name in same} == {name: told.get(name) for name in same}
+
+
+def _is(package, version: str | None) -> bool:
+    return package.version.partition("+")[0] == version

@@ -29,7 +29,7 @@ def test_one_at_a_time_also_when_the_holder_is_killed(tmp_path):
         text=True,
     ) as holder:
         assert holder.stdout.readline() == "held\n"
-        with pytest.raises(LockedError, match="held by another process"), locked(path):
+        with pytest.raises(LockedError, match="locked by another process"), locked(path):
             pass
         holder.kill()
         holder.wait()

@@ -108,7 +108,7 @@ def test_in_8_bits_batches_change_nothing(model, tmp_path, monkeypatch):
 def test_saved_and_loaded_it_is_the_same(model, tmp_path):
     save(model, tmp_path)
     again = load(tmp_path)
-    assert again.network == model.network
+    assert again.settings == model.settings
     for name, weight in model.tagger.state_dict().items():
         assert again.tagger.state_dict()[name].equal(weight), name
     assert found(extractor(again)(TEXT)) == found(extractor(model)(TEXT))

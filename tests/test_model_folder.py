@@ -14,6 +14,7 @@ from trigner.model_folder import (
     Description,
     check_files,
     describe_again,
+    fingerprint,
     hash_of_file,
     need,
     read_description,
@@ -289,3 +290,30 @@ def test_a_file_without_a_hash_is_of_former_versions_alone(folder):
     path.write_text(json.dumps(content))
     with pytest.raises(InputError, match="a file has no hash"):
         read_description(folder)
+
+
+def test_a_fingerprint_is_that_of_all_files(tmp_path):
+    for folder in (tmp_path / "one", tmp_path / "other"):
+        save_model(folder, DESCRIBED, writers(FILES))
+    before = fingerprint(tmp_path / "one")
+    assert fingerprint(tmp_path / "other") == before
+    (tmp_path / "other/deep/b").write_bytes(b"3")
+    assert fingerprint(tmp_path / "other") != before
+    (tmp_path / "other/a").unlink()
+    with pytest.raises(InputError, match="this model folder has no a"):
+        fingerprint(tmp_path / "other")
+
+
+def test_a_description_says_what_the_model_knows():
+    def about(**provenance):
+        return Description(
+            system="w2ner", labels=("ADR", "Drug"), files={}, provenance=provenance
+        ).about
+
+    assert about() == "The model looks for ADR, Drug."
+    data = "drug labels: SPL, 2018; A. et al.; posts: PsyTAR; and others"
+    assert "and was trained on drug labels and posts: on other texts" in about(data=data)
+    assert "and was trained on notes: on other texts" in about(data="notes")
+    assert "and was trained on 1,200 documents: on other texts" in about(train={"documents": 1200})
+    many = Description(system="w2ner", labels=tuple(map(str, range(12))), files={})
+    assert many.about.endswith("8, 9 ....")

@@ -39,6 +39,7 @@ SMALL = NetworkSettings(
 LAST_LAYERS = {
     "w2ner": ("co_predictor.grid.output",),
     "span_grid": ("co_predictor.grid.output",),
+    "gap_grid": ("co_predictor.grid.output",),
     "mac": ("segments.output", "links.output"),
     "mac_minimal": ("segments.output", "links.output"),
     "toe": ("main.grid.output", "auxiliary.grid.output"),
@@ -89,7 +90,7 @@ def save(model: Model, folder: Path, **provenance: Any) -> Path:
     description = Description(
         system=model.scheme.name,
         labels=model.scheme.labels,
-        model=model.network.model_dump(mode="json"),
+        model=model.settings.model_dump(mode="json"),
         state=dict(state.state),
         temperature=model.temperature,
         files={},

@@ -113,11 +113,7 @@ def corpus_size(encoder: str, *, sizes: tuple[int, ...], tell: Tell) -> Section:
     def scorer(batch: object) -> np.ndarray:
         return model.tagger(**made_up.inputs(batch)).logits.numpy()
 
-    predictor = TagPredictor(
-        scorer,
-        model.scheme,
-        model.inputs,
-    )
+    predictor = TagPredictor(scorer, model.scheme, inputs=model.inputs)
     extractor = Extractor(predictor, model.scheme.name)
     lengths = np.clip(np.rint(random.lognormal(2.6, 0.7, max(sizes))), 1, 60).astype(int)
     sentences = made_up.sentences(lengths.tolist(), 8)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,6 +17,7 @@ from trigner.inference.extraction import CELL_BUDGET
 from trigner.mentions import Mention, Sentence
 from trigner.networks import Model, NetworkSettings, create
 from trigner.networks.build import build_tagger
+from trigner.systems import system_spec
 from trigner.text import segment
 from trigner.training import Settings
 
@@ -44,10 +46,11 @@ def model(encoder: str, pair_map: str = "low_rank") -> Model:
     return made
 
 
-def system(encoder: str, settings: Settings) -> Model:
-    """A fresh model of any system, one label."""
+def system(encoder: str, settings: Settings) -> Any:
+    """Any system, fresh, one label."""
     torch.manual_seed(1)
-    return create(encoder, settings.system, (LABEL,), settings.model)
+    build = system_spec(settings.system).implementation("build")
+    return build(settings.model_copy(update={"encoder": encoder}), (LABEL,))
 
 
 def vocabulary() -> list[str]:
@@ -60,7 +63,7 @@ def sentences(lengths: Sequence[int], seed: int, *, mentions: int = 0) -> list[S
     """Sentences of random words with these lengths, each with `mentions` random mentions."""
     random = np.random.default_rng(seed)
     words = vocabulary()
-    made = []
+    made: list[Any] = []
     for length in lengths:
         chosen = tuple(words[i] for i in random.integers(0, len(words), length))
         own = {Mention(mention(random, length), LABEL) for _ in range(mentions)}
@@ -107,12 +110,16 @@ def examples(model: Model, sentences: Sequence[Sentence]) -> list[Example]:
 
 def extraction_batches(model: Model, sentences: Sequence[Sentence]) -> list[Batch]:
     """The very batches that extraction makes."""
-    made = examples(model, sentences)
-    lengths = [example.size for example in made]
     return [
-        collate([made[i].subwords for i in batch], padding_id=model.padding_id)
-        for batch in by_cost(lengths, sentences=32, cells=CELL_BUDGET)
+        collate([example.subwords for example in batch], padding_id=model.padding_id)
+        for batch in batched(examples(model, sentences))
     ]
+
+
+def batched(made: Sequence[Example]) -> list[list[Example]]:
+    """Examples in the batches that extraction makes."""
+    lengths = [example.size for example in made]
+    return [[made[i] for i in batch] for batch in by_cost(lengths, sentences=32, cells=CELL_BUDGET)]
 
 
 def one_subword_words(model: Model, length: int) -> Batch:

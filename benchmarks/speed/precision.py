@@ -20,7 +20,7 @@ from trigner.evaluation import score
 from trigner.inference import Extractor, load
 from trigner.networks import load as load_model
 from trigner.tagging.exporting import export
-from trigner.tagging.predictor import Scorer
+from trigner.tagging.predictor import Scorer, TagPredictor
 from trigner.tagging.torch_runtime import torch_scorer
 
 F1_LIMIT, COLD_LIMIT = 0.3, 1.5
@@ -65,7 +65,9 @@ def measure(
         }
         extractors = {name: load(exported, device="cpu") for name, exported in folders.items()}
         scorers: dict[str, Scorer] = {"float32 PyTorch": torch_scorer(model.tagger)}
-        scorers |= {name: extractor.predictor.scorer for name, extractor in extractors.items()}
+        for name, extractor in extractors.items():
+            assert isinstance(extractor.predictor, TagPredictor)
+            scorers[name] = extractor.predictor.scorer
         batches = made_up.extraction_batches(model, chosen)
         tell("inference by precision")
         section.figures.extend(_speed(scorers, batches, len(chosen), rounds))

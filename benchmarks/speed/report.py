@@ -68,21 +68,28 @@ def show(sections: Sequence[Section], console: Console) -> None:
             console.print(note, style="dim")
 
 
-def write(sections: Sequence[Section], folder: Path, *, quick: bool) -> list[Path]:
-    """`benchmark.md` and `benchmark.json`; `-quick` behind the name for a quick look."""
-    name = "benchmark-quick" if quick else "benchmark"
+def write(
+    sections: Sequence[Section],
+    folder: Path,
+    *,
+    quick: bool,
+    name: str = "benchmark",
+    head: str = HEAD,
+) -> list[Path]:
+    """`NAME.md` under a head and `NAME.json`; `-quick` behind the name for a quick look."""
+    name = f"{name}-quick" if quick else name
     folder.mkdir(parents=True, exist_ok=True)
     markdown, data = folder / f"{name}.md", folder / f"{name}.json"
-    markdown.write_text(_markdown(sections), encoding="utf-8")
+    markdown.write_text(_markdown(sections, head), encoding="utf-8")
     found = {"machine": machine(), "sections": [asdict(section) for section in sections]}
     data.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return [markdown, data]
 
 
-def _markdown(sections: Sequence[Section]) -> str:
+def _markdown(sections: Sequence[Section], head: str) -> str:
     told = ", ".join(f"{key} {value}" for key, value in machine().items())
     asked = [figure for section in sections for figure in section.figures if figure.target]
-    lines = [HEAD, f"Machine: {told}.", "", "## Asked for", "", *_table(asked)]
+    lines = [head, f"Machine: {told}.", "", "## Asked for", "", *_table(asked)]
     for section in sections:
         lines += ["", f"## {section.title}", "", *section.notes, "", *_table(section.figures)]
     return "\n".join(lines) + "\n"

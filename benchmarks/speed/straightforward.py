@@ -126,9 +126,9 @@ def centroid_loss(grids: Tensor, found: Sequence[Found], margin: float = 1.0) ->
                 negatives.append(_cells(grid, far).mean(0))
     if not anchors:
         return grids.sum() * 0
-    anchor = torch.stack(anchors)
-    to_positive = functional.pairwise_distance(anchor, torch.stack(positives))
-    to_negative = functional.pairwise_distance(anchor, torch.stack(negatives))
+    of_anchors = torch.stack(anchors)
+    to_positive = functional.pairwise_distance(of_anchors, torch.stack(positives))
+    to_negative = functional.pairwise_distance(of_anchors, torch.stack(negatives))
     hinges = functional.relu(margin + to_positive - to_negative)
     return hinges.sum() / (hinges > 0).sum().clamp(min=1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -16,9 +16,9 @@ from speed.forward import run_bare
 from speed.step import BARE, bare_loss, updater
 from speed.straightforward import Straightforward
 from trigner.mentions import Mention, Sentence
-from trigner.networks import Model
 from trigner.schemes import Scheme, TagSpace
 from trigner.studies import TrainingRun, find_study, protocol, runs
+from trigner.systems import System, WordPredictor
 from trigner.tagging.system import TagSystem
 
 GRID, PLAIN = "trigner-without", "w2ner, straightforward"
@@ -51,20 +51,20 @@ def measure(
             f"Inference: forward pass, float32, {source}; batches as extraction makes them. "
             f"`{PLAIN}`: the grid system in the formulation without algebra, on every 4. batch of "
             "up to 40 words, its time as many times that of ours as there.",
-            "Decoding: one sentence at a time, from scores that are sure of its annotations' tags. "
-            "By length: made-up sentences with a mention every 8 words.",
+            "Decoding, of tag schemes: one sentence at a time, from scores that are sure of its "
+            "annotations' tags. By length: made-up sentences with a mention every 8 words.",
             "Memory: the most that was resident, in a fresh process, above the loaded model: in "
             f"a training step, and in forward passes over {WIDE[0]} sentences of {WIDE[1]} words "
             "in extraction's batches, which are as large as they get.",
         ],
     )
     found = systems()
-    models = {name: made_up.system(encoder, run.settings) for name, run in found.items()}
+    made = {name: made_up.system(encoder, run.settings) for name, run in found.items()}
     tell(f"training step, {len(found)} systems")
     batch = made_up.cadec_batch(size, longest)
-    training = in_turns(_training(found, models, batch), rounds)
+    training = in_turns(_training(made, batch), rounds)
     tell(f"inference, {len(found)} systems")
-    works, plain = _inference(encoder, models, chosen)
+    works, plain = _inference(encoder, made, chosen)
     inference = in_turns(works, max(3, rounds // 2))
     slow = in_turns(plain, 2)
     for name in training:
@@ -80,11 +80,11 @@ def measure(
                 note=f"{shares[0]} and {shares[1]} the encoder's time{peak}",
             )
         )
-    times = ratios(slow[PLAIN], slow[GRID])
-    told = f"inference takes {times.times()} the time of {GRID}"
-    section.figures.append(Figure(PLAIN, told, value=times.median))
+    slower = ratios(slow[PLAIN], slow[GRID])
+    told = f"inference takes {slower.times()} the time of {GRID}"
+    section.figures.append(Figure(PLAIN, told, value=slower.median))
     tell(f"decoding, {len(found)} systems")
-    section.figures.extend(_decoding(models, chosen, lengths, rounds))
+    section.figures.extend(_decoding(made, chosen, lengths, rounds))
     return section
 
 
@@ -94,56 +94,68 @@ def systems() -> dict[str, TrainingRun]:
     return {run.system: run for run in declared if run.seed == declared[0].seed}
 
 
-def training_step(model: Model, run: TrainingRun, sentences: Sequence[Sentence]) -> Work:
+def training_step(system: System, sentences: Sequence[Sentence]) -> Work:
     """Loss, gradients and update on a batch of these sentences."""
-    system = TagSystem(model, run.settings)
-    batch = system.collate(made_up.examples(model, sentences))
-    objective = system.objective.train()
-    update = updater(model.tagger.parameters())
-    return lambda: update(objective(**batch).total)
+    batch = system.collate(system.prepare(sentences).inputs)
+    system.network.train()
+    update = updater(system.network.parameters())
+    return lambda: update(system.loss({}, **batch).total)
 
 
-def _training(
-    found: Mapping[str, TrainingRun], models: Mapping[str, Model], sentences: Sequence[Sentence]
-) -> dict[str, Work]:
-    works = {name: training_step(models[name], run, sentences) for name, run in found.items()}
-    bare = models[GRID].tagger.encoder.model
-    grid = TagSystem(models[GRID], found[GRID].settings)
-    batch = grid.collate(made_up.examples(models[GRID], sentences))
+def _training(made: Mapping[str, System], sentences: Sequence[Sentence]) -> dict[str, Work]:
+    works = {name: training_step(system, sentences) for name, system in made.items()}
+    grid = made[GRID]
+    bare = grid.network.get_submodule("encoder.model")
+    batch = grid.collate(grid.prepare(sentences).inputs)
     update = updater(bare.parameters())
     return {**works, BARE: lambda: update(bare_loss(bare, batch))}
 
 
 def _inference(
-    encoder: str, models: Mapping[str, Model], chosen: Sequence[Sentence]
+    encoder: str, made: Mapping[str, System], chosen: Sequence[Sentence]
 ) -> tuple[dict[str, Work], dict[str, Work]]:
-    """A forward pass of each over all sentences; ours and the straightforward one over some."""
-    batches = {
-        name: [made_up.inputs(b) for b in made_up.extraction_batches(model, chosen)]
-        for name, model in models.items()
-    }
-    works = {name: partial(_forward, m.tagger.eval(), batches[name]) for name, m in models.items()}
-    bare = partial(_bare, models[GRID].tagger.encoder.model)
-    short = [b for b in batches[GRID] if b["word_subwords"].shape[1] <= 40][::4]
+    """The inference of each over all sentences; ours and the straightforward one over some."""
+    works = {name: inference(system, chosen) for name, system in made.items()}
+    grid = cast(TagSystem, made[GRID])
+    batches = _forward_inputs(grid, chosen)
+    bare = partial(_bare, grid.network.get_submodule("encoder.model"))
+    short = [b for b in batches if b["word_subwords"].shape[1] <= 40][::4]
     plain = Straightforward(made_up.model(encoder, "full").tagger).eval()
     some = {
-        GRID: partial(_forward, models[GRID].tagger, short),
+        GRID: partial(_forward, grid.network, short),
         PLAIN: partial(_forward, plain, short),
     }
-    return {**works, BARE: partial(_forward, bare, batches[GRID])}, some
+    return {**works, BARE: partial(_forward, bare, batches)}, some
+
+
+def inference(system: System, sentences: Sequence[Sentence]) -> Work:
+    """What a system computes of sentences, in extraction's batches, before mentions are read."""
+    if isinstance(system, TagSystem):
+        return partial(_forward, system.network.eval(), _forward_inputs(system, sentences))
+    predictor = cast(WordPredictor[Any], system.predictor("cpu"))
+    batches = made_up.batched(system.prepare(sentences).inputs)
+    return lambda: [predictor.outputs(batch) for batch in batches]
+
+
+def _forward_inputs(
+    system: TagSystem, sentences: Sequence[Sentence]
+) -> list[dict[str, torch.Tensor]]:
+    batches = made_up.batched(system.prepare(sentences).inputs)
+    return [system.tensors(batch) for batch in batches]
 
 
 def _decoding(
-    models: Mapping[str, Model],
+    made: Mapping[str, System],
     chosen: Sequence[Sentence],
     lengths: tuple[int, ...],
     rounds: int,
 ) -> Iterator[Figure]:
-    schemes = {model.scheme.name: model.scheme for model in models.values()}
-    made = {length: made_up.sentences([length], 9, mentions=length // 8) for length in lengths}
+    tagged = (s.model.scheme for s in made.values() if isinstance(s, TagSystem))
+    schemes = {scheme.name: scheme for scheme in tagged}
+    long = {length: made_up.sentences([length], 9, mentions=length // 8) for length in lengths}
     taken = [
         in_turns({n: partial(_decode, s, scores(s, own)) for n, s in schemes.items()}, rounds)
-        for own in (chosen, *made.values())
+        for own in (chosen, *long.values())
     ]
     for name in schemes:
         rate = _rate(taken[0][name], _words(chosen))
@@ -182,18 +194,15 @@ def _memory(name: str, encoder: str, size: int, longest: int, tell: Tell) -> str
 
 def one_step(encoder: str, side: str, *, size: int, longest: int) -> Callable[[], object]:
     """A system loaded, ready for two training steps."""
-    run = systems()[side]
-    model = made_up.system(encoder, run.settings)
-    step = training_step(model, run, made_up.cadec_batch(size, longest))
+    system = made_up.system(encoder, systems()[side].settings)
+    step = training_step(system, made_up.cadec_batch(size, longest))
     return lambda: [step(), step()]
 
 
-def one_forward(encoder: str, side: str, *, size: int, longest: int) -> Callable[[], object]:
-    """A system loaded, ready for a forward pass."""
-    model = made_up.system(encoder, systems()[side].settings)
-    model.tagger.eval()
-    batches = made_up.extraction_batches(model, made_up.sentences([longest] * size, 6))
-    return partial(_forward, model.tagger, [made_up.inputs(batch) for batch in batches])
+def one_inference(encoder: str, side: str, *, size: int, longest: int) -> Callable[[], object]:
+    """A system loaded, ready for inference."""
+    system = made_up.system(encoder, systems()[side].settings)
+    return inference(system, made_up.sentences([longest] * size, 6))
 
 
 @torch.inference_mode()

@@ -13,14 +13,16 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 
-from speed import growth, step, systems
+from speed import growth, on_paper, preparation, step, systems
 from speed.memory import measured
 
 TASKS: dict[str, Callable[..., Callable[[], object]]] = {
     "step": step.one_step,
     "forward": growth.one_forward,
+    "preparation": preparation.one_preparation,
     "training": systems.one_step,
-    "inference": systems.one_forward,
+    "inference": systems.one_inference,
+    "resume": on_paper.one_resume,
 }
 """Name -> what loads everything for a task and gives the work to be measured."""
 

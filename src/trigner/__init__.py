@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trigner.inference import load
+    from trigner.rendering import to_dataframe
 
 # ONNX Runtime from 1.29 on reports its use to its maker and keeps a number of the device on disk,
 # as soon as it is imported. These are the names of two versions; a value that is set stays.
@@ -15,7 +16,7 @@ for _name in ("ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED"):
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "load"]
+__all__ = ["__version__", "load", "to_dataframe"]
 
 
 def __getattr__(name: str) -> Any:
@@ -25,6 +26,11 @@ def __getattr__(name: str) -> Any:
 
         globals()["load"] = load
         return load
+    if name == "to_dataframe":
+        from trigner.rendering import to_dataframe
+
+        globals()["to_dataframe"] = to_dataframe
+        return to_dataframe
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
+SmallIntegers = NDArray[np.int32]
+"""In half the memory, where many arrays are kept."""
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 Tags = NDArray[np.integer[Any]]

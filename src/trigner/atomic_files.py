@@ -19,6 +19,7 @@ from typing import BinaryIO
 from trigner.errors import InputError, TrignerError
 
 _NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+_LONGEST_ENDING = 20  # bytes
 _LONGEST_NAME = 200  # bytes of a file's name that its temporary name repeats; systems take 255
 
 
@@ -85,7 +86,9 @@ def staged(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
         yield path
         return
     target = followed(path)
-    temporary = _temporary_name(target)
+    # With the same ending: some writers choose by it what they write.
+    ending = target.suffix if len(os.fsencode(target.suffix)) <= _LONGEST_ENDING else ""
+    temporary = _temporary_name(target).with_suffix(f".tmp{ending}")
     try:
         yield temporary
         with explained(path):
@@ -130,7 +133,7 @@ def remove_leftovers(path: Path) -> None:
 
 def is_leftover(path: Path) -> bool:
     """Whether a file has the name of those that killed processes leave: nobody needs it."""
-    return path.name.startswith(".") and path.name.endswith(".tmp")
+    return path.name.startswith(".") and ".tmp" in path.suffixes[-2:]
 
 
 def is_written_into(path: Path) -> bool:

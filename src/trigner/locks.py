@@ -30,7 +30,7 @@ def locked(path: Path, *, remove: bool = False) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except Timeout as error:
-        raise LockedError(f"{path} is held by another process") from error
+        raise LockedError(f"{path} is locked by another process") from error
     except OSError as error:
         raise TrignerError(f"cannot lock {path}: {error.strerror}") from error
     try:

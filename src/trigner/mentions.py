@@ -9,10 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Fragment = tuple[int, int]
 """Half-open character range `[start, end)`."""
+
+CONTEXT_WORDS = 64
+"""Words of the document that a sentence has on either side, as many as FLERT reads along."""
 
 SCORE_DIGITS = 4
 """Decimal places of a predicted score: what is behind them depends on batch and machine."""
@@ -125,7 +131,8 @@ class Sentence:
     """Words of one sentence and where they stand in the document's text.
 
     `words[i]` covers the characters `offsets[i]` of the text of the document `document`;
-    `index` counts the sentences of that document from 0.
+    `index` counts the sentences of that document from 0. `left` and `right` are the words of the
+    document before and behind it, the `CONTEXT_WORDS` nearest of each.
     """
 
     document: str
@@ -133,6 +140,8 @@ class Sentence:
     words: tuple[str, ...]
     offsets: tuple[Fragment, ...]
     mentions: tuple[Mention, ...] = ()
+    left: tuple[str, ...] = ()
+    right: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +308,18 @@ class Document:
         if self.extras:
             value["extras"] = [{"format": e.format, "content": e.content} for e in self.extras]
         return {**value, **self.fields}
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """A row an entity, as `trigner.to_dataframe` makes it for many documents."""
+        from trigner.rendering import to_dataframe
+
+        return to_dataframe([self])
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from trigner.rendering import document_html
+
+        return document_html(self)
 
     @classmethod
     def from_dict(cls, value: object, *, skip: Callable[[str], object] | None = None) -> Self:

@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from tokenizers import Tokenizer
@@ -23,6 +23,8 @@ from trigner import __version__
 from trigner.atomic_files import partial_of, replace_together
 from trigner.errors import InputError, TrignerError
 from trigner.former_names import with_current_names
+
+OwnSettings = TypeVar("OwnSettings", bound=BaseModel)
 
 FORMAT_VERSION = 6
 OLDEST_FORMAT = 4
@@ -58,6 +60,9 @@ def is_path(name: str | Path) -> bool:
         return True
     path = Path(name)
     return path.exists() or (len(path.parts) > 1 and path.parent.is_dir())
+
+
+_NAMED = 10  # labels, in a line
 
 
 class _Part(BaseModel):
@@ -126,6 +131,24 @@ class Description(_Part):
     runtime: Runtime | None = None
     files: dict[str, str]
     provenance: Provenance = Provenance()
+
+    def settings(self, kind: type[OwnSettings], folder: Path) -> OwnSettings:
+        """The system's own settings. Raises InputError, naming `folder`, when it has none."""
+        try:
+            return kind.model_validate(self.model)
+        except ValidationError as error:
+            raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
+
+    @property
+    def about(self) -> str:
+        """One line for whoever found nothing: what it looks for, and what it was trained on."""
+        named = ", ".join(self.labels[:_NAMED]) + (" ..." if len(self.labels) > _NAMED else "")
+        data, documents = self.provenance.data or "", self.provenance.train.documents
+        # "posts: PsyTAR, by ...; labels: SPL, by ...": what they are, not where they are from.
+        kinds = [part.partition(":")[0].strip() for part in data.split(";") if ":" in part]
+        trained = " and ".join(kinds) or data or (f"{documents:,} documents" if documents else "")
+        on = f" and was trained on {trained}: on other texts it finds less" if trained else ""
+        return f"The model looks for {named}{on}."
 
     @field_validator("temperature")
     @classmethod
@@ -289,6 +312,14 @@ def hash_of_file(path: Path) -> str:
     """SHA-256 in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def fingerprint(model: Path) -> str:
+    """A hash of a model's files. Raises InputError for a folder that is not a model's."""
+    names = [DESCRIPTION, *sorted(read_description(model).files)]
+    need(model, names)
+    hashes = [[name, hash_of_file(model / name)] for name in names]
+    return hashlib.sha256(json.dumps(hashes).encode()).hexdigest()
 
 
 def save_model(

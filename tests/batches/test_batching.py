@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trigner.batches import by_cost, shuffled, shuffled_by_cost
+from trigner.batches import by_cost, in_parts, shuffled, shuffled_by_cost
+from trigner.batches.batching import PART_CELLS
 
 LENGTHS = st.lists(st.integers(0, 50), max_size=60)
 
@@ -16,6 +17,31 @@ def within(batches, lengths, sentences, cells):
         and (len(batch) == 1 or len(batch) * max(lengths[i] for i in batch) ** 2 <= cells)
         for batch in batches
     )
+
+
+@settings(max_examples=60)
+@given(st.lists(st.integers(1, 60), max_size=8), st.integers(1, 5000))
+def test_parts_cost_least(lengths, cells):
+    found = in_parts(lengths, cells=cells)
+    assert sorted(i for part in found for i in part) == list(range(len(lengths)))
+
+    def cost(parts):
+        sizes = [len(part) * max(lengths[i] for i in part) ** 2 for part in parts]
+        if any(s > cells and len(p) > 1 for s, p in zip(sizes, parts, strict=True)):
+            return float("inf")
+        return sum(sizes) + PART_CELLS * len(parts)
+
+    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+    every = []
+    for ends in range(2 ** max(0, len(order) - 1)):
+        parts, part = [], []
+        for number, index in enumerate(order):
+            part.append(index)
+            if number == len(order) - 1 or ends >> number & 1:
+                parts.append(part)
+                part = []
+        every.append(cost(parts))
+    assert cost(found) == min(every)
 
 
 @given(LENGTHS, st.integers(1, 8), st.integers(1, 4000))

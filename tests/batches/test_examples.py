@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import accumulate
 
 import pytest
@@ -86,7 +87,7 @@ def test_a_very_small_encoder_sees_every_word_if_not_all_of_its_subwords(long_wo
 
 
 def test_a_shortened_word_that_two_windows_share_is_one(long_words):
-    words = (*"a" * 230, "y" * 100, *"b" * 230)
+    words = (*["aa"] * 115, "y" * 100, *["bb"] * 115)
     whole = Sentence("d", 0, words, tuple((0, 0) for _ in words))
     result = windowing([whole], long_words, 300)
     assert sum(example.subwords.truncated for example in result.inputs) == 2
@@ -134,3 +135,26 @@ def test_no_loss_goes_unreported(word_subwords, words, limit, data):
     if sum((together.word_subwords >= 0).sum(1)) + 2 <= limit:
         assert result.lost == ()
         assert len(result.inputs) == 1
+
+
+def test_the_nearest_words_around_a_sentence_are_read_along(word_subwords):
+    alone = sentence(3, (0, 2))
+    flanked = replace(alone, left=("pain", "hurt", "my"), right=("leg", "pain"))
+    nearest = (("hurt", "my"), alone.words, ("leg", "pain"))
+    (expected,) = word_subwords.in_context([nearest], limit=40)
+    for first in (alone, flanked):
+        _, example = windowing([first, flanked], word_subwords, 40, 2).inputs
+        assert example.subwords.ids.tolist() == expected.ids.tolist()
+        assert (example.length, example.size, example.mentions) == (3, 3, alone.mentions)
+    (without,) = windowing([flanked], word_subwords, 40).inputs
+    assert without.subwords.ids.tolist() == word_subwords([alone.words])[0].ids.tolist()
+
+
+def test_a_sentence_of_several_windows_has_no_context(word_subwords):
+    alone = sentence(30)
+    flanked = replace(alone, left=("pain",), right=("pain",))
+    found, expected = (
+        [example.subwords.ids.tolist() for example in windowing([own], word_subwords, 22, 9).inputs]
+        for own in (flanked, alone)
+    )
+    assert found == expected

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tokenizers import Tokenizer
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import ByteLevelBPETokenizer, Tokenizer
 from transformers import AutoTokenizer
 
+from oracles.context_naive import ids_in_context
 from tiny_encoders import tiny_encoder
 from trigner.batches import SPECIAL_WORDS, SubwordTokenizer
 from trigner.batches.subwords import MAX_SUBWORDS_PER_WORD
@@ -82,3 +85,45 @@ def test_no_words(tmp_path):
     (subwords,) = SubwordTokenizer(tokenizer(tmp_path))([[]])
     assert subwords.word_subwords.shape[0] == 0
     assert len(subwords.ids) == 2
+
+
+WORDS = st.lists(st.sampled_from(["my", "numbness", "legs", ".", "\u200b", "tablet"]), max_size=6)
+
+
+@pytest.fixture(scope="module", params=["bert", "roberta"])
+def in_context(request, tmp_path_factory):
+    """A tokenizer with special words, and its own separator."""
+    own = tokenizer(tmp_path_factory.mktemp("encoder"), request.param, SPECIAL_WORDS)
+    separator = {"bert": "[SEP]", "roberta": "</s>"}[request.param]
+    return SubwordTokenizer(own, SPECIAL_WORDS), separator
+
+
+@given(left=WORDS, words=WORDS.filter(bool), right=WORDS, room=st.integers(0, 30))
+def test_context_is_read_along_as_far_as_it_fits(in_context, left, words, right, room):
+    tokenize, separator = in_context
+    (alone,) = tokenize([words])
+    limit = len(alone.ids) + room
+    (found,) = tokenize.in_context([(left, words, right)], limit=limit)
+    ids, _ = ids_in_context(tokenize, left, words, right, separator=separator, limit=limit)
+    assert found.ids.tolist() == ids
+    assert own(found) == own(alone)
+    assert (found.word_subwords >= 0).any(axis=0).all()  # no column for others alone
+
+
+def test_without_context_nothing_changes(in_context):
+    tokenize, _ = in_context
+    words = ["my", "leg", "hurt"]
+    (alone,), (found,) = tokenize([words]), tokenize.in_context([((), words, ())], limit=99)
+    np.testing.assert_array_equal(alone.ids, found.ids)
+    np.testing.assert_array_equal(alone.word_subwords, found.word_subwords)
+
+
+def test_words_behind_a_blank():
+    """As a tokenizer that thinks of no blank before ready words cuts them in a text."""
+    bpe = ByteLevelBPETokenizer(add_prefix_space=False)
+    bpe.train_from_iterator(["my leg my leg"] * 3, vocab_size=280, show_progress=False)
+    subwords = Tokenizer.from_str(bpe.to_str())
+    (found,) = SubwordTokenizer(subwords, blank=True)([["my", "leg"]])
+    assert [id for word in own(found) for id in word] == subwords.encode(" my leg").ids
+    (bare,) = SubwordTokenizer(subwords)([["my", "leg"]])
+    assert own(bare) != own(found)

@@ -9,6 +9,8 @@ import threading
 
 import service
 
+from serving_process import process
+
 
 def made(clients, latencies, **statuses):
     found = service.Load(clients, 1.0, latencies)
@@ -61,3 +63,10 @@ def test_clients_count_what_they_get():
     assert 0.2 < seen.share_busy < 0.5
     assert "503" in seen.told()
     assert service.memory(os.getpid()) > 10
+
+
+def test_the_service_answers_these_clients(exported_model):
+    with process(exported_model) as (_, port):
+        seen = asyncio.run(service.load(port, 2, 0.5))
+    assert set(seen.statuses) <= {"200", "503"}
+    assert seen.latencies

@@ -17,6 +17,7 @@ from speed import (
     made_up,
     memory,
     precision,
+    preparation,
     report,
     step,
     systems,
@@ -79,6 +80,16 @@ def test_memory_is_measured_in_a_fresh_process(encoder):
         memory.fresh(work="forward", side="nothing", encoder=encoder, length=8)
 
 
+def test_preparation(encoder, monkeypatch):
+    work = preparation.one_preparation(encoder, "clean", corpus=None, copies=1)
+    assert callable(work())
+    peaks = iter([memory.Peak(10.0, 20.0), memory.Peak(10.0, 60.0)] * 2)
+    monkeypatch.setattr(memory, "fresh", lambda **_: next(peaks))
+    section = preparation.measure(encoder, None, copies=(1, 3), tell=tell)
+    assert [figure.reached for figure in section.figures] == [False, False]
+    assert section.figures[0].note == "10 and 50 MB"
+
+
 def test_candidates():
     section = extraction.measure(sentences=8, loops=4, rounds=1, tell=tell)
     assert len(section.figures) == 2 + len(extraction.WINDOWS)
@@ -117,12 +128,13 @@ def test_systems(encoder, monkeypatch):
     )
     names = [figure.what for figure in section.figures]
     assert {"w2ner", "trigner", "toe-triplets", "mac", "corro", "bio", systems.PLAIN} < set(names)
+    assert {"gap_grid", "transition", "spans", "seq2seq", "hypergraph"} < set(names)
     decoded = {name.removeprefix("decoding ") for name in names if name.startswith("decoding ")}
     assert decoded == set(TAG_SCHEMES)
     assert "10 MB in training" in section.figures[0].note
 
 
-@pytest.mark.parametrize("ready", [systems.one_step, systems.one_forward])
+@pytest.mark.parametrize("ready", [systems.one_step, systems.one_inference])
 def test_memory_of_a_system(encoder, ready):
     ready(encoder, "mac", size=2, longest=6)()
 

@@ -6,6 +6,8 @@ import stat
 
 import pytest
 
+from trigner.corpora import FORMATS
+
 
 @pytest.mark.parametrize("format", ["jsonl", "bigbio", "grid", "inline"])
 def test_there_and_scored_again(run, gold, tmp_path, format):
@@ -34,10 +36,8 @@ def test_unknown_format(run, gold, tmp_path):
     for format, wrong in (("xml", "unknown format 'xml'"), ("cadec", "cadec is read-only")):
         result = run("convert", gold, tmp_path / "x", "--to", format)
         assert result.code == 2
-        listed = (
-            "writable formats: brat, grid, inline, bigbio, jsonl, prodigy, doccano, gliner, conll\n"
-        )
-        assert result.err == f"error: {wrong}; {listed}"
+        names = ", ".join(name for name, known in FORMATS.items() if known.write)
+        assert result.err == f"error: {wrong}; writable formats: {names}\n"
 
 
 def test_an_existing_target_is_replaced_when_asked(run, gold, tmp_path):
@@ -109,3 +109,30 @@ def test_names_that_mean_something_in_the_format_are_counted(run, tmp_path):
     assert result.code == 0, result.err
     assert "note: 1 fields of documents not written" in result.err
     assert "note: 2 fields of entities not written" in result.err
+
+
+def test_endings_choose_between_forms_of_a_format(run, tmp_path):
+    source = tmp_path / "a.conll"
+    source.write_text("my O\nleg B-X\n")
+    for name, start in (("b.parquet", b"PAR1"), ("b.jsonl", b"{"), ("b.tsv", b"id\ttext")):
+        to = "csv" if name.endswith("tsv") else "hf-tokens"
+        result = run("convert", source, tmp_path / name, "--to", to)
+        assert result.code == 0, result.err
+        assert (tmp_path / name).read_bytes().startswith(start)
+
+
+def test_columns_are_named_by_options(run, tmp_path):
+    (tmp_path / "a.csv").write_text("case,narrative\n7,pain in my leg\n")
+    arguments = ("convert", tmp_path / "a.csv", tmp_path / "b.jsonl", "--to", "jsonl")
+    result = run(*arguments)
+    assert result.code == 2
+    assert "name one with --text-column; columns: 'case', 'narrative'" in " ".join(
+        result.err.split()
+    )
+    result = run(*arguments, "--text-column", "narrative", "--id-column", "case")
+    assert result.code == 0, result.err
+    assert json.loads((tmp_path / "b.jsonl").read_text()) == {
+        "id": "7",
+        "text": "pain in my leg",
+        "entities": [],
+    }

@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 import trigner
 from tiny_encoders import tiny_encoder
+from tiny_language_models import tiny_language_model
 from trigner.corpora import read
 from trigner.errors import InputError
 from trigner.evaluation import ceiling
@@ -35,6 +36,7 @@ SMALL: dict[str, list[str]] = {
         *("model.lstm_size=8", "model.decoder_layers=2", "model.decoder_heads=2"),
         *("model.decoder_feed_forward=12", "model.beam_size=2"),
     ],
+    "generative": ["model.lora_rank=4", "model.length_base=12", "model.length_ratio=0"],
 }
 """One line a system: settings that make its network small."""
 
@@ -50,8 +52,12 @@ def trained(request, tmp_path_factory):
 
     name = request.param
     folder = tmp_path_factory.mktemp(name)
-    encoder = tiny_encoder(folder / "encoder", "bert", head=False)
-    settings = [*SMALL.get(name, []), "optimisation.epochs=2", "optimisation.encoder_lr=0.001"]
+    settings = [*SMALL.get(name, []), "optimisation.epochs=2"]
+    if name == "generative":
+        encoder = tiny_language_model(folder / "encoder", "llama", positions=8000)
+    else:
+        encoder = tiny_encoder(folder / "encoder", "bert", head=False)
+        settings.append("optimisation.encoder_lr=0.001")
     options = [part for setting in settings for part in ("--set", setting)]
     result = CliRunner().invoke(
         app,

@@ -41,7 +41,7 @@ def test_own_fields_of_documents_are_kept_and_annotations_that_go_are_told(run, 
     result = run("extract", tmp_path / "a.jsonl", "--model", model, "--format", "jsonl")
     assert result.code == 0, result.err
     assert json.loads(result.out)["patient"] == {"age": 7}
-    assert "a.jsonl: 1 entities and 0 notes of the input are not in the output" in result.err
+    assert "a.jsonl: 1 entity of the input is not in the output, which holds" in result.err
 
 
 def test_standard_input_in_a_format_that_is_not_read_from_it_is_refused(run, model):
@@ -120,7 +120,7 @@ def test_what_was_done_before_a_bad_line_is_told_and_kept(
     assert result.code == 2
     assert "standard input:3: byte 16 is not UTF-8" in result.err
     partial = out / ".partial" if format == "brat" else tmp_path / "found.partial"
-    assert f"2 documents are done: in {partial}; --resume goes on from there" in result.err
+    assert f"2 documents are done: in {partial}; --resume continues from there" in result.err
     names = {partial.name, f"{partial.name}.record"}
     assert {path.name for path in partial.parent.iterdir()} == names
     lines = partial.read_text("utf-8").splitlines()

@@ -16,9 +16,11 @@ def test_what_matters_fits_a_screen(run, model):
     lines = run("info", model).out.splitlines()
     assert len(lines) < 20
     assert any(line.split() == ["finds", "ADR,", "Drug"] for line in lines)
+    assert ["system", "w2ner"] in [line.split() for line in lines]
     bundled = run("info").out
-    assert "F1 86.8, P 88.5, R 85.1, discontinuous F1 44.0 on 28 documents" in bundled
+    assert "F1 88.2, P 87.7, R 88.8, discontinuous F1 44.4 on 48 documents" in bundled
     assert "apache-2.0" in bundled
+    assert {"encoder", "preset"} <= {line.split()[0] for line in bundled.splitlines() if line}
     assert "lstm_size" not in bundled
     assert run("info", "bundled").out == bundled
     assert run("info", "bundled", "--all").out.count("\n") > 100

@@ -241,3 +241,25 @@ def test_what_can_only_be_a_path(tmp_path, monkeypatch, path):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="no such file or folder"):
         inputs([path])
+
+
+def test_files_of_one_name_get_ids_by_their_paths(tmp_path):
+    for folder in ("a", "b/c"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "x.txt").write_text(folder)
+    (tmp_path / "b/y.txt").write_text("alone")
+    files = [str(tmp_path / name) for name in ("a/x.txt", "b/c/x.txt", "b/y.txt")]
+    folders = [str(tmp_path / name) for name in ("a", "b/c")]
+    for arguments, ids in ((files, ["a/x", "b/c/x", "b/y"]), (folders, ["a/x", "b/c/x"])):
+        checked = []
+
+        def check(documents, checked=checked):
+            for document in documents:
+                checked.append(document.id)
+                yield document
+
+        found = inputs(arguments, check=check)
+        assert [d.id for d in found] == checked == ids
+    assert [d.id for d in inputs(["numb", files[0], files[2]])] == ["text-1", "x", "y"]
+    with pytest.raises(InputError, match="duplicate document id 'x' in the inputs"):
+        inputs([files[0], files[0]])

@@ -99,6 +99,10 @@ def test_its_model_says_what_it_is(run, model):
     assert (shown["system"], shown["package"]) == ("dictionary", "trigner-dictionary")
     assert shown["model"] == {"window": 6, "least": 1}
     assert "interrupted" not in result.err
+    summary = run("info", model).out
+    assert "MB, trigner-dictionary)" in summary
+    # It reads no encoder, whatever the settings name.
+    assert "encoder" not in summary
 
 
 def test_it_is_served(model):

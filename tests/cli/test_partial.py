@@ -11,7 +11,6 @@ import stat
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -97,10 +96,10 @@ def test_resumed_after_any_document_it_gives_the_bytes_of_an_uninterrupted_one(
             assert f"{done} documents are done: in {partial}; --resume" in stopped.err
             refused = extract("out", format=format)
             assert refused.code == 2
-            assert "--resume continues it, --overwrite begins again" in refused.err
+            assert "--resume continues it, --overwrite starts again" in refused.err
             resumed = extract("out", "--resume", format=format)
             assert resumed.code == 0, resumed.err
-            assert f"{done} documents were done before" in resumed.err
+            assert f"{done} documents were already done" in resumed.err
         if done:
             assert contents(tmp_path / "out") == contents(tmp_path / "whole")
         assert {p.name for p in tmp_path.iterdir()} - {"out"} == {"notes.jsonl", "whole"}
@@ -129,7 +128,7 @@ def stopped(extract, monkeypatch, tmp_path):
 def test_it_is_resumed_with_the_same_options_only(extract, stopped, options, named):
     result = extract("out", *options, "--resume")
     assert result.code == 2
-    assert f"out.partial: was begun with other values of {named}: " in result.err
+    assert f"out.partial: was started with other values of {named}: " in result.err
     assert len(stopped.read_text().splitlines()) == 3
     assert extract("out", "--resume").code == 0
 
@@ -167,7 +166,7 @@ def test_what_comes_from_standard_input_must_begin_as_before(
         feed(*lines)
         result = run(*given, "--resume")
         assert result.code == 2
-        assert "document 2 of the input is not the one that was read before" in result.err
+        assert "document 2 of the input has changed since it was read" in result.err
     feed(b"numb arm\n", b"pain\n", b"my leg\n")
     assert run(*given, "--resume").code == 0
     texts = [json.loads(line)["text"] for line in out.read_text().splitlines()]
@@ -188,7 +187,7 @@ def test_what_is_damaged_or_another_programs_is_not_resumed(extract, stopped):
         assert (result.code, "out.partial.record: is damaged" in result.err) == (2, True)
     record.unlink()
     result = extract("out", "--resume")
-    assert (result.code, "has no record beside it" in result.err) == (2, True)
+    assert (result.code, "it has no record" in result.err) == (2, True)
     record.write_text(kept)
     assert extract("out", "--resume").code == 0
 
@@ -314,7 +313,7 @@ def test_where_nothing_can_be_written_is_told_before_the_work(extract, notes):
     result = extract(f"{notes.name}/out")
     assert result.code == 2
     assert "notes.jsonl: is not a folder: nothing can be written in it" in result.err
-    assert "documents were done" not in result.err
+    assert "documents were already done" not in result.err
 
 
 def test_through_a_process_substitution(exported_model, notes, tmp_path):
@@ -332,7 +331,7 @@ def test_through_a_process_substitution(exported_model, notes, tmp_path):
 
 
 def test_killed_at_random_moments_it_gives_the_bytes_of_an_unkilled_one(exported_model, tmp_path):
-    chosen = random.Random(7)
+    chosen = random.Random(int(os.environ.get("TRIALS_SEED", "7")))
     notes = tmp_path / "notes.jsonl"
     with atomic_write(notes) as write:
         for n in range(400):
@@ -364,10 +363,3 @@ def test_killed_at_random_moments_it_gives_the_bytes_of_an_unkilled_one(exported
         assert started("out", "--resume").wait() == 0
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
     assert {p.name for p in tmp_path.iterdir()} == {"notes.jsonl", "whole", "out"}
-
-
-def test_the_record_names_the_model_by_its_files(model, tmp_path):
-    copy = Path(shutil.copytree(model, tmp_path / "copy"))
-    assert room.fingerprint(copy) == room.fingerprint(model)
-    (copy / "tokenizer.json").write_text("{}")
-    assert room.fingerprint(copy) != room.fingerprint(model)

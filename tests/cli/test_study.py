@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 
 import pytest
@@ -148,9 +149,12 @@ def test_run_status_and_report_of_a_file_of_ones_own(run, tmp_path, corpus, enco
     assert "notes: 2 runs, 0 to do" in again.err
     status = run("study", "status", *shared)
     assert "A small study: notes, 2 of 6 runs done" in status.out
+    assert re.search(r"4 runs to do: about \d+ (s|min), one at a time", status.out)
     reported = run("study", "report", *shared, "--to", tmp_path / "report")
     assert reported.code == 0, reported.err
     assert reported.out.splitlines()[0].endswith("report.md")
+    listed = json.loads(run("study", "report", *shared, "--to", tmp_path / "r2", "--json").out)
+    assert listed["files"]["summary.csv"] == str(tmp_path / "r2" / "summary.csv")
     text = (tmp_path / "report" / "report.md").read_text()
     assert "window=5: 1 of 2 seeds have results" in text
     assert str(tmp_path) not in text

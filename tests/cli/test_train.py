@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 
 import pytest
+
+from trigner.systems import own_systems
 
 
 def test_train_then_use(run, gold, encoder, quick, tmp_path):
@@ -175,3 +178,9 @@ def test_a_preset_is_no_single_setting(run, gold, tmp_path):
 def test_help_says_what_no_window_is(run):
     shown = " ".join(run("train", "--help").out.replace("│", " ").split())
     assert "triplets.window=10 (0 or none: no limit)" in shown
+
+
+def test_help_names_every_system_of_the_package(run):
+    shown = " ".join(run("train", "--help").out.replace("│", " ").split())
+    names = re.search(r"What is trained: (.*?), or one of an installed package", shown).group(1)
+    assert {name.removesuffix(" (default)") for name in names.split(", ")} == set(own_systems())

@@ -139,7 +139,7 @@ def passage(text, *offsets):
         (item_of(passages=[passage(["a"], (0, 1)), passage(["b"], (0, 1))]), "overlap at 0"),
         (item_of(passages=[passage(["a"])]), "as many pieces"),
         (item_of(passages=[passage(["a"], (-1, 0))]), "a passage has offsets"),
-        (item_of(passages=[passage(["a"], (10**15, 10**15 + 1))]), "far behind"),
+        (item_of(passages=[passage(["a"], (10**15, 10**15 + 1))]), "far after"),
         (item_of(passages=["a"]), "a passage needs"),
     ],
 )

@@ -89,6 +89,6 @@ def test_a_second_value_stays_a_line():
 def test_lines_that_would_be_entities_are_counted_and_not_written(tmp_path):
     bad = ("T9\tX 0 1\tp", "#1 a\nT9\tX 0 1\tp", "junk", "", "#1\tx T1\ty\r", "\ufeff#1")
     document = Document("a", "pain", extras=tuple(Extra("brat", line) for line in bad))
-    assert write([document], tmp_path).dropped["notes that are no lines of brat"] == len(bad)
+    assert write([document], tmp_path).dropped["notes that are not lines of brat"] == len(bad)
     (found,) = read(tmp_path, Reading())
     assert (found.entities, found.extras) == ((), ())

@@ -97,13 +97,13 @@ def test_raw_text_is_split_into_sentences(tmp_path):
 
 @pytest.mark.parametrize("word", ["", "a\tb", "a\nb", "a\r", "-DOCSTART-"])
 def test_words_that_no_column_holds_are_refused(tmp_path, word):
-    with pytest.raises(InputError, match="cannot stand in a column"):
+    with pytest.raises(InputError, match="cannot be written in a column"):
         write([document_of("a", ["x", word])], tmp_path / "a.conll")
 
 
 @pytest.mark.parametrize("label", ["a\tb", " a", "a\n"])
 def test_labels_that_no_tag_holds_are_refused(tmp_path, label):
-    with pytest.raises(InputError, match="cannot stand in a tag"):
+    with pytest.raises(InputError, match="cannot be part of a tag"):
         write([document_of("a", ["x"], [Mention((0,), label)])], tmp_path / "a.conll")
 
 

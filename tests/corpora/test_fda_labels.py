@@ -280,6 +280,7 @@ def test_the_lists_make_up_the_parts(part):
     if not CORPUS.is_dir():
         pytest.skip("../shared/data/spl-adr is not beside the checkout")
     corpus = read(CORPUS, format="spl-adr", split=part)
-    assert corpus.notices == ()
+    # Its licence stands beside the parts: told, but nothing of the corpus is missing.
+    assert [n for n in corpus.notices if "in no known format" not in n.message] == []
     names = {document.id.split("/")[1] for document in corpus.documents}
     assert names == {file.stem for file in (CORPUS / part).glob("*.txt")}

@@ -84,11 +84,11 @@ def test_a_bad_annotation_stops_or_is_listed(tmp_path, entry, message):
     [
         ("", "is empty"),
         ('[{"sentence": ["a"],\n}]', "a.json:2: is not JSON"),
-        ({"sentence": "a b"}, "expected an object with a list `sentence`"),
+        ({"sentence": "a b"}, "expected an object with a list of strings `sentence`"),
         ([["a"]], "expected an object"),
-        ([{"sentence": ["a", 3]}], "every word must be a string"),
+        ([{"sentence": ["a", 3]}], "expected an object with a list of strings `sentence`"),
         ([{"sentence": ["a"], "ner": {}}], "`ner` is not a list"),
-        ([{"sentence": ["a"], "id": None}], "expected a string as `id`"),
+        ([{"sentence": ["a"], "id": []}], "expected a string as `id`"),
         ([{"sentence": ["a"], "id": "x"}, {"sentence": ["a"], "id": "x"}], "duplicate document id"),
     ],
 )

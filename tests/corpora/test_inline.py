@@ -53,7 +53,7 @@ def test_spans_in_any_order_are_sorted_with_a_note(tmp_path):
 @pytest.mark.parametrize(
     ("part", "message"),
     [
-        ("1,0 X", "span 1,0 ends before it starts"),
+        ("1,0 X", "words 1 to 0 end before they start"),
         ("0,2 X", "word 2 is outside a sentence of 2 words"),
         ("7,9 X", "word 7 is outside"),
         ("0,999999999 X", "word 999999999 is outside"),

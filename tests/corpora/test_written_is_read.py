@@ -3,132 +3,22 @@
 from __future__ import annotations
 
 import json
-import re
-from collections import Counter
 
 import pytest
-from hypothesis import HealthCheck, given, reject, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings
 
-from random_documents import CHARACTERS, FIELDS, TEXTS, entities
-from trigner.corpora import FORMATS, read, write
+from trigner.corpora import read, write
 from trigner.corpora.words import document_of
 from trigner.errors import InputError
-from trigner.mentions import Document, Extra, Mention
-
-WRITABLE = [name for name, known in FORMATS.items() if known.write is not None]
-OF_WORDS = {"grid", "inline", "gliner", "conll", "hf-tokens"}
-
-ODD = st.sampled_from(
-    [
-        *("\n", "\r", "\r\n", "\t", "\x00", "\x0b", "\x0c", "\x1b[31m", "\x1c", "\x1d", "\x1e"),
-        *("\x1f", "\x7f", "\x85", "\u200b", "\u2028", "\u2029", "\ufeff", "\ufffe", "\\", "\\n"),
-        *("|", ";", ",", '"', "'", "T1\tX 0 1\ta", "#1\t", "* ", "{}", "[]", "0,0 X", "null"),
-        *("B-X", "O", "-DOCSTART-", "&", "<a>", "]]>", "\U0001f635", "e\u0301", "\ufb01", "\u0661"),
-    ]
-)
-ODD_TEXTS = st.lists(TEXTS | ODD, min_size=1, max_size=4).map("".join)
-LABELS = st.lists(CHARACTERS | ODD, min_size=1, max_size=3).map("".join)
-NOTES = st.lists(CHARACTERS | ODD, max_size=4).map("".join) | st.sampled_from(
-    [
-        *("junk", "[1]", "{}", '{"sentence": ["x"], "ner": [{"index": [0], "type": "X"}]}'),
-        *('{"entities": [{"id": "x"}]}', '{"rest of entities": {"T1": {"offsets": [[0, 1]]}}}'),
-        *('{"rest of entities": {"T1": 3}}', '{"passages": [], "document_id": "y"}'),
-        *("T9\tX 0 1\ta", "#1\tn T1\tx\nT9\tX 0 1\ta", "A1\tneg T1", "R1\tr Arg1:T1 Arg2:T2"),
-        *('#1\tFields *\t{"spans": [[0, 1, "X"]]}', '#1\tFields T1\t{"a": 1}', "*\tEquiv T1 T2"),
-        *('{"spans": [{"start": 0, "end": 1, "label": "X"}]}', '{"tokens": 3, "relations": []}'),
-        *('{"label": [[0, 1, "X"]]}', '{"tokenized_text": [], "ner": [[0, 0, "X"]]}'),
-    ]
-)
-IDS = st.lists(CHARACTERS | ODD, min_size=1, max_size=3).map("".join) | st.sampled_from(
-    ["a/b", "../a", "/", ".", ".a", "a.ann", "x" * 300, "CON", "a b"]
-)
-
-
-@st.composite
-def odd_documents(draw):
-    """Documents whose texts, labels, ids, notes and fields are what formats stumble over."""
-    made = []
-    for name in draw(st.lists(IDS, min_size=1, max_size=2, unique=True)):
-        formats = st.sampled_from([*FORMATS, "other"])
-        extras = tuple(Extra(draw(formats), note) for note in draw(st.lists(NOTES, max_size=2)))
-        if draw(st.booleans()):
-            words = draw(st.lists(CHARACTERS | ODD | st.just(""), min_size=1, max_size=5))
-            indices = [n for n, word in enumerate(words) if word]
-            chosen = st.sets(st.sampled_from(indices), min_size=1) if indices else None
-            count = draw(st.integers(0, 3)) if chosen is not None else 0
-            mentions = [Mention(tuple(sorted(draw(chosen))), draw(LABELS)) for _ in range(count)]
-            document = document_of(name, words, mentions)
-            own = document.entities
-        else:
-            text = draw(ODD_TEXTS)
-            own = draw(entities(text, scored=True, fields=True, labels=LABELS))
-            document = Document(name, text)
-        made.append(Document(name, document.text, own, document.words, extras, fields=draw(FIELDS)))
-    return made
-
-
-def keys(document, format=""):
-    """Label and characters of the entities, as this format holds labels."""
-    # Not every format keeps words, between which white space counts.
-    raw = Document(document.id, document.text, document.entities)
-    found = [raw.key(entity) for entity in document.entities]
-    if format == "brat":
-        found = [(re.sub(r"\s+", "_", label), fragments) for label, fragments in found]
-    return Counter(found)
+from trigner.mentions import Document, Extra
+from written_documents import WRITABLE, check_written, odd_documents
 
 
 @pytest.mark.parametrize("format", WRITABLE)
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(made=odd_documents())
 def test_the_same_entities_and_no_more(tmp_path_factory, format, made):
-    folder = tmp_path_factory.mktemp("odd")
-    try:
-        report = write(made, folder / "out", format=format)
-    except InputError:
-        return  # what cannot be written is refused, not written as something else
-    corpus = read_back(folder / "out", format, made)
-    found = {document.id: document for document in corpus.documents}
-    if format in OF_WORDS:
-        before = sum(len(document.entities) for document in made)
-        after = sum(len(document.entities) for document in corpus.documents)
-        assert after == before - lost(report)
-        labels = Counter(e.label for d in made for e in d.entities)
-        assert Counter(e.label for d in corpus.documents for e in d.entities) <= labels
-        return
-    assert len(found) == len(made)
-    for document in made:
-        again = found[document.id]
-        assert again.text == document.text
-        if lost(report):
-            assert keys(again) <= keys(document, format)
-        else:
-            assert keys(again) == keys(document, format)
-
-
-def read_back(path, format, made):
-    """The corpus, without anything that the reader left out or refused."""
-    try:
-        corpus = read(path, format=format)
-    except InputError as error:
-        # A list or table of nothing is an empty file, which readers tell.
-        if str(error).endswith(("is empty", "contains no documents")) and nothing_in(path):
-            reject()
-        raise
-    assert corpus.left_out == corpus.files_left_out == 0
-    return corpus
-
-
-def nothing_in(path):
-    return not path.read_text("utf-8").strip()
-
-
-def lost(report):
-    return sum(
-        n
-        for kind, n in report.dropped.items()
-        if kind.startswith(("entities", "discont", "overlapping"))
-    )
+    check_written(made, tmp_path_factory.mktemp("odd") / "out", format)
 
 
 def test_what_odd_notes_were_is_not_what_they_become(tmp_path):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from java import skip_without_java, use_this_python
 from page_snippets import Reader, commands, snippets
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -77,7 +78,10 @@ def test_the_readme_can_be_followed(make_folder):
 
 
 @pytest.mark.parametrize("page", FOLLOWED, ids=lambda page: page.stem)
-def test_a_guide_can_be_followed_after_the_tutorial(page, tutorial, tmp_path):
+def test_a_guide_can_be_followed_after_the_tutorial(page, tutorial, tmp_path, monkeypatch):
+    if page.stem == "spark":
+        skip_without_java()
+        use_this_python(monkeypatch)
     folder = tmp_path / "reader"
     shutil.copytree(tutorial.folder, folder)
     _write_notes(folder)

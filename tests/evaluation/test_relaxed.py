@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-from itertools import combinations, permutations
+from itertools import combinations, pairwise, permutations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from trigner.evaluation import relaxed_scores, score
+from trigner.evaluation.relaxed import partners
 from trigner.mentions import Document, Entity
 
 TEXT = "ab cd ef gh"
@@ -92,3 +93,12 @@ def test_documents_without_predictions_count_as_missed():
     gold = [document([("X", (WORDS[0],))]), document([("X", (WORDS[0],))], "b")]
     rates = relaxed_scores(gold, gold[:1])
     assert all(each.recall == 0.5 for kind, each in rates.items())
+
+
+def test_paths_of_any_length_need_no_recursion():
+    # Each gold entity takes the first it meets, and the last meets only what the first has taken.
+    length = 5_000
+    places = [(10 * n, 10 * n + 1) for n in range(length + 1)]
+    gold = [("X", (one, other)) for one, other in pairwise(places)] + [("X", (places[0],))]
+    found = partners(gold, [("X", (place,)) for place in places], lambda one, other: True)
+    assert found == {0: length, **{n + 1: n for n in range(length)}}

@@ -123,9 +123,9 @@ def test_the_loss_of_a_batch_is_the_mean_over_its_words(encoder, graph):
 def test_scores_do_not_depend_on_batch_mates(encoder):
     predictor = system_of(encoder).predictor("cpu")
     inputs = predictor.prepare(SENTENCES).inputs
-    together = predictor.charts(inputs)
+    together = predictor.outputs(inputs)
     for each, own in zip(inputs, together, strict=True):
-        (alone,) = predictor.charts([each])
+        (alone,) = predictor.outputs([each])
         assert own.log_partition() == pytest.approx(alone.log_partition(), rel=1e-5)
         assert ((own.edges > NEVER) == (alone.edges > NEVER)).all()
 
@@ -138,7 +138,7 @@ def test_mentions_beyond_the_bounds_are_counted(encoder):
 
 def test_an_extent_keeps_long_windows_small(encoder):
     predictor = system_of(encoder, max_extent=5).predictor("cpu")
-    (chart,) = predictor.charts(predictor.prepare([sentence("pain and numb leg " * 8)]).inputs[:1])
+    (chart,) = predictor.outputs(predictor.prepare([sentence("pain and numb leg " * 8)]).inputs[:1])
     graphs, places = chart.edges.shape[:2]
     assert (places, graphs) == (5, len(chart.starts))
     assert all(

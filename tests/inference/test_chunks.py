@@ -83,3 +83,15 @@ def test_only_the_documents_of_one_chunk_are_drawn_and_kept(monkeypatch):
         assert sum(ref() is not None for ref in drawn) <= 5
     gc.unfreeze()
     assert len(drawn) == 200
+
+
+def test_a_long_text_is_no_more_work_than_the_same_text_in_many_documents():
+    paragraph = "Two patients had swelling of the face and hands. Both recovered.\n\n"
+    many = list(chunks(Document(str(n), paragraph) for n in range(1000)))
+    one = list(chunks([Document("all", paragraph * 1000)]))
+
+    def lengths(found):
+        return [len(sentence.words) for chunk in found for sentence in chunk.sentences]
+
+    assert lengths(one) == lengths(many)
+    assert len(one) <= len(many)

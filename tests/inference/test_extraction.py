@@ -29,9 +29,9 @@ TEXTS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def extract(tiny):
-    return extractor(tiny())
+@pytest.fixture(scope="module", params=[0, 8], ids=lambda words: f"context{words}")
+def extract(tiny, request):
+    return extractor(tiny(context_words=request.param))
 
 
 def with_predictor(extract, max_subwords=None, **changes):
@@ -43,6 +43,27 @@ def with_predictor(extract, max_subwords=None, **changes):
 
 def found(document):
     return [(e.label, e.fragments, round(e.score, 4)) for e in document.entities]
+
+
+def test_context_changes_scores_and_is_the_documents_own(tiny):
+    extract = extractor(tiny(context_words=3))
+    text = "my left leg hurt .\n\npain in arm .\n\nnumb after the tablet ."
+    middle = text.index("pain"), text.index("\n\nnumb")
+
+    def of_the_middle(text, start, end):
+        (document,) = extract.documents([Document("d", text)])
+        return [
+            (e.label, [(a - start, b - start) for a, b in e.fragments], e.score)
+            for e in document.entities
+            if start <= e.fragments[0][0] < end
+        ]
+
+    whole = of_the_middle(text, *middle)
+    alone = of_the_middle(text[slice(*middle)], 0, 99)
+    assert whole
+    assert whole != alone
+    farther = "no fever . " + text  # words beyond the three nearest
+    assert of_the_middle(farther, middle[0] + 11, middle[1] + 11) == whole
 
 
 def test_offsets_index_the_callers_text(extract):
@@ -198,9 +219,9 @@ def test_ready_words(extract):
     empty = extract(words=["", "arm", ""])
     assert empty.words == ((0, 0), (1, 4), (5, 5))
     assert all(e.text.strip() == "arm" for e in empty.entities)
-    with pytest.raises(InputError, match="one of the two"):
+    with pytest.raises(InputError, match="give either a text or words"):
         extract("a", words=["a"])
-    with pytest.raises(InputError, match="one of the two"):
+    with pytest.raises(InputError, match="give either a text or words"):
         extract()
 
 
@@ -432,5 +453,55 @@ def test_documents_keep_id_and_lose_gold(extract):
 
 @pytest.mark.parametrize("given", [{"text": b"pain"}, {"words": "my leg"}, {"text": 3}])
 def test_what_is_neither_a_text_nor_words_is_refused(saved_model, given):
-    with pytest.raises(InputError, match="a text is a string, words are a list of strings"):
+    with pytest.raises(InputError, match=r"expected a text, a doc|words are a list of strings"):
         load(saved_model, device="cpu")(**given)
+
+
+def test_a_call_takes_texts_and_documents(extract):
+    alone = [extract(text) for text in TEXTS]
+    many = extract(TEXTS)
+    assert [d.id for d in many] == [str(n) for n in range(len(TEXTS))]
+    assert [found(d) for d in many] == [found(d) for d in alone]
+    assert extract(tuple(TEXTS)) == extract(iter(TEXTS)) == many
+    given = Document("post-1", TEXTS[0], fields={"patient": "p1"})
+    one = extract(given)
+    assert (one.id, one.fields, found(one)) == ("post-1", {"patient": "p1"}, found(alone[0]))
+    assert extract([given, TEXTS[1]]) == [one, many[1]]
+    assert extract([]) == []
+
+
+@pytest.mark.parametrize("wrong", [None, float("nan"), 3, b"pain", ["my", "arm"]])
+def test_what_is_no_text_is_named_by_its_place(extract, wrong):
+    message = r"text 1 \(counted from 0\) is not a text: "
+    with pytest.raises(InputError, match=message):
+        extract(["pain", wrong])
+    with pytest.raises(InputError, match=message):
+        list(extract.stream(["pain", wrong]))
+
+
+@pytest.mark.parametrize("wrong", [3, {"text": "pain"}, float("nan")])
+def test_what_is_neither_text_nor_list_is_refused(extract, wrong):
+    with pytest.raises(InputError, match="expected a text, a document or a list"):
+        extract(wrong)
+
+
+def test_stream_refuses_a_single_string(extract):
+    with pytest.raises(InputError, match="stream takes several texts"):
+        extract.stream("pain")
+
+
+def test_thresholds_and_batch_sizes_of_a_call(extract):
+    text = TEXTS[0]
+    scores = [e.score for e in extract(text).entities]
+    middle = sorted(scores)[len(scores) // 2]
+    kept = [score for score in scores if score >= middle]
+    assert 0 < len(kept) < len(scores) or len(set(scores)) == 1
+    label = extract.labels[0]
+    for wanted in (middle, {label: middle} if len(extract.labels) == 1 else middle):
+        assert [e.score for e in extract(text, threshold=wanted).entities] == kept
+        (document,) = extract.stream([text], threshold=wanted, batch_size=1)
+        assert [e.score for e in document.entities] == kept
+    assert [e.score for e in extract(text).entities] == scores  # it was for one call
+    for wrong in ({"threshold": 2}, {"threshold": {"Weather": 0.5}}, {"batch_size": 0}):
+        with pytest.raises(InputError, match=r"threshold|batch_size"):
+            extract(text, **wrong)

@@ -67,7 +67,7 @@ def test_a_pickled_extractor_is_loaded_again_with_its_options(request, runtime):
 
 
 def test_an_extractor_in_memory_cannot_be_pickled(tiny):
-    with pytest.raises(TrignerError, match="cannot be pickled: its model is in memory alone"):
+    with pytest.raises(TrignerError, match="cannot be pickled: it was not loaded from a folder"):
         pickle.dumps(extractor(tiny()))
 
 

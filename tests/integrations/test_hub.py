@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -49,6 +50,15 @@ def test_a_folders_own_card_is_kept(folder, tmp_path):
     assert (out / "README.md").read_text() == "# Mine\n"
     assert save_pretrained(out, out) == out
     assert (out / "README.md").read_text() == "# Mine\n"
+
+
+def test_an_extractor_is_saved_as_the_folder_that_it_was_loaded_from(folder, tmp_path):
+    extract = trigner.load(folder, device="cpu", threshold=0.1)
+    out = save_pretrained(extract, tmp_path / "out")
+    assert contents(out) == contents(save_pretrained(folder, tmp_path / "other"))
+    with pytest.raises(InputError, match=r"was not loaded from a folder.* its training wrote"):
+        save_pretrained(replace(extract, source=None), tmp_path / "none")
+    assert not (tmp_path / "none").exists()
 
 
 def test_saving_in_place_adds_the_card_alone(folder):

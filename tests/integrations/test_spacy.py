@@ -275,3 +275,17 @@ def test_thresholds_of_single_types(make, exported_model):
         make(threshold={"Dose": 0.5})(TEXT)
     with pytest.raises(InputError, match=r"from 0 to 1, got 1\.5"):
         make(threshold=1.5)(TEXT)
+
+
+def test_fields_stay_with_the_entities_of_a_saved_doc(make, extract, tmp_path):
+    pytest.importorskip("rapidfuzz")
+    text = "no pain in my left leg and right arm."
+    vocabulary = tmp_path / "v.csv"
+    vocabulary.write_text(f"code,name\nF1,{extract(text).entities[0].text}\n")
+    doc = make(qualifiers=True, vocabulary=str(vocabulary))(text)
+    found = [e.fields for e in doc._.trigner]
+    assert any(fields.get("negated") for fields in found)
+    assert any(fields.get("code") == "F1" for fields in found)
+    again = Doc(doc.vocab).from_bytes(doc.to_bytes())
+    assert [e.fields for e in again._.trigner] == found
+    assert all(e.fields == {} for e in make()("no pain in my left leg.")._.trigner)

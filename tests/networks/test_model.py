@@ -83,10 +83,10 @@ def test_a_model_comes_back_to_the_bit(encoders, tmp_path, kind, changes):
     torch.manual_seed(99)
     found = load(tmp_path / "deep" / "model")
     assert found.scheme == made.scheme
-    assert found.network.model_dump() == made.network.model_dump()
+    assert found.settings.model_dump() == made.settings.model_dump()
     assert found.padding_id == made.padding_id
     assert found.temperature == 1.5
-    assert found.inputs.offset == made.inputs.offset == (2 if made.network.special_words else 0)
+    assert found.inputs.offset == made.inputs.offset == (2 if made.settings.special_words else 0)
     assert found.tokenizer.to_str() == made.tokenizer.to_str()
     assert not found.tagger.training
     assert logits(found).equal(logits(made))

@@ -12,7 +12,7 @@ from random_documents import documents
 from trigner.mentions import Document, Entity
 from trigner.rendering.columns import columns_of, runs_right_to_left
 from trigner.rendering.snippets import snippets
-from trigner.rendering.terminal import ASCII, UNICODE, Colours, drawing, entity_table
+from trigner.rendering.terminal import ASCII, UNICODE, Colours, drawing, entity_table, remarks
 
 TEXT = "Pain and cramping in my hands and lower legs."
 
@@ -171,3 +171,26 @@ def test_lines_fit_and_every_entity_has_a_track(made, width):
         starts = sum(line.count(mark) for line in lines for mark in (UNICODE.start, UNICODE.one))
         assume(not set(each.text) & set(UNICODE.start + UNICODE.one))
         assert starts >= len(each.entities)
+
+
+def test_remarks_name_qualifiers_and_codes():
+    def of(**fields):
+        return remarks(Entity("ADR", ((0, 4),), "Pain", fields=fields))
+
+    named = {"code": "F1", "name": "Pain"}
+    assert of() == of(negated=False, code=7, sure="yes") == ""
+    assert of(other_person=True, negated=True) == "negated, other person"
+    assert of(code="F1", candidates=[named], historical=True) == "historical, F1 Pain"
+    assert of(code="F2", candidates=[named]) == of(code="F2", candidates="none") == "F2"
+
+
+def test_the_table_has_a_column_for_remarks_only_where_there_are_some():
+    def printed(made):
+        console = Console(file=io.StringIO(), width=100)
+        console.print(entity_table(made))
+        return console.file.getvalue()
+
+    plain = Document("d", TEXT, (Entity("ADR", ((0, 4),), "Pain", 0.5),))
+    noted = Document("d", TEXT, (Entity("ADR", ((0, 4),), "Pain", 0.5, None, {"negated": True}),))
+    assert "remarks" not in printed(plain)
+    assert printed(noted).splitlines()[1].split()[-1] == "negated"

@@ -68,7 +68,7 @@ def test_tags_of_one_segment_and_their_order():
         *("H2H-ADR", "T2T-ADR", "H2H-Drug", "T2T-Drug"),
     )
     segments, links = FULL.groups
-    assert (segments.upper, links.upper) == (True, False)
+    assert (segments.triangle, links.triangle) == ("upper", "both")
     assert FULL.tags[segments.stop - 1] == "BOUND-Drug"
 
 

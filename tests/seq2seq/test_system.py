@@ -129,7 +129,7 @@ def test_a_score_is_the_product_of_its_tokens_probabilities(tiny_seq2seq):
     predictor = system.predictor("cpu")
     inputs = predictor.prepare(SENTENCES).inputs
     for example, written, prediction in zip(
-        inputs, predictor.write(inputs), predictor.predict(inputs), strict=True
+        inputs, predictor.outputs(inputs), predictor.predict(inputs), strict=True
     ):
         tokens = written.output.tokens
         weights = np.exp(written.scores)
@@ -227,7 +227,7 @@ def test_sentences_beyond_the_decoders_positions_go_through_windows(encoder):
     assert prepared.windowed == 1
     assert len(prepared.inputs) > 5
     predictor = system.predictor("cpu")
-    for own, written in zip(prepared.inputs, predictor.write(prepared.inputs), strict=True):
+    for own, written in zip(prepared.inputs, predictor.outputs(prepared.inputs), strict=True):
         assert len(written.output.tokens) <= 40
         assert own.length <= 10
     assert tiny_system(encoder("t5")).inputs.max_subwords == 512

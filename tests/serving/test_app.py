@@ -91,7 +91,7 @@ def test_thresholds_by_label(serve, extract):
         ([0.5], "threshold: Input should be a valid number"),
         ({"ADR": 2}, "threshold.ADR: Input should be less than or equal to 1"),
         ({"ADR": None}, "threshold.ADR: Input should be a valid number"),
-        ({"Adr": 0.5}, "threshold: has labels that the model has not; it has ADR, Drug"),
+        ({"Adr": 0.5}, "threshold: unknown labels; the model has ADR, Drug"),
     ],
 )
 def test_thresholds_that_make_no_sense(serve, threshold, message):
@@ -278,3 +278,24 @@ def test_a_sequence_model_is_served_and_has_no_grid(serve, tiny):
     assert refused.status_code == 422
     assert "the system corro cannot show the word-pair grid" in refused.text
     assert client.get("/v1/model").json()["system"] == "corro"
+
+
+def test_fields_of_annotators_are_in_the_answer(serve, extract):
+    def annotator(document, sentence, entity):
+        candidate = {"code": "F1", "name": "x", "term": "x", "match": "alike", "score": 0.5}
+        return {"negated": True, "code": "F1", "candidates": [candidate], "of_no_use": 1}
+
+    plain_answer = serve().post("/v1/extract", json={"text": TEXTS[0]}).json()
+    assert set(plain_answer["entities"][0]) == {"label", "text", "fragments", "score"}
+    answer = serve(replace(extract, annotators=(annotator,)))
+    found = answer.post("/v1/extract", json={"text": TEXTS[0]}).json()["entities"]
+    assert len(found) == len(plain_answer["entities"])
+    for entity in found:
+        assert entity["negated"] is True
+        assert entity["code"] == "F1"
+        assert entity["candidates"][0]["score"] == 0.5
+        assert not {"hypothetical", "of_no_use"} & set(entity)
+
+
+def test_the_model_says_what_it_knows(serve):
+    assert serve().get("/v1/model").json()["about"].startswith("The model looks for ")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import shutil
 import time
@@ -13,7 +15,8 @@ from selenium.webdriver.common.action_chains import ActionChains
 
 from serving_process import process
 from tiny_models import export, extractor
-from trigner.corpora.brat import parse_entity
+from trigner.corpora.brat import parse_entity, with_notes
+from trigner.mentions import Document
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 DRIVER = shutil.which("chromedriver")
@@ -315,7 +318,8 @@ def test_a_dropped_file_keeps_its_own_characters(page, extract):
 
 @pytest.mark.parametrize(
     ("content", "name", "message"),
-    [(b"\xff\xfe", "note.txt", "not encoded in UTF-8"), (b"text", "note.pdf", "not a .txt file"),
+    [(b"\xff\xfe", "note.txt", "not encoded in UTF-8"), (b"text", "note.pdf", "not a .txt, .jsonl"),
+     (b"{}", "notes.jsonl", "line 1 has no"), (b"a,b", "notes.csv", "names no column"),
      (b"x" * 20_001, "note.txt", "is larger than 20000 bytes")],
 )  # fmt: skip
 def test_files_that_cannot_be_loaded(page, content, name, message):
@@ -323,6 +327,91 @@ def test_files_that_cannot_be_loaded(page, content, name, message):
     page.until(lambda: message in page["problem"].text)
     page.type("my leg hurt.")
     assert not page["problem"].is_displayed()
+
+
+TEXTS = ["my leg hurt, no pain.", 'left "arm", numb\nafter the tablet', "\N{GRINNING FACE} my leg"]
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv"])
+def test_a_file_of_several_texts(page, extract, kind):
+    lines = [json.dumps({"id": f"n{n}", "text": text}) for n, text in enumerate(TEXTS)]
+    if kind == "csv":
+        quoted = [text.replace('"', '""') for text in TEXTS]
+        lines = ["id,text", *(f'n{n},"{text}"' for n, text in enumerate(quoted))]
+    page.driver.execute_script(DROP, list("\n".join(lines).encode()), f"notes.{kind}")
+    page.until(lambda: page.drawn() == TEXTS[0])
+    assert page["place"].text == "1 of 3: n0"
+    assert not page["previous"].is_enabled()
+    page["next"].click()
+    page.until(lambda: page.drawn() == TEXTS[1])
+    assert page["place"].text == "2 of 3: n1"
+    page["next"].click()
+    page.until(lambda: page.surfaces() == expected(extract, TEXTS[2]))
+    assert not page["next"].is_enabled()
+    page.type("my arm, changed.")
+    texts = [*TEXTS[:2], "my arm, changed."]
+    rows = csv.DictReader(io.StringIO(saved(page)))
+    wanted = [(f"n{n}", e) for n, text in enumerate(texts) for e in extract(text).entities]
+    assert [
+        (row["document"], row["label"], row["text"], row["fragments"], row["negated"])
+        for row in rows
+    ] == [
+        (id, e.label, e.text, ";".join(f"{a} {b}" for a, b in e.fragments), "false")
+        for id, e in wanted
+    ]
+    page["clear"].click()
+    page.until(lambda: page.drawn() == "")
+    assert not page["several"].is_displayed()
+
+
+def saved(page):
+    """What is saved as a CSV."""
+    page.driver.execute_script(
+        """
+        window.saved = null;
+        URL.createObjectURL = (blob) => {
+          blob.text().then((text) => { window.saved = text; });
+          return "#";
+        };
+        HTMLAnchorElement.prototype.click = () => {};
+        """
+    )
+    page["save-csv"].click()
+    return page.until(lambda: page.driver.execute_script("return window.saved"))
+
+
+def test_nothing_found_says_what_the_model_knows(page):
+    page.type("?")
+    page.until(lambda: page["hint"].is_displayed())
+    assert "Nothing was found. The model looks for" in page["hint"].text
+    page.type(TEXT)
+    assert not page["hint"].is_displayed()
+
+
+def test_qualifiers_and_codes_are_shown_copied_and_saved(browser, exported_model, tmp_path):
+    pytest.importorskip("rapidfuzz")
+    vocabulary = tmp_path / "v.csv"
+    vocabulary.write_text("code,name\nF1,left leg\n")
+    options = ("--qualifiers", "--link", str(vocabulary), "--link-threshold", "0.3")
+    with process(exported_model, *options) as (_, port):
+        own = opened(browser, f"http://127.0.0.1:{port}")
+        page = next(own)
+        page.type("I had no pain in my left leg.")
+        remarks = page.texts("#entities td.remarks")
+        assert any(remark.startswith("negated") for remark in remarks)
+        assert any(remark.endswith("F1 left leg") for remark in remarks)
+        page["copy-brat"].click()
+        page.until(lambda: "Copied as brat" in page["status"].text)
+        notes = with_notes(
+            Document("d", "I had no pain in my left leg."),
+            [],
+            [line for line in page.clipboard().splitlines() if not line.startswith("T")],
+        )
+        assert any("negated T" in extra.content for extra in notes.extras)
+        rows = list(csv.DictReader(io.StringIO(saved(page))))
+        assert {"true"} <= {row["negated"] for row in rows}
+        assert {"left leg"} <= {row["name"] for row in rows}
+        next(own, None)
 
 
 def test_errors_of_the_service_are_shown(page):
@@ -353,7 +442,16 @@ def test_every_control_is_reachable_by_keyboard_and_has_a_name(page):
             break
         reached.append(active)
         assert name, active
-    for wanted in ("open", "clear", "text", "threshold", "entity", "copy-json", "copy-brat"):
+    for wanted in (
+        "open",
+        "clear",
+        "text",
+        "threshold",
+        "entity",
+        "save-csv",
+        "copy-json",
+        "copy-brat",
+    ):
         assert wanted in reached
 
 

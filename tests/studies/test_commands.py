@@ -17,6 +17,7 @@ from trigner.studies import (
     protocol,
     run_study,
     runs,
+    seconds_left,
     study_status,
     write_report,
 )
@@ -75,6 +76,25 @@ def test_runs_that_are_the_same_are_made_once(declare, corpus_folder, tmp_path, 
     run_study(context, console)
     assert lines_of(console)[0].startswith("small: 8 runs, 6 to do")
     assert {s.state for s in study_status(context, QUIET)["small"]} == {"done"}
+
+
+def test_the_time_left_is_estimated_from_finished_runs(finished, corpus_folder, tmp_path):
+    study, _ = finished
+    [statuses] = study_status(context_of(study, corpus_folder, tmp_path), QUIET).values()
+    assert seconds_left(statuses) == 0
+    took = {"control": 10.0, "window=5": 30.0}
+    some = [
+        replace(
+            each,
+            result=replace(each.result, seconds=took[each.run.system])
+            if each.run.system in took and each.run.seed == 1
+            else None,
+        )
+        for each in statuses
+    ]
+    # One more of each of the two, and two of a system that none tells of.
+    assert seconds_left(some) == 10 + 30 + 2 * 20
+    assert seconds_left([replace(each, result=None) for each in statuses]) is None
 
 
 def test_failed_runs_fail_the_command_after_the_others(

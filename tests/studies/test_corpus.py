@@ -46,7 +46,7 @@ def test_training_documents_of_a_protocol(corpus_folder):
     assert len(corpus.dev) == 2
     absent = Protocol("some", "", {}, {"small": ("train-two", "nine")})
     with pytest.raises(
-        InputError, match=r"needs 2 training documents of small; 1 are not here.*nine"
+        InputError, match=r"needs 2 training documents of small; 1 are missing.*nine"
     ):
         read_splits(location, absent)
 

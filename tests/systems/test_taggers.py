@@ -37,6 +37,7 @@ IGNORED = {
     "w2ner": {"task.partial_labels", *OWN_NETWORKS, *MULTI_LABEL},
     "toe": {"task.partial_labels", "task.tag_weight", "model.mac", "model.sequence"},
     "span_grid": {"task.partial_labels", "task.tag_weight", *OWN_NETWORKS},
+    "gap_grid": {"task.partial_labels", "task.tag_weight", *OWN_NETWORKS},
     "mac": OF_MAC,
     "mac_minimal": OF_MAC,
     "corro": OF_SEQUENCES,

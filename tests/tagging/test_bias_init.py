@@ -28,7 +28,7 @@ DOCUMENTS = [
     Document("d2", "no pain."),
     Document("d3", "aspirin, then pain", (Entity("Drug", ((0, 7),), "aspirin"),)),
 ]
-GRIDS = ["w2ner", "toe", "mac", "mac_minimal", "span_grid"]
+GRIDS = ["w2ner", "toe", "mac", "mac_minimal", "span_grid", "gap_grid"]
 
 
 def examples_of(model):
@@ -41,14 +41,14 @@ def naive_shares(scheme, examples, offset):
     """Cell by cell and tag by tag."""
     shares = []
     for tag in range(len(scheme.tags)):
-        upper = any(g.upper and g.start <= tag < g.stop for g in scheme.groups)
+        where = {g.triangle for g in scheme.groups if g.start <= tag < g.stop}
         there, cells = 1, 2
         for example in examples:
             tags = scheme.encode(example.mentions, example.length).tags
             for i in range(-offset, example.length):
                 for j in range(-offset, example.length):
                     special = min(i, j) < 0
-                    if upper and i > j:
+                    if (where == {"upper"} and i > j) or (where == {"lower"} and i < j):
                         continue
                     cells += 1
                     if tags.ndim == 2:

@@ -17,7 +17,7 @@ from trigner.systems.network_settings import MacSettings
 from trigner.tagging import TaskSettings
 from trigner.tagging.objective import Objective
 from trigner.tagging.system import TagSystem
-from trigner.tagging.task_losses import cell_cross_entropy, task_loss
+from trigner.tagging.task_losses import TRIANGLES, cell_cross_entropy, task_loss
 from trigner.training import resolve
 from trigner.triplets import TripletSettings
 
@@ -185,7 +185,7 @@ def test_cells_that_are_not_sampled_give_no_gradient(mac):
         there = (tags[..., own] > 0).any(-1)
         assert seen[..., own][there].all()
         valid = tags[..., 0] != IGNORED
-        others = (valid.triu() if group.upper else valid) & ~there
+        others = TRIANGLES[group.triangle](valid) & ~there
         share = seen[..., own].any(-1)[others].float().mean()
         assert 0.25 < share < 0.75
         assert not seen[..., own].any(-1)[~(others | there)].any()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -8,8 +9,12 @@ import onnxruntime
 import pytest
 
 import trigner
+from tiny_models import TEXT
 from trigner.errors import InputError
+from trigner.mentions import Document
+from trigner.model_folder import GRAPH
 from trigner.tagging import onnx_runtime
+from trigner.text import segment
 
 
 def test_what_is_no_graph(tmp_path):
@@ -62,3 +67,12 @@ print(trigner.load({str(exported_model)!r})("my left leg hurt").text)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "my left leg hurt", done.stderr
+
+
+@pytest.mark.parametrize("package", ["spans", "hypergraph"])
+def test_the_graph_of_another_system_is_refused(exported_model, tiny, package):
+    runtime = importlib.import_module(f"trigner.{package}.onnx_runtime")
+    scorer = runtime.onnx_scorer(exported_model / GRAPH, ["CPUExecutionProvider"])
+    inputs = tiny().inputs
+    with pytest.raises(InputError, match="graph of another system"):
+        scorer(inputs.collate(inputs.prepare(segment(Document("d", TEXT)).sentences).inputs))

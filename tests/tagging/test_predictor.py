@@ -12,7 +12,7 @@ from trigner.mentions import Document, Sentence
 from trigner.text import segment
 
 SENTENCES = segment(Document("d", TEXT)).sentences
-GRIDS = ["w2ner", "toe", "mac", "mac_minimal", "span_grid"]
+GRIDS = ["w2ner", "toe", "mac", "mac_minimal", "span_grid", "gap_grid"]
 
 
 def scores_of(batch: Batch):
@@ -68,16 +68,16 @@ def test_hitting_the_bound_is_reported_once_for_a_sentence(extract):
 def test_logits_are_those_of_the_words_without_padding(tiny, scheme):
     predictor = extractor(tiny(scheme)).predictor
     inputs = predictor.prepare(SENTENCES).inputs
-    together = predictor.logits(inputs)
+    together = predictor.outputs(inputs)
     axes = predictor.scheme.tag_space.word_axes
     for own, logits in zip(inputs, together, strict=True):
         length = own.length + len(predictor.inputs.tokenizer.special_words)
         assert logits.shape[:axes] == (length,) * axes
-        (alone,) = predictor.logits([own])
+        (alone,) = predictor.outputs([own])
         np.testing.assert_allclose(logits, alone, atol=1e-4)
 
 
-@pytest.mark.parametrize("scheme", ["w2ner", "toe", "mac", "span_grid", "corro"])
+@pytest.mark.parametrize("scheme", ["w2ner", "toe", "mac", "span_grid", "gap_grid", "corro"])
 def test_each_temperature_gives_what_a_predictor_of_it_predicts(tiny, scheme):
     predictor = extractor(tiny(scheme)).predictor
     inputs = predictor.prepare(SENTENCES).inputs

@@ -39,7 +39,7 @@ def test_they_differ_from_those_of_float32(tiny, scorer, same_scores):
         same_scores(tiny(), scorer, [WORDS], tolerance=1e-7)
 
 
-@pytest.fixture(params=["w2ner", "toe", "mac", "span_grid", "corro"], scope="module")
+@pytest.fixture(params=["w2ner", "toe", "mac", "span_grid", "gap_grid", "corro"], scope="module")
 def model_and_scorer(request, tiny, quantised):
     graph = quantised(request.param) / "model.onnx"
     return tiny(request.param), onnx_scorer(graph, ["CPUExecutionProvider"])

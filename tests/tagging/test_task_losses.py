@@ -18,8 +18,10 @@ from trigner.tagging.task_losses import (
     zero_threshold_loss,
 )
 
-GROUPS = (TagGroup("links", 0, 2), TagGroup("spans", 2, 3, upper=True))
-SCHEME = SimpleNamespace(tag_space=TagSpace.MULTI_LABEL_GRID, groups=GROUPS)
+
+def scheme(triangle="upper"):
+    groups = (TagGroup("links", 0, 2), TagGroup("spans", 2, 3, triangle=triangle))
+    return SimpleNamespace(tag_space=TagSpace.MULTI_LABEL_GRID, groups=groups)
 
 
 def grid(lengths=(2, 3)):
@@ -49,27 +51,30 @@ NAIVE = {"zero_threshold": zero_threshold_naive, "binary": binary_naive}
 
 @pytest.mark.parametrize("kind", CELL_LOSSES)
 @pytest.mark.parametrize("first", [0.5, 0.8])
-def test_a_grid_with_several_tags_a_cell(kind, first):
+@pytest.mark.parametrize("triangle", ["upper", "lower"])
+def test_a_grid_with_several_tags_a_cell(kind, first, triangle):
     logits, tags = grid()
     expected = 0.0
-    for group, weight in zip(GROUPS, (first, 1 - first), strict=True):
+    for group, weight in zip(scheme(triangle).groups, (first, 1 - first), strict=True):
         cells = [
             (b, i, j)
             for b, n in enumerate((2, 3))
             for i, j in product(range(n), repeat=2)
-            if not group.upper or i <= j
+            if group.triangle == "both" or i == j or (i < j) == (triangle == "upper")
         ]
         own = slice(group.start, group.stop)
         losses = [NAIVE[kind](logits[c][own].tolist(), tags[c][own].tolist()) for c in cells]
         expected += weight * sum(losses) / len(losses)
     settings = TaskSettings(multi_label=kind, first_group=first)
-    assert float(task_loss(SCHEME, settings)(logits, tags)) == pytest.approx(expected, rel=1e-5)
+    assert float(task_loss(scheme(triangle), settings)(logits, tags)) == pytest.approx(
+        expected, rel=1e-5
+    )
 
 
 def test_padding_and_the_lower_half_get_no_gradient():
     logits, tags = grid()
     logits.requires_grad_()
-    task_loss(SCHEME, TaskSettings())(logits, tags).backward()
+    task_loss(scheme(), TaskSettings())(logits, tags).backward()
     assert not logits.grad[0, 2].any()
     assert not logits.grad[0, :, 2].any()
     assert not logits.grad[1, 2, 0, 2]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.segment_naive import place_naive
-from trigner.mentions import Document, Entity, Fragment, Mention
+from trigner.mentions import CONTEXT_WORDS, Document, Entity, Fragment, Mention
 from trigner.text import (
     Unreachable,
     entity_of,
@@ -181,3 +181,18 @@ def test_losses_on_drug_labels() -> None:
     assert reasons.count("not aligned to words") <= 0.004 * total
     lengths = [len(sentence.words) for one in found for sentence in one.sentences]
     assert max(lengths) <= 2 * 100
+
+
+@given(st.lists(st.integers(1, 50), max_size=12))
+def test_sentences_have_the_words_around_them(lengths: list[int]) -> None:
+    text = "\n\n".join(
+        " ".join(f"w{n}x{i}" for i in range(length)) for n, length in enumerate(lengths)
+    )
+    words = [[f"w{n}x{i}" for i in range(length)] for n, length in enumerate(lengths)]
+    sentences = segment(Document("d", text)).sentences
+    assert [list(s.words) for s in sentences] == words
+    for n, sentence in enumerate(sentences):
+        before = [word for own in words[:n] for word in own]
+        behind = [word for own in words[n + 1 :] for word in own]
+        assert sentence.left == tuple(before[-CONTEXT_WORDS:])
+        assert sentence.right == tuple(behind[:CONTEXT_WORDS])

@@ -115,11 +115,11 @@ def test_what_is_left_alone():
 def test_no_more_than_asked_and_the_same_again():
     documents = [document(n, f"{word} failure", (0, 1)) for n, word in enumerate("abcdefgh")]
     half = SamplingSettings(coordination=0.5)
-    found = coordinations(sentences_of(documents), half, 1)
+    found = list(coordinations(sentences_of(documents), half, 1))
     assert len(found) == 4
-    assert found == coordinations(sentences_of(documents), half, 1)
-    assert found != coordinations(sentences_of(documents), half, 2)
-    assert coordinations(sentences_of(documents), SamplingSettings(), 1) == []
+    assert found == list(coordinations(sentences_of(documents), half, 1))
+    assert found != list(coordinations(sentences_of(documents), half, 2))
+    assert not list(coordinations(sentences_of(documents), SamplingSettings(), 1))
 
 
 @given(

@@ -1,11 +1,18 @@
 from __future__ import annotations
 
+import gc
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tiny_encoders import tiny_encoder
 from trigner.errors import InputError
-from trigner.training.data import EpochBatches
+from trigner.mentions import Document, Entity
+from trigner.systems import system_spec
+from trigner.training import resolve
+from trigner.training.data import EpochBatches, prepare
 from trigner.training.settings import OptimisationSettings
 
 
@@ -51,3 +58,39 @@ def test_without_a_budget_batches_are_full_and_the_rest_is_dropped():
     assert [len(b) for b in batches] == [4, 4]
     with pytest.raises(InputError, match="less than one batch of 4"):
         EpochBatches([3] * 3, settings, seed=0, epochs=1)
+
+
+def notes(count):
+    """Documents of 100 sentences of some 20 words, each sentence with two mentions."""
+    line = "No {} pain in arm or leg and numb after the second tablet so that my hand hurt. "
+    for number in range(count):
+        text = "".join(line.format(f"{number}-{n}") for n in range(100))
+        entities = []
+        at = text.find("pain in arm")
+        while at >= 0:
+            entities.append(Entity.in_text(text, "ADR", [(at, at + 11)]))
+            entities.append(Entity.in_text(text, "ADR", [(at, at + 7), (at + 15, at + 18)]))
+            at = text.find("pain in arm", at + 1)
+        yield Document(str(number), text, tuple(entities))
+
+
+@pytest.mark.parametrize("preset", ["clean", "best"])
+def test_what_stays_of_a_sentence_are_2_kilobytes(preset, tmp_path):
+    encoder = tiny_encoder(tmp_path, "bert", head=False)
+    settings = resolve(
+        preset=preset, assignments=["model.lstm_size=8"], options={"encoder": str(encoder)}
+    )
+    system = system_spec(settings.system).implementation("build")(settings, ("ADR",), None)
+
+    def most(documents):
+        gc.collect()
+        tracemalloc.start()
+        try:
+            data = prepare(notes(documents), system, settings.sampling, settings.seed)
+            assert data.sentences == 100 * documents
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    most(1)
+    assert most(60) - most(20) < 4000 * 2048

@@ -32,3 +32,22 @@ def test_a_bar_on_a_terminal():
     text = shown(terminal=True)
     assert "━" in text
     assert "dev F1 50.00" in text
+
+
+def test_a_log_gets_lines_within_an_epoch_and_no_epoch_behind_the_last(monkeypatch):
+    out = io.StringIO()
+    callback = ShowProgress(Console(file=out, force_terminal=False, width=100))
+    callback.on_train_begin(ARGUMENTS, SimpleNamespace(), None)
+
+    def step(number, epoch):
+        state = SimpleNamespace(max_steps=8, global_step=number, epoch=epoch)
+        callback.on_step_end(ARGUMENTS, state, None)
+
+    step(1, 0.25)  # no minute has passed
+    monkeypatch.setattr("trigner.training.progress.SECONDS_BETWEEN_LINES", 0.0)
+    step(2, 0.5)
+    step(8, 2.0)
+    assert out.getvalue().splitlines() == [
+        "epoch 1 of 2: 2 of 8 updates",
+        "epoch 2 of 2: 8 of 8 updates",
+    ]

@@ -22,9 +22,9 @@ from trigner.model_folder import read_description
 from trigner.networks import load
 from trigner.tagging.objective import Objective
 from trigner.training import resolve, train
-from trigner.training.checkpoint import identity
 from trigner.training.ema import ExponentialMovingAverage
 from trigner.training.progress import ShowProgress
+from trigner.training.selected_model import identity
 from trigner.training.trainer import FIGURES, KeepBest, SystemTrainer
 
 SMALL = [
@@ -127,7 +127,7 @@ def test_epochs_are_scored_as_they_are_trained_and_the_checkpoint_in_full_precis
         return score(dev, found, *args, **kwargs)
 
     monkeypatch.setattr("trigner.training.run.score", scored)
-    monkeypatch.setattr("trigner.training.checkpoint.score", scored)
+    monkeypatch.setattr("trigner.training.selected_model.score", scored)
     trained = run(encoder, tmp_path / "m", f"optimisation.precision={precision}")
     assert mixed == [precision == "bfloat16"] * 3 + [False]
     reported = read_description(tmp_path / "m").provenance.dev.scores
@@ -307,7 +307,7 @@ def test_starting_from_another_model_takes_over_what_it_is_made_of(encoder, tmp_
     quick = ["optimisation.epochs=1"]
     trained = run(None, second, small=quick, init_from=first)
     assert trained.best.description.labels == ("ADR",)
-    assert load(second).network == load(first).network
+    assert load(second).settings == load(first).settings
     provenance = trained.best.description.provenance
     assert provenance.settings["encoder"] == str(encoder)
     weights = identity(first)

@@ -84,7 +84,7 @@ def test_aliases_of_the_source(alias):
 def test_files_that_are_none(tmp_path):
     bad = tmp_path / "bad.yaml"
     bad.write_text("seed: 1\n  x: [\n")
-    with pytest.raises(InputError, match=r"bad\.yaml:2: is not YAML"):
+    with pytest.raises(InputError, match=r"bad\.yaml:2: is not valid YAML"):
         resolve(file=bad)
     bad.write_text("- 1\n")
     with pytest.raises(InputError, match="mapping"):

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tiny_encoders import tiny_encoder
 from trigner.mentions import Mention, Sentence
 from trigner.systems import system_spec
 from trigner.training import resolve
 from trigner.training.data import EpochBatches
-from trigner.training.weighting import Collator
+from trigner.training.settings import OptimisationSettings
+from trigner.training.weighting import Collator, counted
 
 SMALL = [
     "model.lstm_size=8",
@@ -49,6 +54,11 @@ def made(folder, *assignments):
     return system, settings, examples, batches
 
 
+def only_part(batch):
+    [part] = batch["parts"]
+    return part
+
+
 def epochs_of(batches):
     for epoch in range(2):
         batches.epoch = epoch
@@ -69,7 +79,7 @@ def test_the_mean_gradient_of_an_epochs_batches_is_that_of_the_mean_over_all_cel
         optimisation = settings.optimisation.model_copy(update={"batch_weighting": weighting})
         collate = Collator(system, examples, batches, optimisation)
         members = [[examples[i] for i in batch] for batch in epochs_of(batches)]
-        return [system.loss(**collate(own)).total for own in members]
+        return [system.loss(**only_part(collate(own))).total for own in members]
 
     whole = gradient(system, [system.loss(weights={}, **system.collate(examples)).total])
     found = gradient(system, losses("cells"))
@@ -78,18 +88,64 @@ def test_the_mean_gradient_of_an_epochs_batches_is_that_of_the_mean_over_all_cel
     assert (equal - whole).abs().max() > 1e-3
 
 
+@pytest.mark.parametrize("name", ["w2ner", "toe", "bio"])
+def test_parts_of_similar_length_have_the_gradient_of_the_whole_batch(name, tmp_path):
+    system, settings, examples, batches = made(
+        tmp_path, f"system={name}", "optimisation.batches=random", "optimisation.cell_budget=300"
+    )
+    optimisation = settings.optimisation.model_copy(update={"batch_weighting": "equal"})
+    parts = Collator(system, examples, batches, optimisation)(examples)["parts"]
+    assert len(parts) > 1
+    assert sum(len(part["lengths"]) for part in parts) == len(examples)
+    losses = [system.loss(**part).total for part in parts]
+    whole = gradient(system, [system.loss(weights={}, **system.collate(examples)).total])
+    found = gradient(system, [torch.stack(losses).sum()])
+    torch.testing.assert_close(found, whole, rtol=1e-3, atol=1e-6)
+
+
+@given(st.lists(st.integers(1, 40), min_size=12, max_size=60), st.integers(0, 99))
+def test_an_example_counts_about_what_it_is_of_random_batches(lengths, seed):
+    random = Random(seed)
+    sizes = [length**2 for length in lengths]
+    settings = OptimisationSettings(batch_size=4, cell_budget=None)
+    batches = EpochBatches(lengths, settings, seed=1, epochs=1)
+    members = {i for batch in batches for i in batch}
+    own = [size if i in members else 0 for i, size in enumerate(sizes)]
+    counts = counted(np.array(own, float), batches, "random", 4).tolist()
+    assert all(0 <= count <= 1 for count in counts)
+    assert sorted(counts) == [counts[i] for i in sorted(range(len(own)), key=own.__getitem__)]
+    chosen = max(members, key=sizes.__getitem__)
+    others = [i for i in members if i != chosen]
+    mean = np.mean(
+        [
+            sizes[chosen] / (sizes[chosen] + sum(sizes[i] for i in random.sample(others, 3)))
+            for _ in range(300)
+        ]
+    )
+    assert counts[chosen] == pytest.approx(mean, rel=0.35)
+
+
+def test_sentences_of_one_length_count_alike(tmp_path):
+    settings = OptimisationSettings(batch_size=4)
+    batches = EpochBatches([5] * 12, settings, seed=1, epochs=1)
+    assert len({round(c, 9) for c in counted(np.full(12, 25.0), batches, "random", 4)}) == 1
+    assert counted(np.full(12, 25.0), batches, "random", 4)[0] == pytest.approx(1 / 4)
+
+
 def test_equal_weighting_leaves_each_batch_its_mean(tmp_path):
     system, settings, examples, batches = made(tmp_path)
     optimisation = settings.optimisation.model_copy(update={"batch_weighting": "equal"})
-    assert Collator(system, examples, batches, optimisation)(examples)["weights"] == {}
+    collate = Collator(system, examples, batches, optimisation)
+    assert only_part(collate(examples))["weights"] == {}
 
 
 def test_triplets_weigh_by_their_anchors(tmp_path):
-    system, settings, examples, batches = made(tmp_path, "triplets.weight=1")
+    cells = "optimisation.batch_weighting=cells"
+    system, settings, examples, batches = made(tmp_path, "triplets.weight=1", cells)
     collate = Collator(system, examples, batches, settings.optimisation)
     factors, anchors = [], []
     for batch in epochs_of(batches):
-        inputs = collate([examples[i] for i in batch])
+        inputs = only_part(collate([examples[i] for i in batch]))
         factors.append(inputs["weights"]["anchors"])
         anchors.append(len(inputs["candidates"].anchors))
     np.testing.assert_allclose(factors, np.array(anchors) / np.mean(anchors))

@@ -41,7 +41,7 @@ def forced(system, examples, actions):
 def test_steps_one_by_one_score_as_all_at_once(make, seed, changes):
     system = make(seed, sharp=20.0, **changes)
     examples = inputs_of(system, GOLD)
-    parses = system.predictor("cpu").parses(examples)
+    parses = system.predictor("cpu").outputs(examples)
     logits = forced(system, examples, [parse.actions for parse in parses])
     for parse, own in zip(parses, logits, strict=True):
         assert parse.logits == pytest.approx(own[: len(parse.actions)], abs=1e-4)
@@ -52,7 +52,7 @@ def test_these_parses_take_every_action(make):
     taken = set()
     for seed in range(12):
         system = make(seed, sharp=20.0)
-        for parse in system.predictor("cpu").parses(inputs_of(system, GOLD)):
+        for parse in system.predictor("cpu").outputs(inputs_of(system, GOLD)):
             taken.update(parse.actions)
     assert taken == set(range(Action.COMPLETE + 2))
 
@@ -63,8 +63,8 @@ def test_results_do_not_depend_on_batch_mates(make, beam_size):
         system = make(seed, sharp=20.0, beam_size=beam_size)
         predictor = system.predictor("cpu")
         examples = inputs_of(system, GOLD)
-        for together, example in zip(predictor.parses(examples), examples, strict=True):
-            (alone,) = predictor.parses([example])
+        for together, example in zip(predictor.outputs(examples), examples, strict=True):
+            (alone,) = predictor.outputs([example])
             assert together.actions == alone.actions
             assert together.logits == pytest.approx(alone.logits, abs=1e-4)
 
@@ -90,10 +90,10 @@ def test_a_wide_beam_finds_the_most_probable_parse(make):
         logits = forced(system, [example] * len(every), every)
         sums = [log_probability(*pair) for pair in zip(logits, every, strict=True)]
         best = every[int(np.argmax(sums))]
-        (found,) = system.predictor("cpu").parses([example])
+        (found,) = system.predictor("cpu").outputs([example])
         assert found.actions == best
         system.settings = system.settings.model_copy(update={"beam_size": 1})
-        differ += system.predictor("cpu").parses([example])[0].actions != best
+        differ += system.predictor("cpu").outputs([example])[0].actions != best
     assert differ, "greedy search found them all: this shows nothing of the beam"
 
 
@@ -110,7 +110,7 @@ def test_a_score_is_the_product_over_the_actions_of_a_mention(make):
     scores = 0
     for temperature in (1.0, 2.0):
         predictions = predictor.at_temperatures(examples, [temperature])[temperature]
-        for parse, prediction in zip(predictor.parses(examples), predictions, strict=True):
+        for parse, prediction in zip(predictor.outputs(examples), predictions, strict=True):
             logits = parse.logits.astype(np.float64) / temperature
             shares = np.exp(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True))
             taken = shares[np.arange(len(parse.actions)), list(parse.actions)]

@@ -60,6 +60,9 @@ def test_what_was_swapped_is_read_again_and_cannot_be_dropped():
     state = replay([Action.SHIFT] * 3 + [Action.SWAP], 4, Rules(1))
     assert [words_of(node.words) for node in state.returned] == [(1,)]
     assert Action.OUT not in legal(state, 4, Rules(1))
+    # Not at once: the two would exchange nodes for ever.
+    assert legal(state, 4, Rules(1)) == {Action.COMPLETE, *REDUCTIONS, Action.COPY}
+    assert Action.SHIFT in legal(after(state, Action.REDUCE), 4, Rules(1))
     assert after(state, Action.SHIFT).stack.node.word == 1
 
 

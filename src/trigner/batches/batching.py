@@ -52,11 +52,38 @@ def shuffled_by_cost(
     return batches
 
 
-def shuffled(count: int, *, sentences: int, seed: int) -> list[list[int]]:
-    """One epoch of random batches of exactly `sentences`, the incomplete last one dropped.
+PART_CELLS = 500
+"""What a part of a batch costs beside its cells, as cells: its share of all that is not padded."""
 
-    That is how W2NER trains.
+
+def in_parts(lengths: Sequence[int], *, cells: int) -> list[list[int]]:
+    """One batch as parts of similar length, longest first, that together cost least.
+
+    A part costs its padded cells and `PART_CELLS`. It has at most `cells`, or is one sentence.
+    """
+    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+    best: list[tuple[int, int]] = [(0, 0)]  # cost of the first sentences, where their last part is
+    for end in range(1, len(order) + 1):
+        costs = []
+        for start in range(end):
+            size = (end - start) * lengths[order[start]] ** 2
+            if size <= cells or end - start == 1:
+                costs.append((best[start][0] + size + PART_CELLS, start))
+        best.append(min(costs))
+    parts = []
+    end = len(order)
+    while end:
+        start = best[end][1]
+        parts.append(order[start:end])
+        end = start
+    return parts[::-1]
+
+
+def shuffled(count: int, *, sentences: int, seed: int, with_last: bool = False) -> list[list[int]]:
+    """One epoch of random batches of exactly `sentences`.
+
+    The incomplete last one is dropped, as W2NER does, unless it is wanted `with_last`.
     """
     order = np.random.default_rng(seed).permutation(count).tolist()
-    last = count - count % sentences
+    last = count if with_last else count - count % sentences
     return [order[start : start + sentences] for start in range(0, last, sentences)]

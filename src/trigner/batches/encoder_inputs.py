@@ -13,11 +13,15 @@ from trigner.mentions import Sentence
 
 @dataclass(frozen=True)
 class EncoderInputs:
-    """Sentences to examples, examples to a batch, for an encoder of `max_subwords` subwords."""
+    """Sentences to examples, examples to a batch, for an encoder of `max_subwords` subwords.
+
+    It reads `context_words` of the document along on each side of a sentence.
+    """
 
     tokenizer: SubwordTokenizer
     padding_id: int
     max_subwords: int
+    context_words: int = 0
 
     @property
     def offset(self) -> int:
@@ -26,7 +30,7 @@ class EncoderInputs:
 
     def prepare(self, sentences: Sequence[Sentence]) -> Prepared:
         """The sentences as examples that the encoder can hold."""
-        return windowing(sentences, self.tokenizer, self.max_subwords)
+        return windowing(sentences, self.tokenizer, self.max_subwords, self.context_words)
 
     def collate(self, examples: Sequence[Example]) -> Batch:
         """One padded batch."""

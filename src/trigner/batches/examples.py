@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trigner.batches.subwords import MAX_SUBWORDS_PER_WORD, SentenceSubwords, SubwordTokenizer
-from trigner.batches.windows import Window, windows
+from trigner.batches.windows import MOST_WORDS, Window, whole_window, windows
 from trigner.errors import InputError
 from trigner.mentions import Mention, Sentence
 
@@ -55,12 +55,19 @@ class Prepared:
 
 
 def windowing(
-    sentences: Sequence[Sentence], tokenizer: SubwordTokenizer, max_subwords: int
+    sentences: Sequence[Sentence],
+    tokenizer: SubwordTokenizer,
+    max_subwords: int,
+    context_words: int = 0,
 ) -> Prepared:
-    """Examples of at most `max_subwords` subwords, special words and the tokenizer's own included.
+    """Examples of at most `max_subwords` subwords and `MOST_WORDS` words.
 
-    A word that alone has more is represented by its first subwords. Raises InputError when there is
-    no subword left for words.
+    Of the subwords special words and the tokenizer's own are included.
+
+    The encoder reads along the nearest `context_words` of each side of a sentence, or those that
+    fit; a sentence that is read through windows has none. A word that alone has more than the
+    limit is represented by its first subwords. Raises InputError when there is no subword left for
+    words.
     """
     limit = max_subwords - tokenizer.overhead
     if limit < 1:
@@ -70,22 +77,47 @@ def windowing(
         )
     most = min(limit, MAX_SUBWORDS_PER_WORD)
     whole = tokenizer([s.words for s in sentences], most=most)
+    truncated = sum(subwords.truncated for subwords in whole)
+    if context_words:
+        _add_context(whole, sentences, tokenizer, (max_subwords, most, context_words))
     examples: list[Example] = []
     lost: list[tuple[int, Mention]] = []
     windowed = 0
     for index, (sentence, subwords) in enumerate(zip(sentences, whole, strict=True)):
         length = len(sentence.words)
-        if len(subwords.ids) <= max_subwords:
-            window = Window(0, length, 0, length)
-            examples.append(Example(index, window, subwords, sentence.mentions))
+        if _is_whole(sentence, subwords, max_subwords):
+            examples.append(Example(index, whole_window(length), subwords, sentence.mentions))
             continue
         windowed += 1
         parts = _parts(index, sentence, subwords, tokenizer, limit)
         examples += parts
         held = {m for part in parts for own in part.mentions if (m := part.in_sentence(own))}
         lost += [(index, mention) for mention in sentence.mentions if mention not in held]
-    truncated = sum(subwords.truncated for subwords in whole)
     return Prepared(tuple(examples), tuple(lost), windowed, truncated)
+
+
+def _is_whole(sentence: Sentence, subwords: SentenceSubwords, max_subwords: int) -> bool:
+    """Whether a sentence needs no windows."""
+    return len(subwords.ids) <= max_subwords and len(sentence.words) <= MOST_WORDS
+
+
+def _add_context(
+    whole: list[SentenceSubwords],
+    sentences: Sequence[Sentence],
+    tokenizer: SubwordTokenizer,
+    limits: tuple[int, int, int],
+) -> None:
+    """Put subwords with context in the place of those of the sentences that need no window."""
+    max_subwords, most, words = limits
+    chosen = [
+        n
+        for n, sentence in enumerate(sentences)
+        if (sentence.left or sentence.right) and _is_whole(sentence, whole[n], max_subwords)
+    ]
+    flanked = [(s.left[-words:], s.words, s.right[:words]) for s in (sentences[n] for n in chosen)]
+    found = tokenizer.in_context(flanked, limit=max_subwords, most=most)
+    for n, subwords in zip(chosen, found, strict=True):
+        whole[n] = subwords
 
 
 def _parts(

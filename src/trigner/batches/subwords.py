@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from trigner.arrays import Integers
+from trigner.arrays import SmallIntegers
 
 POS, NEG = "[POS]", "[NEG]"
 SPECIAL_WORDS = (POS, NEG)
@@ -37,24 +38,36 @@ class SentenceSubwords:
     whose other subwords the encoder does not see.
     """
 
-    ids: Integers
-    word_subwords: Integers
+    ids: SmallIntegers
+    word_subwords: SmallIntegers
     truncated: int = 0
 
 
 class SubwordTokenizer:
-    """Cuts ready words into subwords; `special_words` are put before every sentence."""
+    """Cuts ready words into subwords; `special_words` are put before every sentence.
 
-    def __init__(self, tokenizer: Tokenizer, special_words: Sequence[str] = ()) -> None:
+    With `blank` each word is read as behind a blank, which some tokenizers do not think of.
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, special_words: Sequence[str] = (), *, blank: bool = False
+    ) -> None:
         # A copy: files of sentence encoders come with truncation and padding switched on, which
         # would lose words without a word about it.
         self._tokenizer = Tokenizer.from_str(tokenizer.to_str())
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self.special_words = tuple(special_words)
+        self._before = " " if blank else ""
         unknown = [w for w in self.special_words if self._tokenizer.token_to_id(w) is None]
         if unknown:
             raise ValueError(f"the tokenizer does not know the special words {unknown}")
+
+    @cached_property
+    def _separator(self) -> list[str]:
+        """The tokenizer's own mark at the end of a sentence, if it has one."""
+        ids = self._tokenizer.encode([], is_pretokenized=True).ids
+        return [str(self._tokenizer.id_to_token(ids[-1]))] if ids else []
 
     @property
     def overhead(self) -> int:
@@ -65,9 +78,39 @@ class SubwordTokenizer:
         self, sentences: Sequence[Sequence[str]], *, most: int = MAX_SUBWORDS_PER_WORD
     ) -> list[SentenceSubwords]:
         """The subwords of each sentence of ready words; of one word at most `most`."""
-        inputs = [[*self.special_words, *readable(words)] for words in sentences]
+        inputs = [
+            [*self.special_words, *(self._before + word for word in readable(words))]
+            for words in sentences
+        ]
         encodings = self._tokenizer.encode_batch(inputs, is_pretokenized=True)
         return [_aligned(e, len(words), most) for e, words in zip(encodings, inputs, strict=True)]
+
+    def in_context(
+        self,
+        sentences: Sequence[tuple[Sequence[str], Sequence[str], Sequence[str]]],
+        *,
+        limit: int,
+        most: int = MAX_SUBWORDS_PER_WORD,
+    ) -> list[SentenceSubwords]:
+        """The same of sentences with the words on their left and right, which are read along.
+
+        Each is (left, words, right). Between them stands the tokenizer's own separator. Beyond
+        `limit` subwords the words farthest from the sentence are left out, of the side that has
+        more; the sentence itself fits. `word_subwords` are those of the sentence alone.
+        """
+        inputs, owns = [], []
+        for left, words, right in sentences:
+            before = [*readable(left), *self._separator] if left else []
+            behind = [*self._separator, *readable(right)] if right else []
+            start = len(self.special_words) + len(before)
+            inputs.append([*self.special_words, *before, *readable(words), *behind])
+            owns.append((start, start + len(words)))
+        encodings = self._tokenizer.encode_batch(inputs, is_pretokenized=True)
+        first = len(self.special_words)
+        return [
+            _without_context(_aligned(encoding, len(words), most), first, *own, limit)
+            for encoding, words, own in zip(encodings, inputs, owns, strict=True)
+        ]
 
 
 def readable(words: Sequence[str]) -> list[str]:
@@ -76,8 +119,8 @@ def readable(words: Sequence[str]) -> list[str]:
 
 
 def _aligned(encoding: Encoding, length: int, most: int) -> SentenceSubwords:
-    ids = np.array(encoding.ids, dtype=np.int64)
-    owners = np.array([-1 if w is None else w for w in encoding.word_ids], dtype=np.int64)
+    ids = np.array(encoding.ids, dtype=np.int32)
+    owners = np.array([-1 if w is None else w for w in encoding.word_ids], dtype=np.int32)
     # A word's subwords stand side by side: a subword's index in its word is its distance from the
     # first subword that has the same owner.
     runs = np.flatnonzero(np.diff(owners, prepend=-2))
@@ -88,6 +131,37 @@ def _aligned(encoding: Encoding, length: int, most: int) -> SentenceSubwords:
     ids, owners, indices = ids[seen], owners[seen], indices[seen]
     positions = np.flatnonzero(owners >= 0)
     width = int(indices.max(initial=0)) + 1
-    word_subwords = np.full((length, width), -1, dtype=np.int64)
+    word_subwords = np.full((length, width), -1, dtype=np.int32)
     word_subwords[owners[positions], indices[positions]] = positions
     return SentenceSubwords(ids, word_subwords, truncated)
+
+
+def _without_context(
+    whole: SentenceSubwords, first: int, start: int, stop: int, limit: int
+) -> SentenceSubwords:
+    """What a sentence has of its subwords in context, which are at most `limit` afterwards.
+
+    The words `first` to `start` are its left context, those from `stop` its right one, the
+    separators included, which go when nothing else of their side is left.
+    """
+    rows = whole.word_subwords
+    counts = (rows >= 0).sum(axis=1)
+    left, right = counts[first:start].tolist(), counts[stop:].tolist()[::-1]  # farthest first
+    excess = len(whole.ids) - limit
+    dropped: list[list[int]] = [[], []]
+    while excess > 0:
+        side = 0 if sum(left) > sum(right) else 1
+        sizes = (left, right)[side]
+        for _ in range(2 if len(sizes) == 2 else 1):
+            size = sizes.pop(0)
+            dropped[side].append(size)
+            excess -= size
+    own = np.r_[0:first, start:stop]
+    gone = np.r_[first : first + len(dropped[0]), len(rows) - len(dropped[1]) : len(rows)]
+    kept = np.ones(len(whole.ids), dtype=bool)
+    kept[rows[gone][rows[gone] >= 0]] = False
+    moved = np.cumsum(kept) - 1
+    rows = rows[own]
+    width = max(1, int((rows >= 0).sum(axis=1).max(initial=0)))
+    rows = np.where(rows >= 0, moved[rows], -1)[:, :width].astype(np.int32)
+    return SentenceSubwords(whole.ids[kept], rows, whole.truncated)

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
+
+MOST_WORDS = 200
+"""Words of a window, whatever the encoder can hold: a grid of them has 40,000 cells.
+
+No sentence of spl-adr has as many; what has is mostly a list or a table without stops
+(docs/decisions/streaming.md).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +39,16 @@ class Window:
         return self.first <= first < self.last or (first < self.first and last >= self.seen)
 
 
-def windows(subword_counts: Sequence[int], limit: int, overlap: float = 0.25) -> list[Window]:
-    """Windows of at most `limit` subwords over words with these numbers of subwords.
+@cache
+def whole_window(length: int) -> Window:
+    """The window of a sentence that needs no others: equal ones are in memory once."""
+    return Window(0, length, 0, length)
+
+
+def windows(
+    subword_counts: Sequence[int], limit: int, *, words: int = MOST_WORDS, overlap: float = 0.25
+) -> list[Window]:
+    """Windows of at most `limit` subwords and `words` words, of these numbers of subwords each.
 
     Neighbours share about `overlap` of a window, so a mention that is not longer than that lies
     whole in some window. Each word is answered for by exactly one window: the border runs through
@@ -41,19 +57,20 @@ def windows(subword_counts: Sequence[int], limit: int, overlap: float = 0.25) ->
     """
     ends = np.concatenate([[0], np.cumsum(subword_counts)])
     length = len(ends) - 1
-    if ends[-1] <= limit:
-        return [Window(0, length, 0, length)]
+    if ends[-1] <= limit and length <= words:
+        return [whole_window(length)]
     if max(subword_counts) > limit:
         raise ValueError(f"a word has {max(subword_counts)} subwords; the limit is {limit}")
     spans = []
     start = 0
     while True:
-        stop = int(np.searchsorted(ends, ends[start] + limit, side="right")) - 1
+        held = int(np.searchsorted(ends, ends[start] + limit, side="right")) - 1
+        stop = min(held, start + words)
         spans.append((start, stop))
         if stop == length:
             break
         wanted = int(np.searchsorted(ends, ends[stop] - overlap * limit, side="left"))
-        start = min(max(start + 1, wanted), stop)
+        start = min(max(start + 1, wanted, stop - int(overlap * words)), stop)
     borders = [(a[1] + b[0]) // 2 for a, b in pairwise(spans)]
     seen = [0, *(stop for _, stop in spans[:-1])]
     return [

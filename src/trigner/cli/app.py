@@ -22,11 +22,13 @@ INTERRUPTED = 130
 
 COMMANDS = {
     "extract": "Find entities in a text, in files or in standard input.",
+    "annotate": "Find entities in tables of any size, with many processes or a cluster.",
     "train": "Train a model on annotated documents.",
     "evaluate": "Score a model against annotated documents.",
     "score": "Score predicted documents against gold documents.",
     "find-threshold": "Find the score from which entities are worth keeping.",
     "convert": "Turn annotated documents from one format into another.",
+    "link": "Give entities codes from your own vocabulary.",
     "stats": "Describe annotated documents: how many entities, how wide their gaps.",
     "ceiling": "Measure what each system could reach at best on annotations.",
     "info": "Show what a model finds and how it scored on dev; the systems with --systems.",

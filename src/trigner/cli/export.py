@@ -27,8 +27,8 @@ def export(
 ) -> None:
     """Export a model to ONNX: extract, evaluate and info then need no PyTorch.
 
-    What is written was seen to score like the model. --int8 changes scores a little; `trigner
-    evaluate` on both folders tells what that costs.
+    Nothing is written unless the exported model scores like the original. --int8 changes scores a
+    little: compare both folders with `trigner evaluate`.
 
     Example:  trigner export --model model --out small --int8
     """
@@ -39,7 +39,9 @@ def export(
 
     description = read_description(model)
     if description.is_exported:
-        raise InputError("is an exported model: export the one that it was made of", path=model)
+        raise InputError(
+            "is an exported model already: export the model that it was exported from", path=model
+        )
     spec = spec_of(model, description)
     spec.require("export")
     require_extra("train", "torch", "transformers")

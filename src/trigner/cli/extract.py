@@ -11,22 +11,24 @@ import typer
 from rich.text import Text
 
 from trigner.atomic_files import atomic_write, is_written_into
+from trigner.cli.annotating import AnnotatingOptions
 from trigner.cli.inputs import Inputs, inputs
 from trigner.cli.options import (
     Encoding,
     From,
+    IdColumn,
     ModelOrBundled,
     Overwrite,
-    RunOptions,
     SkipBad,
+    TextColumn,
     Threshold,
 )
 from trigner.cli.output import counted, counting, note, refuse_non_empty, results
-from trigner.cli.partial import Journal, Output, begun, fingerprint
+from trigner.cli.partial import Journal, Output, begun
 from trigner.corpora import FORMATS, LineWriter, Reading, writable, write
 from trigner.errors import InputError
 from trigner.mentions import Document
-from trigner.model_folder import BUNDLED
+from trigner.model_folder import BUNDLED, fingerprint, read_description
 from trigner.rendering import (
     ASCII,
     UNICODE,
@@ -63,31 +65,33 @@ def extract(
     threshold: Threshold = "0",
     from_: From = None,
     lines: Annotated[
-        bool, typer.Option("--lines", help="Each line of standard input is a text of its own.")
+        bool, typer.Option("--lines", help="Treat each line of standard input as one text.")
     ] = False,
     skip_bad: SkipBad = False,
     overwrite: Overwrite = False,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with an interrupted extraction to --out.")
+        bool, typer.Option("--resume", help="Continue an interrupted extraction to --out.")
     ] = False,
     encoding: Encoding = "utf-8",
+    text_column: TextColumn = None,
+    id_column: IdColumn = None,
     *,
-    running: RunOptions,
+    running: AnnotatingOptions,
 ) -> None:
     """Find entities in a text, in files or in standard input.
 
     An argument that exists is a path, anything else a text. What can only be a path and does not
     exist is an error, and so is one word that is nearly the name of a file beside it. Character
-    offsets count from 0 in the text as it stands in the file.
+    offsets count from 0 in the text as it is in the file.
 
     Any number of documents of any length: files are checked first, then read again one document
     at a time, and each is written as soon as it is done. A text, a .txt and a file that is one JSON
     list are in memory as a whole while they are read.
 
-    A file gets its name when all of it is there; until then FILE.partial holds the documents that
-    are done, as JSON lines (of a folder, FOLDER/.partial). After an interruption the same command
-    with --resume goes on behind the last of them. A device, a FIFO or the shell's >(...) is written
-    into as entities come.
+    An output file appears when it is complete; until then FILE.partial holds the finished documents
+    as JSON lines (for a folder, FOLDER/.partial). After an interruption the same command with
+    --resume continues after the last of them. A device, a FIFO or the shell's >(...) is written to
+    as entities are found.
 
     Examples:
 
@@ -105,26 +109,36 @@ def extract(
 
     output = _output(out, format, resume=resume, overwrite=overwrite)
     check = iter if output is None else _check(output)
-    reading = Reading(skip_bad=skip_bad, encoding=encoding)
+    reading = Reading(
+        skip_bad=skip_bad, encoding=encoding, text_column=text_column, id_column=id_column
+    )
     documents = inputs(arguments, format=from_, reading=reading, lines=lines, check=check)
     statistics = RunStatistics()
 
+    found = 0
+
     def portions(given: Iterable[Document]) -> Iterator[Portion]:
-        return running.load(model, threshold).portions(given, statistics)
+        nonlocal found
+        for portion in running.load(model, threshold).portions(given, statistics):
+            found += len(portion.entities)
+            yield portion
 
     if output is None or is_written_into(output.path):
         dropped = _stream(portions(documents), documents, output, format)
     else:
         made_with = {
             **{"--model": fingerprint(model), "--threshold": threshold, "--format": format},
-            **{"--device": running.device, "--batch-size": running.batch_size, "--from": from_},
-            **{"--lines": lines, "--skip-bad": skip_bad, "--encoding": encoding},
+            **{"--from": from_, "--lines": lines, "--skip-bad": skip_bad, "--encoding": encoding},
+            **{"--text-column": text_column, "--id-column": id_column},
+            **running.made_with(),
             "input": documents.fingerprint,
         }
         with begun(output, made_with, resume=resume, overwrite=overwrite) as journal:
             dropped = _to_file(journal, portions, documents)
     note(dropped)
     note(statistics.notices())
+    if statistics.sentences and not found:
+        note([f"nothing was found. {read_description(model).about}"])
 
 
 def _output(out: Path | None, format: str, *, resume: bool, overwrite: bool) -> Output | None:
@@ -135,7 +149,7 @@ def _output(out: Path | None, format: str, *, resume: bool, overwrite: bool) -> 
         raise InputError(f"--format {format} needs --out")
     if out is None:
         if resume or overwrite:
-            raise InputError("--resume and --overwrite are about a file or folder: name --out")
+            raise InputError("--resume and --overwrite need --out")
         return None
     if format == "pretty":
         raise InputError("--out needs a --format that is written: " + ", ".join(WRITABLE))
@@ -144,7 +158,7 @@ def _output(out: Path | None, format: str, *, resume: bool, overwrite: bool) -> 
     output = Output(out, None if format == "html" else writable(format, out))
     if is_written_into(out):
         if resume:
-            raise InputError("is no regular file: what went into it cannot be resumed", path=out)
+            raise InputError("is not a regular file: output to it cannot be resumed", path=out)
         refuse_non_empty(out)
     else:
         output.check(resume=resume, overwrite=overwrite)
@@ -165,9 +179,9 @@ def _to_file(
     """Add to what is done until all is; what the format had no place for."""
     if journal.finished:
         journal.discard()
-        return [f"{journal.output.path} is whole: there is nothing to resume"]
+        return [f"{journal.output.path} is complete: there is nothing to resume"]
     if journal.done:
-        note([f"{journal.done:,} documents were done before"])
+        note([f"{journal.done:,} documents were already done"])
     try:
         remaining = portions(journal.remaining(inputs))
         with journal.appending() as add, closing(_shown(remaining, inputs, journal.done)) as found:
@@ -176,7 +190,7 @@ def _to_file(
         return journal.publish(inputs.title)
     except BaseException:
         if journal.done:
-            where = f"in {journal.output.partial}; --resume goes on from there"
+            where = f"in {journal.output.partial}; --resume continues from there"
             note([f"{journal.done} documents are done: {where}"])
         else:
             journal.discard()
@@ -199,7 +213,7 @@ def _stream(
     except BaseException:
         if counted.done:
             where = "printed above" if output is None else f"in {output.path}"
-            note([f"{counted.done} documents were done before: {where}"])
+            note([f"{counted.done} documents were already done: {where}"])
         raise
 
 

@@ -14,7 +14,7 @@ from rich.text import Text
 from trigner.cli.options import MODEL_HELP, Json, model_folder
 from trigner.cli.output import counted, note, print_json, results
 from trigner.model_folder import BUNDLED, Description, read_description
-from trigner.systems import systems, unusable_systems
+from trigner.systems import SystemSpec, systems, unusable_systems
 
 
 def info(
@@ -28,7 +28,7 @@ def info(
         ),
     ] = BUNDLED,
     systems_: Annotated[
-        bool, typer.Option("--systems", help="Show the systems that can be trained, instead.")
+        bool, typer.Option("--systems", help="Show the systems that can be trained instead.")
     ] = False,
     all_: Annotated[
         bool, typer.Option("--all", help="Show every setting, size and hash, as YAML.")
@@ -37,7 +37,7 @@ def info(
 ) -> None:
     """Show what a model finds, what it was trained on and how it scored on dev.
 
-    With --all everything that its description holds; --json prints the same as one object.
+    --all shows everything in its description; --json prints the same as one object.
     """
     if systems_:
         _show_systems(json)
@@ -46,29 +46,34 @@ def info(
 
     description = read_description(model)
     provenance = description.provenance
-    calibrated = spec_of(model, description).calibration
-    if calibrated and provenance.dev.epoch is not None and provenance.calibration is None:
+    spec = spec_of(model, description)
+    if spec.calibration and provenance.dev.epoch is not None and provenance.calibration is None:
         # Fitted when the last epoch is over.
         note(
-            ["its training was interrupted: this is the best epoch so far; train --resume goes on"]
+            [
+                "its training was interrupted: this is the best epoch so far;"
+                " train --resume continues it"
+            ]
         )
     head = {"format": description.format, "trigner": description.trigner}
     shown = {**head, **description.model_dump(mode="json", exclude_defaults=True)}
     if json:
         print_json(shown)
     elif not all_:
-        _show_summary(model, description)
+        _show_summary(model, description, spec)
     else:
         text = yaml.safe_dump(shown, sort_keys=False, allow_unicode=True)
         results().print(text, markup=False, highlight=False, soft_wrap=True)
 
 
-def _show_summary(model: Path, description: Description) -> None:
+def _show_summary(model: Path, description: Description, spec: SystemSpec) -> None:
     """A screen of what matters; what is not known is left out."""
     known = description.provenance
-    runs = "PyTorch" if description.runtime is None else f"ONNX, {description.runtime.precision}"
+    if description.runtime is not None:
+        runs = f"ONNX, {description.runtime.precision}"
+    else:
+        runs = "PyTorch" if spec.package == "trigner" else spec.package
     size = sum((model / name).stat().st_size for name in description.all_files) / 1e6
-    made = (known.settings.get("preset"), description.system, known.settings.get("encoder"))
     train = (
         (known.train.documents, "document", None),
         (known.train.sentences, "sentence", None),
@@ -79,7 +84,9 @@ def _show_summary(model: Path, description: Description) -> None:
     lines = {
         "model": f"{model} ({size:.1f} MB, {runs})",
         "finds": ", ".join(description.labels),
-        "made of": ", ".join(str(part) for part in made if part),
+        "system": spec.name,
+        "encoder": known.settings.get("encoder") if spec.reads_setting("encoder") else None,
+        "preset": known.settings.get("preset"),
         "data": known.data,
         "trained on": ", ".join(counted(n, one, more) for n, one, more in train if n),
         **{name: _rates(part) for name, part in parts.items() if "scores" in part},

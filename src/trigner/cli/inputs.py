@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Protocol
 
 from trigner.cli.options import print_notices
-from trigner.cli.output import note, progress
+from trigner.cli.output import counted, note, progress
 from trigner.corpora import Reading, Source, read_lines, source
 from trigner.corpora.reading import decoded_lines
 from trigner.errors import InputError, TrignerError
@@ -76,7 +77,8 @@ def inputs(
     `reading` says how they are read; what is noted is printed.
 
     What is known before the work goes through `check`, as documents without text. Raises InputError
-    for arguments that are neither text nor file, for untrusted files and for duplicate ids.
+    for arguments that are neither text nor file, for untrusted files and for duplicate ids; files
+    of one name in several folders get ids by their paths.
     """
     how = Reading() if reading is None else reading
     parts = tuple(
@@ -86,11 +88,14 @@ def inputs(
     streams = sum(isinstance(part, Stream) for part in parts)
     if streams > 1:
         raise InputError("can be read only once", path=STANDARD_INPUT)
-    known = progress(
-        (document for part in parts for document in part.known()), total=None, what="reading"
-    )
+    known = ((number, d) for number, part in enumerate(parts) for d in part.known())
+    # Ids stay in memory, and a hash in place of what entities are found in.
+    seen = [(n, d.id, _hash(d)) for n, d in progress(known, total=None, what="reading")]
+    if len({id for _, id, _ in seen}) < len(seen):
+        parts = _apart(parts)
     total, title, digest = 0, "", hashlib.sha256()
-    for document in check(_without_text(_different(known), digest.update)):
+    named = ((_id(parts[number], id), own) for number, id, own in seen)
+    for document in check(_different(_without_text(named, digest.update))):
         total, title = total + 1, document.id
     if streams:
         return Inputs(parts, None, str(STANDARD_INPUT))
@@ -129,6 +134,8 @@ class Files:
 
     source: Source
     reading: Reading
+    prefix: str = ""
+    """Before ids, where those of several folders are alike."""
 
     def known(self) -> Iterator[Document]:
         """The documents; their notices are printed here."""
@@ -144,9 +151,8 @@ class Files:
     def read(self) -> Iterator[Document]:
         """The documents. A folder is searched now: what is written into it later is not read."""
         documents = self.source.documents(replace(self.reading, notices=[]))
-        if not self.source.path.is_dir():
-            return documents
-        return chain(list(islice(documents, 1)), documents)
+        first = list(islice(documents, 1)) if self.source.path.is_dir() else []
+        return (replace(d, id=self.prefix + d.id) for d in chain(first, documents))
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +206,11 @@ def _replaced(documents: Iterable[Document], path: Path) -> Iterator[Document]:
         extras += len(document.extras)
         yield document
     if entities or extras:
-        given = f"{entities:,} entities and {extras:,} notes of the input are not in the output"
-        note([f"{path}: {given}: it has what is found in their place"])
+        kinds = ((entities, "entity", "entities"), (extras, "note", "notes"))
+        given = " and ".join(counted(number, *names) for number, *names in kinds if number)
+        verb = "is" if entities + extras == 1 else "are"
+        lost = f"{given} of the input {verb} not in the output, which holds the predictions instead"
+        note([f"{path}: {lost}"])
 
 
 def _different(documents: Iterable[Document]) -> Iterator[Document]:
@@ -213,13 +222,39 @@ def _different(documents: Iterable[Document]) -> Iterator[Document]:
         yield document
 
 
+def _hash(document: Document) -> bytes:
+    """Of what entities are found in."""
+    return hashlib.sha256(json.dumps([document.text, document.words]).encode()).digest()
+
+
+def _apart(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """The parts, files with their folders before ids: from the one on that all of them are in."""
+    folders = [
+        os.path.abspath(path if path.is_dir() else path.parent)
+        for path in (part.source.path for part in parts if isinstance(part, Files))
+    ]
+    remaining = iter(folders)
+
+    def named(part: Part) -> Part:
+        if not isinstance(part, Files):
+            return part
+        below = Path(next(remaining)).relative_to(os.path.commonpath(folders)).as_posix()
+        return replace(part, prefix="" if below == "." else f"{below}/")
+
+    return tuple(map(named, parts))
+
+
+def _id(part: Part, id: str) -> str:
+    return part.prefix + id if isinstance(part, Files) else id
+
+
 def _without_text(
-    documents: Iterable[Document], seen: Callable[[bytes], object]
+    named: Iterable[tuple[str, bytes]], seen: Callable[[bytes], object]
 ) -> Iterator[Document]:
-    """The ids as documents without text; `seen` gets what entities are found in."""
-    for document in documents:
-        seen(json.dumps([document.id, document.text, document.words]).encode())
-        yield Document(document.id, "")
+    """Ids as documents without text; `seen` gets them and the hashes beside them."""
+    for id, own in named:
+        seen(json.dumps(id).encode() + own)
+        yield Document(id, "")
 
 
 def _exists(argument: str) -> bool:

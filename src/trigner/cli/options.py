@@ -50,23 +50,40 @@ Encoding = Annotated[
         "--encoding",
         metavar="NAME | auto",
         callback=checked_encoding,
-        help="Encoding of the input's files: utf-8, cp1252, utf-16 ...; auto guesses that of each"
-        " file that is not UTF-8, and says what it took.",
+        help="Encoding of the input's files: utf-8, cp1252, utf-16 ...; auto guesses it for each"
+        " file that is not UTF-8, and reports its guess.",
     ),
 ]
-
-
+TextColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--text-column",
+        metavar="NAME",
+        help="Column of the texts in CSV and Parquet, or their key in Label Studio's data;"
+        " default: text.",
+    ),
+]
+IdColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--id-column",
+        metavar="NAME",
+        help="Column of the texts' ids; default: id, else rows are numbered.",
+    ),
+]
 Missing = Annotated[
     MissingAnnotations,
     typer.Option(
         "--missing-annotations",
-        help="A text whose .ann is missing while others have one: an error, or a document in which"
-        " nothing is to be found (empty).",
+        help="A text whose .ann is missing while others have one: an error, or a document without"
+        " entities (empty).",
     ),
 ]
 Overwrite = Annotated[
     bool,
-    typer.Option("--overwrite", help="Replace what is there; it stays until the new is whole."),
+    typer.Option(
+        "--overwrite", help="Replace an existing output; it is kept until the new one is complete."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
@@ -94,7 +111,9 @@ Device = Annotated[
 ]
 BatchSize = Annotated[
     int,
-    typer.Option("--batch-size", min=1, metavar="N", help="Most sentences in a batch."),
+    typer.Option(
+        "--batch-size", min=1, metavar="N", help="Maximum number of sentences in a batch."
+    ),
 ]
 Threshold = Annotated[
     str,
@@ -122,7 +141,7 @@ MapLabels = Annotated[
     typer.Option(
         "--map-labels",
         metavar="A=B,...",
-        help="Call entities of type A type B. --types and models see the new names.",
+        help="Rename entity type A to B. --types and models see the new names.",
     ),
 ]
 Data = Annotated[Path, typer.Option("--data", help="Annotated documents.")]
@@ -155,6 +174,8 @@ class FileOptions:
     from_: From = None
     skip_bad: SkipBad = False
     encoding: Encoding = "utf-8"
+    text_column: TextColumn = None
+    id_column: IdColumn = None
     missing_annotations: MissingAnnotations = field(default="empty", init=False)
     types: str | None = field(default=None, init=False)
     map_labels: str | None = field(default=None, init=False)
@@ -172,6 +193,8 @@ class FileOptions:
             split=split or self.split,
             encoding=self.encoding,
             missing_annotations=self.missing_annotations,
+            text_column=self.text_column,
+            id_column=self.id_column,
         )
         print_notices(path, corpus.notices)
         if not corpus.documents:
@@ -217,8 +240,8 @@ class RunOptions:
     device: Device = "auto"
     batch_size: BatchSize = 32
 
-    def load(self, model: Path, threshold: str = "0") -> Extractor:
-        """The model as the options ask for it."""
+    def load(self, model: Path, threshold: str = "0", **further: Any) -> Extractor:
+        """The model as the options ask for it; `further` options go to `inference.load`."""
         from trigner.inference import load
 
         of_all, of_types = thresholds(threshold)
@@ -228,6 +251,7 @@ class RunOptions:
             batch_size=self.batch_size,
             threshold=of_all,
             thresholds=of_types,
+            **further,
         )
 
 

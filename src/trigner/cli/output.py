@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -46,6 +47,8 @@ def visible(text: str) -> str:
 
 def note(notices: Iterable[object], *, at_most: int | None = SHOWN_NOTICES) -> None:
     """Notices, one a line, the first ones of many (None: all), all of them counted."""
+    if os.environ.get("RANK", "0") != "0":  # of the processes of a training the first one speaks
+        return
     listed = [str(notice) for notice in notices]
     for notice in listed[:at_most]:
         errors().print(f"note: {visible(notice)}", markup=False, highlight=False, soft_wrap=True)

@@ -7,7 +7,6 @@ FILE.partial.record what they were made with. In a folder they are called `.part
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -33,21 +32,12 @@ from trigner.corpora import Format, LineWriter, Reading, read_lines
 from trigner.errors import InputError
 from trigner.locks import LockedError, locked
 from trigner.mentions import Document
-from trigner.model_folder import DESCRIPTION, hash_of_file, need, read_description
 from trigner.rendering import documents_page_parts
 
 if TYPE_CHECKING:
     from trigner.inference import Portion
 
-BOTH = "--resume continues it, --overwrite begins again"
-
-
-def fingerprint(model: Path) -> str:
-    """A hash of a model's files. Raises InputError for a folder that is not a model's."""
-    names = [DESCRIPTION, *sorted(read_description(model).files)]
-    need(model, names)
-    hashes = [[name, hash_of_file(model / name)] for name in names]
-    return hashlib.sha256(json.dumps(hashes).encode()).hexdigest()
+BOTH = "--resume continues it, --overwrite starts again"
 
 
 @dataclass(frozen=True)
@@ -91,7 +81,7 @@ class Output:
                 message = f"holds what an interrupted extraction has done: {BOTH}"
                 raise InputError(message, path=self.partial)
             if resume and (self.partial.is_symlink() or not self.partial.is_file()):
-                raise InputError("is not what an extraction leaves", path=self.partial)
+                raise InputError("was not written by an extraction", path=self.partial)
         elif not overwrite and not (resume and self.record.is_file()) and self.others():
             refuse_non_empty(self.path, overwrite=False)
         check_writable(self.path)
@@ -137,8 +127,8 @@ class Journal:
         for number, before in enumerate(self.documents(), 1):
             now = next(given, None)
             if now is None or _read(now) != _read(before):
-                message = f"document {number} of the input is not the one that was read before"
-                raise InputError(f"{message}: begin again with --overwrite", path=self._path)
+                message = f"document {number} of the input has changed since it was read"
+                raise InputError(f"{message}: start again with --overwrite", path=self._path)
         yield from given
 
     @contextmanager
@@ -240,10 +230,10 @@ def _resumed(output: Output, made_with: Mapping[str, Any], *, overwrite: bool) -
         before, complete = dict(state["made_with"]), bool(state["complete"])
         state["overwrite"] = bool(state["overwrite"]) or overwrite
     except FileNotFoundError as error:
-        message = "is not what an extraction leaves: it has no record beside it"
-        raise InputError(f"{message}; --overwrite begins again", path=output.partial) from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        message = "is damaged, so nothing can be resumed: --overwrite begins again"
+        message = "was not written by an extraction: it has no record"
+        raise InputError(f"{message}; --overwrite starts again", path=output.partial) from error
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        message = "is damaged, so nothing can be resumed: --overwrite starts again"
         raise InputError(message, path=output.record) from error
     if not output.partial.exists() and not (complete and output.others()):
         return None  # it ended before the first document
@@ -251,8 +241,8 @@ def _resumed(output: Output, made_with: Mapping[str, Any], *, overwrite: bool) -
     now = json.loads(json.dumps(made_with))
     names = dict.fromkeys([*before, *now])
     if other := [name for name in names if before.get(name) != now.get(name)]:
-        message = f"was begun with other values of {', '.join(other)}"
-        advice = "resume with the same, or begin again with --overwrite"
+        message = f"was started with other values of {', '.join(other)}"
+        advice = "resume with the same, or start again with --overwrite"
         raise InputError(f"{message}: {advice}", path=output.partial)
     done = _cut(output.partial) if output.partial.exists() else 0
     journal = Journal(output, state, done=done)

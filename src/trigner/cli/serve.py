@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from trigner.cli.options import ModelOrBundled, RunOptions, Threshold
+from trigner.cli.annotating import AnnotatingOptions
+from trigner.cli.options import ModelOrBundled, Threshold
 from trigner.cli.output import errors
 from trigner.errors import InputError, require_extra
 from trigner.model_folder import BUNDLED, read_description
@@ -76,7 +77,7 @@ def serve(
         typer.Option(
             "--allowed-host",
             metavar="NAME",
-            help="Host name that the service answers for, beside localhost and its own addresses"
+            help="Host name that the service answers for, besides localhost and its own addresses"
             " (repeatable; *.example.org for all below, * for any).",
         ),
     ] = None,
@@ -89,7 +90,7 @@ def serve(
         ),
     ] = None,
     *,
-    running: RunOptions,
+    running: AnnotatingOptions,
 ) -> None:
     """Serve a model over HTTP, with a web page to try it.
 

@@ -22,6 +22,7 @@ from trigner.cli.options import (
     with_single_options,
 )
 from trigner.cli.output import comma_list, errors, print_json, results
+from trigner.durations import duration
 from trigner.encoders import check_encoder
 from trigner.errors import InputError, require_extra
 
@@ -69,8 +70,8 @@ class Common:
         str | None,
         typer.Option(
             "--preset",
-            help="What the settings of a study that declares none differ from, such as paper-cadec;"
-            " by default clean. Systems with a preset of their own keep it.",
+            help="Preset for a study that declares none, such as paper-cadec; default: clean."
+            " Systems with their own preset keep it.",
         ),
     ] = None
     protocol: Annotated[
@@ -163,12 +164,13 @@ def run(
 @study.command()
 @with_single_options
 def status(common: Common, json: Json = False) -> None:
-    """Show which runs of a study are done, started or to do, with their dev F1.
+    """Show which runs of a study are done, started or to do, with their dev F1 and time.
 
-    Without --data for all corpora that have results.
+    How long the others take is estimated from finished ones. Without --data it covers all corpora
+    that have results.
     """
     context = common.context()
-    from trigner.studies import study_status
+    from trigner.studies import seconds_left, study_status
 
     by_corpus = study_status(context, errors())
     if json:
@@ -179,23 +181,30 @@ def status(common: Common, json: Json = False) -> None:
                 "seed": each.run.seed,
                 "state": each.state,
                 "dev_f1": None if each.result is None else _dev_f1(each.result),
+                "seconds": None if each.result is None else each.result.seconds,
             }
             for corpus, statuses in by_corpus.items()
             for each in statuses
         ]
         study, protocol = context.study.name, context.protocol.name
-        print_json({"study": study, "protocol": protocol, "runs": listed})
+        estimates = {corpus: seconds_left(each) for corpus, each in by_corpus.items()}
+        heading = {"study": study, "protocol": protocol, "seconds_left": estimates}
+        print_json({**heading, "runs": listed})
         return
     for corpus, statuses in by_corpus.items():
         done = sum(each.state == "done" for each in statuses)
         title = f"{context.study.title}: {corpus}, {done} of {len(statuses)} runs done"
         table = Table(title=title)
-        for column in ("system", "seed", "state", "dev F1"):
+        for column in ("system", "seed", "state", "dev F1", "minutes"):
             table.add_column(column, justify="left" if column in ("system", "state") else "right")
         for each in statuses:
             f1 = "" if each.result is None else f"{100 * _dev_f1(each.result):.2f}"
-            table.add_row(each.run.system, str(each.run.seed), each.state, f1)
+            minutes = "" if each.result is None else f"{each.result.seconds / 60:.1f}"
+            table.add_row(each.run.system, str(each.run.seed), each.state, f1, minutes)
         results().print(table)
+        if left := seconds_left(statuses):
+            line = f"{len(statuses) - done} runs to do: about {duration(left)}, one at a time"
+            results().print(line, highlight=False)
     if not by_corpus:
         results().print(f"{context.study.title}: no runs yet", highlight=False)
 
@@ -233,11 +242,13 @@ def report(
             " the systems on the same sentences (needs --data); repeatable.",
         ),
     ] = None,
+    json: Json = False,
 ) -> None:
     """Write the report of a study: Markdown, one HTML page and CSV.
 
     With --data it includes statistics of the corpus and a page of sentences in which two systems
-    differ. It can be written before all runs are done, and lists those that are missing.
+    differ. It can be written before all runs are done, and lists those that are missing. --json
+    prints where its files are; their numbers are in summary.csv, runs.csv and significance.csv.
     """
     context = common.context()
     from trigner.studies import write_report
@@ -246,6 +257,11 @@ def report(
     paths = write_report(
         context, folder, errors(), cases=cases, texts=texts, prompted=prompted or ()
     )
+    if json:
+        study, protocol = context.study.name, context.protocol.name
+        files = {path.name: str(path) for path in paths}
+        print_json({"study": study, "protocol": protocol, "files": files})
+        return
     for path in paths:
         results().print(str(path), markup=False, highlight=False, soft_wrap=True)
 
@@ -256,7 +272,7 @@ def _numbers(seeds: str | None) -> tuple[int, ...] | None:
     except ValueError as error:
         raise InputError(f"--seeds takes whole numbers, such as 1,2; got {seeds!r}") from error
     if numbers is not None and (not numbers or min(numbers) < 0):
-        raise InputError(f"--seeds takes whole numbers from 0 on, such as 1,2; got {seeds!r}")
+        raise InputError(f"--seeds takes whole numbers, at least 0, such as 1,2; got {seeds!r}")
     return numbers
 
 

@@ -33,10 +33,10 @@ from trigner.encoders import check_encoder
 from trigner.errors import InputError, require_extra
 from trigner.evaluation import table, unknown_labels
 from trigner.mentions import Document
-from trigner.systems.taggers import TAGGERS
+from trigner.systems import own_systems
 
 # Of this package alone: to name those of others their code would have to run for every --help.
-SYSTEMS = f"w2ner (default), {', '.join(name for name in TAGGERS if name != 'w2ner')}"
+SYSTEMS = f"w2ner (default), {', '.join(name for name in own_systems() if name != 'w2ner')}"
 HELD_OUT = 10  # percent of the documents that become dev when none is given
 
 
@@ -77,7 +77,8 @@ def train(
     seed: Annotated[int | None, typer.Option("--seed", help="Seed of everything random.")] = None,
     device: Device = "auto",
     config: Annotated[
-        Path | None, typer.Option("--config", help="YAML file of settings, over the preset's.")
+        Path | None,
+        typer.Option("--config", help="YAML file of settings; they override the preset's."),
     ] = None,
     preset: Annotated[
         str | None,
@@ -99,14 +100,18 @@ def train(
     come from the defaults, then --preset, --config, --set and the named options, each over the one
     before. `trigner info MODEL` shows what a model was trained with.
 
-    One path for --train and --dev is a corpus with parts of these names, or with lists of them.
+    Several processes or GPUs share out each batch, with the same result:
+    accelerate launch --num_processes 2 -m trigner train ...
+
+    If --train and --dev are the same path, it is a corpus with parts of these names, or with lists
+    of them.
 
     Example:  trigner train --train annotated/ --out model --set optimisation.epochs=5
     """
     require_extra("train", "torch", "transformers")
     if encoder is not None:
         check_encoder(encoder)
-    from trigner.training import resolve
+    from trigner.training import launched, resolve
     from trigner.training import train as run
 
     settings = resolve(
@@ -134,6 +139,8 @@ def train(
     except KeyboardInterrupt:
         note(["continue with the same command and --resume"])
         raise
+    if not launched().is_main:
+        return
     if not trained.best.scores.overall.predicted:
         note(
             [

@@ -124,6 +124,8 @@ def read(
     split: str | None = None,
     encoding: str = UTF_8,
     missing_annotations: MissingAnnotations = "empty",
+    text_column: str | None = None,
+    id_column: str | None = None,
 ) -> Corpus:
     """All documents of a file or folder; format and split as for `source`.
 
@@ -132,7 +134,13 @@ def read(
     encoding are left out instead and listed in `Corpus.notices`. See `Reading` for the rest.
     """
     found = source(path, format=format, split=split)
-    reading = Reading(skip_bad, checked_encoding(encoding), missing_annotations)
+    reading = Reading(
+        skip_bad,
+        checked_encoding(encoding),
+        missing_annotations,
+        text_column=text_column,
+        id_column=id_column,
+    )
     documents = tuple(found.documents(reading))
     return Corpus(documents, found.format.name, tuple(reading.notices))
 

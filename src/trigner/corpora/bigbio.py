@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from trigner.corpora.documents import all_begin, has_key, place, read_files, values, write_list
-from trigner.corpora.json_shapes import content_of, separated
+from trigner.corpora.documents import Item, all_begin, has_key, read_items, write_list
+from trigner.corpora.json_shapes import extras_of, kept_in, listed, others, separated
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.corpora.words import fields_lost
 from trigner.errors import InputError
-from trigner.mentions import Document, Entity, Extra, fragment_from, shortened
+from trigner.mentions import Document, Entity, fragment_from, shortened
 
 NAME = "bigbio"
 
@@ -37,15 +37,7 @@ def recognises(path: Path) -> bool:
 def read(path: Path, reading: Reading) -> Iterator[Document]:
     """The documents of a file, or of all JSON files below a folder; ids are `document_id`."""
 
-    def read_file(file: Path, name: str, reading: Reading) -> Iterator[tuple[int, Document]]:
-        for number, (line, item) in enumerate(values(file, reading), 1):
-            where = place(number, line)
-            try:
-                yield line, _document(item, reading, file, line, where)
-            except ValueError as error:
-                raise InputError(f"{where}{error}", path=file, line=line) from error
-
-    return read_files(path, ENDINGS, reading, read_file)
+    return read_items(path, ENDINGS, reading, _document)
 
 
 def write(documents: Iterable[Document], path: Path) -> WriteReport:
@@ -67,20 +59,18 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
     return WriteReport(1, dict(dropped))
 
 
-def _document(item: Any, reading: Reading, path: Path, line: int, where: str) -> Document:
-    if not isinstance(item, dict) or not isinstance(item.get("passages"), list):
+def _document(item: Item) -> Document:
+    own: Any = item.value
+    if not isinstance(own, dict) or not isinstance(own.get("passages"), list):
         raise ValueError("expected an object with `passages`")
-    id = item.get("document_id", item.get("id"))
+    id = own.get("document_id", own.get("id"))
     if not isinstance(id, str) or not id:
         raise ValueError("expected a string as `document_id` or `id`")
-    text = _text(item["passages"])
-    given = item.get("entities", [])
-    if not isinstance(given, list):
-        raise ValueError("`entities` is not a list")
+    text = _text(own["passages"])
     entities: dict[str | None, Entity] = {}
     normalised: dict[str, Any] = {}
-    for entry in given:
-        with reading.annotation(path=path, line=line, where=where):
+    for entry in listed(own, "entities"):
+        with item.annotation():
             entity = _entity(entry, text)
             if entity.id in entities:
                 raise ValueError(f"duplicate id {entity.id}")
@@ -90,11 +80,9 @@ def _document(item: Any, reading: Reading, path: Path, line: int, where: str) ->
             if rest:
                 normalised[str(entity.id)] = rest
     document = Document(id, text, tuple(entities.values()))
-    fields, others = separated(
-        {key: value for key, value in item.items() if key not in _OF_DOCUMENT}, text
-    )
-    kept = {**_kept(item, document, normalised), **others}
-    extras = (Extra(NAME, json.dumps(kept, ensure_ascii=False)),) if kept else ()
+    fields, unread = separated(others(own, _OF_DOCUMENT), text)
+    kept = {**_kept(own, document, normalised), **unread}
+    extras = extras_of(NAME, kept, kept)
     return Document(id, text, document.entities, extras=extras, fields=fields)
 
 
@@ -154,7 +142,7 @@ def _text(passages: list[Any]) -> str:
         if start < len(text):
             raise ValueError(f"passages overlap at {start}")
         if start > longest:
-            raise ValueError(f"a passage starts at {start}, far behind all text before it")
+            raise ValueError(f"a passage starts at {start}, far after all text before it")
         text += " " * (start - len(text)) + piece
     return text
 
@@ -184,18 +172,13 @@ def _passage(document: Document) -> dict[str, Any]:
 
 
 def _value(document: Document, path: Path) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
-    for extra in document.extras:
-        if extra.format == NAME:
-            kept |= content_of(extra, document.id, path)
+    kept = kept_in(document.extras, NAME, None, document.id, path)
     if "passages" in kept:
         _check_passages(kept["passages"], document, path)
     rest = kept.pop("rest of entities", {})
     if not isinstance(rest, dict) or not all(isinstance(own, dict) for own in rest.values()):
-        message = (
-            f"document {shortened(document.id)} has a note of {NAME} on entities that is no object"
-        )
-        raise InputError(message, path=path)
+        message = f"has a note of {NAME} on entities that is not an object"
+        raise InputError(f"document {shortened(document.id)} {message}", path=path)
     entities = []
     for name, entity in _named(document):
         entities.append(
@@ -205,7 +188,7 @@ def _value(document: Document, path: Path) -> dict[str, Any]:
                 "text": [document.text[start:end] for start, end in entity.fragments],
                 "offsets": [list(fragment) for fragment in entity.fragments],
                 "normalized": [],
-                **{k: v for k, v in entity.fields.items() if k not in _OF_ENTITY},
+                **others(entity.fields, _OF_ENTITY),
                 **{k: v for k, v in rest.get(name, {}).items() if k in _KEPT_OF_ENTITY},
             }
         )
@@ -214,8 +197,8 @@ def _value(document: Document, path: Path) -> dict[str, Any]:
         "document_id": document.id,
         "passages": [_passage(document)],
         **{key: [] for key in _LISTS},
-        **{k: v for k, v in document.fields.items() if k not in _OF_DOCUMENT},
-        **{k: v for k, v in kept.items() if k not in {"document_id", "entities"}},
+        **others(document.fields, _OF_DOCUMENT),
+        **others(kept, {"document_id", "entities"}),
         "entities": entities,
     }
 

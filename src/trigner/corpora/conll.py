@@ -13,20 +13,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from trigner.atomic_files import atomic_write
 from trigner.corpora.documents import files, peek, read_files
 from trigner.corpora.reading import Reading, WriteReport
-from trigner.corpora.words import WordSentence, document_of, dropped_with_words, sentences_of
+from trigner.corpora.tags import TAG, mentions_of, tags_of
+from trigner.corpora.words import WordSentence, document_of, written_sentences
 from trigner.errors import InputError
-from trigner.mentions import Document, Mention, shortened
+from trigner.mentions import Document, shortened
 
 NAME = "conll"
 ENDINGS: tuple[str, ...] = (".conll", ".bio", ".iob", ".iobes", ".tsv")
 
-_TAG = re.compile(r"(O)|([BIESLU])-(.+)")
 _COMMENT = re.compile(r"# (\w+) = (.*)")
 _START = "-DOCSTART-"
 
@@ -42,7 +42,7 @@ def _is_tagged(file: Path) -> bool:
         return False
     lines = peek(file).split("\n")[:-1]
     columns = [_columns(line) for line in lines if line.strip() and not _COMMENT.fullmatch(line)]
-    return bool(columns) and all(len(c) > 1 and c[0] and _TAG.fullmatch(c[-1]) for c in columns)
+    return bool(columns) and all(len(c) > 1 and c[0] and TAG.fullmatch(c[-1]) for c in columns)
 
 
 def _columns(line: str) -> list[str]:
@@ -64,7 +64,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
             number += 1
             others = max(others, *(len(columns) - 2 for columns in rows))
             words = [columns[0] for columns in rows]
-            mentions = _mentions([columns[-1] for columns in rows])
+            mentions = mentions_of([columns[-1] for columns in rows])
             yield line, document_of(id or f"{name}-{number}", words, mentions)
         if not number:
             raise InputError("is empty", path=file)
@@ -91,30 +91,10 @@ def _sentences(text: str, path: Path) -> Iterator[tuple[int, str | None, list[li
         columns = _columns(line)
         if columns[0] == _START:
             continue
-        if len(columns) < 2 or not columns[0] or not _TAG.fullmatch(columns[-1]):
+        if len(columns) < 2 or not columns[0] or not TAG.fullmatch(columns[-1]):
             message = f"expected a word and a tag such as O or B-ADR, found {shortened(line)}"
             raise InputError(message, path=path, line=number)
         rows.append(columns)
-
-
-def _mentions(tags: Sequence[str]) -> list[Mention]:
-    """The mentions of a sentence's tags, as conlleval takes those that are ill-formed."""
-    found: list[Mention] = []
-    open_words: list[int] = []
-    label = ""
-    for word, tag in enumerate([*tags, "O"]):
-        match = _TAG.fullmatch(tag)
-        kind, own = (match[2], match[3]) if match is not None and match[2] else ("O", "")
-        if open_words and (kind in "OBSU" or own != label):
-            found.append(Mention(tuple(open_words), label))
-            open_words = []
-        if kind != "O":
-            open_words.append(word)
-            label = own
-        if open_words and kind in "ESLU":
-            found.append(Mention(tuple(open_words), label))
-            open_words = []
-    return found
 
 
 def write(documents: Iterable[Document], path: Path) -> WriteReport:
@@ -125,13 +105,8 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
     """
     dropped: Counter[str] = Counter()
     with atomic_write(path, keep=True) as put:
-        for document in documents:
-            sentences, unreachable = sentences_of(document)
-            for sentence in sentences:
-                put(_block(sentence, path, dropped))
-            dropped.update(dropped_with_words(document, unreachable, keeps=NAME))
-            dropped["fields of documents"] += len(document.fields)
-            dropped["fields of entities"] += sum(len(e.fields) for e in document.entities)
+        for sentence in written_sentences(documents, dropped, keeps=NAME):
+            put(_block(sentence, path, dropped))
     return WriteReport(1, dict(dropped))
 
 
@@ -141,21 +116,12 @@ def _block(sentence: WordSentence, path: Path, dropped: Counter[str]) -> str:
         return ""
     for word in sentence.words:
         if not word or word == _START or any(mark in word for mark in "\t\n\r"):
-            message = f"word {shortened(word)} cannot stand in a column"
+            message = f"word {shortened(word)} cannot be written in a column"
             raise InputError(f"sentence {shortened(sentence.id)}: {message}", path=path)
-    tags = ["O"] * len(sentence.words)
-    for mention in sorted(sentence.mentions, key=lambda m: (m.words[0], -len(m.words))):
-        label = mention.label
-        if not label or label != label.strip() or any(mark in label for mark in "\t\n\r"):
-            message = f"label {shortened(label)} cannot stand in a tag"
-            raise InputError(f"sentence {shortened(sentence.id)}: {message}", path=path)
-        if mention.is_discontinuous:
-            dropped["discontinuous entities"] += 1
-        elif any(tags[at] != "O" for at in mention.words):
-            dropped["overlapping entities"] += 1
-        else:
-            for at in mention.words:
-                tags[at] = f"{'B' if at == mention.words[0] else 'I'}-{label}"
+    try:
+        tags = tags_of(sentence, dropped)
+    except ValueError as error:
+        raise InputError(f"sentence {shortened(sentence.id)}: {error}", path=path) from error
     rows = "".join(f"{word}\t{tag}\n" for word, tag in zip(sentence.words, tags, strict=True))
     if sentence.id.isprintable() and sentence.id == sentence.id.strip():
         return f"# id = {sentence.id}\n{rows}\n"

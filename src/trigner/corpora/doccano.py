@@ -14,17 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from trigner.corpora.json_shapes import Object, all_objects, bounds_of
+from trigner.corpora.json_shapes import Object, all_objects, bounds_of, kept_in, listed, others
 from trigner.corpora.reading import Reading, WriteReport
-from trigner.corpora.span_entries import (
-    Parts,
-    kept_of,
-    listed,
-    others,
-    read_objects,
-    text_of,
-    write_objects,
-)
+from trigner.corpora.span_entries import Parts, read_objects, text_of, write_objects
 from trigner.mentions import Document, Entity, Fragment
 
 NAME = "doccano"
@@ -67,7 +59,7 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
     """One file, a line a document: with `label`, or with `entities` where there are relations."""
 
     def value(document: Document, pieces: Sequence[tuple[Entity, Fragment]]) -> Object:
-        kept = kept_of(document, NAME, _KEPT, path)
+        kept = kept_in(document.extras, NAME, _KEPT, document.id, path)
         if kept:
             entries = [
                 {
@@ -85,7 +77,7 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
         return {"id": document.id, "text": document.text, **annotations, **fields}
 
     def lost(document: Document) -> Mapping[str, int]:
-        related = bool(kept_of(document, NAME, _KEPT, path))
+        related = bool(kept_in(document.extras, NAME, _KEPT, document.id, path))
         return {
             "scores": sum(entity.score is not None for entity in document.entities),
             "entity ids": 0 if related else sum(e.id is not None for e in document.entities),

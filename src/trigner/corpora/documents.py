@@ -6,7 +6,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 ReadFile = Callable[[Path, str, Reading], Iterable[tuple[int, Document]]]
+Values = Callable[[Path, Reading], Iterator[tuple[int, Any]]]
+"""What gives the values of a file, each with its line."""
 
 
 def values(path: Path, reading: Reading) -> Iterator[tuple[int, Any]]:
@@ -204,6 +207,61 @@ def read_files(
     for file in found:
         for document in read(file, reading):
             yield replace(document, id=f"{names[file]}/{document.id}") if shared else document
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A value of a file that stands for one document, and where it stands.
+
+    `name` is made of file and number, for a document without an id of its own.
+    """
+
+    value: Any
+    name: str
+    path: Path
+    line: int
+    where: str
+    reading: Reading
+
+    def id(self, given: object) -> str:
+        """The document's id, `name` if None is given. Raises ValueError for what cannot be one."""
+        id = self.name if given is None else given
+        if type(id) not in (str, int) or id == "":
+            raise ValueError(f"expected a string as `id`, found {shortened(id)}")
+        return str(id)
+
+    def annotation(self) -> AbstractContextManager[None]:
+        """Around the reading of one annotation: a ValueError means that it is bad."""
+        return self.reading.annotation(path=self.path, line=self.line, where=self.where)
+
+    def note(self, message: str) -> None:
+        """Something worth knowing about it."""
+        self.reading.note(f"{self.where}{message}", path=self.path, line=self.line)
+
+
+def read_items(
+    path: Path,
+    suffixes: tuple[str, ...],
+    reading: Reading,
+    take: Callable[[Item], Document | None],
+    items: Values = values,
+) -> Iterator[Document]:
+    """`read_files` where each of a file's values is a document.
+
+    `take` makes it, or gives None for what it has left out; a ValueError of it ends the reading.
+    """
+
+    def read_file(file: Path, name: str, reading: Reading) -> Iterator[tuple[int, Document]]:
+        for number, (line, value) in enumerate(items(file, reading), 1):
+            item = Item(value, f"{name}-{number}", file, line, place(number, line), reading)
+            try:
+                document = take(item)
+            except ValueError as error:
+                raise InputError(f"{item.where}{error}", path=file, line=line) from error
+            if document is not None:
+                yield line, document
+
+    return read_files(path, suffixes, reading, read_file)
 
 
 def write_list(items: Iterable[str], path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,19 +12,25 @@ from trigner.corpora import (
     bigbio,
     brat,
     cadec,
+    cas,
     conll,
+    csv_tables,
+    docbin,
     doccano,
     fda_labels,
     gliner,
     grid,
+    hf_tokens,
     inline,
     jsonl,
+    label_studio,
+    parquet,
     prodigy,
     share13,
     share14,
     spans,
 )
-from trigner.corpora.folders import walk
+from trigner.corpora.folders import has_ending, walk
 from trigner.corpora.published import Counts
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.errors import InputError
@@ -114,6 +121,7 @@ def _corpus(of: _CorpusModule, description: str, *, is_credentialed: bool = Fals
 
 
 _BRAT = _format(brat, "brat standoff, .txt with .ann")
+_CAS = _format(cas, "UIMA CAS XMI, INCEpTION's export")
 
 FORMATS: dict[str, Format] = {
     known.name: known
@@ -125,8 +133,14 @@ FORMATS: dict[str, Format] = {
         _format(jsonl, "JSON lines, ours"),
         _format(prodigy, "Prodigy's JSON lines"),
         _format(doccano, "Doccano's JSON lines"),
+        _format(label_studio, "Label Studio's JSON"),
         _format(gliner, "GLiNER's JSON"),
         _format(conll, "CoNLL columns, BIO, IOB or IOBES"),
+        _format(hf_tokens, "Hugging Face token datasets, JSON lines or Parquet"),
+        _format(csv_tables, "CSV, a row a text"),
+        _format(parquet, "Parquet, a row a text"),
+        _format(docbin, "spaCy's DocBin"),
+        replace(_CAS, writes_folder=True, check=brat.checked),
         _read_only(spans, "JSON of a text and annotations by start and end"),
         _corpus(cadec, "CADEC"),
         _corpus(share13, "ShARe 2013", is_credentialed=True),
@@ -143,15 +157,33 @@ _ORDER = (
     "bigbio",
     "grid",
     "gliner",
+    "label-studio",
+    "hf-tokens",
     "prodigy",
     "doccano",
     "spans",
     "jsonl",
+    "spacy",
+    "cas",
+    "csv",
+    "parquet",
 )
 """From the most particular to the least: inline text is also a `.txt`."""
 
-_OF_ONE_KIND = (("inline", "brat"), ("prodigy", "doccano", "spans", "jsonl"))
+_OF_ONE_KIND = (
+    ("inline", "brat"),
+    ("label-studio", "hf-tokens", "prodigy", "doccano", "spans", "jsonl"),
+    ("conll", "csv"),
+    ("hf-tokens", "parquet"),
+)
 """Formats of one kind of file: of those that claim one, the first has it."""
+
+_TABLES = ("csv", "parquet")
+"""Tables often stand beside a corpus: they claim a folder only when no other format does."""
+
+
+_LOOKED_INTO = 100
+"""Skipped files of one ending that are looked into; the others are taken to be like the last."""
 
 
 def known(name: str) -> Format:
@@ -166,10 +198,11 @@ def recognise(path: Path) -> Format:
     corpus = recognise_corpus(path)
     if corpus is not None:
         return corpus
-    if path.is_dir() and next(walk(path, tuple(_endings())), None) is None:
+    if path.is_dir() and next(walk(path, _endings()), None) is None:
         looked_for = ", ".join(sorted(_endings()))
         raise InputError(f"contains no file in a known format: looked for {looked_for}", path=path)
     claims = [name for name in _ORDER if FORMATS[name].recognises(path)]
+    claims = [name for name in claims if name not in _TABLES] or claims
     for kind in _OF_ONE_KIND:
         claims = [name for name in claims if name not in [n for n in kind if n in claims][1:]]
     if len(claims) == 1:
@@ -192,16 +225,37 @@ def recognise_corpus(path: Path) -> Format | None:
     return claims[0] if claims else None
 
 
-def _endings() -> set[str]:
-    return {ending for known in FORMATS.values() for ending in known.endings}
+def _endings() -> tuple[str, ...]:
+    return tuple({ending for known in FORMATS.values() for ending in known.endings})
 
 
 def note_skipped_files(path: Path, chosen: Format, reading: Reading) -> None:
-    """Count the files below a folder that the format does not read: hidden ones and others'."""
-    others = tuple(_endings() - {*chosen.endings})
-    for found, why in (
-        (walk(path, chosen.endings, hidden=True), "hidden files skipped"),
-        (walk(path, others), f"files skipped that are not in the format {chosen.name}"),
-    ):
+    """Count the files below a folder that the format does not read: hidden ones, those that another
+    format could read, which is named, and all others."""
+
+    def note(found: Iterable[Path], why: str) -> None:
         if names := sorted(file.relative_to(path).as_posix() for file in found):
-            reading.note(f"{len(names)} {why}, such as {names[0]}", path=path)
+            files = "file" if len(names) == 1 else "files"
+            reading.note(f"{len(names)} {why.format(files)}, such as {names[0]}", path=path)
+
+    note(walk(path, chosen.endings, hidden=True), "hidden {} skipped")
+    by_ending: dict[str, list[Path]] = defaultdict(list)
+    for file in walk(path, ("",)):
+        if not has_ending(file.name, chosen.endings):
+            by_ending[file.suffix.lower()].append(file)
+    by_reader: dict[str | None, list[Path]] = defaultdict(list)
+    for files in by_ending.values():
+        files.sort()
+        readers = [_reader_of(file) for file in files[:_LOOKED_INTO]]
+        more = [readers[-1]] * (len(files) - len(readers))
+        for file, reader in zip(files, [*readers, *more], strict=True):
+            by_reader[reader].append(file)
+    unknown = by_reader.pop(None, [])
+    for reader, files in by_reader.items():
+        note(files, f"{{}} skipped that {chosen.name} does not read, and --from {reader} does")
+    note(unknown, "{} skipped in no known format")
+
+
+def _reader_of(file: Path) -> str | None:
+    """The format that could read a file."""
+    return next((name for name in _ORDER if FORMATS[name].recognises(file)), None)

@@ -17,10 +17,10 @@ from trigner.corpora.documents import files, peek, read_files
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.corpora.words import (
     WordSentence,
+    between,
     checked,
     document_of,
-    dropped_with_words,
-    sentences_of,
+    written_sentences,
 )
 from trigner.errors import InputError
 from trigner.mentions import Document, Mention, shortened
@@ -90,6 +90,9 @@ def _words(line: str, path: Path, number: int) -> list[str]:
 def _mentions(
     line: str, words: Sequence[str], reading: Reading, path: Path, number: int
 ) -> list[Mention]:
+    def note(message: str) -> None:
+        reading.note(message, path=path, line=number)
+
     found = []
     for part in filter(None, (p.strip() for p in line.split("|"))):
         offsets, _, label = part.partition(" ")
@@ -100,20 +103,13 @@ def _mentions(
             )
             continue
         bounds = [int(bound) for bound in offsets.split(",")]
-        pairs = list(zip(bounds[::2], bounds[1::2], strict=True))
-        backwards = [f"{start},{end}" for start, end in pairs if start > end]
-        if backwards:
-            reading.bad(f"span {backwards[0]} ends before it starts", path=path, line=number)
-            continue
-        # Only the bounds of a span outside are looked at: it may be of any length.
-        indices = [
-            word
-            for start, end in pairs
-            for word in (range(start, end + 1) if end < len(words) else (start, end))
-        ]
-        mention = checked(indices, label, words, reading, path=path, line=number)
-        if mention is not None:
-            found.append(mention)
+        with reading.annotation(path=path, line=number):
+            indices = [
+                word
+                for first, last in zip(bounds[::2], bounds[1::2], strict=True)
+                for word in between(first, last, words)
+            ]
+            found.append(checked(indices, label, words, note))
     return found
 
 
@@ -124,20 +120,22 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
     hold a bar or a line break.
     """
     dropped: Counter[str] = Counter()
-    with atomic_write(path, keep=True) as put:
+
+    def counted() -> Iterator[Document]:
         for document in documents:
-            sentences, unreachable = sentences_of(document)
-            blocks = [_block(sentence, path) for sentence in sentences if sentence.words]
-            put("".join(blocks))
-            dropped["sentences without words"] += len(sentences) - len(blocks)
             dropped["sentence names"] += document.words is not None
-            dropped.update(dropped_with_words(document, unreachable, keeps=NAME))
-            dropped["fields of documents"] += len(document.fields)
-            dropped["fields of entities"] += sum(len(e.fields) for e in document.entities)
+            yield document
+
+    with atomic_write(path, keep=True) as put:
+        for sentence in written_sentences(counted(), dropped, keeps=NAME):
+            put(_block(sentence, path, dropped))
     return WriteReport(1, dict(dropped))
 
 
-def _block(sentence: WordSentence, path: Path) -> str:
+def _block(sentence: WordSentence, path: Path, dropped: Counter[str]) -> str:
+    if not sentence.words:
+        dropped["sentences without words"] += 1
+        return ""
     for word in sentence.words:
         if not word.strip() or any(mark in word for mark in " \n\r"):
             message = f"word {shortened(word)} is or contains white space, which separates words"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +99,36 @@ def content_of(extra: Extra, id: str, path: Path) -> Object:
     return content
 
 
+def kept_in(
+    extras: Iterable[Extra], format: str, names: Collection[str] | None, id: str, path: Path
+) -> dict[str, Any]:
+    """What the notes of a format hold under these names (None: any). Raises as `content_of`."""
+    found: dict[str, Any] = {}
+    for extra in extras:
+        if extra.format == format:
+            found |= content_of(extra, id, path)
+    return {name: value for name, value in found.items() if names is None or name in names}
+
+
+def extras_of(format: str, item: Object, names: Iterable[str]) -> tuple[Extra, ...]:
+    """The note of a format that keeps what an object has under these names; none when nothing."""
+    kept = {name: item[name] for name in names if name in item}
+    return (Extra(format, json.dumps(kept, ensure_ascii=False)),) if kept else ()
+
+
+def listed(item: Object, name: str) -> list[Any]:
+    """The list under a name, empty when there is none. Raises ValueError for anything else."""
+    found = item.get(name)
+    if found is not None and not isinstance(found, list):
+        raise ValueError(f"`{name}` is not a list: {shortened(found)}")
+    return found or []
+
+
+def others(fields: Object, taken: Collection[str]) -> dict[str, Any]:
+    """The fields that have none of these names."""
+    return {name: value for name, value in fields.items() if name not in taken}
+
+
 def separated(fields: Object, text: str) -> tuple[Object, Object]:
     """What of an object's other keys can be fields of a document, and what cannot.
 
@@ -129,7 +159,7 @@ def _looks_like_annotations(name: str, value: object, length: int) -> bool:
 def _message(name: str, value: object, hint: str) -> str:
     return (
         f"the field {shortened(name)} looks like annotations, which are not read here:"
-        f" {shortened(value)}; {hint or 'name the format with --from, or take the field out'}"
+        f" {shortened(value)}; {hint or 'name the format with --from, or remove the field'}"
     )
 
 

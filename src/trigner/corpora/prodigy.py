@@ -12,17 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from trigner.corpora.json_shapes import Object, all_objects
+from trigner.corpora.json_shapes import Object, all_objects, kept_in, listed, others
 from trigner.corpora.reading import Reading, WriteReport
-from trigner.corpora.span_entries import (
-    Parts,
-    kept_of,
-    listed,
-    others,
-    read_objects,
-    text_of,
-    write_objects,
-)
+from trigner.corpora.span_entries import Parts, read_objects, text_of, write_objects
 from trigner.corpora.words import fields_lost
 from trigner.mentions import Document, Entity, Fragment
 
@@ -69,7 +61,7 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
         return {
             "text": document.text,
             "id": document.id,
-            **kept_of(document, NAME, KEPT, path),
+            **kept_in(document.extras, NAME, KEPT, document.id, path),
             "spans": spans,
             **others(document.fields, _taken(document)),
         }

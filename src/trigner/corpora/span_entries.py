@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from trigner.atomic_files import atomic_write
-from trigner.corpora.documents import place, read_files, values
+from trigner.corpora.documents import Item, read_items
 from trigner.corpora.json_shapes import (
     ENDS,
     STARTS,
     Object,
     bounds_of,
-    content_of,
+    extras_of,
     refuse_annotations,
 )
 from trigner.corpora.reading import Reading, WriteReport
-from trigner.errors import InputError
-from trigner.mentions import Document, Entity, Extra, Fragment, shortened
+from trigner.mentions import Document, Entity, Fragment, shortened
+
+Node = TypeVar("Node", bound=Hashable)
 
 LABELS = ("label", "entity_group", "entity_type", "type", "tag", "entity", "labels", "class")
 """Names that tools give to the type of an annotation, the usual ones first."""
@@ -60,35 +61,24 @@ def read_objects(
     stand for objects.
     """
 
-    def read_file(file: Path, name: str, reading: Reading) -> Iterator[tuple[int, Document]]:
-        for number, (line, value) in enumerate(values(file, reading), 1):
-            where = place(number, line)
-            item = as_object(value)
-            try:
-                if not isinstance(item, dict):
-                    raise ValueError(f"expected an object, found {shortened(value)}")
-                parts = take(item)
-                if isinstance(parts, str):
-                    reading.note(f"{where}{parts}", path=file, line=line)
-                    continue
-                refuse_annotations(parts.fields, parts.text)
-                id = f"{name}-{number}" if parts.id is None else parts.id
-                if type(id) not in (str, int) or id == "":
-                    raise ValueError(f"expected a string as `id`, found {shortened(id)}")
-                entities = []
-                for entry in parts.entries:
-                    with reading.annotation(path=file, line=line, where=where):
-                        entities.append(entity_of(entry, parts.text))
-                kept = json.dumps(parts.kept, ensure_ascii=False) if parts.kept else None
-                extras = () if kept is None else (Extra(format, kept),)
-                document = Document(
-                    str(id), parts.text, tuple(entities), extras=extras, fields=parts.fields
-                )
-            except ValueError as error:
-                raise InputError(f"{where}{error}", path=file, line=line) from error
-            yield line, document
+    def document(item: Item) -> Document | None:
+        own = as_object(item.value)
+        if not isinstance(own, dict):
+            raise ValueError(f"expected an object, found {shortened(item.value)}")
+        parts = take(own)
+        if isinstance(parts, str):
+            item.note(parts)
+            return None
+        refuse_annotations(parts.fields, parts.text)
+        entities = []
+        for entry in parts.entries:
+            with item.annotation():
+                entities.append(entity_of(entry, parts.text))
+        extras = extras_of(format, parts.kept, parts.kept)
+        id = item.id(parts.id)
+        return Document(id, parts.text, tuple(entities), extras=extras, fields=parts.fields)
 
-    return read_files(path, endings, reading, read_file)
+    return read_items(path, endings, reading, document)
 
 
 def write_objects(
@@ -115,34 +105,12 @@ def write_objects(
     return WriteReport(1, dict(dropped))
 
 
-def kept_of(document: Document, format: str, names: Collection[str], path: Path) -> dict[str, Any]:
-    """What the notes of a format hold under these names."""
-    found: dict[str, Any] = {}
-    for extra in document.extras:
-        if extra.format == format:
-            found |= {k: v for k, v in content_of(extra, document.id, path).items() if k in names}
-    return found
-
-
-def others(fields: Object, taken: Collection[str]) -> dict[str, Any]:
-    """The fields that have none of these names."""
-    return {name: value for name, value in fields.items() if name not in taken}
-
-
 def text_of(item: Object, *names: str) -> tuple[str, str]:
     """The name of an object's text and the text. Raises ValueError when it has none."""
     for name in names:
         if isinstance(item.get(name), str):
             return name, item[name]
     raise ValueError(f"expected an object with a `{names[0]}`")
-
-
-def listed(item: Object, name: str) -> list[Any]:
-    """The list under a name, empty when there is none. Raises ValueError for anything else."""
-    found = item.get(name)
-    if found is not None and not isinstance(found, list):
-        raise ValueError(f"`{name}` is not a list: {shortened(found)}")
-    return found or []
 
 
 def entity_of(entry: object, text: str) -> Entity:
@@ -169,8 +137,6 @@ def entity_of(entry: object, text: str) -> Entity:
     if own.get("offset") == bounds[0] and own.get("length") == bounds[1] - bounds[0]:
         del own["offset"], own["length"]
     surface, score, id = (own.pop(name, None) for name in (_SURFACE, "score", "id"))
-    if score is not None and (type(score) not in (int, float) or not 0 <= score <= 1):
-        raise ValueError(f"score {shortened(score)} is not a number in [0, 1]")
     if id is not None and type(id) not in (str, int):
         raise ValueError(f"entity id {shortened(id)} is not a string")
     return Entity.in_text(
@@ -178,10 +144,36 @@ def entity_of(entry: object, text: str) -> Entity:
         value if isinstance(value, str) else value[0],
         [bounds],
         surface=surface,
-        score=None if score is None else float(score),
+        score=score_of(score),
         id=None if id is None else str(id),
         fields=own,
     )
+
+
+def connected(nodes: Iterable[Node], joined: Mapping[Node, Iterable[Node]]) -> list[list[Node]]:
+    """The nodes that are joined, directly or through others, in the order of their first ones."""
+    seen: set[Node] = set()
+    found = []
+    for first in nodes:
+        group, waiting = [], [first]
+        while waiting:
+            node = waiting.pop()
+            if node not in seen:
+                seen.add(node)
+                group.append(node)
+                waiting += joined.get(node, ())
+        if group:
+            found.append(group)
+    return found
+
+
+def score_of(value: Any) -> float | None:
+    """A score as JSON has it. Raises ValueError for anything but a number in [0, 1] or nothing."""
+    if value is None:
+        return None
+    if type(value) not in (int, float) or not 0 <= value <= 1:
+        raise ValueError(f"score {shortened(value)} is not a number in [0, 1]")
+    return float(value)
 
 
 def _label(value: object) -> bool:

@@ -79,7 +79,7 @@ def _parts(item: Object) -> Parts:
     names = _lists_in(item)
     if len(names) > 1:
         which = " and ".join(f"`{name}`" for name in names)
-        raise ValueError(f"has two lists of annotations, {which}: take one of them out")
+        raise ValueError(f"has two lists of annotations, {which}: remove one of them")
     empty = [name for name in _LISTS if item.get(name) == []]
     read = {"id", "text", *names, *empty, *_KEPT}
     kept = {name: item[name] for name in _KEPT if name in item}

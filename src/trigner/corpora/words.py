@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trigner.corpora.reading import Reading
+from trigner.corpora.json_shapes import Object
 from trigner.mentions import Document, Entity, Extra, Mention, joined, surface_of
 
 if TYPE_CHECKING:
@@ -52,32 +51,61 @@ def document_of(
 
 
 def checked(
-    indices: Sequence[int],
-    label: str,
-    words: Sequence[str],
-    reading: Reading,
-    *,
-    path: Path,
-    line: int,
-    where: str = "",
-) -> Mention | None:
-    """A mention of word indices in any order; None when it was bad.
+    indices: Sequence[int], label: str, words: Sequence[str], note: Callable[[str], object]
+) -> Mention:
+    """A mention of word indices in any order; that they were sorted is noted.
 
-    It is when an index is outside the sentence, or none of its words has characters.
+    Raises ValueError when an index is outside the sentence, or none of its words has characters.
     """
     outside = [index for index in indices if not 0 <= index < len(words)]
     if outside:
-        message = f"{where}word {outside[0]} is outside a sentence of {len(words)} words"
-        reading.bad(message, path=path, line=line)
-        return None
+        raise ValueError(f"word {outside[0]} is outside a sentence of {len(words)} words")
     if not any(words[index] for index in indices):
-        reading.bad(f"{where}an entity of empty words {list(indices)}", path=path, line=line)
-        return None
+        raise ValueError(f"an entity of empty words {list(indices)}")
     ordered = tuple(sorted(set(indices)))
     if ordered != tuple(indices):
-        message = f"{where}word indices {list(indices)} sorted, duplicates removed"
-        reading.note(message, path=path, line=line)
+        note(f"word indices {list(indices)} sorted, duplicates removed")
     return Mention(ordered, label)
+
+
+def between(first: int, last: int, words: Sequence[str]) -> Sequence[int]:
+    """The indices from a first to a last word, inclusive. Raises ValueError when none are.
+
+    Only the bounds are looked at when they are outside: they may be of any length.
+    """
+    if first > last:
+        raise ValueError(f"words {first} to {last} end before they start")
+    return range(first, last + 1) if first >= 0 and last < len(words) else (first, last)
+
+
+def words_of(item: Object, *names: str) -> list[str]:
+    """The list of strings under the first of these names. Raises ValueError for anything else.
+
+    Published corpora have words that are empty: they are kept, and have no characters.
+    """
+    found = next((item[name] for name in names if name in item), None)
+    if not isinstance(found, list) or not all(isinstance(word, str) for word in found):
+        raise ValueError(f"expected an object with a list of strings `{names[0]}`")
+    return found
+
+
+def written_sentences(
+    documents: Iterable[Document],
+    dropped: Counter[str],
+    *,
+    keeps: str,
+    of_document: Collection[str] | None = None,
+    of_entity: Collection[str] | None = None,
+) -> Iterator[WordSentence]:
+    """The sentences of documents for a format of ready words, and what it drops.
+
+    `keeps` are the extras that it holds, the rest as for `fields_lost`.
+    """
+    for document in documents:
+        sentences, unreachable = sentences_of(document)
+        yield from sentences
+        dropped.update(dropped_with_words(document, unreachable, keeps=keeps))
+        dropped.update(fields_lost(document, of_document=of_document, of_entity=of_entity))
 
 
 def sentences_of(document: Document) -> tuple[list[WordSentence], int]:
@@ -127,12 +155,22 @@ def dropped_with_words(document: Document, unreachable: int, *, keeps: str) -> d
 
 
 def fields_lost(
-    document: Document, *, of_document: Collection[str], of_entity: Collection[str]
+    document: Document,
+    *,
+    of_document: Collection[str] | None = None,
+    of_entity: Collection[str] | None = None,
 ) -> Counter[str]:
-    """How many own fields a format has no place for: these names mean something else in it."""
-    lost = Counter({"fields of documents": len(document.fields.keys() & {*of_document})})
-    lost["fields of entities"] = sum(len(e.fields.keys() & {*of_entity}) for e in document.entities)
-    return +lost
+    """How many own fields a format has no place for: these names mean something else in it.
+
+    None: it holds no fields at all.
+    """
+
+    def lost(fields: Mapping[str, Any], taken: Collection[str] | None) -> int:
+        return len(fields) if taken is None else len(fields.keys() & {*taken})
+
+    found = Counter({"fields of documents": lost(document.fields, of_document)})
+    found["fields of entities"] = sum(lost(e.fields, of_entity) for e in document.entities)
+    return +found
 
 
 def _with_repetitions(

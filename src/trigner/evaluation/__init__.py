@@ -27,7 +27,7 @@ from trigner.evaluation.significance import Significance, compare_systems
 from trigner.evaluation.skipping import without_first
 from trigner.evaluation.statistics import Statistics, describe, plot_gaps, statistics_table
 from trigner.evaluation.table import errors_table, relaxed_table, table
-from trigner.evaluation.thresholds import Curve, curves, plot_curves
+from trigner.evaluation.thresholds import Curve, curve, curves, plot_curves
 
 __all__ = [
     "SLICES",
@@ -56,6 +56,7 @@ __all__ = [
     "check_figure",
     "compare",
     "compare_systems",
+    "curve",
     "curves",
     "data_hash",
     "describe",

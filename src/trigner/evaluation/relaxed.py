@@ -7,7 +7,7 @@ answers for one of the other side; overlap, in which it may for several; charact
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from trigner.evaluation.counts import Score
@@ -88,19 +88,31 @@ def partners(gold: Sequence[Key], predicted: Sequence[Key], meet: Meet) -> dict[
     """
     near = candidates(gold, predicted, meet)
     taken: dict[int, int] = {}
-
-    def settle(g: int, tried: set[int]) -> bool:
-        for p in near[g]:
-            if p not in tried:
-                tried.add(p)
-                if p not in taken or settle(taken[p], tried):
-                    taken[p] = g
-                    return True
-        return False
-
     for g in range(len(gold)):
-        settle(g, set())
+        taken.update(_path(g, near, taken))
     return taken
+
+
+def _path(first: int, near: Sequence[Sequence[int]], taken: Mapping[int, int]) -> dict[int, int]:
+    """New pairs by which one more gold entity has a partner; none when it can have none.
+
+    Depth first, without recursion: a path may be as long as there are entities.
+    """
+    tried: set[int] = set()
+    above = [(first, iter(near[first]))]
+    chosen: list[int] = []
+    while above:
+        p = next((p for p in above[-1][1] if p not in tried), None)
+        if p is None:
+            above.pop()
+            del chosen[len(above) - 1 :]
+            continue
+        tried.add(p)
+        chosen.append(p)
+        if p not in taken:
+            return dict(zip(chosen, (g for g, _ in above), strict=True))
+        above.append((taken[p], iter(near[taken[p]])))
+    return {}
 
 
 def _keys(document: Document, source: Document | None) -> set[Key]:

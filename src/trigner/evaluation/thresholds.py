@@ -47,12 +47,13 @@ def curves(gold: Sequence[Document], predicted: Sequence[Document]) -> dict[str,
         found[label] = list(zip(own.scores, own.right, strict=True))
     together = [pair for pairs in found.values() for pair in pairs]
     return {
-        ALL: _curve(together, expected.total()),
-        **{label: _curve(found[label], expected[label]) for label in sorted(found)},
+        ALL: curve(together, expected.total()),
+        **{label: curve(found[label], expected[label]) for label in sorted(found)},
     }
 
 
-def _curve(pairs: Sequence[tuple[float, bool]], gold: int) -> Curve:
+def curve(pairs: Sequence[tuple[float, bool]], gold: int) -> Curve:
+    """The curve of predictions, each with its score and whether it is right, of so many gold."""
     ordered = sorted(pairs)
     right, predicted = sum(ok for _, ok in ordered), len(ordered)
     points = [(0.0, Score(correct=right, predicted=predicted, gold=gold))]

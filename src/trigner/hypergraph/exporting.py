@@ -7,35 +7,28 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from trigner.batches import Batch
-from trigner.errors import InputError, require_extra
 from trigner.hypergraph.decoding import Chart
 from trigner.hypergraph.graph import Graph
 from trigner.hypergraph.inside import NEVER
-from trigner.hypergraph.loading import load_model, settings_of
+from trigner.hypergraph.loading import load_model
 from trigner.hypergraph.onnx_runtime import OUTPUTS, onnx_scorer
 from trigner.hypergraph.predictor import Scorer
+from trigner.hypergraph.settings import HypergraphSettings
 from trigner.hypergraph.torch_runtime import torch_scorer
-from trigner.model_folder import GRAPH, read_description
+from trigner.model_folder import read_description
 from trigner.tagging.exported_tagger import with_onnx_layers
-from trigner.tagging.exporting import graph_of, probes, write_graph
+from trigner.tagging.exporting import check_export, graph_of, probes, run_on_cpu, write_graph
 
 
 def export(folder: Path, out: Path, *, int8: bool = False) -> Path:
-    """Write the model in `folder` for ONNX Runtime; with `int8` the encoder computes in 8 bits.
-
-    Returns `out`. Raises TrignerError when a package is missing, the graph cannot be made,
-    does not score like the model, or cannot be written; InputError when `out` is a file.
-    """
-    require_extra("export", "onnx", "onnxscript")
-    if out.is_file():
-        raise InputError("already exists", path=out)
+    """As `tagging.exporting.export` does for tag schemes."""
+    check_export(out)
     description = read_description(folder)
-    settings = settings_of(folder, description)
+    settings = description.settings(HypergraphSettings, folder)
     network, tokenizer, inputs = load_model(folder, description, settings)
     batch = probes(inputs)
     graph = graph_of(with_onnx_layers(network), batch, OUTPUTS)
@@ -48,10 +41,7 @@ def largest_difference(scorer: Scorer, structure: Graph, batch: Batch, graph: by
 
     It is a share of the largest score where that is above 1; edges that cannot be do not count.
     """
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / GRAPH
-        path.write_bytes(graph)
-        found = onnx_scorer(path, ["CPUExecutionProvider"])(batch)
+    found = run_on_cpu(onnx_scorer, graph, batch)
     expected = scorer(batch)
     largest, differences = 1.0, [0.0]
     for row, length in enumerate(batch.lengths.tolist()):

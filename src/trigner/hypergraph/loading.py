@@ -5,25 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
 from tokenizers import Tokenizer
 
-from trigner.batches import EncoderInputs, SubwordTokenizer
-from trigner.errors import InputError, require_extra
+from trigner.batches import EncoderInputs
+from trigner.errors import require_extra
 from trigner.hypergraph.predictor import HypergraphPredictor
 from trigner.hypergraph.settings import HypergraphSettings
-from trigner.model_folder import DESCRIPTION, GRAPH, Description
+from trigner.model_folder import GRAPH, Description
 
 if TYPE_CHECKING:
     from trigner.hypergraph.network import HypergraphNetwork
-
-
-def settings_of(folder: Path, description: Description) -> HypergraphSettings:
-    """A model's own settings. Raises InputError when they are none."""
-    try:
-        return HypergraphSettings.model_validate(description.model)
-    except ValidationError as error:
-        raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
 
 
 def load_model(
@@ -34,14 +25,13 @@ def load_model(
     Raises InputError naming the file that is missing or foreign.
     """
     from trigner.hypergraph.system import build_network
-    from trigner.networks import load_network
+    from trigner.networks import load_network, word_inputs
 
     labels = description.labels
     network, tokenizer, padding_id = load_network(
         folder, description, lambda encoder: build_network(encoder, settings, labels)
     )
-    subwords = SubwordTokenizer(tokenizer, ())
-    inputs = EncoderInputs(subwords, padding_id, network.encoder.max_subwords)
+    inputs = word_inputs(network.encoder, tokenizer, padding_id, settings)
     return network, tokenizer, inputs
 
 
@@ -53,12 +43,12 @@ def load(
     `threads` are those of ONNX Runtime; PyTorch's are set by `torch.set_num_threads` alone. Raises
     InputError when the folder is damaged or the device is not there.
     """
-    settings = settings_of(folder, description)
+    settings = description.settings(HypergraphSettings, folder)
     if description.is_exported:
         from trigner.hypergraph.onnx_runtime import onnx_scorer
         from trigner.tagging.onnx_runtime import exported_inputs, providers
 
-        inputs = exported_inputs(folder, description)
+        inputs = exported_inputs(folder, description, settings.context_words)
         scorer = onnx_scorer(folder / GRAPH, providers(device), threads)
     else:
         require_extra("train", "torch", "transformers")
@@ -68,5 +58,9 @@ def load(
         network, _, inputs = load_model(folder, description, settings)
         scorer = torch_scorer(network.to(choose_device(device)))
     return HypergraphPredictor(
-        scorer, description.labels, settings, inputs, description.temperature
+        scorer,
+        description.labels,
+        settings,
+        inputs=inputs,
+        temperature=description.temperature,
     )

@@ -8,7 +8,6 @@ from typing import Any
 
 from trigner.arrays import Logits
 from trigner.batches import Batch
-from trigner.errors import InputError
 from trigner.hypergraph.predictor import Scorer
 from trigner.tagging.onnx_runtime import onnx_outputs
 
@@ -18,12 +17,10 @@ OUTPUTS = ("starts", "edges")
 
 def onnx_scorer(graph: Path, providers: Sequence[Any], threads: int | None = None) -> Scorer:
     """Scores from a graph. Raises InputError when ONNX Runtime cannot load it."""
-    outputs = onnx_outputs(graph, providers, threads)
+    outputs = onnx_outputs(graph, providers, (4, 6), threads)
 
     def scorer(batch: Batch) -> tuple[Logits, Logits]:
-        found = outputs(batch)
-        if [each.ndim for each in found] != [4, 6]:
-            raise InputError("is not the graph of a hypergraph: export the model again", path=graph)
-        return found[0], found[1]
+        starts, edges = outputs(batch)
+        return starts, edges
 
     return scorer

@@ -10,14 +10,21 @@ import torch
 from tokenizers import Tokenizer
 from transformers import PreTrainedModel
 
-from trigner.batches import EncoderInputs, Example, SubwordTokenizer
+from trigner.batches import Example
 from trigner.hypergraph.graph import encode, prefix_tree
 from trigner.hypergraph.network import HypergraphNetwork, gold_score, log_partition
 from trigner.hypergraph.predictor import HypergraphPredictor
 from trigner.hypergraph.settings import HypergraphSettings
 from trigner.hypergraph.torch_runtime import torch_scorer
 from trigner.mentions import Sentence
-from trigner.networks import Encoder, WordSystem, choose_device, load_encoder, word_parts
+from trigner.networks import (
+    Encoder,
+    WordSystem,
+    choose_device,
+    load_encoder,
+    word_inputs,
+    word_parts,
+)
 from trigner.systems import Losses
 
 
@@ -58,9 +65,7 @@ class HypergraphSystem(WordSystem):
         padding_id: int,
         settings: HypergraphSettings,
     ) -> None:
-        inputs = EncoderInputs(
-            SubwordTokenizer(tokenizer, ()), padding_id, network.encoder.max_subwords
-        )
+        inputs = word_inputs(network.encoder, tokenizer, padding_id, settings)
         super().__init__(labels, network, tokenizer, inputs)
         self.settings = settings
         self.graph = network.graph
@@ -100,4 +105,6 @@ class HypergraphSystem(WordSystem):
     def predictor(self, device: str = "auto") -> HypergraphPredictor:
         """A predictor with the system's own weights, moved to the device."""
         network = self.network.to(choose_device(device))
-        return HypergraphPredictor(torch_scorer(network), self.labels, self.settings, self.inputs)
+        return HypergraphPredictor(
+            torch_scorer(network), self.labels, self.settings, inputs=self.inputs
+        )

@@ -1,7 +1,7 @@
 """Text -> entities: the pipeline from documents to documents.
 
 Sentences are predicted on in batches of similar length. A sentence's entities depend on its own
-words alone.
+words alone, and where the model reads context along (`model.context_words`) on those around it.
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from trigner.batches import by_cost
 from trigner.corpora import document_of
 from trigner.errors import InputError, TrignerError
 from trigner.inference.chunks import Chunk, Part, chunks, ordered
 from trigner.inference.statistics import RunStatistics
-from trigner.mentions import SCORE_DIGITS, Document, Entity, ScoredMention, Sentence
+from trigner.inference.thresholds import checked_thresholds
+from trigner.mentions import SCORE_DIGITS, Document, Entity, ScoredMention, Sentence, shortened
 from trigner.systems import Prediction, Predictor, Prepared
 from trigner.text import entity_of, segment
 
@@ -27,6 +28,10 @@ Each takes some 7 KB with the bundled model (docs/decisions/streaming.md)."""
 
 MENTIONS = 1_000
 """Of a sentence, at most, whether it is read through windows or not: the best are kept."""
+
+
+Annotator = Callable[[Document, Sentence, Entity], Mapping[str, Any]]
+"""Gives fields to an entity that was found in a sentence of a document, such as `negated`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +94,9 @@ class Run:
 class Extractor:
     """Finds entities in texts, documents or ready words.
 
-    `threshold` drops entities with a lower score; `thresholds` are those of single labels. One that
-    was loaded from a folder can be pickled: it is loaded again from there.
+    `threshold` drops entities with a lower score; `thresholds` are those of single labels. What is
+    found gets the fields of all `annotators`. One that was loaded from a folder can be pickled: it
+    is loaded again from there.
     """
 
     predictor: Predictor
@@ -99,30 +105,98 @@ class Extractor:
     threshold: float = 0.0
     thresholds: Mapping[str, float] = field(default_factory=dict)
     source: Source | None = None
+    annotators: tuple[Annotator, ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The entity types that this model can find."""
         return self.predictor.labels
 
-    def __call__(self, text: str | None = None, *, words: Sequence[str] | None = None) -> Document:
-        """Entities of one text, or of one sentence of ready words.
+    @overload
+    def __call__(  # type: ignore[overload-overlap]  # a string is one text, not many of a character
+        self,
+        text: str | Document,
+        *,
+        threshold: float | Mapping[str, float] | None = None,
+        batch_size: int | None = None,
+    ) -> Document: ...
 
-        With words, the document's text is the words joined by blanks and `Document.words` their
-        character ranges. Raises InputError unless exactly one of the two is given.
+    @overload
+    def __call__(
+        self,
+        *,
+        words: Sequence[str],
+        threshold: float | Mapping[str, float] | None = None,
+        batch_size: int | None = None,
+    ) -> Document: ...
+
+    @overload
+    def __call__(
+        self,
+        text: Iterable[str | Document],
+        *,
+        threshold: float | Mapping[str, float] | None = None,
+        batch_size: int | None = None,
+    ) -> list[Document]: ...
+
+    def __call__(
+        self,
+        text: str | Document | Iterable[str | Document] | None = None,
+        *,
+        words: Sequence[str] | None = None,
+        threshold: float | Mapping[str, float] | None = None,
+        batch_size: int | None = None,
+    ) -> Document | list[Document]:
+        """Entities of a text, a document, a list of these, or a sentence of ready words.
+
+        A document's own entities are replaced. With words, the text is the words joined by blanks
+        and `Document.words` their character ranges. `threshold` (as `load` takes it) and
+        `batch_size` are for this call. Raises InputError unless either a text or words are given,
+        and for what is no text, such as None or NaN in a list: it is named by its place.
         """
         if (text is None) == (words is None):
-            raise InputError("give a text or words, one of the two")
-        if isinstance(words, str) or not isinstance(text, str | None):
-            raise InputError("a text is a string, words are a list of strings")
-        given = words if words is not None else text or ""
-        (found,) = self.documents([document_of("text", given)])
-        return found
+            raise InputError("give either a text or words")
+        chosen = self._with(threshold, batch_size)
+        if words is not None:
+            if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+                raise InputError("words are a list of strings")
+            return next(chosen.documents([document_of("text", words)]))
+        if isinstance(text, str | Document):
+            return next(chosen.documents([_as_document(text, "text")]))
+        if text is None or isinstance(text, bytes | Mapping) or not isinstance(text, Iterable):
+            raise InputError(
+                f"expected a text, a document or a list of them, not {shortened(text)}"
+            )
+        return list(chosen.documents(_numbered(text)))
 
-    def stream(self, texts: Iterable[str], *, batch_size: int | None = None) -> Run:
-        """Entities of each text, in order, in constant memory."""
-        chosen = self if batch_size is None else replace(self, batch_size=batch_size)
-        return chosen.documents(Document(str(n), text) for n, text in enumerate(texts))
+    def stream(
+        self,
+        texts: Iterable[str | Document],
+        *,
+        threshold: float | Mapping[str, float] | None = None,
+        batch_size: int | None = None,
+    ) -> Run:
+        """Entities of each text or document, in order, in constant memory.
+
+        Raises InputError for a single string, and when it comes to what is no text.
+        """
+        if isinstance(texts, str | bytes):
+            raise InputError("stream takes several texts: give a list, or call the model with one")
+        return self._with(threshold, batch_size).documents(_numbered(texts))
+
+    def _with(
+        self, threshold: float | Mapping[str, float] | None, batch_size: int | None
+    ) -> Extractor:
+        """The same with what is given for one call."""
+        changed: dict[str, Any] = {}
+        if threshold is not None:
+            of_all, of_types = checked_thresholds(threshold, {}, self.labels)
+            changed = {"threshold": of_all, "thresholds": of_types}
+        if batch_size is not None:
+            if type(batch_size) is not int or batch_size < 1:
+                raise InputError(f"batch_size must be an integer of at least 1, got {batch_size!r}")
+            changed["batch_size"] = batch_size
+        return replace(self, **changed) if changed else self
 
     def documents(
         self, documents: Iterable[Document], statistics: RunStatistics | None = None
@@ -212,7 +286,12 @@ class Extractor:
                     document, entity_of(document, sentence, scored.mention, score)
                 )
                 if entity.text.strip():
-                    yield entity
+                    yield self._annotated(document, sentence, entity)
+
+    def _annotated(self, document: Document, sentence: Sentence, entity: Entity) -> Entity:
+        given = [annotator(document, sentence, entity) for annotator in self.annotators]
+        fields = {name: value for own in given for name, value in own.items()}
+        return replace(entity, fields=fields) if fields else entity
 
     def predictions(
         self, sentences: Sequence[Sentence], statistics: RunStatistics | None = None
@@ -259,11 +338,23 @@ class Extractor:
     def __reduce__(self) -> tuple[Any, ...]:
         if self.source is None:
             raise TrignerError(
-                "this extractor cannot be pickled: its model is in memory alone; save it and load"
-                " it from its folder"
+                "this extractor cannot be pickled: it was not loaded from a folder; make one with"
+                " trigner.load(FOLDER), which can be"
             )
-        options = (self.batch_size, self.threshold, dict(self.thresholds))
+        options = (self.batch_size, self.threshold, dict(self.thresholds), self.annotators)
         return _loaded_again, (self.source, *options)
+
+
+def _numbered(texts: Iterable[object]) -> Iterator[Document]:
+    """Texts as documents called after their places; documents as they are."""
+    for number, text in enumerate(texts):
+        if not isinstance(text, str | Document):
+            raise InputError(f"text {number} (counted from 0) is not a text: {shortened(text)}")
+        yield _as_document(text, str(number))
+
+
+def _as_document(text: str | Document, id: str) -> Document:
+    return text if isinstance(text, Document) else Document(id, text)
 
 
 def best_first(mentions: list[ScoredMention]) -> bool:
@@ -288,7 +379,11 @@ def _end(part: Part) -> int:
 
 
 def _loaded_again(
-    source: Source, batch_size: int, threshold: float, thresholds: Mapping[str, float]
+    source: Source,
+    batch_size: int,
+    threshold: float,
+    thresholds: Mapping[str, float],
+    annotators: tuple[Annotator, ...],
 ) -> Extractor:
     from trigner.inference.loading import load
 
@@ -299,4 +394,5 @@ def _loaded_again(
         batch_size=batch_size,
         threshold=threshold,
         thresholds=thresholds,
+        annotators=annotators,
     )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from trigner.errors import InputError
-from trigner.inference.extraction import Extractor, Source
+from trigner.inference.extraction import Annotator, Extractor, Source
 from trigner.inference.fetching import fetch
+from trigner.inference.thresholds import checked_thresholds
 from trigner.model_folder import BUNDLED, DESCRIPTION, Description, read_description
+from trigner.qualifiers import english
 from trigner.systems import SystemSpec, checked_predictor, system_spec
 
 
@@ -21,6 +22,8 @@ def load(
     batch_size: int = 32,
     threshold: float | Mapping[str, float] = 0.0,
     thresholds: Mapping[str, float] | None = None,
+    qualifiers: bool = False,
+    annotators: Sequence[Annotator] = (),
 ) -> Extractor:
     """The model in a folder or with a name on the Hub, `user/name` or `user/name@revision`.
 
@@ -29,7 +32,10 @@ def load(
     made by `trigner export` runs without PyTorch, with so many `threads` (None: as many as there
     are cores). `threshold` is the least score of an entity, for all types or for those that it
     names (`{"ADR": 0.5, "Drug": 0}`; others have 0); `thresholds` are those of single types beside
-    it. `device` is `auto`, `cpu`, `cuda`, `cuda:1` or, with PyTorch, another of its names.
+    it. With `qualifiers` entities have fields that say whether they are negated, hypothetical,
+    historical or somebody else's (English; `trigner.qualifiers`); `annotators` give them other
+    fields, as a `trigner.linking.Linker` does. `device` is `auto`, `cpu`, `cuda`, `cuda:1` or, with
+    PyTorch, another of its names.
     Raises InputError when the folder cannot be loaded, a threshold is outside [0, 1] or of a type
     that the model does not have, its system is not installed or the device is
     not there, TrignerError when PyTorch is needed and not installed or the Hub cannot be reached.
@@ -48,26 +54,8 @@ def load(
         threshold=of_all,
         thresholds=of_types,
         source=Source(folder.absolute(), device, threads),
+        annotators=(*((english(),) if qualifiers else ()), *annotators),
     )
-
-
-def checked_thresholds(
-    threshold: float | Mapping[str, float], more: Mapping[str, float], labels: Collection[str]
-) -> tuple[float, dict[str, float]]:
-    """The threshold of all types, and those of single ones.
-
-    Raises InputError for one that is no number in [0, 1] and for a type that is not a label.
-    """
-    of_types = {**(threshold if isinstance(threshold, Mapping) else {}), **more}
-    of_all = 0.0 if isinstance(threshold, Mapping) else threshold
-    given: list[tuple[str | None, Any]] = [(None, of_all), *of_types.items()]
-    for label, value in given:
-        where = "threshold" if label is None else f"threshold of {label}"
-        if label is not None and label not in labels:
-            raise InputError(f"{where}: no such type; the model has {', '.join(labels)}")
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise InputError(f"{where}: must be a number from 0 to 1, got {value!r}")
-    return of_all, of_types
 
 
 def spec_of(folder: Path, description: Description) -> SystemSpec:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from trigner.systems import Input, Prediction, Prepared
 
@@ -22,6 +22,11 @@ class RunStatistics:
     on_special_words: int = 0
     windowed: int = 0
     truncated: int = 0
+
+    def add(self, other: RunStatistics) -> None:
+        """Count what another run met."""
+        for own in fields(self):
+            setattr(self, own.name, getattr(self, own.name) + getattr(other, own.name))
 
     def add_prepared(self, sentences: int, prepared: Prepared) -> None:
         """Count sentences that are about to be predicted on."""

@@ -1,4 +1,6 @@
-"""Adapters to other libraries: the Hugging Face Hub, and spaCy (`integrations.spacy`)."""
+"""Adapters to other libraries: the Hugging Face Hub; in modules of their own, as each needs its
+library, `spacy`, `pandas`, `datasets` and `spark`.
+"""
 
 from __future__ import annotations
 

@@ -10,11 +10,11 @@ import shutil
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from trigner import __version__
 from trigner.atomic_files import replace_together
 from trigner.errors import InputError, TrignerError
+from trigner.inference import Extractor
 from trigner.inference.fetching import HUB_NAME, fetch
 from trigner.inference.loading import load
 from trigner.integrations.card import model_card
@@ -28,9 +28,6 @@ from trigner.model_folder import (
     check_files,
     read_description,
 )
-
-if TYPE_CHECKING:
-    from trigner.inference import Extractor
 
 
 def from_pretrained(
@@ -52,18 +49,22 @@ def from_pretrained(
     return load(folder, device=device, batch_size=batch_size, threshold=threshold)
 
 
-def save_pretrained(model: str | Path, folder: str | Path, *, licence: str | None = None) -> Path:
+def save_pretrained(
+    model: str | Path | Extractor, folder: str | Path, *, licence: str | None = None
+) -> Path:
     """Write a model and its card to a folder, in the layout of the Hub.
 
-    `model` is a folder of either kind or a Hub name; a folder's own card is kept unless `licence`
-    is given. Other files in `folder` stay. Returns the folder. Raises InputError for a folder that
-    is not a trigner model, TrignerError when writing fails.
+    `model` is a folder of either kind, a Hub name, or an extractor that was loaded from one of
+    them, whose files are copied: its threshold and other options are not saved. A folder's own card
+    is kept unless `licence` is given. Other files in `folder` stay. Returns the folder. Raises
+    InputError for a folder that is not a trigner model and for an extractor that was not loaded
+    from a folder, TrignerError when writing fails.
     """
     out = Path(folder)
     if out.is_file():
         raise InputError("exists and is not a folder", path=out)
     writers: dict[Path, Callable[[Path], object]] = {}
-    source = fetch(model)
+    source = _folder_of(model) if isinstance(model, Extractor) else fetch(model)
     description = _checked(source)
     card = _card_of(source, description, None, licence)
     if not (out.exists() and out.samefile(source)):
@@ -123,6 +124,15 @@ def push_to_hub(
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise TrignerError(f"cannot upload to {repo_id}: {reason}") from error
     return str(commit.commit_url)
+
+
+def _folder_of(extract: Extractor) -> Path:
+    if extract.source is None:
+        raise InputError(
+            "this extractor was not loaded from a folder, so there are no files to copy: give the"
+            " folder that its training wrote"
+        )
+    return extract.source.folder
 
 
 def _checked(folder: Path) -> Description:

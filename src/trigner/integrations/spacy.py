@@ -2,7 +2,7 @@
 
     nlp.add_pipe("trigner", config={"model": "runs/demo", "threshold": 0.5, "group": "trigner"})
     doc = nlp("Pain and cramping in my hands and lower legs.")
-    doc._.trigner             # tuple of SpacyEntity: label, fragments, spans, score, text
+    doc._.trigner             # tuple of SpacyEntity: label, fragments, spans, score, text, fields
     doc.spans["trigner"]      # a span for each fragment; those of one entity share `span.id_`
 
 spaCy's spans consist of whole tokens. Where a fragment ends inside a token its span is wider; the
@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import logging
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from spacy.language import Language
 from spacy.pipeline import Pipe
@@ -29,6 +29,7 @@ from spacy.tokens import Doc, Span, SpanGroup
 from trigner.errors import InputError
 from trigner.inference import Extractor, RunStatistics, fetch, load
 from trigner.integrations.hub import save_pretrained
+from trigner.linking import Linker, read_vocabulary
 from trigner.mentions import Document, Fragment
 from trigner.model_folder import BUNDLED, DESCRIPTION, read_description
 
@@ -44,6 +45,7 @@ class SpacyEntity:
 
     `fragments` are half-open character ranges of `doc.text`, `spans` their tokens, one span each;
     `text` is the exact text of the fragments, joined by a space, `group` the key in `doc.spans`.
+    `fields` are what annotators gave, such as `{"negated": True}`.
     """
 
     label: str
@@ -52,6 +54,7 @@ class SpacyEntity:
     text: str
     score: float
     group: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_discontinuous(self) -> bool:
@@ -75,15 +78,23 @@ def entities_of(doc: Doc) -> tuple[SpacyEntity, ...]:
     if stored["text"] != _fingerprint(doc.text):
         raise InputError("the entities in this Doc's user_data were found in another text")
     found = [
-        _entity(doc, n, label, tuple((start, end) for start, end in fragments), score, group)
+        _entity(
+            doc, n, label, tuple((start, end) for start, end in fragments), score, group, *fields
+        )
         for group, entities in stored["groups"].items()
-        for n, (label, fragments, score) in enumerate(entities)
+        for n, (label, fragments, score, *fields) in enumerate(entities)
     ]
     return tuple(sorted(found, key=lambda e: (e.fragments, e.label, e.group)))
 
 
 def _entity(
-    doc: Doc, n: int, label: str, fragments: tuple[Fragment, ...], score: float, group: str
+    doc: Doc,
+    n: int,
+    label: str,
+    fragments: tuple[Fragment, ...],
+    score: float,
+    group: str,
+    fields: Mapping[str, Any] | None = None,
 ) -> SpacyEntity:
     spans = tuple(
         # Never None: only whitespace is outside spaCy's tokens.
@@ -91,7 +102,7 @@ def _entity(
         for start, end in fragments
     )
     text = " ".join(doc.text[start:end] for start, end in fragments)
-    return SpacyEntity(label, fragments, spans, text, score, group)
+    return SpacyEntity(label, fragments, spans, text, score, group, dict(fields or {}))
 
 
 def _is_exact(span: Span, fragment: Fragment) -> bool:
@@ -121,6 +132,8 @@ class EntityFinder(Pipe):
         group: str = KEY,
         device: str = "auto",
         batch_size: int = 32,
+        qualifiers: bool = False,
+        vocabulary: str | None = None,
     ) -> None:
         self.name = name
         self.model = model
@@ -128,6 +141,8 @@ class EntityFinder(Pipe):
         self.group = group
         self.device = device
         self.batch_size = batch_size
+        self.qualifiers = qualifiers
+        self.vocabulary = vocabulary
         self.widened = 0
         self._folder: Path | None = None
         self._extractor: Extractor | None = None
@@ -144,11 +159,14 @@ class EntityFinder(Pipe):
     def extractor(self) -> Extractor:
         """The loaded model. Raises the errors of `inference.load`."""
         if self._extractor is None:
+            linkers = [Linker(read_vocabulary(self.vocabulary))] if self.vocabulary else []
             self._extractor = load(
                 self.folder,
                 device=self.device,
                 batch_size=self.batch_size,
                 threshold=self.threshold,
+                qualifiers=self.qualifiers,
+                annotators=linkers,
             )
         return self._extractor
 
@@ -194,7 +212,7 @@ class EntityFinder(Pipe):
 
     def _set_annotations(self, doc: Doc, document: Document) -> None:
         entities = [
-            _entity(doc, n, e.label, e.fragments, float(e.score or 0.0), self.group)
+            _entity(doc, n, e.label, e.fragments, float(e.score or 0.0), self.group, e.fields)
             for n, e in enumerate(document.entities)
         ]
         spans = [span for entity in entities for span in entity.spans]
@@ -205,7 +223,10 @@ class EntityFinder(Pipe):
         before = doc.user_data.get(KEY)
         fingerprint = _fingerprint(doc.text)
         groups = before["groups"] if before and before["text"] == fingerprint else {}
-        plain = [[e.label, [list(f) for f in e.fragments], e.score] for e in entities]
+        plain = [
+            [e.label, [list(f) for f in e.fragments], e.score, *([e.fields] if e.fields else [])]
+            for e in entities
+        ]
         doc.user_data[KEY] = {"text": fingerprint, "groups": {**groups, self.group: plain}}
         self._count_widened(entities)
 
@@ -237,6 +258,8 @@ def create_component(
     group: str,
     device: str,
     batch_size: int,
+    qualifiers: bool,
+    vocabulary: str | None,
 ) -> EntityFinder:
     """The factory of `nlp.add_pipe("trigner")`. `model` is a folder or a name on the Hub."""
     return EntityFinder(
@@ -246,12 +269,21 @@ def create_component(
         group=group,
         device=device,
         batch_size=batch_size,
+        qualifiers=qualifiers,
+        vocabulary=vocabulary,
     )
 
 
 Language.factory(
     KEY,
-    default_config={"threshold": 0.0, "group": KEY, "device": "auto", "batch_size": 32},
+    default_config={
+        "threshold": 0.0,
+        "group": KEY,
+        "device": "auto",
+        "batch_size": 32,
+        "qualifiers": False,
+        "vocabulary": None,
+    },
     assigns=["doc.spans", f"doc._.{KEY}"],
     func=create_component,
 )

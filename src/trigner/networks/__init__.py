@@ -2,12 +2,19 @@
 
 from trigner.networks.devices import choose_device
 from trigner.networks.encoder import Encoder
-from trigner.networks.folder import load_network, saved_network
+from trigner.networks.folder import check_init_from, load_network, saved_network
 from trigner.networks.model import Model, create, load
-from trigner.networks.pretrained import load_encoder
+from trigner.networks.pretrained import (
+    load_checkpoint,
+    load_encoder,
+    named,
+    quiet,
+    refuse_weights,
+    tokenizer_for_words,
+)
 from trigner.networks.tagger import PairTagger, Tagger, TagScores
 from trigner.networks.word_network import WordNetwork, batch_tensors, evaluating, word_parts
-from trigner.networks.word_system import WordSystem
+from trigner.networks.word_system import WordSystem, word_inputs
 from trigner.systems import NetworkSettings
 
 __all__ = [
@@ -20,12 +27,19 @@ __all__ = [
     "WordNetwork",
     "WordSystem",
     "batch_tensors",
+    "check_init_from",
     "choose_device",
     "create",
     "evaluating",
     "load",
+    "load_checkpoint",
     "load_encoder",
     "load_network",
+    "named",
+    "quiet",
+    "refuse_weights",
     "saved_network",
+    "tokenizer_for_words",
+    "word_inputs",
     "word_parts",
 ]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import torch
 from safetensors import SafetensorError
@@ -31,6 +31,7 @@ from trigner.model_folder import (
     Description,
     check_files,
     padding_of,
+    read_description,
     read_tokenizer,
 )
 from trigner.networks.loading_checks import check_configuration, check_settings, check_shapes
@@ -40,27 +41,59 @@ from trigner.systems import SavedState
 Network = TypeVar("Network", bound=nn.Module)
 
 
+def check_init_from(folder: Path, settings: Any, labels: Sequence[str]) -> Description:
+    """The description of a model that a training of these settings and types can start from.
+
+    Raises InputError when it is exported, is of another system, has other settings, or lacks a
+    type.
+    """
+    description = read_description(folder)
+    _refuse_exported(folder, description)
+    known = set(labels) <= set(description.labels)
+    if description.system != settings.system or not known:
+        cure = "" if known else "; --map-labels renames types"
+        raise InputError(
+            f"is a {description.system} model for {', '.join(description.labels)}; this training"
+            f" is for {', '.join(labels)} with the system {settings.system}{cure}",
+            path=folder,
+        )
+    if description.settings(type(settings.model), folder) != settings.model:
+        raise InputError("was trained with different model settings", path=folder)
+    return description
+
+
+def _refuse_exported(folder: Path, description: Description) -> None:
+    if description.is_exported:
+        recipe = description.provenance.recipe
+        made = f"; this one is made by `{recipe}`, which keeps it" if recipe else ""
+        message = "is an exported model, which cannot be trained: name the one it was exported from"
+        raise InputError(message + made, path=folder)
+
+
 def load_network(
     folder: Path,
     description: Description,
     build: Callable[[PreTrainedModel], Network],
     special_words: Sequence[str] = (),
+    kind: Callable[[Any], Any] | None = None,
 ) -> tuple[Network, Tokenizer, int]:
     """The network that `build` makes around an encoder, its tokenizer and the padding id.
 
-    Its weights are those of the folder. Raises InputError naming the file that is missing or
+    Its weights are those of the folder. `kind` gives the class of `transformers` for a
+    configuration (None: an encoder's). Raises InputError naming the file that is missing or
     foreign.
     """
-    if description.is_exported:
-        raise InputError("is an exported model, which cannot be trained", path=folder)
+    _refuse_exported(folder, description)
     check_files(folder, description, (WEIGHTS, CONFIG, TOKENIZER))
     tokenizer = read_tokenizer(folder)
     padding_id = padding_of(folder, description, tokenizer)
     check_settings(description.model, folder / DESCRIPTION)
     check_configuration(folder / CONFIG)
-    check_shapes(lambda: build(encoder_from_config((folder / CONFIG).parent)), folder / WEIGHTS)
+    check_shapes(
+        lambda: build(encoder_from_config((folder / CONFIG).parent, kind)), folder / WEIGHTS
+    )
     try:
-        encoder = encoder_from_config((folder / CONFIG).parent)
+        encoder = encoder_from_config((folder / CONFIG).parent, kind)
     except Exception as error:  # what is no configuration fails in nearly every way
         raise InputError(
             f"is not a valid encoder configuration: {error}", path=folder / CONFIG
@@ -87,9 +120,11 @@ def load_network(
     return network, tokenizer, padding_id
 
 
-def saved_network(network: nn.Module, tokenizer: Tokenizer, padding_id: int) -> SavedState:
-    """What a model folder holds of a network whose `encoder` is an `Encoder`."""
-    encoder = cast(PreTrainedModel, network.get_submodule("encoder.model"))
+def saved_network(
+    network: nn.Module, tokenizer: Tokenizer, padding_id: int, pretrained: str = "encoder.model"
+) -> SavedState:
+    """What a model folder holds of a network with this pretrained part."""
+    encoder = cast(PreTrainedModel, network.get_submodule(pretrained))
     config = encoder.config.to_json_string().encode("utf-8")
     subwords = tokenizer.to_str().encode("utf-8")
     weights = {name: tensor.contiguous() for name, tensor in network.state_dict().items()}

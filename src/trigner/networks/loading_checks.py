@@ -41,7 +41,7 @@ def check_configuration(path: Path) -> None:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(content, dict):
-            raise ValueError("it is no object")
+            raise ValueError("it is not an object")
         _check_numbers(content, path, "", LARGEST)
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"is not a valid encoder configuration: {error}", path=path) from error

@@ -9,13 +9,14 @@ from typing import cast
 from pydantic import ValidationError
 from tokenizers import Tokenizer
 
-from trigner.batches import EncoderInputs, SubwordTokenizer
+from trigner.batches import EncoderInputs
 from trigner.errors import InputError
 from trigner.model_folder import DESCRIPTION, read_description
 from trigner.networks.build import build_tagger
 from trigner.networks.folder import load_network
 from trigner.networks.pretrained import load_encoder
 from trigner.networks.tagger import Tagger
+from trigner.networks.word_system import word_inputs
 from trigner.schemes import Scheme
 from trigner.systems import NetworkSettings, tagger_spec
 
@@ -32,23 +33,28 @@ class Model:
     scheme: Scheme
     tokenizer: Tokenizer
     padding_id: int
-    network: NetworkSettings
+    settings: NetworkSettings
     temperature: float = 1.0
     system: str = ""
 
     @property
     def inputs(self) -> EncoderInputs:
         """How sentences become what its encoder reads."""
-        subwords = SubwordTokenizer(self.tokenizer, self.network.leading_words)
-        return EncoderInputs(subwords, self.padding_id, self.tagger.encoder.max_subwords)
+        return word_inputs(
+            self.tagger.encoder,
+            self.tokenizer,
+            self.padding_id,
+            self.settings,
+            self.settings.leading_words,
+        )
 
 
-def create(encoder: str, system: str, labels: tuple[str, ...], network: NetworkSettings) -> Model:
+def create(encoder: str, system: str, labels: tuple[str, ...], settings: NetworkSettings) -> Model:
     """A fresh model around a pretrained encoder. Raises InputError when that cannot be had."""
     scheme = tagger_spec(system).scheme(labels)
-    pretrained, tokenizer, padding_id = load_encoder(encoder, network.leading_words)
-    tagger = build_tagger(pretrained, network, scheme, system)
-    return Model(tagger, scheme, tokenizer, padding_id, network, system=system)
+    pretrained, tokenizer, padding_id = load_encoder(encoder, settings.leading_words)
+    tagger = build_tagger(pretrained, settings, scheme, system)
+    return Model(tagger, scheme, tokenizer, padding_id, settings, system=system)
 
 
 def load(folder: str | Path) -> Model:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -146,11 +146,17 @@ def quiet() -> Iterator[None]:
             transformers_logging.enable_progress_bar()
 
 
-def encoder_from_config(folder: Path) -> PreTrainedModel:
-    """An encoder of the right shape, its weights still to be loaded."""
+def encoder_from_config(folder: Path, kind: Callable[[Any], Any] | None = None) -> PreTrainedModel:
+    """An encoder of the right shape, its weights still to be loaded.
+
+    Or what `kind` says of its configuration: a class of `transformers`.
+    """
     config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
-    options = {**_without_pooler(config), "dtype": torch.float32, "trust_remote_code": False}
-    return cast(PreTrainedModel, AutoModel.from_config(config, **options))
+    options = {} if kind else _without_pooler(config)
+    made = (kind(config) if kind else AutoModel).from_config(
+        config, dtype=torch.float32, trust_remote_code=False, **options
+    )
+    return cast(PreTrainedModel, made)
 
 
 def _without_pooler(config: Any) -> dict[str, bool]:

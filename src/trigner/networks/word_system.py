@@ -8,11 +8,24 @@ from typing import Any
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from trigner.batches import EncoderInputs, Example, Prepared
+from trigner.batches import EncoderInputs, Example, Prepared, SubwordTokenizer
 from trigner.mentions import Sentence
+from trigner.networks.encoder import Encoder
 from trigner.networks.folder import saved_network
 from trigner.networks.word_network import batch_tensors, parameter_groups
-from trigner.systems import SavedState
+from trigner.systems import SavedState, WordSettings
+
+
+def word_inputs(
+    encoder: Encoder,
+    tokenizer: Tokenizer,
+    padding_id: int,
+    settings: WordSettings,
+    special_words: tuple[str, ...] = (),
+) -> EncoderInputs:
+    """How sentences become what an encoder reads, with as much context as the settings say."""
+    subwords = SubwordTokenizer(tokenizer, special_words)
+    return EncoderInputs(subwords, padding_id, encoder.max_subwords, settings.context_words)
 
 
 class WordSystem:

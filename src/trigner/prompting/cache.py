@@ -105,7 +105,7 @@ class CompletionCache:
                 value = json.loads(line)
                 completion = Completion(**{name: _field(value, name) for name in _FIELDS})
                 self._found.setdefault(value["key"], completion)
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, LookupError, TypeError, RecursionError):
                 self.damaged += 1
         if self.damaged and not self._found and data.endswith(b"\n"):
             raise InputError("contains no recorded answers", path=self.path)

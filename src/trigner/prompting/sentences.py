@@ -86,7 +86,7 @@ def read_sentences(path: Path) -> Iterator[SentencePrediction]:
                 mentions=mentions,
                 line=number,
             )
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
             raise InputError(f"damaged line: {error}", path=path, line=number) from error
 
 

@@ -1,6 +1,7 @@
 """Documents and comparisons on a terminal and as HTML. No numpy, no torch."""
 
 from trigner.rendering.columns import printable
+from trigner.rendering.dataframe import to_dataframe
 from trigner.rendering.differences import differences_page
 from trigner.rendering.html import (
     asset,
@@ -9,6 +10,7 @@ from trigner.rendering.html import (
     html_page,
     systems_page,
 )
+from trigner.rendering.notebook import document_html
 from trigner.rendering.terminal import ASCII, UNICODE, Colours, drawing, entity_table, surface
 
 __all__ = [
@@ -18,6 +20,7 @@ __all__ = [
     "asset",
     "comparison_page",
     "differences_page",
+    "document_html",
     "documents_page_parts",
     "drawing",
     "entity_table",
@@ -25,4 +28,5 @@ __all__ = [
     "printable",
     "surface",
     "systems_page",
+    "to_dataframe",
 ]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from trigner.mentions import Document, Entity, Fragment
 from trigner.rendering.snippets import snippets
+from trigner.rendering.terminal import remarks
 
 if TYPE_CHECKING:
     from trigner.evaluation import Comparison, Finding
@@ -197,11 +198,13 @@ def _extent(finding: Finding) -> list[Fragment]:
 
 def drawn_entity(entity: Entity, start: int = 0) -> dict[str, Any]:
     """An entity as `drawEntities` takes it, its offsets counted from `start`."""
+    remark = remarks(entity)
     return {
         "label": entity.label,
         "fragments": [[a - start, b - start] for a, b in entity.fragments],
         "text": entity.text,
         "score": entity.score,
+        **({"note": remark} if remark else {}),
     }
 
 

@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trigner.mentions import Document, Entity, Fragment
+from trigner.qualifiers import QUALIFIERS
 from trigner.rendering.columns import columns_of, printable, runs_right_to_left
 from trigner.rendering.snippets import snippets
 
@@ -91,19 +92,37 @@ def drawing(
         yield Text()
 
 
+def remarks(entity: Entity) -> str:
+    """What the fields of an entity say on one line: its qualifiers, its code with the name."""
+    found = [name.replace("_", " ") for name in QUALIFIERS if entity.fields.get(name) is True]
+    if isinstance(code := entity.fields.get("code"), str):
+        match entity.fields.get("candidates"):
+            case [{"code": first, "name": str(name)}, *_] if first == code:
+                code = f"{code} {name}"
+        found.append(code)
+    return ", ".join(found)
+
+
 def entity_table(document: Document) -> Table:
-    """One row an entity: type, surface with ` … ` where fragments part, characters, score."""
+    """One row an entity: type, surface with ` … ` where fragments part, characters, score.
+
+    Qualifiers and codes are a column where there are some.
+    """
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("type", no_wrap=True)
     table.add_column("entity", overflow="fold")
     table.add_column("characters", overflow="fold")
     table.add_column("score", justify="right", no_wrap=True)
-    for entity in document.entities:
+    noted = [remarks(entity) for entity in document.entities]
+    if any(noted):
+        table.add_column("remarks", overflow="fold")
+    for entity, remark in zip(document.entities, noted, strict=True):
         table.add_row(
             Text(printable(entity.label)),  # not what rich takes for markup
             Text(surface(document, entity)),
             " ".join(f"{start}-{end}" for start, end in entity.fragments),
             f"{entity.score:.3f}" if entity.score is not None else "",
+            *([Text(printable(remark))] if any(noted) else []),
         )
     return table
 

@@ -6,6 +6,7 @@ from trigner.schemes.automaton import Arc, Automaton
 from trigner.schemes.bio import Bio
 from trigner.schemes.biohd import Biohd
 from trigner.schemes.corro import Corro
+from trigner.schemes.gap_grid import GapGrid
 from trigner.schemes.grammar import Grammar, SequenceScheme
 from trigner.schemes.mac import Mac
 from trigner.schemes.scheme import (
@@ -16,6 +17,7 @@ from trigner.schemes.scheme import (
     Scheme,
     TagGroup,
     TagSpace,
+    Triangle,
     decoded_tags,
     round_trip,
 )
@@ -33,6 +35,7 @@ __all__ = [
     "Decoding",
     "Encoding",
     "Explaining",
+    "GapGrid",
     "Grammar",
     "Mac",
     "Scheme",
@@ -41,6 +44,7 @@ __all__ = [
     "TagGroup",
     "TagSpace",
     "Toe",
+    "Triangle",
     "W2ner",
     "decoded_tags",
     "round_trip",

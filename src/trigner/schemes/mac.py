@@ -42,6 +42,7 @@ from trigner.schemes.scheme import (
     TagSpace,
     check,
     log_probability,
+    tags_at,
 )
 from trigner.schemes.segment_graph import Bounds, Clique, Cliques, LinkScores, Span
 
@@ -100,17 +101,15 @@ class Mac:
         """Segments and links: MAC's two taggers."""
         segments = len(self.segment_kinds) * len(self.labels)
         return (
-            TagGroup("segments", 0, segments, upper=True),
+            TagGroup("segments", 0, segments, triangle="upper"),
             TagGroup("links", segments, segments + len(self.link_kinds) * len(self.labels)),
         )
 
     def encode(self, mentions: Sequence[Mention], length: int) -> Encoding:
         """Tags `[L, L, C]` of 0 and 1."""
         check(mentions, self.labels, length)
-        tags = np.zeros((length, length, len(self.tags)), dtype=np.int8)
-        for mention in mentions:
-            for cell in self._cells(mention):
-                tags[cell] = 1
+        cells = (cell for mention in mentions for cell in self._cells(mention))
+        tags = tags_at(cells, length, len(self.tags))
         plain = not any(mention.is_discontinuous for mention in mentions)
         if plain and len(mentions) <= self.max_mentions:
             return Encoding(tags)  # nothing joins them: each comes back

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -42,6 +43,13 @@ class Links:
         self._tails: Integers = np.zeros(0, dtype=np.int64)
         self._best: Floats = np.zeros((0, length))
         self._to: dict[int, Floats] = {}
+
+    @classmethod
+    def of(cls, links: Sequence[tuple[Integers, Integers, Floats]], length: int) -> Links:
+        """Links in any order, given in groups."""
+        rows, columns, weights = (np.concatenate(part) for part in zip(*links, strict=True))
+        order = np.lexsort((columns, rows))
+        return cls(rows[order], columns[order], weights[order], length)
 
     def reach(self, tails: Integers) -> None:
         """Compute the best log-probability of a path from each word to each of `tails`.

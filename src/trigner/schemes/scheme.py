@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from trigner.arrays import Floats, Logits, Tags
+from trigner.arrays import Floats, Integers, Logits, Tags
 from trigner.mentions import Mention, ScoredMention
 
 Words = tuple[int, ...]
 Cell = tuple[int, int, int]
 """Row, column and tag of a grid."""
+
+Triangle = Literal["both", "upper", "lower"]
 
 
 class TagSpace(Enum):
@@ -41,14 +43,14 @@ class TagSpace(Enum):
 class TagGroup:
     """Tags of a multi-label grid that share a loss, `start` to `stop` of the scheme's tags.
 
-    `upper`: they occur on and above the diagonal only. `auxiliary`: they are trained on, but not
+    `triangle`: where they occur, the diagonal included. `auxiliary`: they are trained on, but not
     decoded.
     """
 
     name: str
     start: int
     stop: int
-    upper: bool = False
+    triangle: Triangle = "both"
     auxiliary: bool = False
 
 
@@ -138,10 +140,27 @@ def check(mentions: Sequence[Mention], labels: tuple[str, ...], length: int) -> 
             raise ValueError(f"unknown label {mention.label!r}")
 
 
+def tags_at(cells: Iterable[Cell], length: int, classes: int) -> Tags:
+    """Tags `[L, L, C]` of a multi-label grid: 1 in these cells, 0 elsewhere."""
+    tags = np.zeros((length, length, classes), dtype=np.int8)
+    for cell in cells:
+        tags[cell] = 1
+    return tags
+
+
 def log_probability(scores: Logits) -> Floats:
     """Log-probabilities of tags of a multi-label grid: logarithms of the logistic function."""
     result: Floats = -np.logaddexp(0, -scores.astype(np.float64))
     return result
+
+
+def tagged_spans(logits: Logits) -> tuple[Integers, Integers, Floats]:
+    """First words, last words and log-probabilities of the spans that have a tag, `[N]` each.
+
+    Of its scores `[L, L]` those on and above the diagonal count.
+    """
+    rows, columns = np.nonzero(np.triu(logits > 0))
+    return rows, columns, log_probability(logits[rows, columns])
 
 
 def decoded_tags(scheme: Scheme) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from trigner.arrays import Booleans, Floats, Integers, Logits
 from trigner.schemes.cliques import Effort, maximal_cliques, members
-from trigner.schemes.scheme import Words, log_probability
+from trigner.schemes.scheme import Words, log_probability, tagged_spans
 
 Span = tuple[int, int]
 """First and last word, both inclusive."""
@@ -86,7 +86,7 @@ def mentions(segments: Logits, links: LinkScores, around: Logits | None, bounds:
     Without `around` every maximal clique is a mention; with it only those within such a span that
     touch both of its ends. Where a bound is hit the most probable spans and segments are used.
     """
-    spans = _above_zero(segments)
+    spans = tagged_spans(segments)
     graph = _graph(spans, links, bounds.nodes)
     complete = graph.complete
     found: dict[Words, Clique] = {}
@@ -97,7 +97,7 @@ def mentions(segments: Logits, links: LinkScores, around: Logits | None, bounds:
     for row, column, weight in zip(*(values.tolist() for values in alone), strict=True):
         span = (row, column)
         _keep(found, Clique(weight, (span,), None if around is None else span))
-    several = graph.cliques(None if around is None else _above_zero(around), bounds.effort)
+    several = graph.cliques(None if around is None else tagged_spans(around), bounds.effort)
     for clique in several:
         _keep(found, clique)
     return Cliques(found, complete and not bounds.effort.spent)
@@ -105,14 +105,6 @@ def mentions(segments: Logits, links: LinkScores, around: Logits | None, bounds:
 
 Spans = tuple[Integers, Integers, Floats]
 """Rows, columns and log-probabilities of spans, `[N]` each."""
-
-
-def _above_zero(logits: Logits) -> Spans:
-    """Spans on or above the diagonal whose logit is above 0."""
-    rows, columns = np.nonzero(logits > 0)
-    upper = rows <= columns
-    rows, columns = rows[upper], columns[upper]
-    return rows, columns, log_probability(logits[rows, columns])
 
 
 def _best(spans: Spans, count: int) -> Spans:

@@ -35,7 +35,8 @@ from trigner.schemes.scheme import (
     TagGroup,
     TagSpace,
     check,
-    log_probability,
+    tagged_spans,
+    tags_at,
 )
 
 SEGMENTS = ("BE", "BI", "II", "IE")
@@ -78,18 +79,15 @@ class SpanGrid:
         """Segments and gaps."""
         gaps = len(SEGMENTS) * len(self.labels)
         return (
-            TagGroup("segments", 0, gaps, upper=True),
-            TagGroup("gaps", gaps, gaps + len(self.labels), upper=True),
+            TagGroup("segments", 0, gaps, triangle="upper"),
+            TagGroup("gaps", gaps, gaps + len(self.labels), triangle="upper"),
         )
 
     def encode(self, mentions: Sequence[Mention], length: int) -> Encoding:
         """Tags `[L, L, C]` of 0 and 1."""
         check(mentions, self.labels, length)
-        tags = np.zeros((length, length, len(self.tags)), dtype=np.int8)
-        for mention in mentions:
-            for cell in self._cells(mention):
-                tags[cell] = 1
-        return Encoding(tags)
+        cells = (cell for mention in mentions for cell in self._cells(mention))
+        return Encoding(tags_at(cells, length, len(self.tags)))
 
     def decode(self, scores: Logits) -> Decoding:
         """Mentions from scores `[L, L, C]`."""
@@ -129,7 +127,7 @@ class SpanGrid:
         end = 4 * length + 1
         links: list[tuple[Integers, Integers, Floats]] = []
         for at, kind in enumerate(SEGMENTS):
-            first, last, weights = _tagged(scores[:, :, len(SEGMENTS) * number + at])
+            first, last, weights = tagged_spans(scores[:, :, len(SEGMENTS) * number + at])
             before, behind = STEPS[kind]
             links.append((4 * first + before + 1, 4 * last + behind + 1, weights))
         starts = np.unique(np.concatenate([rows for rows, *_ in links]))
@@ -139,24 +137,14 @@ class SpanGrid:
             return [], True
         links.append((np.zeros_like(starts), starts, np.zeros(len(starts))))
         links.append((ends, np.full_like(ends, end), np.zeros(len(ends))))
-        first, last, weights = _tagged(scores[:, :, len(SEGMENTS) * len(self.labels) + number])
-        gaps = (first > 0) & (last < length - 1)
-        first, last, weights = first[gaps], last[gaps], weights[gaps]
-        links.append((4 * (first - 1) + AFTER + 1, 4 * (last + 1) + INSIDE + 1, weights))
-        rows, columns, weights = (np.concatenate(part) for part in zip(*links, strict=True))
-        order = np.lexsort((columns, rows))
-        graph = Links(rows[order], columns[order], weights[order], end + 1)
+        inner, gap = slice(1, length - 1), len(SEGMENTS) * len(self.labels) + number
+        first, last, weights = tagged_spans(scores[inner, inner, gap])
+        # Counted from the second word: a gap that begins with it lies behind the first.
+        links.append((4 * first + AFTER + 1, 4 * (last + 2) + INSIDE + 1, weights))
+        graph = Links.of(links, end + 1)
         ends_of_all = np.array([0]), np.array([end]), np.zeros(1)
         paths = best_paths(graph, *ends_of_all, self.max_mentions)
         return [(weight, _words(nodes)) for weight, _, nodes in paths.found], paths.complete
-
-
-def _tagged(logits: Logits) -> tuple[Integers, Integers, Floats]:
-    """First words, last words and log-probabilities of the spans that have a tag, `[N]` each."""
-    rows, columns = np.nonzero(logits > 0)
-    upper = rows <= columns
-    rows, columns = rows[upper], columns[upper]
-    return rows, columns, log_probability(logits[rows, columns])
 
 
 def _words(nodes: tuple[int, ...]) -> tuple[int, ...]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
-from trigner.errors import InputError, require_extra
-from trigner.model_folder import DESCRIPTION, Description
+from trigner.errors import require_extra
+from trigner.model_folder import Description
 from trigner.seq2seq.format import Format
 from trigner.seq2seq.settings import Seq2SeqSettings
 
@@ -52,10 +50,7 @@ def load_parts(
     from trigner.networks import load_network
     from trigner.seq2seq.building import build_network
 
-    try:
-        settings = Seq2SeqSettings.model_validate(description.model)
-    except ValidationError as error:
-        raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
+    settings = description.settings(Seq2SeqSettings, folder)
     network, tokenizer, padding_id = load_network(
         folder,
         description,

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from trigner.arrays import Floats
-from trigner.batches import EncoderInputs, Example, Prepared
-from trigner.mentions import ScoredMention, Sentence
+from trigner.batches import Example
+from trigner.mentions import ScoredMention
 from trigner.networks import evaluating
 from trigner.seq2seq.automaton import START
 from trigner.seq2seq.format import Decoded, Format
 from trigner.seq2seq.network import Seq2SeqNetwork
 from trigner.seq2seq.search import Output, search
 from trigner.seq2seq.targets import pad_targets, pad_tokens, pointers_of
-from trigner.systems import Prediction
-
-SMALLEST = float(np.finfo(np.float64).tiny)
+from trigner.systems import SMALLEST_SCORE, Prediction, WordPredictor
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Seq2SeqPredictor:
+class Seq2SeqPredictor(WordPredictor[Found]):
     """Predicts the mentions of the best output.
 
     A mention's score is the product of its tokens' probabilities, pointers and type, each given all
@@ -45,41 +43,15 @@ class Seq2SeqPredictor:
 
     network: Seq2SeqNetwork
     format: Format
-    inputs: EncoderInputs
     beam_size: int
     length_penalty: float
-    temperature: float = 1.0
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The entity types that it can find."""
         return self.format.labels
 
-    def prepare(self, sentences: Sequence[Sentence]) -> Prepared:
-        """The sentences as inputs that the encoder can hold and the decoder can write about."""
-        return self.inputs.prepare(sentences)
-
-    def predict(self, inputs: Sequence[Example]) -> list[Prediction]:
-        """The mentions of each input, as mentions of its sentence."""
-        found = self.write(inputs)
-        return [self._prediction(*each) for each in zip(inputs, found, strict=True)]
-
-    def at_temperatures(
-        self, inputs: Sequence[Example], temperatures: Iterable[float]
-    ) -> dict[float, list[Prediction]]:
-        """What `predict` gives with each of these temperatures, from one search."""
-        written = self.write(inputs)
-        found = {}
-        for temperature in temperatures:
-            other = replace(self, temperature=temperature)
-            found[temperature] = [other._prediction(*p) for p in zip(inputs, written, strict=True)]
-        return found
-
-    def with_temperature(self, temperature: float) -> Seq2SeqPredictor:
-        """The same with another temperature."""
-        return replace(self, temperature=temperature)
-
-    def write(self, inputs: Sequence[Example]) -> list[Found]:
+    def outputs(self, inputs: Sequence[Example]) -> list[Found]:
         """The output of each input and how it was scored."""
         pointers = [pointers_of(self.format, example) for example in inputs]
         automata = [self.format.automaton(own) for own in pointers]
@@ -117,18 +89,19 @@ class Seq2SeqPredictor:
             for output, own, automaton, rows in zip(outputs, pointers, automata, found, strict=True)
         ]
 
-    def _prediction(self, example: Example, found: Found) -> Prediction:
-        logs = _log_softmax(found.scores / self.temperature)
-        tokens = np.array(found.output.tokens, dtype=np.int64)
+    def prediction(self, example: Example, output: Found, temperature: float) -> Prediction:
+        """The mentions of an output, each once, with its best score."""
+        logs = _log_softmax(output.scores / temperature)
+        tokens = np.array(output.output.tokens, dtype=np.int64)
         steps = logs[np.arange(len(tokens)), tokens]
         scored = [
-            ScoredMention(mention, max(SMALLEST, float(np.exp(steps[start:stop].sum()))))
-            for mention, (start, stop) in found.decoded.mentions
+            ScoredMention(mention, max(SMALLEST_SCORE, float(np.exp(steps[start:stop].sum()))))
+            for mention, (start, stop) in output.decoded.mentions
         ]
         best: dict[object, ScoredMention] = {}
         for own in sorted(scored, key=lambda s: -s.score):
             best.setdefault(own.mention, own)
-        return Prediction.of(example, best.values(), bounded=not found.output.complete)
+        return Prediction.of(example, best.values(), bounded=not output.output.complete)
 
 
 def _log_softmax(scores: Floats) -> Floats:

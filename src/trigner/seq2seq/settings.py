@@ -19,6 +19,7 @@ Order = Literal["sorted", "shuffled"]
 class Seq2SeqSettings(WordSettings):
     """The output sequence, the network that writes it, and the search for it."""
 
+    context_words: Literal[0] = Field(default=0, description="0: it reads the sentence alone")
     pointers: Representation = Field(
         default="word",
         description="what a mention is written as: its words, first and last word of each segment,"

@@ -25,6 +25,11 @@ SPEC = SystemSpec(
     # Of a fresh decoder; with a tagger's 3e-3 one run had a dev F1 of 6 after two epochs.
     defaults={"optimisation": {"learning_rate": 1e-3}},
     ignores=("model.empty_word", "optimisation.bias_init"),
+    idle={
+        ("model.beam_size", 1): ("model.length_penalty",),
+        ("model.recurrent", False): ("model.lstm_size",),
+        ("model.state_share", 0): ("model.encoder_mlp",),
+    },
     round_trip=round_trip,
     calibration=True,
     init_from=True,

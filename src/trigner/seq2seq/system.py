@@ -11,10 +11,8 @@ import torch
 from tokenizers import Tokenizer
 
 from trigner.batches import IGNORED, Example
-from trigner.errors import InputError
 from trigner.mentions import Sentence
-from trigner.model_folder import read_description
-from trigner.networks import WordSystem, choose_device, load_encoder
+from trigner.networks import WordSystem, check_init_from, choose_device, load_encoder
 from trigner.seq2seq.automaton import START
 from trigner.seq2seq.building import build_network, initialise_types, inputs_of
 from trigner.seq2seq.format import Encoded, Format
@@ -37,16 +35,8 @@ def build(settings: Any, labels: tuple[str, ...], init_from: Path | None = None)
         network = build_network(model, len(labels), own)
         initialise_types(network, tokenizer, labels)
         return Seq2SeqSystem(labels, network, tokenizer, padding_id, own)
-    description = read_description(init_from)
-    if description.system != settings.system or not set(labels) <= set(description.labels):
-        raise InputError(
-            f"is a {description.system} model for {', '.join(description.labels)}; this training"
-            f" is for {', '.join(labels)} with the system {settings.system}",
-            path=init_from,
-        )
-    network, tokenizer, padding_id, of_model = load_parts(init_from, description)
-    if of_model != own:
-        raise InputError("was trained with different model settings", path=init_from)
+    description = check_init_from(init_from, settings, labels)
+    network, tokenizer, padding_id, _ = load_parts(init_from, description)
     return Seq2SeqSystem(description.labels, network, tokenizer, padding_id, own)
 
 

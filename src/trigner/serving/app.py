@@ -207,6 +207,7 @@ def _model_info(
     provenance = Provenance() if description is None else description.provenance
     runtime = None if description is None else description.runtime
     return {
+        "about": None if description is None else description.about,
         "labels": list(extractor.labels),
         "system": extractor.system,
         "tags": list(getattr(extractor.predictor, "tags", ())),
@@ -238,7 +239,7 @@ def _model_info(
 def _check_labels(body: ExtractRequest, extractor: Extractor) -> None:
     if isinstance(body.threshold, dict) and body.threshold.keys() - set(extractor.labels):
         known = ", ".join(extractor.labels)
-        raise HTTPException(422, f"threshold: has labels that the model has not; it has {known}")
+        raise HTTPException(422, f"threshold: unknown labels; the model has {known}")
 
 
 def _body(model: type[BaseModel], examples: Mapping[str, Any]) -> dict[str, Any]:
@@ -248,7 +249,7 @@ def _body(model: type[BaseModel], examples: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _json(body: BaseModel) -> Response:
-    return Response(body.model_dump_json(), media_type="application/json")
+    return Response(body.model_dump_json(exclude_none=True), media_type="application/json")
 
 
 def _status(good: bool, yes: str, no: str) -> Response:

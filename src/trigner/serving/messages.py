@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from fastapi import HTTPException
 from pydantic import (
@@ -18,6 +18,7 @@ from pydantic import (
 from pydantic_core import from_json
 
 from trigner.mentions import SCORE_DIGITS, Entity
+from trigner.qualifiers import QUALIFIERS
 from trigner.serving.grid import SentenceGrid
 from trigner.serving.work import TextResult
 
@@ -31,6 +32,9 @@ EXTRACT_EXAMPLES: dict[str, Any] = {
     "many texts": {"value": {"texts": [SENTENCE, "No complaints."], "threshold": 0.5}},
 }
 GRID_EXAMPLES: dict[str, Any] = {"the first sentence": {"value": {"text": SENTENCE, "at": 0}}}
+
+FIELDS = (*QUALIFIERS, "code", "candidates")
+"""What annotators of the service give an entity."""
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -96,8 +100,25 @@ class GridRequest(RequestBody):
     at: Annotated[int, Field(ge=0)] = 0
 
 
+class LinkCandidate(BaseModel):
+    """A row of the service's vocabulary that an entity may mean."""
+
+    code: str
+    name: str
+    term: str = Field(description="The name or synonym that is nearest to the entity's text.")
+    match: str = Field(description="exact, words (the same words) or alike.")
+    score: float
+
+
+Said = Literal[True] | None
+
+
 class ScoredEntity(BaseModel):
-    """A named entity: one or several fragments of the text, with a type and a score."""
+    """A named entity: one or several fragments of the text, with a type and a score.
+
+    Qualifiers are there, and true, when they hold and the service was started with `--qualifiers`;
+    `code` and `candidates` when it was started with `--link`.
+    """
 
     label: str
     text: str = Field(description="The fragments' texts, joined by one blank.")
@@ -105,12 +126,21 @@ class ScoredEntity(BaseModel):
         description="Half-open ranges `[start, end)`, in order. " + OFFSETS
     )
     score: float = Field(ge=0, le=1)
+    negated: Said = Field(None, description="Negated: it is, or was, absent.")
+    hypothetical: Said = Field(
+        None, description="Hypothetical: it is suspected, feared or asked about."
+    )
+    historical: Said = Field(None, description="Historical: it lies before what the text is about.")
+    other_person: Said = Field(None, description="It is somebody else's.")
+    code: str | None = Field(None, description="The best candidate's, if it is near enough.")
+    candidates: list[LinkCandidate] | None = None
 
     @classmethod
     def of(cls, entity: Entity) -> ScoredEntity:
         """The response for an entity."""
         fragments, score = list(entity.fragments), round(entity.score or 0.0, SCORE_DIGITS)
-        return cls(label=entity.label, text=entity.text, fragments=fragments, score=score)
+        own = {name: entity.fields[name] for name in FIELDS if name in entity.fields}
+        return cls(label=entity.label, text=entity.text, fragments=fragments, score=score, **own)
 
 
 class TextResponse(BaseModel):

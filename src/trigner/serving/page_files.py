@@ -17,6 +17,7 @@ _FILES = {
     "/page.css": ("trigner.serving", "page/page.css"),
     "/page.js": ("trigner.serving", "page/page.js"),
     "/characters.js": ("trigner.serving", "page/characters.js"),
+    "/texts.js": ("trigner.serving", "page/texts.js"),
     "/grid.js": ("trigner.serving", "page/grid.js"),
     "/icon.svg": ("trigner.serving", "page/icon.svg"),
     "/entities.css": ("trigner.rendering", "entities.css"),

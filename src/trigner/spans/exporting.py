@@ -8,31 +8,23 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 from torch import Tensor, nn
 
-from trigner.errors import InputError, require_extra
-from trigner.model_folder import GRAPH, read_description
+from trigner.model_folder import read_description
 from trigner.spans.loading import SpanModel, load_model
 from trigner.spans.network import SpanNetwork
 from trigner.spans.onnx_runtime import OUTPUTS, onnx_scorer
 from trigner.spans.predictor import RawScores
 from trigner.spans.torch_runtime import torch_scorer
 from trigner.tagging.exported_tagger import with_onnx_layers
-from trigner.tagging.exporting import graph_of, probes, write_graph
+from trigner.tagging.exporting import check_export, graph_of, probes, run_on_cpu, write_graph
 
 
 def export(folder: Path, out: Path, *, int8: bool = False) -> Path:
-    """Write the model in `folder` for ONNX Runtime; with `int8` the encoder computes in 8 bits.
-
-    Returns `out`. Raises TrignerError when a package is missing, the graph cannot be made,
-    does not score like the model, or cannot be written; InputError when `out` is a file.
-    """
-    require_extra("export", "onnx", "onnxscript")
-    if out.is_file():
-        raise InputError("already exists", path=out)
+    """As `tagging.exporting.export` does for tag schemes."""
+    check_export(out)
     description = read_description(folder)
     model = load_model(folder, description)
     batch = probes(model.inputs)
@@ -64,10 +56,7 @@ def largest_difference(expected: RawScores, model: SpanModel, graph: bytes) -> f
     the same spans: with an encoder in 8 bits they need not.
     """
     batch = probes(model.inputs)
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / GRAPH
-        path.write_bytes(graph)
-        found = onnx_scorer(path, ["CPUExecutionProvider"])(batch)
+    found = run_on_cpu(onnx_scorer, graph, batch)
     largest, differences = 1.0, [0.0]
     for row, length in enumerate(batch.lengths.tolist()):
         one, other = expected.of(row, length), found.of(row, length)

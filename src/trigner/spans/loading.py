@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
 from tokenizers import Tokenizer
 
-from trigner.batches import EncoderInputs, SubwordTokenizer
-from trigner.errors import InputError, require_extra
-from trigner.model_folder import DESCRIPTION, GRAPH, Description
+from trigner.batches import EncoderInputs
+from trigner.errors import require_extra
+from trigner.model_folder import GRAPH, Description
 from trigner.spans.fragments import FragmentFormat
 from trigner.spans.predictor import SpanPredictor
 from trigner.spans.settings import SpanSettings
@@ -25,14 +24,6 @@ def format_of(labels: tuple[str, ...], settings: SpanSettings) -> FragmentFormat
     return FragmentFormat(labels, settings.max_width, settings.reading)
 
 
-def settings_of(folder: Path, description: Description) -> SpanSettings:
-    """A model's own settings. Raises InputError when they are none."""
-    try:
-        return SpanSettings.model_validate(description.model)
-    except ValidationError as error:
-        raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
-
-
 @dataclass(frozen=True)
 class SpanModel:
     """A network from a folder with what feeds it."""
@@ -44,10 +35,10 @@ class SpanModel:
 
 def load_model(folder: Path, description: Description) -> SpanModel:
     """The model in a folder. Raises InputError naming the file that is missing or foreign."""
-    from trigner.networks import Encoder, load_network
+    from trigner.networks import Encoder, load_network, word_inputs
     from trigner.spans.network import build_network
 
-    settings = settings_of(folder, description)
+    settings = description.settings(SpanSettings, folder)
     network, tokenizer, padding_id = load_network(
         folder,
         description,
@@ -55,10 +46,8 @@ def load_model(folder: Path, description: Description) -> SpanModel:
             Encoder(model, layers=settings.encoder_layers), len(description.labels), settings
         ),
     )
-    subwords = SubwordTokenizer(tokenizer, ())
-    return SpanModel(
-        network, tokenizer, EncoderInputs(subwords, padding_id, network.encoder.max_subwords)
-    )
+    inputs = word_inputs(network.encoder, tokenizer, padding_id, settings)
+    return SpanModel(network, tokenizer, inputs)
 
 
 def load(
@@ -69,12 +58,13 @@ def load(
     `threads` are those of ONNX Runtime; PyTorch's are set by `torch.set_num_threads` alone. Raises
     InputError when the folder cannot be loaded or the device is not there.
     """
-    format = format_of(description.labels, settings_of(folder, description))
+    settings = description.settings(SpanSettings, folder)
+    format = format_of(description.labels, settings)
     if description.is_exported:
         from trigner.spans.onnx_runtime import onnx_scorer
         from trigner.tagging.onnx_runtime import exported_inputs, providers
 
-        inputs = exported_inputs(folder, description)
+        inputs = exported_inputs(folder, description, settings.context_words)
         scorer = onnx_scorer(folder / GRAPH, providers(device), threads)
     else:
         require_extra("train", "torch", "transformers")
@@ -84,4 +74,4 @@ def load(
         model = load_model(folder, description)
         inputs = model.inputs
         scorer = torch_scorer(model.network.to(choose_device(device)))
-    return SpanPredictor(scorer, format, inputs, description.temperature)
+    return SpanPredictor(scorer, format, inputs=inputs, temperature=description.temperature)

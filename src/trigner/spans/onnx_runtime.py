@@ -16,7 +16,7 @@ OUTPUTS = ("fragments", "kept", "relations")
 
 def onnx_scorer(graph: Path, providers: Sequence[Any], threads: int | None = None) -> Scorer:
     """Scores from a graph. Raises InputError when ONNX Runtime cannot load it."""
-    outputs = onnx_outputs(graph, providers, threads)
+    outputs = onnx_outputs(graph, providers, (4, 2, 4), threads)
 
     def scorer(batch: Batch) -> RawScores:
         return RawScores(*outputs(batch))

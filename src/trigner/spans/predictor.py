@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from trigner.arrays import Integers, Logits
-from trigner.batches import Batch, EncoderInputs, Example
-from trigner.mentions import Sentence
+from trigner.batches import Batch, Example
 from trigner.spans.fragments import FragmentFormat, SpanScores
-from trigner.systems import Prediction, Prepared
+from trigner.systems import Prediction, WordPredictor, check_finite
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +43,7 @@ Scorer = Callable[[Batch], RawScores]
 
 
 @dataclass(frozen=True)
-class SpanPredictor:
+class SpanPredictor(WordPredictor[SpanScores]):
     """Predicts with a format from a network's scores, which are divided by `temperature`.
 
     That makes scores probabilities (`inference.calibration`) and changes no mention.
@@ -52,46 +51,25 @@ class SpanPredictor:
 
     scorer: Scorer
     format: FragmentFormat
-    inputs: EncoderInputs
-    temperature: float = 1.0
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The entity types that it can find."""
         return self.format.labels
 
-    def prepare(self, sentences: Sequence[Sentence]) -> Prepared:
-        """The sentences as inputs that the encoder can hold."""
-        return self.inputs.prepare(sentences)
-
-    def predict(self, inputs: Sequence[Example]) -> list[Prediction]:
-        """The mentions of each input, as mentions of its sentence."""
-        return [self._decode(*each) for each in zip(inputs, self._scores(inputs), strict=True)]
-
-    def at_temperatures(
-        self, inputs: Sequence[Example], temperatures: Iterable[float]
-    ) -> dict[float, list[Prediction]]:
-        """What `predict` gives with each of these temperatures, from one pass of the network."""
-        scores = self._scores(inputs)
-        found = {}
-        for temperature in temperatures:
-            other = self.with_temperature(temperature)
-            found[temperature] = [other._decode(*p) for p in zip(inputs, scores, strict=True)]
-        return found
-
-    def with_temperature(self, temperature: float) -> SpanPredictor:
-        """The same with another temperature."""
-        return replace(self, temperature=temperature)
-
-    def _scores(self, inputs: Sequence[Example]) -> list[SpanScores]:
+    def outputs(self, inputs: Sequence[Example]) -> list[SpanScores]:
+        """Each input's scores."""
         raw = self.scorer(self.inputs.collate(inputs))
-        return [raw.of(row, each.length) for row, each in enumerate(inputs)]
+        scores = [raw.of(row, each.length) for row, each in enumerate(inputs)]
+        check_finite(*(array for own in scores for array in (own.fragments, own.relations)))
+        return scores
 
-    def _decode(self, example: Example, scores: SpanScores) -> Prediction:
+    def prediction(self, example: Example, output: SpanScores, temperature: float) -> Prediction:
+        """The mentions that the format reads from the scores."""
         calibrated = replace(
-            scores,
-            fragments=scores.fragments / self.temperature,
-            relations=scores.relations / self.temperature,
+            output,
+            fragments=output.fragments / temperature,
+            relations=output.relations / temperature,
         )
         decoding = self.format.decode(calibrated)
         return Prediction.of(example, decoding.mentions, bounded=not decoding.complete)

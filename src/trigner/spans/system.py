@@ -13,9 +13,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from trigner.arrays import Floats
-from trigner.batches import EncoderInputs, Example, SubwordTokenizer
+from trigner.batches import EncoderInputs, Example
 from trigner.mentions import Sentence
-from trigner.networks import Encoder, WordSystem, choose_device, load_encoder
+from trigner.networks import Encoder, WordSystem, choose_device, load_encoder, word_inputs
 from trigner.spans.fragments import FragmentFormat, Relation
 from trigner.spans.loading import format_of
 from trigner.spans.network import SpanNetwork, SpanOutput, build_network, kept_of
@@ -35,7 +35,7 @@ def build(settings: Any, labels: tuple[str, ...], init_from: Path | None = None)
     model, tokenizer, padding_id = load_encoder(settings.encoder, ())
     encoder = Encoder(model, layers=own.encoder_layers)
     network = build_network(encoder, len(labels), own)
-    inputs = EncoderInputs(SubwordTokenizer(tokenizer, ()), padding_id, encoder.max_subwords)
+    inputs = word_inputs(encoder, tokenizer, padding_id, own)
     return SpanSystem(
         format_of(labels, own),
         network,
@@ -123,7 +123,7 @@ class SpanSystem(WordSystem):
     def predictor(self, device: str = "auto") -> SpanPredictor:
         """A predictor with the system's own weights, moved to the device."""
         network = self.spans.to(choose_device(device))
-        return SpanPredictor(torch_scorer(network), self.format, self.inputs)
+        return SpanPredictor(torch_scorer(network), self.format, inputs=self.inputs)
 
 
 def _binary(scores: Tensor, wanted: Tensor) -> Tensor:

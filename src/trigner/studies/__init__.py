@@ -1,6 +1,12 @@
 """Declared grids of runs, their results and the reports made of them. Extra `study`."""
 
-from trigner.studies.commands import RunStatus, run_study, study_status, write_report
+from trigner.studies.commands import (
+    RunStatus,
+    run_study,
+    seconds_left,
+    study_status,
+    write_report,
+)
 from trigner.studies.context import Parallelism, StudyContext, parallelism
 from trigner.studies.corpus import CorpusLocation, corpus_location
 from trigner.studies.declaration import Study, find_study
@@ -22,6 +28,7 @@ __all__ = [
     "protocol",
     "run_study",
     "runs",
+    "seconds_left",
     "study_status",
     "write_report",
 ]

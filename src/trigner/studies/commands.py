@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean
 
 from rich.console import Console
 
@@ -34,6 +35,23 @@ class RunStatus:
     run: TrainingRun
     state: str
     result: Result | None
+
+
+def seconds_left(statuses: Sequence[RunStatus]) -> float | None:
+    """What the runs without a result take one after another, as far as finished ones tell.
+
+    A run takes as long as those of its system with other seeds did on average, else as long as all
+    did. None when no run is finished.
+    """
+    took: dict[str, list[float]] = {}
+    for each in statuses:
+        if each.result is not None:
+            took.setdefault(each.run.system, []).append(each.result.seconds)
+    if not took:
+        return None
+    overall = mean(mean(own) for own in took.values())
+    means = {system: mean(own) for system, own in took.items()}
+    return sum(means.get(e.run.system, overall) for e in statuses if e.result is None)
 
 
 def study_runs(

@@ -92,7 +92,7 @@ def read_splits(
         if missing := sorted(chosen - of_part):
             raise InputError(
                 f"the protocol {protocol.name!r} needs {len(chosen)} training documents of"
-                f" {location.name}; {len(missing)} are not here, such as {missing[0]}",
+                f" {location.name}; {len(missing)} are missing, such as {missing[0]}",
                 path=location.path,
             )
         parts["train"] = tuple(d for d in parts["train"] if d.id in chosen)

@@ -29,9 +29,9 @@ from pydantic import (
 )
 
 from trigner.errors import InputError, validation_message
-from trigner.studies.lines import KeyPath, LocatedYaml, read_yaml
 from trigner.studies.protocols import protocol
 from trigner.studies.published import published
+from trigner.training.lines import KeyPath, LocatedYaml, read_yaml
 from trigner.training.settings import flat
 
 SHIPPED = "declared"

@@ -11,19 +11,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from trigner.encoders import ENCODERS
 from trigner.errors import InputError, validation_message
 from trigner.former_names import current_name
 from trigner.studies.declaration import REFUSED, Study
-from trigner.studies.lines import KeyPath
 from trigner.studies.protocols import Protocol
 from trigner.studies.results import REVISED, REVISIONS, with_effect
 from trigner.systems import system_spec
 from trigner.training import Settings, resolve
 from trigner.training.adaptation import AdaptationSettings
+from trigner.training.lines import KeyPath, yaml_value
 
 ADAPT = "adapt"
 """The setting that adapts the encoder to the training text first; `adapt.epochs` and so on beside
@@ -186,7 +185,7 @@ def _run(
         if name in REFUSED:
             raise InputError(f"--set {assignment}: {REFUSED[name]}")
         if _adapts(name):
-            adapting[name] = yaml.safe_load(value)
+            adapting[name] = yaml_value(value)
         else:
             given.append(assignment)
     own = [name for name in point.settings if name in levels and name not in point.values]

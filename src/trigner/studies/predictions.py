@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +22,12 @@ from trigner.evaluation import SLICES, SentenceCounts
 from trigner.mentions import Document, Entity
 
 FORMAT_VERSION = 1
+MOST_SENTENCES = 10_000_000
+DAMAGE = (
+    *(OSError, EOFError, zlib.error, ValueError, TypeError),
+    *(LookupError, AttributeError, RecursionError, OverflowError),
+)
+"""What reading a damaged file ends with."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,7 @@ def read_predictions(path: Path) -> dict[str, SavedPredictions]:
             message = f"has format {content['format']!r}; this trigner reads {FORMAT_VERSION}"
             raise InputError(message, path=path)
         return {name: _from_json(each) for name, each in content["chosen"].items()}
-    except (OSError, EOFError, ValueError, TypeError, KeyError, IndexError) as error:
+    except DAMAGE as error:
         raise InputError(f"is damaged: {error}", path=path) from error
 
 
@@ -91,10 +98,15 @@ def _as_json(found: SavedPredictions) -> dict[str, Any]:
 
 
 def _from_json(content: Mapping[str, Any]) -> SavedPredictions:
+    sentences = int(content["sentences"])
+    if not 0 <= sentences <= MOST_SENTENCES:
+        raise ValueError(f"{sentences} sentences")
     slices = {}
     for name in SLICES:
-        counts = np.zeros((int(content["sentences"]), 3), dtype=np.int64)
+        counts = np.zeros((sentences, 3), dtype=np.int64)
         for row, *values in content["counts"][name]:
+            if not 0 <= row < sentences:
+                raise ValueError(f"sentence {row} of {sentences}")
             counts[row] = values
         slices[name] = counts
     documents = tuple(

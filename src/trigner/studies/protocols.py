@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trigner.errors import InputError
-from trigner.studies.lines import read_yaml
+from trigner.training.lines import read_yaml
 
 SHIPPED = "protocols"
 WHOLE = "all"

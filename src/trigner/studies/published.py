@@ -11,7 +11,7 @@ from typing import Any
 
 from trigner.errors import InputError
 from trigner.evaluation import SLICES
-from trigner.studies.lines import read_yaml
+from trigner.training.lines import read_yaml
 
 CORPORA = {"cadec": "CADEC", "share13": "ShARe13", "share14": "ShARe14"}
 """The corpora that numbers are published on, by the names that results have."""

@@ -21,7 +21,7 @@ from trigner.atomic_files import write_text
 from trigner.errors import InputError
 from trigner.evaluation import Score
 from trigner.former_names import current_name
-from trigner.studies.predictions import SavedPredictions, read_predictions
+from trigner.studies.predictions import DAMAGE, SavedPredictions, read_predictions
 from trigner.systems import SystemSpec, systems
 from trigner.training.settings import flat
 from trigner.triplets import SELECTION_ALIASES
@@ -31,8 +31,10 @@ CHOSEN_BY = ("overall", "discontinuous")
 """The dev F1 that chose an epoch; every run has a model of each."""
 
 ADDED: Mapping[str, Any] = {
+    "model.context_words": 0,
     "optimisation.ema_decay": None,
     "optimisation.batch_weighting": "equal",
+    "optimisation.batches": "similar",
     "optimisation.beta2": 0.999,
     "optimisation.bias_init": False,
     "optimisation.epsilon_to": "corrected",
@@ -197,12 +199,14 @@ def _read(path: Path) -> Result:
                 f" {FORMAT_VERSION}): move it away, or use that version",
                 path=path,
             )
+        if not all(isinstance(content[name], dict) for name in ("settings", "data", "train")):
+            raise ValueError("settings, data and train are objects")
         chosen = {name: Chosen(**found) for name, found in content.pop("chosen").items()}
         curve, notes = tuple(content.pop("curve")), tuple(content.pop("notes"))
         result = Result(**content, chosen=chosen, curve=curve, notes=notes, path=path)
         for found in chosen.values():
             found.score("dev", "overall"), found.score("test", "overall")
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        message = f"is damaged: {error}; move it away, and the run is done again"
+    except DAMAGE as error:
+        message = f"is damaged: {error}; move it away, and the run is repeated"
         raise InputError(message, path=path) from error
     return result

@@ -7,6 +7,7 @@ from trigner.systems.registry import (
     GROUP,
     checked_predictor,
     checked_system,
+    own_systems,
     system_spec,
     systems,
     tagger_spec,
@@ -14,10 +15,12 @@ from trigner.systems.registry import (
 )
 from trigner.systems.spec import CAPABILITIES, SystemSpec
 from trigner.systems.taggers import TaggerSpec
+from trigner.systems.word_predictor import SMALLEST_SCORE, WordPredictor, check_finite
 
 __all__ = [
     "CAPABILITIES",
     "GROUP",
+    "SMALLEST_SCORE",
     "Input",
     "Losses",
     "NetworkSettings",
@@ -28,9 +31,12 @@ __all__ = [
     "System",
     "SystemSpec",
     "TaggerSpec",
+    "WordPredictor",
     "WordSettings",
+    "check_finite",
     "checked_predictor",
     "checked_system",
+    "own_systems",
     "system_spec",
     "systems",
     "tagger_spec",

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from trigner.batches import SPECIAL_WORDS
+from trigner.mentions import CONTEXT_WORDS
 
 EmptyWord = Literal["zeros", "batch_minimum"]
 Normalised = Literal["row", "column"]
@@ -68,6 +69,13 @@ class WordSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, allow_inf_nan=False)
 
+    context_words: int = Field(
+        default=0,
+        ge=0,
+        le=CONTEXT_WORDS,
+        description="words of the document on each side of a sentence that the encoder reads along"
+        " (FLERT, Schweter and Akbik 2020); mentions and scores stay the sentence's",
+    )
     encoder_layers: int = Field(default=4, ge=1, description="average this many last hidden states")
     empty_word: EmptyWord = Field(
         default="zeros", description="state of a word that has no subwords"

@@ -27,6 +27,7 @@ OWN: tuple[str, ...] = (
     "trigner.spans.spec:SPEC",
     "trigner.seq2seq.spec:SPEC",
     "trigner.hypergraph.spec:SPEC",
+    "trigner.generative.spec:SPEC",
 )
 """The rows of this package beside the tag schemes, as `module:name`: each in its system's room,
 which stands above this one."""
@@ -35,6 +36,11 @@ which stands above this one."""
 def systems() -> dict[str, SystemSpec]:
     """Every system that can be used, by name."""
     return {name: found for name, found in _all().items() if isinstance(found, SystemSpec)}
+
+
+def own_systems() -> dict[str, SystemSpec]:
+    """The systems of this package alone: no code of others runs."""
+    return {**TAGGERS, **{spec.name: spec for spec in map(resolve_name, OWN)}}
 
 
 def unusable_systems() -> dict[str, str]:
@@ -92,8 +98,7 @@ def _checked(
 @cache
 def _all() -> Mapping[str, SystemSpec | str]:
     """Each system's row, or why it cannot be used."""
-    found: dict[str, SystemSpec | str] = dict(TAGGERS)
-    found.update((spec.name, spec) for spec in map(resolve_name, OWN))
+    found: dict[str, SystemSpec | str] = {**own_systems()}
     for point in entry_points(group=GROUP):
         package = point.dist.name if point.dist is not None else "an unknown package"
         known = found.get(point.name)

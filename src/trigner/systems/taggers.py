@@ -10,7 +10,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from trigner.schemes import Bio, Biohd, Corro, Mac, Scheme, SpanGrid, Toe, W2ner, round_trip
+from trigner.schemes import (
+    Bio,
+    Biohd,
+    Corro,
+    GapGrid,
+    Mac,
+    Scheme,
+    SpanGrid,
+    Toe,
+    W2ner,
+    round_trip,
+)
 from trigner.systems.network_settings import NetworkSettings, ToeNetworkSettings
 from trigner.systems.spec import SystemSpec
 
@@ -148,6 +159,15 @@ TAGGERS: dict[str, SystemSpec] = {
             "span_grid",
             "segments and the gaps between them, mentions as paths (Mao et al., 2024)",
             SpanGrid,
+            "grid_tagger",
+            reads=("triplets", "task.multi_label", "task.first_group", "task.negative_rate"),
+            ignores=_of_model("mac", "sequence", "toe"),
+            grid=True,
+        ),
+        _tagger(
+            "gap_grid",
+            "fragments, gaps and the ends of entities, mentions as paths (after GapDNER, 2025)",
+            GapGrid,
             "grid_tagger",
             reads=("triplets", "task.multi_label", "task.first_group", "task.negative_rate"),
             ignores=_of_model("mac", "sequence", "toe"),

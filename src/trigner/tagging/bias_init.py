@@ -35,18 +35,18 @@ def initialise_biases(model: Model, examples: Sequence[Example]) -> None:
 def tag_shares(scheme: Scheme, examples: Sequence[Example], *, offset: int) -> NDArray[np.float64]:
     """The share `[C]` of cells that have each tag of a grid, special words' cells included.
 
-    One cell is added to each tag's, so that none has a share of 0 or 1. Tags that can only stand on
-    or above the diagonal have half the cells.
+    One cell is added to each tag's, so that none has a share of 0 or 1. Tags that stand in
+    one triangle have half the cells.
     """
     tags = np.ones(len(scheme.tags))
     cells = np.full(len(scheme.tags), 2.0)
-    upper = np.zeros(len(scheme.tags), dtype=bool)
+    half = np.zeros(len(scheme.tags), dtype=bool)
     for group in scheme.groups:
-        upper[group.start : group.stop] = group.upper
+        half[group.start : group.stop] = group.triangle != "both"
     for example in examples:
         own = scheme.encode(example.mentions, example.length).tags
         length = example.length + offset
-        cells += np.where(upper, length * (length + 1) / 2, length**2)
+        cells += np.where(half, length * (length + 1) / 2, length**2)
         if scheme.tag_space is TagSpace.EXCLUSIVE_GRID:
             tags += np.bincount(own.ravel(), minlength=len(tags))
             tags[0] += length**2 - own.size

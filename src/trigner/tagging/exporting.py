@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -40,6 +40,8 @@ from trigner.tagging.exported_tagger import LSTM_OPSET, ExportedTagger
 from trigner.tagging.onnx_runtime import INPUTS, onnx_scorer
 from trigner.tagging.torch_runtime import torch_scorer
 
+Scored = TypeVar("Scored")
+
 OPSET = LSTM_OPSET
 TOLERANCE = 1e-4
 """Largest difference of a logit between PyTorch and an exported fp32 graph, as a share of the
@@ -59,9 +61,7 @@ def export(folder: Path, out: Path, *, int8: bool = False) -> Path:
     Returns `out`. Raises TrignerError when a package is missing, the graph cannot be made,
     does not score like the model, or cannot be written; InputError when `out` is a file.
     """
-    require_extra("export", "onnx", "onnxscript")
-    if out.is_file():
-        raise InputError("already exists", path=out)
+    check_export(out)
     model, description = load(folder), read_description(folder)
     return write_graph(
         out,
@@ -71,6 +71,13 @@ def export(folder: Path, out: Path, *, int8: bool = False) -> Path:
         (model.inputs, model.tokenizer),
         int8=int8,
     )
+
+
+def check_export(out: Path) -> None:
+    """Raises TrignerError when a package is missing, InputError when `out` is a file."""
+    require_extra("export", "onnx", "onnxscript")
+    if out.is_file():
+        raise InputError("already exists", path=out)
 
 
 def write_graph(
@@ -167,15 +174,24 @@ def largest_difference(model: Model, graph: bytes) -> float:
     share of the largest logit where that is above 1."""
     batch = probes(model.inputs)
     expected = torch_scorer(model.tagger)(batch)
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / GRAPH
-        path.write_bytes(graph)
-        found = onnx_scorer(path, ["CPUExecutionProvider"])(batch)
+    found = run_on_cpu(onnx_scorer, graph, batch)
     axes = model.scheme.tag_space.word_axes
     own = [(i, (slice(n),) * axes) for i, n in enumerate(batch.lengths)]
     largest = max(1.0, *(float(np.abs(expected[i][words]).max()) for i, words in own))
     differences = [np.abs(expected[i][words] - found[i][words]).max() for i, words in own]
     return float(np.max(differences)) / largest
+
+
+def run_on_cpu(
+    onnx_scorer: Callable[[Path, Sequence[str]], Callable[[Batch], Scored]],
+    graph: bytes,
+    batch: Batch,
+) -> Scored:
+    """What ONNX Runtime makes of a batch with a graph, by the system's scorer."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / GRAPH
+        path.write_bytes(graph)
+        return onnx_scorer(path, ["CPUExecutionProvider"])(batch)
 
 
 def probes(inputs: EncoderInputs) -> Batch:

@@ -51,14 +51,12 @@ def onnx_predictor(
     Raises InputError when a file is missing or another model's, and for a device that ONNX Runtime
     does not have.
     """
-    inputs = exported_inputs(folder, description)
+    settings = description.settings(NetworkSettings, folder)
+    inputs = exported_inputs(folder, description, settings.context_words)
     scheme = tagger_spec(description.system).scheme(description.labels)
-    try:
-        settings = NetworkSettings.model_validate(description.model)
-        if inputs.tokenizer.special_words != settings.leading_words:
-            raise ValueError(f"special_words must be {list(settings.leading_words)}")
-    except ValueError as error:  # pydantic's, too
-        raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
+    if inputs.tokenizer.special_words != settings.leading_words:
+        message = f"is damaged: special_words must be {list(settings.leading_words)}"
+        raise InputError(message, path=folder / DESCRIPTION)
     session = _session(folder / GRAPH, providers(device), threads)
     scores = scores_of_a_word(scheme, settings)
     check_output(session, scheme, scores, folder / GRAPH)
@@ -69,10 +67,12 @@ def onnx_predictor(
         check_scores(found, batch, scheme.tag_space.word_axes, scores, folder / GRAPH)
         return found
 
-    return TagPredictor(scorer, scheme, inputs, description.temperature)
+    return TagPredictor(scorer, scheme, inputs=inputs, temperature=description.temperature)
 
 
-def exported_inputs(folder: Path, description: Description) -> EncoderInputs:
+def exported_inputs(
+    folder: Path, description: Description, context_words: int = 0
+) -> EncoderInputs:
     """How sentences become what an exported graph reads.
 
     Raises InputError when a file of the folder is missing or another model's.
@@ -84,12 +84,13 @@ def exported_inputs(folder: Path, description: Description) -> EncoderInputs:
         subwords = SubwordTokenizer(tokenizer, runtime.special_words)
     except ValueError as error:
         raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error
-    return EncoderInputs(subwords, padding_of(folder, description, tokenizer), runtime.max_subwords)
+    padding_id = padding_of(folder, description, tokenizer)
+    return EncoderInputs(subwords, padding_id, runtime.max_subwords, context_words)
 
 
 def onnx_scorer(graph: Path, providers: Sequence[Any], threads: int | None = None) -> Scorer:
     """Scores from a graph. Raises InputError when ONNX Runtime cannot load it."""
-    outputs = onnx_outputs(graph, providers, threads)
+    outputs = _outputs(_session(graph, providers, threads), graph)
 
     def scorer(batch: Batch) -> NDArray[np.floating[Any]]:
         (logits,) = outputs(batch)
@@ -99,10 +100,21 @@ def onnx_scorer(graph: Path, providers: Sequence[Any], threads: int | None = Non
 
 
 def onnx_outputs(
-    graph: Path, providers: Sequence[Any], threads: int | None = None
+    graph: Path, providers: Sequence[Any], dimensions: Sequence[int], threads: int | None = None
 ) -> Callable[[Batch], list[NDArray[Any]]]:
-    """What gives a graph's outputs. Raises InputError when ONNX Runtime cannot load it."""
-    return _outputs(_session(graph, providers, threads), graph)
+    """What gives a graph's outputs, which have these numbers of dimensions.
+
+    Raises InputError when they have not, and when ONNX Runtime cannot load the graph.
+    """
+    outputs = _outputs(_session(graph, providers, threads), graph)
+
+    def checked(batch: Batch) -> list[NDArray[Any]]:
+        found = outputs(batch)
+        if [each.ndim for each in found] != [*dimensions]:
+            raise InputError("is the graph of another system: export the model again", path=graph)
+        return found
+
+    return checked
 
 
 def _session(graph: Path, providers: Sequence[Any], threads: int | None) -> Any:

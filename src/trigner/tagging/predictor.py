@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trigner.arrays import Logits
-from trigner.batches import Batch, EncoderInputs, Example
+from trigner.batches import Batch, Example
 from trigner.errors import InputError
-from trigner.mentions import Mention, ScoredMention, Sentence
+from trigner.mentions import Mention, ScoredMention
 from trigner.schemes import Cell, Explaining, Scheme, TagSpace
-from trigner.systems import Prediction, Prepared
+from trigner.systems import Prediction, WordPredictor
 
 Scorer = Callable[[Batch], Logits]
 """A batch to logits, special words included: `[B, L, L, C]`, of a sequence scheme `[B, L, C]`."""
@@ -35,7 +35,7 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class TagPredictor:
+class TagPredictor(WordPredictor[Logits]):
     """Predicts with a scheme from a network's logits, which are divided by `temperature`.
 
     That makes scores probabilities (`inference.calibration`) and changes no mention.
@@ -43,8 +43,6 @@ class TagPredictor:
 
     scorer: Scorer
     scheme: Scheme
-    inputs: EncoderInputs
-    temperature: float = 1.0
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -56,30 +54,7 @@ class TagPredictor:
         """The scheme's tags, in the order of their classes."""
         return self.scheme.tags
 
-    def prepare(self, sentences: Sequence[Sentence]) -> Prepared:
-        """The sentences as inputs that the encoder can hold."""
-        return self.inputs.prepare(sentences)
-
-    def predict(self, inputs: Sequence[Example]) -> list[Prediction]:
-        """The mentions of each input, as mentions of its sentence."""
-        return [self._decode(*each) for each in zip(inputs, self.logits(inputs), strict=True)]
-
-    def at_temperatures(
-        self, inputs: Sequence[Example], temperatures: Iterable[float]
-    ) -> dict[float, list[Prediction]]:
-        """What `predict` gives with each of these temperatures, from one pass of the network."""
-        logits = self.logits(inputs)
-        found = {}
-        for temperature in temperatures:
-            other = replace(self, temperature=temperature)
-            found[temperature] = [other._decode(*p) for p in zip(inputs, logits, strict=True)]
-        return found
-
-    def with_temperature(self, temperature: float) -> TagPredictor:
-        """The same with another temperature."""
-        return replace(self, temperature=temperature)
-
-    def logits(self, inputs: Sequence[Example]) -> list[Logits]:
+    def outputs(self, inputs: Sequence[Example]) -> list[Logits]:
         """Each input's logits without padding, `[L, L, C]` or `[L, C]`, special words first.
 
         Raises InputError when one is not finite.
@@ -89,25 +64,23 @@ class TagPredictor:
         lengths = [self.inputs.offset + each.length for each in inputs]
         found = [own[(slice(n),) * axes] for own, n in zip(scores, lengths, strict=True)]
         if not all(np.isfinite(own).all() for own in found):
-            raise InputError(
-                "the model gives scores that are NaN or infinite: its weights are damaged"
-            )
+            raise InputError("the model's scores are NaN or infinite: its weights are damaged")
         return found
 
-    def _decode(self, example: Example, logits: Logits) -> Prediction:
+    def prediction(self, example: Example, output: Logits, temperature: float) -> Prediction:
         """The mentions of a window that it answers for, as mentions of its sentence."""
-        decoding = self.scheme.decode(logits / self.temperature)
+        decoding = self.scheme.decode(output / temperature)
         offset, complete = self.inputs.offset, decoding.complete
         return Prediction.of(example, decoding.mentions, bounded=not complete, offset=offset)
 
     def grids(self, inputs: Sequence[Example]) -> list[Grid]:
         """The word-pair grid of each input, for schemes that tag pairs of words."""
-        return [self._grid(*each) for each in zip(inputs, self.logits(inputs), strict=True)]
+        return [self._grid(*each) for each in zip(inputs, self.outputs(inputs), strict=True)]
 
     def _grid(self, example: Example, logits: Logits) -> Grid:
         whole = logits / self.temperature
         own = slice(self.inputs.offset, None)
-        mentions = self._decode(example, logits).mentions
+        mentions = self.prediction(example, logits, self.temperature).mentions
         cells = self._cells([scored.mention for scored in mentions], whole)
         probabilities = PROBABILITIES[self.scheme.tag_space](whole[own, own])
         return Grid(self.scheme.tags, probabilities, mentions, tuple(cells))

@@ -9,9 +9,16 @@ from typing import Any
 import torch
 
 from trigner.batches import Example, pad_tags
-from trigner.errors import InputError
 from trigner.mentions import Sentence
-from trigner.networks import Model, PairTagger, WordSystem, choose_device, create, load
+from trigner.networks import (
+    Model,
+    PairTagger,
+    WordSystem,
+    check_init_from,
+    choose_device,
+    create,
+    load,
+)
 from trigner.schemes import decoded_tags
 from trigner.systems import Losses, system_spec
 from trigner.tagging.bias_init import initialise_biases
@@ -31,17 +38,9 @@ def build(settings: Any, labels: tuple[str, ...], init_from: Path | None = None)
     if init_from is None:
         spec = system_spec(settings.system)
         return TagSystem(create(settings.encoder, spec.name, labels, settings.model), settings)
-    model = load(init_from)
-    if model.system != settings.system or not set(labels) <= set(model.scheme.labels):
-        raise InputError(
-            f"is a {model.system} model for {', '.join(model.scheme.labels)}; this training"
-            f" is for {', '.join(labels)} with the system {settings.system}",
-            path=init_from,
-        )
-    if model.network != settings.model:
-        raise InputError("was trained with different model settings", path=init_from)
+    check_init_from(init_from, settings, labels)
     return TagSystem(
-        model, settings.model_copy(update={"optimisation": _without_bias_init(settings)})
+        load(init_from), settings.model_copy(update={"optimisation": _without_bias_init(settings)})
     )
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from trigner.batches import IGNORED
-from trigner.schemes import Scheme, SequenceScheme, TagSpace
+from trigner.schemes import Scheme, SequenceScheme, TagSpace, Triangle
 from trigner.tagging.sequence_loss import SequenceLoss
 from trigner.tagging.settings import TaskSettings
 
@@ -37,7 +37,7 @@ def _multi_label_grid(scheme: Scheme, settings: TaskSettings) -> TaskLoss:
         valid = tags[..., 0] != IGNORED
         parts = []
         for group, weight in groups:
-            inside = valid.triu() if group.upper else valid
+            inside = TRIANGLES[group.triangle](valid)
             chosen = sampled(inside, tags[..., group.start : group.stop], settings.negative_rate)
             own = slice(group.start, group.stop)
             parts.append(weight * cell_loss(logits[chosen][:, own], tags[chosen][:, own]))
@@ -94,6 +94,12 @@ def sampled(inside: Tensor, tags: Tensor, negative_rate: float) -> Tensor:
     kept = torch.rand(inside.shape, device=inside.device) < negative_rate
     return inside & (kept | (tags > 0).any(dim=-1))
 
+
+TRIANGLES: Mapping[Triangle, Callable[[Tensor], Tensor]] = {
+    "both": lambda cells: cells,
+    "upper": torch.triu,
+    "lower": torch.tril,
+}
 
 CELL_LOSSES: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
     "zero_threshold": zero_threshold_loss,

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain, islice
 from typing import Literal
 
-from trigner.mentions import Document, Entity, Fragment, Mention, Sentence, joined
+from trigner.mentions import (
+    CONTEXT_WORDS,
+    Document,
+    Entity,
+    Fragment,
+    Mention,
+    Sentence,
+    joined,
+)
 from trigner.text.sentences import sentence_words
 
 Reason = Literal["crosses a sentence boundary", "not aligned to words", "empty"]
@@ -41,8 +50,9 @@ def segment(document: Document) -> Segmentation:
     reachable when the words inside its merged fragments, and nothing else, make up exactly those
     fragments, all in one sentence.
     """
-    layout = _Layout(document)
-    mentions: list[dict[Mention, None]] = [{} for _ in layout.sentences]
+    without = tuple(sentences_in(document))
+    layout = _Layout(document, tuple(sentence.offsets for sentence in without))
+    mentions: list[dict[Mention, None]] = [{} for _ in without]
     unreachable = []
     for entity in document.entities:
         found = layout.locate(entity)
@@ -51,17 +61,40 @@ def segment(document: Document) -> Segmentation:
         else:
             index, mention = found
             mentions[index][mention] = None
-    sentences = tuple(
-        _sentence(document, index, words, mentions[index])
-        for index, words in enumerate(layout.sentences)
+    sentences = (
+        replace(sentence, mentions=tuple(own)) if own else sentence
+        for sentence, own in zip(without, mentions, strict=True)
     )
-    return Segmentation(sentences, tuple(unreachable))
+    return Segmentation(tuple(sentences), tuple(unreachable))
 
 
 def sentences_in(document: Document) -> Iterator[Sentence]:
-    """The sentences that `segment` finds, without mentions, each when it is asked for."""
-    for index, words in enumerate(_sentence_words(document)):
-        yield _sentence(document, index, words)
+    """The sentences that `segment` finds, without mentions, each when it is asked for.
+
+    Those behind it are read as far as its context reaches.
+    """
+    left: deque[str] = deque(maxlen=CONTEXT_WORDS)
+    waiting: deque[Sentence] = deque()
+    ahead = 0  # words of those that wait
+
+    def first() -> Sentence:
+        nonlocal ahead
+        sentence = waiting.popleft()
+        ahead -= len(sentence.words)
+        behind = chain.from_iterable(other.words for other in waiting)
+        right = tuple(islice(behind, CONTEXT_WORDS))
+        found = replace(sentence, left=tuple(left), right=right)
+        left.extend(sentence.words)
+        return found
+
+    for index, offsets in enumerate(_sentence_words(document)):
+        words = tuple(document.text[start:end] for start, end in offsets)
+        waiting.append(Sentence(document.id, index, words, offsets))
+        ahead += len(words)
+        while ahead - len(waiting[0].words) >= CONTEXT_WORDS:
+            yield first()
+    while waiting:
+        yield first()
 
 
 def entity_of(
@@ -92,27 +125,14 @@ def sentence_at(starts: Sequence[int], character: int) -> int:
     return max(bisect_right(starts, character) - 1, 0)
 
 
-def _sentence(
-    document: Document, index: int, words: tuple[Fragment, ...], mentions: Iterable[Mention] = ()
-) -> Sentence:
-    return Sentence(
-        document=document.id,
-        index=index,
-        words=tuple(document.text[start:end] for start, end in words),
-        offsets=words,
-        mentions=tuple(mentions),
-    )
-
-
 class _Layout:
     """The words of a document as flat sorted arrays, to find those of an entity by bisection."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, sentences: Sequence[tuple[Fragment, ...]]) -> None:
         self.document = document
-        self.sentences = tuple(_sentence_words(document))
-        self.sentence_starts = [words[0][0] for words in self.sentences]
-        self.first_words = [0, *accumulate(map(len, self.sentences))]
-        self.words = [word for words in self.sentences for word in words]
+        self.sentence_starts = [words[0][0] for words in sentences]
+        self.first_words = [0, *accumulate(map(len, sentences))]
+        self.words = [word for words in sentences for word in words]
         self.starts = [start for start, _ in self.words]
 
     def locate(self, entity: Entity) -> tuple[int, Mention] | Reason:

@@ -15,6 +15,7 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 from trigner.atomic_files import write_text
 from trigner.errors import InputError, TrignerError
 from trigner.model_folder import hash_of_file
+from trigner.training.processes import ALONE, Processes
 
 CHECKPOINTS = "checkpoints"
 """Folder of the Trainer's checkpoints in a training's own; it goes when the training ends."""
@@ -69,7 +70,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(content, dict):
-            raise ValueError("it is no object")
+            raise ValueError("it is not an object")
         return content
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"is damaged: {error}; {_ADVICE}", path=path) from error
@@ -78,9 +79,15 @@ def _read(path: Path) -> dict[str, Any]:
 class HashCheckpoints(TrainerCallback):
     """Adds `HASHES` to each checkpoint, so that resuming knows whether it is as it was written."""
 
+    def __init__(self, processes: Processes = ALONE) -> None:
+        self._processes = processes
+
     def on_save(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
     ) -> None:
+        self._processes.wait()  # each writes the state of its random generators
+        if not self._processes.is_main:
+            return
         folder = Path(str(args.output_dir)) / f"checkpoint-{state.global_step}"
         files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != HASHES)
         hashes = {path.name: hash_of_file(path) for path in files}

@@ -48,24 +48,25 @@ class _Candidate:
 
 def coordinations(
     sentences: Sequence[Sentence], settings: SamplingSettings, seed: int
-) -> list[Document]:
+) -> Iterator[Document]:
     """New sentences, one a document, `coordination` times as many as sentences with mentions.
 
     Fewer where that many different ones cannot be made. Equal arguments give equal sentences.
     """
     if settings.coordination == 0:
-        return []
+        return
     sentences = [sentence for sentence in sentences if sentence.mentions]
     rests = _rests(sentences)
     candidates = [one for sentence in sentences for one in _candidates(sentence, rests)]
     random = np.random.default_rng(seed)
-    new: dict[Words, Document] = {}
+    new: set[Words] = set()
     for number in random.permutation(len(candidates)):
         if len(new) >= settings.coordination * len(sentences):
             break
         words, mentions = _coordinated(candidates[number], rests, settings.conjunctions, random)
-        new.setdefault(words, document_of(f"coordinated-{len(new) + 1}", words, mentions))
-    return list(new.values())
+        if words not in new:
+            new.add(words)
+            yield document_of(f"coordinated-{len(new)}", words, mentions)
 
 
 def _rests(sentences: Sequence[Sentence]) -> dict[tuple[bool, _Key], list[Words]]:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from sys import intern
 from typing import Any
 
+import numpy as np
 from torch.utils.data import Dataset
 
+from trigner.arrays import Floats, Integers
 from trigner.batches import shuffled, shuffled_by_cost
 from trigner.errors import InputError
 from trigner.mentions import Document, Sentence
 from trigner.systems import System
-from trigner.text import Segmentation, segment
+from trigner.text import segment
+from trigner.training.coordination import coordinations
 from trigner.training.sampling import drawn
-from trigner.training.settings import OptimisationSettings
+from trigner.training.settings import OptimisationSettings, SamplingSettings
 
 
 @dataclass(frozen=True)
@@ -44,32 +48,61 @@ class TrainingData(Dataset[Any]):
 
 
 def prepare(
-    segmentations: Sequence[Segmentation], system: System, made: Sequence[Document] = ()
+    documents: Iterable[Document], system: System, settings: SamplingSettings, seed: int
 ) -> TrainingData:
-    """Sentences with at least one word, as examples of the system.
+    """Sentences with at least one word, as examples of the system, and those made of them.
 
-    `made` are sentences that training made of those of the corpus. Raises InputError when there is
-    nothing to learn from.
+    Some 1,000 sentences at a time: a sentence is larger than the example that stays of it. Raises
+    InputError when there is nothing to learn from.
     """
     unusable: Counter[str] = Counter()
-    sentences: list[Sentence] = []
-    for segmentation in segmentations:
-        sentences += segmentation.sentences
-        unusable.update(found.reason for found in segmentation.unreachable)
-    prepared = system.prepare(sentences)
-    unusable["longer than the encoder's window"] += len(prepared.lost)
-    unusable["the system cannot express them"] += system.inexpressible(sentences)
-    mentions = sum(len(sentence.mentions) for sentence in sentences)
+    examples: list[Any] = []
+    count = mentions = 0
+    annotated: list[Sentence] = []
+    for sentences in _chunks(documents, unusable):
+        prepared = system.prepare(sentences)
+        examples += prepared.inputs
+        unusable["longer than the encoder's window"] += len(prepared.lost)
+        unusable["the system cannot express them"] += system.inexpressible(sentences)
+        count += len(sentences)
+        mentions += sum(len(sentence.mentions) for sentence in sentences)
+        if settings.coordination:
+            annotated += (_words_alone(each) for each in sentences if each.mentions)
     if not mentions:
         raise InputError("the training documents contain no entity to learn from")
-    further = [sentence for document in made for sentence in segment(document).sentences]
+    made = 0
+    for sentences in _chunks(coordinations(annotated, settings, seed), Counter()):
+        examples += system.prepare(sentences).inputs
+        made += len(sentences)
     return TrainingData(
-        prepared.inputs + system.prepare(further).inputs,
-        len(sentences),
+        tuple(examples),
+        count,
         mentions,
         {reason: count for reason, count in sorted(unusable.items()) if count},
-        len(further),
+        made,
     )
+
+
+def _words_alone(sentence: Sentence) -> Sentence:
+    """What others are made of: equal words are in memory once."""
+    words = tuple(map(intern, sentence.words))
+    return replace(sentence, words=words, offsets=(), left=(), right=())
+
+
+def _chunks(
+    documents: Iterable[Document], unusable: Counter[str], size: int = 1000
+) -> Iterator[list[Sentence]]:
+    """The sentences of whole documents, at least `size` but the last; counts what has none."""
+    sentences: list[Sentence] = []
+    for document in documents:
+        found = segment(document)
+        unusable.update(entity.reason for entity in found.unreachable)
+        sentences += found.sentences
+        if len(sentences) >= size:
+            yield sentences
+            sentences = []
+    if sentences:
+        yield sentences
 
 
 class EpochBatches:
@@ -91,46 +124,56 @@ class EpochBatches:
         rates: Sequence[float] | None = None,
     ) -> None:
         self.epoch = 0
-        rates = [1.0] * len(lengths) if rates is None else rates
-        self._epochs = [self._plan(lengths, settings, rates, seed + n) for n in range(epochs)]
-        if not all(self._epochs):
+        self._lengths = lengths
+        self._settings = settings
+        self._rates = [1.0] * len(lengths) if rates is None else rates
+        self._seeds = range(seed, seed + epochs)
+        # Of all epochs no more than that is kept: batches are cut anew when their epoch comes.
+        self._seen: Integers = np.zeros(len(lengths), dtype=np.int64)
+        sizes = []
+        for own in self._seeds:
+            plan = self._plan(own)
+            members = [i for batch in plan for i in batch]
+            np.add.at(self._seen, members, 1)
+            sizes.append((len(plan), len(members)))
+        if not all(count for count, _ in sizes):
             raise InputError(
                 f"{len(lengths)} sentences are less than one batch of {settings.batch_size}:"
                 " set optimisation.batch_size or optimisation.cell_budget"
             )
-        self._count = max(map(len, self._epochs))
-        for plan in self._epochs:
-            while len(plan) < self._count:
-                largest = max(range(len(plan)), key=lambda i: len(plan[i]))
-                batch = plan[largest]
-                if len(batch) == 1:
-                    break
-                plan[largest] = batch[: len(batch) // 2]
-                plan.append(batch[len(batch) // 2 :])
+        self._count = max(count for count, _ in sizes)
+        self._all = sum(min(self._count, members) for _, members in sizes)
 
-    @staticmethod
-    def _plan(
-        lengths: Sequence[int], settings: OptimisationSettings, rates: Sequence[float], seed: int
-    ) -> list[list[int]]:
-        members = drawn(rates, seed)
+    def _plan(self, seed: int) -> list[list[int]]:
+        settings = self._settings
+        members = drawn(self._rates, seed)
         if settings.cells is None:
             plan = shuffled(len(members), sentences=settings.batch_size, seed=seed)
+        elif settings.batches == "random":
+            plan = shuffled(len(members), sentences=settings.batch_size, seed=seed, with_last=True)
         else:
             plan = shuffled_by_cost(
-                [lengths[i] for i in members],
+                [self._lengths[i] for i in members],
                 sentences=settings.batch_size,
                 cells=settings.cells,
                 seed=seed,
             )
         return [[members[position] for position in batch] for batch in plan]
 
-    def mean_sum(self, numbers: Sequence[int]) -> float:
+    def mean_sum(self, numbers: Sequence[float] | Floats) -> float:
         """The mean, over all batches of all epochs, of the sum of their examples' `numbers`."""
-        total = sum(numbers[i] for plan in self._epochs for batch in plan for i in batch)
-        return total / sum(map(len, self._epochs))
+        return float(self._seen @ np.asarray(numbers)) / self._all
 
     def __len__(self) -> int:
         return self._count
 
     def __iter__(self) -> Iterator[list[int]]:
-        return iter(self._epochs[min(self.epoch, len(self._epochs) - 1)])
+        plan = self._plan(self._seeds[min(self.epoch, len(self._seeds) - 1)])
+        while len(plan) < self._count:
+            largest = max(range(len(plan)), key=lambda i: len(plan[i]))
+            batch = plan[largest]
+            if len(batch) == 1:
+                break
+            plan[largest] = batch[: len(batch) // 2]
+            plan.append(batch[len(batch) // 2 :])
+        return iter(plan)

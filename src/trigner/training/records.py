@@ -59,7 +59,7 @@ def record_to_resume(out: Path, run: Mapping[str, Any]) -> dict[str, Any]:
     for name, kind in {"settings": dict, **OTHERS}.items():
         found = before.get(name) if name == "settings" else others[name]
         if found is not None and type(found) is not kind:
-            raise InputError(f"is damaged: {name} is no {kind.__name__}", path=path)
+            raise InputError(f"is damaged: {name} is not a {kind.__name__}", path=path)
     before["settings"] = with_current_names(before.get("settings") or {})
     different = sorted(differences(before, run))
     if different:

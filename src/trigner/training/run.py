@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import torch
 from rich.console import Console
 from transformers import set_seed
 
+from trigner.errors import TrignerError
 from trigner.evaluation import Scores, data_hash, score, sign
 from trigner.inference import Extractor
 from trigner.mentions import Document
@@ -25,17 +27,16 @@ from trigner.model_folder import (
 from trigner.networks import choose_device
 from trigner.networks.pretrained import quiet
 from trigner.systems import System, checked_predictor, checked_system, system_spec
-from trigner.text import segment
-from trigner.training.checkpoint import Checkpoint, finished, identity, same, scored
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
-from trigner.training.coordination import coordinations
 from trigner.training.data import EpochBatches, TrainingData, prepare
 from trigner.training.devices import deterministic
 from trigner.training.ema import ExponentialMovingAverage
 from trigner.training.memory import check_budget, halved, is_out_of_memory, release
+from trigner.training.processes import Processes, connected
 from trigner.training.progress import ShowProgress
 from trigner.training.records import RUN, finish_record, record_to_resume, write_record
 from trigner.training.sampling import rates
+from trigner.training.selected_model import SelectedModel, finished, identity, same, scored
 from trigner.training.settings import OptimisationSettings, SelectBy, Settings
 from trigner.training.trainer import (
     FIGURES,
@@ -55,9 +56,9 @@ class Trained:
     `history` holds the dev scores of each epoch, as TensorBoard has them.
     """
 
-    best: Checkpoint
+    best: SelectedModel
     epochs: int
-    also: Mapping[SelectBy, Checkpoint] = field(default_factory=dict)
+    also: Mapping[SelectBy, SelectedModel] = field(default_factory=dict)
     history: tuple[Mapping[str, float], ...] = ()
 
     @property
@@ -85,12 +86,15 @@ def train(
     models are left in folders of these names in `out`. When training stops is a matter of
     `select_by` alone. `report_to` are trackers of the Trainer beside TensorBoard.
 
+    Under `accelerate launch` or `torchrun` the processes share out each batch (`processes`); all
+    return the same.
+
     An interrupted training goes on from its last epoch with `resume`. `init_from` starts from
     another model's weights: its system and settings must be the same (`resolve` takes them over),
     and its labels hold those of `documents`. Raises InputError for data or settings
     that cannot work, TrignerError when the disk cannot be written.
     """
-    chosen = choose_device(device)
+    processes, chosen = connected(choose_device(device))
     run = {
         "settings": settings.model_dump(mode="json"),
         "train": data_hash(documents),
@@ -99,22 +103,26 @@ def train(
         "also_keep": list(also_keep) or None,
     }
     # Before an encoder is loaded or fetched: what cannot be resumed is reported at once.
-    record = record_to_resume(out, run) if resume else {}
-    checkpoint = last_checkpoint(out / CHECKPOINTS) if resume else None
+    record = processes.from_main(lambda: record_to_resume(out, run)) if resume else {}
+    checkpoint = processes.from_main(lambda: last_checkpoint(out / CHECKPOINTS)) if resume else None
     optimisation = settings.optimisation.model_copy(update=record.get("reduced") or {})
-    console = console or Console(stderr=True)
+    if console is None or not processes.is_main:
+        console = Console(stderr=True, quiet=not processes.is_main)
     history: list[dict[str, float]] | None = record.get("history")
     if "finished" in record and history is None:
         history = []  # of a training that did not write it down
     with deterministic(settings.seed, chosen):
         while history is None:
             used = settings.model_copy(update={"optimisation": optimisation})
-            system, data = _begun(used, documents, init_from)
+            system, data = begun(used, documents, init_from)
             check_budget(data.lengths, settings.optimisation)
             provenance = _provenance(used, system, data, documents, dev, init_from)
             reduced = _changes(settings.optimisation, optimisation)
-            write_record(out / RUN, {**run, "reduced": reduced})
-            work = _Work(used, system, data, dev, provenance, out, chosen, tuple(also_keep))
+            if processes.is_main:
+                write_record(out / RUN, {**run, "reduced": reduced})
+            work = _Work(
+                used, system, data, dev, provenance, out, chosen, tuple(also_keep), processes
+            )
             history = _epochs(work, console, checkpoint, report_to)
             if history is None:
                 lengths = data.lengths
@@ -123,19 +131,29 @@ def train(
                 optimisation = halved(optimisation, lengths)
                 _start_again(out, settings.optimisation, optimisation, console)
                 checkpoint = None
-        as_checkpoint = scored if "finished" in record else finished
-        best = as_checkpoint(out, dev, chosen)
-        also = {
-            name: same(out / name, best) or as_checkpoint(out / name, dev, chosen)
-            for name in also_keep
-        }
+        end = partial(_ended, out, dev, chosen, also_keep, record, history)
+        return processes.from_main(end)
+
+
+def _ended(
+    out: Path,
+    dev: Sequence[Document],
+    device: torch.device,
+    also_keep: Sequence[SelectBy],
+    record: Mapping[str, Any],
+    history: Sequence[Mapping[str, float]],
+) -> Trained:
+    """The models of a training that has no further epochs, scored and described."""
+    describe = scored if "finished" in record else finished
+    best = describe(out, dev, device)
+    also = {name: same(out / name, best) or describe(out / name, dev, device) for name in also_keep}
     if "finished" not in record:
         finish_record(out, history)
         shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
     return Trained(best, int(record.get("finished", len(history))), also, tuple(history))
 
 
-def _begun(
+def begun(
     settings: Settings, documents: Sequence[Document], init_from: Path | None
 ) -> tuple[System, TrainingData]:
     """The system as it is before its first update, and what it learns from."""
@@ -143,10 +161,7 @@ def _begun(
     labels = tuple(sorted({e.label for d in documents for e in d.entities}))
     set_seed(settings.seed)
     system = checked_system(spec, spec.implementation("build")(settings, labels, init_from))
-    segmentations = [segment(document) for document in documents]
-    sentences = [sentence for each in segmentations for sentence in each.sentences]
-    made = coordinations(sentences, settings.sampling, settings.seed)
-    data = prepare(segmentations, system, made)
+    data = prepare(documents, system, settings.sampling, settings.seed)
     system.initialise(data.examples)
     return system, data
 
@@ -163,6 +178,7 @@ class _Work:
     out: Path
     device: torch.device
     also_keep: tuple[SelectBy, ...]
+    processes: Processes
 
     @property
     def optimisation(self) -> OptimisationSettings:
@@ -192,6 +208,8 @@ class _Work:
         """What saves the system as the model of an epoch with these metrics."""
 
         def save(epoch: int, metrics: Mapping[str, float]) -> None:
+            if not self.processes.is_main:
+                return
             scores = {name: metrics[f"eval_{name}"] for name in FIGURES}
             dev = self.provenance.dev.model_copy(update={"epoch": epoch, "scores": scores})
             spec = system_spec(self.settings.system)
@@ -214,7 +232,7 @@ def _epochs(
     work: _Work, console: Console, checkpoint: Path | None, report_to: Sequence[str]
 ) -> list[dict[str, float]] | None:
     """Dev scores of every epoch; None when memory ran out."""
-    made = f", and on {work.data.made:,} sentences made of them" if work.data.made else ""
+    made = f", and on {work.data.made:,} sentences generated from them" if work.data.made else ""
     learning = (
         f"training on {work.data.sentences:,} sentences with {work.data.mentions:,} entities{made}"
     )
@@ -232,6 +250,10 @@ def _epochs(
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
+        if work.processes.count > 1:  # the others wait for this one's gradients
+            raise TrignerError(
+                "out of memory: set a smaller optimisation.batch_size or optimisation.cell_budget"
+            ) from error
         return None
     finally:
         progress.close()
@@ -305,12 +327,13 @@ def _trainer(
         ),
         data=work.data,
         batches=batches,
-        collator=Collator(work.system, work.data.examples, batches, optimisation),
+        collator=Collator(work.system, work.data.examples, batches, optimisation, work.processes),
         settings=optimisation,
         score_dev=work.scores_of_dev(),
         callbacks=[*keep_best, progress],
         logs=work.out / LOGS,
         ema=ema,
+        processes=work.processes,
     )
 
 

@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -25,9 +24,11 @@ from pydantic import (
 from trigner.errors import InputError, validation_message
 from trigner.former_names import current_name
 from trigner.inference import spec_of
+from trigner.mentions import shortened
 from trigner.model_folder import DESCRIPTION, read_description
 from trigner.systems import NetworkSettings, SystemSpec, system_spec
 from trigner.tagging.settings import TaskSettings
+from trigner.training.lines import read_yaml, yaml_value
 from trigner.training.presets import DEFAULT, PRESETS
 from trigner.training.records import differences
 from trigner.triplets import TripletSettings
@@ -63,8 +64,11 @@ class SamplingSettings(_Section):
         default=("and", "or", "/", "("),
         min_length=1,
         description="what such a sentence puts in before the last member; an opening parenthesis"
-        " is closed behind it",
+        " is closed after it",
     )
+
+
+BatchWeighting = Literal["random", "cells", "equal"]
 
 
 class OptimisationSettings(_Section):
@@ -77,11 +81,17 @@ class OptimisationSettings(_Section):
         description="word pairs in a batch, at most; auto: 40,000, longer sentences alone;"
         " none: random batches, last dropped",
     )
-    batch_weighting: Literal["cells", "equal"] = Field(
+    batches: Literal["similar", "random"] = Field(
+        default="similar",
+        description="sentences of a batch: of similar length; or random, computed in parts of"
+        " similar length with cell_budget word pairs each, for the gradient of the whole batch",
+    )
+    batch_weighting: BatchWeighting = Field(
         default="cells",
         description="what a batch's loss counts: as much as it has word pairs (words where a scheme"
-        " scores words; anchors for triplets), so that each counts alike in the corpus; equal: the"
-        " mean over each batch, which weighs a sentence by the others in its batch",
+        " scores words; anchors for triplets), so that each counts alike in the corpus; random: as"
+        " much as its sentences would on average in random batches; equal: the mean over each"
+        " batch, which weighs a sentence by the others in its batch",
     )
     encoder_lr: float = Field(
         default=1e-4, ge=0, description="learning rate of the pretrained encoder"
@@ -333,9 +343,9 @@ def _assignment(text: str) -> dict[str, Any]:
     if name == "preset":
         raise InputError(f"--set cannot choose the preset: use --preset {value}")
     try:
-        nested: Any = _value(yaml.safe_load(value))
-    except yaml.YAMLError as error:
-        raise InputError(f"--set {text!r}: {error}") from error
+        nested: Any = _value(yaml_value(value))
+    except InputError as error:
+        raise InputError(f"--set {shortened(text)}: {error.message}") from error
     for key in reversed(name.split(".")):
         nested = {key: nested}
     assert isinstance(nested, dict)
@@ -355,23 +365,7 @@ def _value(value: Any) -> Any:
 
 
 def _read(file: Path) -> dict[str, Any]:
-    try:
-        data = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path=file) from error
-    except UnicodeDecodeError as error:
-        raise InputError("is not UTF-8", path=file) from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = None if mark is None else mark.line + 1
-        raise InputError(
-            f"is not YAML: {getattr(error, 'problem', error)}", path=file, line=line
-        ) from error
-    if data is None:
-        return {}
-    if not isinstance(data, dict):
-        raise InputError("must be a mapping of settings", path=file, line=1)
-    return {str(k): _deep(v) for k, v in data.items()}
+    return {name: _deep(value) for name, value in read_yaml(file).data.items()}
 
 
 def _deep(value: Any) -> Any:

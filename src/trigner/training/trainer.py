@@ -31,6 +31,7 @@ from trigner.training.checkpoints import CHECKPOINTS, HashCheckpoints
 from trigner.training.data import EpochBatches, TrainingData
 from trigner.training.devices import OneDevice
 from trigner.training.ema import ExponentialMovingAverage
+from trigner.training.processes import ALONE, Processes
 from trigner.training.settings import OptimisationSettings, SelectBy
 
 LOGS = "logs"
@@ -110,14 +111,15 @@ class SystemModule(nn.Module):
     def __init__(self, system: System) -> None:
         super().__init__()
         self.network = system.network
-        self.parts: Mapping[str, torch.Tensor] = {}
+        self.parts: Mapping[str, torch.Tensor | float] = {}
         self._loss = system.loss
 
-    def forward(self, **batch: Any) -> torch.Tensor:
-        """The loss of a batch, a scalar."""
-        losses = self._loss(**batch)
-        self.parts = losses.parts
-        return losses.total
+    def forward(self, parts: Sequence[Mapping[str, Any]], factor: float = 1.0) -> torch.Tensor:
+        """The loss of a batch, a scalar: the sum over its parts, times a factor."""
+        losses = [self._loss(**part) for part in parts]
+        names = {name for own in losses for name in own.parts}
+        self.parts = {name: sum(own.parts.get(name, 0.0) for own in losses) for name in names}
+        return factor * torch.stack([own.total for own in losses]).sum()
 
 
 class SystemTrainer(Trainer):
@@ -136,7 +138,9 @@ class SystemTrainer(Trainer):
         callbacks: list[TrainerCallback],
         logs: Path,
         ema: ExponentialMovingAverage | None = None,
+        processes: Processes = ALONE,
     ) -> None:
+        self._processes = processes
         self._settings = settings
         self._system = system
         self._ema = ema
@@ -144,8 +148,9 @@ class SystemTrainer(Trainer):
         self._losses: list[float] = []
         self._batches = batches
         self._score_dev = score_dev
-        # Chosen here and not by `report_to`: the log folder's argument differs between versions.
-        board = TensorBoardCallback(SummaryWriter(log_dir=str(logs)))
+        if processes.is_main:
+            # Not by `report_to`: the log folder's argument differs between versions.
+            callbacks = [*callbacks, TensorBoardCallback(SummaryWriter(log_dir=str(logs)))]
         super().__init__(
             model=SystemModule(system),
             args=args,
@@ -155,10 +160,9 @@ class SystemTrainer(Trainer):
             data_collator=collator,
             callbacks=[
                 _EpochSetter(batches),
-                HashCheckpoints(),
+                HashCheckpoints(processes),
                 *filter(None, [ema]),
                 *callbacks,
-                board,
             ],
         )
         for printing in list(self.callback_handler.callbacks):
@@ -207,7 +211,7 @@ class SystemTrainer(Trainer):
     def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
         """The weights of a checkpoint, and their average: before the state that makes it whole."""
         super().save_model(output_dir, _internal_call)
-        if self._ema is not None and output_dir is not None:
+        if self._ema is not None and output_dir is not None and self._processes.is_main:
             self._ema.save(Path(output_dir))
 
     def compute_loss(
@@ -249,7 +253,7 @@ class SystemTrainer(Trainer):
         """Add the parts of the loss to what is logged."""
         if "loss" in logs:
             self._check_losses()
-            parts = getattr(self.model, "parts", {})
+            parts = getattr(self.model, "parts", {})  # of the main process's share
             logs = {**logs, **{name: round(float(value), 4) for name, value in parts.items()}}
         super().log(logs, *args, **kwargs)
 
@@ -264,10 +268,11 @@ class SystemTrainer(Trainer):
             return self._score()
 
     def _score(self) -> dict[str, float]:
-        scores = self._score_dev()
+        found = self._processes.from_main(lambda: figures(self._score_dev()))
+        loss = sum(self._losses) / max(1, len(self._losses))
         metrics = {
-            TRAIN_LOSS: sum(self._losses) / max(1, len(self._losses)),
-            **{f"eval_{name}": value for name, value in figures(scores).items()},
+            TRAIN_LOSS: self._processes.mean(loss),
+            **{f"eval_{name}": value for name, value in found.items()},
         }
         self._losses.clear()
         self.log(dict(metrics))

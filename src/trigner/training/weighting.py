@@ -1,10 +1,17 @@
-"""How much each batch counts, so that every cell of the corpus counts alike.
+"""How much each batch counts, so that it does not matter with which others a sentence is in it.
 
 A batch's loss is a mean over its cells. Batches by cost hold sentences of similar length: as means
 they count alike, and so a cell of a long sentence, where discontinuous mentions stand, counts many
-times less than one of a short sentence. A batch's size over the mean size mends that: an epoch then
-minimises the mean over all cells, as random batches do on average
+times less than one of a short sentence. A batch's size over the mean size mends that: each cell
+counts alike. In random batches a sentence has that part of a batch that its cells are: what a batch
+by cost counts can be that, too, so that a very long sentence does not count as many batches
 (`docs/decisions/batch-weighting.md`).
+
+Random batches can be computed in parts of similar length (`optimisation.batches=random`): a part
+counts as much as it has of its batch, so that their sum is the mean over the batch's cells.
+
+Several processes take a share of each batch: its loss counts as much as it has of the batch, times
+the number of processes, as gradients are averaged over them.
 """
 
 from __future__ import annotations
@@ -12,16 +19,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from trigner.arrays import Floats
+from trigner.batches import in_parts
 from trigner.systems import System
 from trigner.training.data import EpochBatches
-from trigner.training.settings import OptimisationSettings
+from trigner.training.processes import ALONE, Processes
+from trigner.training.settings import BatchWeighting, OptimisationSettings
 
 
 class Collator:
-    """Collates examples with a system and adds the batch's `weights`.
+    """Collates this process's share of a batch with a system and adds its `weights`.
 
-    A weight is the batch's size over the mean size of the batches, for each part of the loss that
-    `System.sizes` names. With `optimisation.batch_weighting=equal` there are none.
+    A weight is what the batch counts over what batches count on average, for each part of the loss
+    that `System.sizes` names, times the share's part of the batch. Of whole batches that count
+    alike there are none. With several processes there is the `factor` of the whole loss, too.
     """
 
     def __init__(
@@ -30,22 +43,70 @@ class Collator:
         examples: Sequence[Any],
         batches: EpochBatches,
         settings: OptimisationSettings,
+        processes: Processes = ALONE,
     ) -> None:
         self._system = system
-        # By identity, once: some sizes take as long as a batch's collation.
-        self._sizes: dict[int, Mapping[str, int]] = {}
-        self._means: dict[str, float] = {}
-        if settings.batch_weighting == "cells":
-            sizes = [system.sizes(example) for example in examples]
-            self._sizes = {id(e): own for e, own in zip(examples, sizes, strict=True)}
-            for name in {name for own in sizes for name in own}:
-                self._means[name] = batches.mean_sum([own.get(name, 0) for own in sizes])
+        self._processes = processes
+        # Once, and found by identity: some sizes take as long as a batch's collation.
+        self._rows: dict[int, int] = {}
+        self._sizes: dict[str, Floats] = {}
+        self._counts: dict[str, Floats] = {}
+        self._part_cells = settings.cells if settings.batches == "random" else None
+        weighting = settings.batch_weighting
+        if weighting == "equal" and processes.count == 1 and self._part_cells is None:
+            return
+        self._rows = {id(example): row for row, example in enumerate(examples)}
+        for row, example in enumerate(examples):
+            for name, size in system.sizes(example).items():
+                self._sizes.setdefault(name, np.zeros(len(examples)))[row] = size
+        if weighting == "equal":
+            return
+        for name, sizes in sorted(self._sizes.items()):
+            counts = counted(sizes, batches, weighting, settings.batch_size)
+            if mean := batches.mean_sum(counts):
+                self._counts[name] = counts / mean
 
     def __call__(self, examples: Sequence[Any]) -> dict[str, Any]:
-        """A batch as keyword arguments of `System.loss`; `examples` are among those given."""
-        weights = {
-            name: sum(self._sizes[id(example)].get(name, 0) for example in examples) / mean
-            for name, mean in self._means.items()
-            if mean
-        }
-        return {**self._system.collate(examples), "weights": weights}
+        """A batch as its `parts`, each with the keyword arguments of `System.loss`.
+
+        `examples` are among those given.
+        """
+        share = self._processes.share(examples)
+        # All processes take part in an update: one without a share has a loss that counts nothing.
+        parts = [self._part(part, examples) for part in self._parts(share or examples[:1])]
+        count = self._processes.count
+        if count == 1:
+            return {"parts": parts}
+        return {"parts": parts, "factor": float(count if share else 0)}
+
+    def _parts(self, examples: Sequence[Any]) -> list[Sequence[Any]]:
+        if self._part_cells is None:
+            return [examples]
+        found = in_parts([example.size for example in examples], cells=self._part_cells)
+        return [[examples[i] for i in part] for part in found]
+
+    def _part(self, part: Sequence[Any], batch: Sequence[Any]) -> dict[str, Any]:
+        """A part of a batch, with what its loss counts."""
+        weights = self._summed(self._counts, batch)
+        if len(part) < len(batch):
+            sizes, whole = self._summed(self._sizes, part), self._summed(self._sizes, batch)
+            shares = {name: sizes[name] / size for name, size in whole.items() if size}
+            weights = {name: weights.get(name, 1.0) * share for name, share in shares.items()}
+        return {**self._system.collate(part), "weights": weights}
+
+    def _summed(self, numbers: Mapping[str, Floats], examples: Sequence[Any]) -> dict[str, float]:
+        """The sum of the examples' numbers, by name."""
+        rows = [self._rows[id(example)] for example in examples] if numbers else []
+        return {name: float(own[rows].sum()) for name, own in numbers.items()}
+
+
+def counted(
+    sizes: Floats, batches: EpochBatches, weighting: BatchWeighting, batch_size: int
+) -> Floats:
+    """What each example counts: its size, or its expected part of a random batch of that many."""
+    if weighting == "cells":
+        return sizes
+    mean = batches.mean_sum(sizes) / batches.mean_sum(np.ones(len(sizes)))
+    others = (batch_size - 1) * mean
+    # With batches of one sentence, one without a size is of nothing a part.
+    return np.divide(sizes, sizes + others, out=np.zeros(len(sizes)), where=sizes > 0)

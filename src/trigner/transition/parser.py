@@ -122,7 +122,8 @@ class Rules:
         """
         bits = 0
         if state.returned:
-            bits = 1 << Action.SHIFT
+            # Right behind SWAP it would but exchange two nodes, and with SWAP again and again.
+            bits = 0 if state.previous == Action.SWAP else 1 << Action.SHIFT
         elif state.position < length:
             bits = 1 << Action.SHIFT | 1 << Action.OUT
         stack = state.stack

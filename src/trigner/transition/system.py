@@ -12,9 +12,16 @@ from torch import Tensor
 from torch.nn import functional
 from transformers import PreTrainedModel
 
-from trigner.batches import EncoderInputs, Example, Prepared, SubwordTokenizer
+from trigner.batches import Example, Prepared
 from trigner.mentions import Mention, Sentence
-from trigner.networks import Encoder, WordSystem, choose_device, load_encoder, word_parts
+from trigner.networks import (
+    Encoder,
+    WordSystem,
+    choose_device,
+    load_encoder,
+    word_inputs,
+    word_parts,
+)
 from trigner.systems import Losses
 from trigner.transition.layout import IGNORED, layout, scored_steps
 from trigner.transition.network import TransitionNetwork
@@ -58,9 +65,7 @@ class Transition(WordSystem):
         padding_id: int,
         settings: TransitionSettings,
     ) -> None:
-        inputs = EncoderInputs(
-            SubwordTokenizer(tokenizer, ()), padding_id, network.encoder.max_subwords
-        )
+        inputs = word_inputs(network.encoder, tokenizer, padding_id, settings)
         super().__init__(labels, network, tokenizer, inputs)
         self.settings = settings
         self.rules = settings.rules(labels)
@@ -121,5 +126,9 @@ class Transition(WordSystem):
         """A predictor with the system's own weights, moved to the device."""
         self.network.to(choose_device(device))
         return TransitionPredictor(
-            self.network, self.labels, self.rules, self.inputs, self.settings.beam_size
+            self.network,
+            self.labels,
+            self.rules,
+            self.settings.beam_size,
+            inputs=self.inputs,
         )

@@ -23,16 +23,40 @@ export function codePointAt(text, unit) {
   return points;
 }
 
-/* Lines of a brat .ann file; fragments are split at line breaks, as brat requires. */
+/* What an entity has beside its place: qualifiers, code, candidates. */
+function fieldsOf({ label, fragments, text, score, ...fields }) {
+  return fields;
+}
+
+/* Lines of a brat .ann file; fragments are split at line breaks, as brat requires. Fields are
+   attributes, or notes where brat has no attribute for them, as `trigner extract` writes them. */
 export function asBrat(text, entities) {
   const points = Array.from(text);
-  return entities.map((entity, index) => {
+  const lines = entities.map((entity, index) => {
     const fragments = entity.fragments.flatMap((fragment) => linesOf(points, fragment));
     const offsets = fragments.map(([start, end]) => `${start} ${end}`).join(";");
     const surface = fragments.map(([start, end]) => points.slice(start, end).join("")).join(" ");
     const label = entity.label.replace(/\s+/gu, "_");
-    return `T${index + 1}\t${label} ${offsets}\t${surface.replace(/[\t\r\n]/g, " ")}\n`;
-  }).join("");
+    return `T${index + 1}\t${label} ${offsets}\t${surface.replace(/[\t\r\n]/g, " ")}`;
+  });
+  let [attributes, notes] = [0, 0];
+  for (const [index, entity] of entities.entries()) {
+    const rest = {};
+    for (const [name, value] of Object.entries(fieldsOf(entity))) {
+      const isWord = typeof value === "string" && /^\S+$/u.test(value);
+      if (value === true || isWord) {
+        attributes += 1;
+        lines.push(`A${attributes}\t${name} T${index + 1}${isWord ? ` ${value}` : ""}`);
+      } else {
+        rest[name] = value;
+      }
+    }
+    if (Object.keys(rest).length) {
+      notes += 1;
+      lines.push(`#${notes}\tFields T${index + 1}\t${JSON.stringify(rest)}`);
+    }
+  }
+  return lines.map((line) => `${line}\n`).join("");
 }
 
 function linesOf(points, [start, end]) {
@@ -49,8 +73,8 @@ function linesOf(points, [start, end]) {
 
 /* One JSON object, as `trigner extract --format jsonl` writes it, on several lines. */
 export function asJson(text, entities) {
-  const selected = entities.map(({ label, fragments, text: surface, score }) => (
-    { label, fragments, text: surface, score }
+  const listed = entities.map(({ label, fragments, text: surface, score, ...fields }) => (
+    { label, fragments, text: surface, score, ...fields }
   ));
-  return `${JSON.stringify({ text, entities: selected }, null, 2)}\n`;
+  return `${JSON.stringify({ text, entities: listed }, null, 2)}\n`;
 }

@@ -3,7 +3,9 @@
 
 import { asBrat, asJson, codePointAt, shown, wellFormed } from "./characters.js";
 import { drawGrid, drawReason } from "./grid.js";
+import { READ, asCsv, remarksOf, textsIn } from "./texts.js";
 
+const AT_A_TIME = 16; // texts of a file that are sent together
 const DELAY = 200; // milliseconds after the last key before the text is sent
 const SAMPLE = "The most common adverse reactions were headache, nausea and vomiting.\n"
   + "Two patients had swelling of the face and hands, and decreased red and white blood cell counts "
@@ -14,7 +16,10 @@ const area = $("text");
 
 const state = {
   about: { labels: [], threshold: 0, thresholds: {}, limits: {} },
-  file: null, // the text of a dropped file, unchanged: a text area normalises line breaks
+  // Texts as they were given, unchanged: a text area normalises line breaks. `entities` are null
+  // until they were asked for.
+  documents: [{ id: "text", text: "", entities: null }],
+  current: 0,
   text: "",
   entities: [],
   threshold: null, // null: the model's own
@@ -33,28 +38,30 @@ function make(name, className, text) {
 const keyOf = (entity) => JSON.stringify([entity.label, entity.fragments]);
 
 function currentText() {
-  const typed = area.value;
-  if (state.file !== null && shown(state.file) === typed) return state.file;
-  state.file = null;
-  return wellFormed(typed);
+  const document = state.documents[state.current];
+  if (shown(document.text) !== area.value) {
+    document.text = wellFormed(area.value);
+    document.entities = null;
+  }
+  return document.text;
 }
 
-function visible() {
+function visible(entities = state.entities) {
   const { threshold, thresholds } = state.about;
-  return state.entities.filter(({ label, score }) => (
+  return entities.filter(({ label, score }) => (
     score >= (state.threshold ?? thresholds[label] ?? threshold)
   ));
 }
 
 /* Requests. Of each endpoint only the newest response is used. */
 
-const pending = { extract: null, grid: null };
+const pending = { extract: null, grid: null, rest: null };
 
-async function post(endpoint, body) {
-  pending[endpoint]?.abort();
+async function post(endpoint, body, slot = endpoint) {
+  pending[slot]?.abort();
   const control = new AbortController();
-  pending[endpoint] = control;
-  const newest = () => pending[endpoint] === control;
+  pending[slot] = control;
+  const newest = () => pending[slot] === control;
   try {
     const response = await fetch(`v1/${endpoint}`, {
       method: "POST",
@@ -88,6 +95,7 @@ function extractSoon(delay = DELAY) {
 
 async function extract() {
   const text = currentText();
+  const document = state.documents[state.current];
   const started = performance.now();
   $("status").textContent = "…";
   const got = await post("extract", { text, threshold: 0 });
@@ -96,12 +104,16 @@ async function extract() {
   if (got.retryAfter) extractSoon(1000 * got.retryAfter);
   state.text = text;
   state.entities = got.answer?.entities ?? [];
+  document.entities = got.answer?.entities ?? null;
   const notices = got.answer?.notices ?? [];
   $("notices").replaceChildren(...notices.map((notice) => make("li", "", notice)));
   $("notices").hidden = !notices.length;
   if (state.grid?.text !== text) closeGrid();
   drawText();
   showStatus(got.problem ? null : performance.now() - started);
+  const nothing = !got.problem && !state.entities.length && text.trim() !== "";
+  $("hint").textContent = nothing ? `Nothing was found. ${state.about.about ?? ""}` : "";
+  $("hint").hidden = !nothing;
 }
 
 function showStatus(milliseconds) {
@@ -115,7 +127,7 @@ function showStatus(milliseconds) {
 
 function drawText() {
   state.drawing?.destroy();
-  state.drawing = globalThis.drawEntities($("drawing"), state.text, visible(), {
+  state.drawing = globalThis.drawEntities($("drawing"), state.text, noted(), {
     labels: state.about.labels,
     showLabels: state.about.labels.length > 1,
     onSelect: (_, entity) => explain(entity),
@@ -123,8 +135,13 @@ function drawText() {
   listEntities();
 }
 
+/* What is drawn: qualifiers and codes stand behind the type. */
+function noted() {
+  return visible().map((entity) => ({ ...entity, note: remarksOf(entity) }));
+}
+
 function applyThreshold() {
-  state.drawing?.update(visible());
+  state.drawing?.update(noted());
   listEntities();
   showStatus();
 }
@@ -154,13 +171,15 @@ function listEntities() {
     meter.style.setProperty("--share", `${(100 * entity.score).toFixed(1)}%`);
     score.append(meter, entity.score.toFixed(3));
     const ranges = entity.fragments.map(([a, b]) => `${a}–${b}`).join(", ");
-    row.append(type, cell, make("td", "numbers", ranges), score);
+    row.append(type, cell, make("td", "numbers", ranges), score, make("td", "remarks", remarksOf(entity)));
     return row;
   });
   $("entities").tBodies[0].replaceChildren(...rows);
   markSelected();
   $("entities").hidden = !rows.length;
+  $("entities").classList.toggle("plain", !entities.some(remarksOf));
   $("copy-json").disabled = $("copy-brat").disabled = !rows.length;
+  $("save-csv").disabled = !rows.length && state.documents.length < 2;
 }
 
 /* Marks the entity that is explained, without moving the focus. */
@@ -231,24 +250,83 @@ function closeGrid() {
 
 async function loadFile(file) {
   if (!file) return;
-  if (!/\.txt$/i.test(file.name) && file.type !== "text/plain") {
-    showProblem(`${file.name} is not a .txt file.`);
+  if (!READ.test(file.name) && file.type !== "text/plain") {
+    showProblem(`${file.name} is not a .txt, .jsonl, .csv or .tsv file.`);
+    return;
+  }
+  let texts = [];
+  try {
+    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+    texts = textsIn(file.name, decoder.decode(await file.arrayBuffer()));
+  } catch (error) {
+    const isOurs = !(error instanceof TypeError); // which the decoder throws
+    showProblem(`${file.name} ${isOurs ? `cannot be read: ${error.message}` : "is not encoded in UTF-8."}`);
     return;
   }
   const limit = state.about.limits.max_body;
-  if (limit && file.size > limit) {
-    showProblem(`${file.name} is larger than ${limit} bytes, the limit of this service.`);
+  const tooLong = texts.find(({ text }) => limit && new Blob([text]).size > limit);
+  if (tooLong) {
+    const what = texts.length > 1 ? `${tooLong.id} in ${file.name}` : file.name;
+    showProblem(`${what} is larger than ${limit} bytes, the limit of this service.`);
     return;
   }
-  try {
-    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-    state.file = decoder.decode(await file.arrayBuffer());
-  } catch {
-    showProblem(`${file.name} is not encoded in UTF-8.`);
-    return;
-  }
-  area.value = shown(state.file);
+  setDocuments(texts);
+}
+
+function setDocuments(texts) {
+  pending.rest?.abort();
+  pending.rest = null;
+  state.documents = texts.map((document) => ({ ...document, entities: null }));
+  $("several").hidden = texts.length < 2;
+  openDocument(0);
+}
+
+function openDocument(index) {
+  state.current = index;
+  const { id, text } = state.documents[index];
+  area.value = shown(text);
+  $("place").textContent = `${index + 1} of ${state.documents.length}: ${id}`;
+  $("previous").disabled = index === 0;
+  $("next").disabled = index === state.documents.length - 1;
   extractSoon(0);
+}
+
+/* Entities of the texts that were not looked at yet; false when the service has a problem. */
+async function extractRest() {
+  currentText();
+  const { documents } = state;
+  for (;;) {
+    const missing = documents.filter((document) => document.entities === null);
+    if (!missing.length) return true;
+    const batch = missing.slice(0, Math.min(AT_A_TIME, state.about.limits.max_texts ?? AT_A_TIME));
+    $("status").textContent = `${documents.length - missing.length} of ${documents.length} texts …`;
+    const sent = batch.map((document) => document.text);
+    const got = await post("extract", { texts: sent, threshold: 0 }, "rest");
+    if (!got || documents !== state.documents) return false;
+    if (got.retryAfter) {
+      await new Promise((done) => { setTimeout(done, 1000 * got.retryAfter); });
+    } else if (got.problem) {
+      showProblem(got.problem);
+      return false;
+    } else {
+      for (const [index, document] of batch.entries()) {
+        // One that was changed meanwhile is asked for again.
+        if (document.text === sent[index]) document.entities = got.answer.documents[index].entities;
+      }
+    }
+  }
+}
+
+async function saveCsv() {
+  if (!(await extractRest())) return;
+  const found = state.documents.map(({ id, entities }) => ({ id, entities: visible(entities) }));
+  const link = make("a");
+  link.href = URL.createObjectURL(new Blob([asCsv(found)], { type: "text/csv" }));
+  link.download = "entities.csv";
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  const count = found.reduce((sum, { entities }) => sum + entities.length, 0);
+  $("status").textContent = `Saved ${count === 1 ? "1 row" : `${count} rows`} as entities.csv`;
 }
 
 async function copy(format, text) {
@@ -277,8 +355,7 @@ function copyWithCommand(text) {
 
 area.addEventListener("input", () => extractSoon());
 $("clear").addEventListener("click", () => {
-  area.value = "";
-  extractSoon(0);
+  setDocuments([{ id: "text", text: "" }]);
   area.focus();
 });
 $("open").addEventListener("click", () => $("file").click());
@@ -292,6 +369,9 @@ $("threshold").addEventListener("input", (event) => {
   applyThreshold();
 });
 $("copy-json").addEventListener("click", () => copy("JSON", asJson(state.text, visible())));
+$("previous").addEventListener("click", () => openDocument(state.current - 1));
+$("next").addEventListener("click", () => openDocument(state.current + 1));
+$("save-csv").addEventListener("click", saveCsv);
 $("copy-brat").addEventListener("click", () => copy("brat", asBrat(state.text, visible())));
 $("show-grid").addEventListener("click", () => {
   state.selected = null;

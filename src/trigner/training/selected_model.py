@@ -26,7 +26,7 @@ from trigner.training.trainer import figures
 
 
 @dataclass(frozen=True)
-class Checkpoint:
+class SelectedModel:
     """The model of an epoch that dev chose: its folder, and its scores on dev in full precision."""
 
     folder: Path
@@ -39,26 +39,26 @@ class Checkpoint:
         return self.description.provenance.dev.epoch
 
 
-def scored(folder: Path, dev: Sequence[Document], device: torch.device) -> Checkpoint:
+def scored(folder: Path, dev: Sequence[Document], device: torch.device) -> SelectedModel:
     """The model in a folder, scored as whoever loads it would score it."""
     return _scored(folder, dev, load(folder, device=str(device)))
 
 
-def _scored(folder: Path, dev: Sequence[Document], extract: Extractor) -> Checkpoint:
-    return Checkpoint(folder, read_description(folder), score(dev, list(extract.documents(dev))))
+def _scored(folder: Path, dev: Sequence[Document], extract: Extractor) -> SelectedModel:
+    return SelectedModel(folder, read_description(folder), score(dev, list(extract.documents(dev))))
 
 
-def finished(folder: Path, dev: Sequence[Document], device: torch.device) -> Checkpoint:
+def finished(folder: Path, dev: Sequence[Document], device: torch.device) -> SelectedModel:
     """The model in a folder, described with what its training could not know yet.
 
     That is the temperature that fits its scores on dev, if it has one, and what it reaches there in
     full precision, whatever the epochs were scored in.
     """
     extract = load(folder, device=str(device))
-    checkpoint = _scored(folder, dev, extract)
-    description = checkpoint.description
+    selected = _scored(folder, dev, extract)
+    description = selected.description
     provenance = description.provenance
-    on_dev = provenance.dev.model_copy(update={"scores": figures(checkpoint.scores)})
+    on_dev = provenance.dev.model_copy(update={"scores": figures(selected.scores)})
     update: dict[str, Any] = {"dev": on_dev}
     temperature = description.temperature
     if system_spec(description.system).calibration:
@@ -68,15 +68,15 @@ def finished(folder: Path, dev: Sequence[Document], device: torch.device) -> Che
         update={"temperature": temperature, "provenance": provenance.model_copy(update=update)}
     )
     describe_again(folder, described)
-    return Checkpoint(folder, described, checkpoint.scores)
+    return SelectedModel(folder, described, selected.scores)
 
 
-def same(folder: Path, best: Checkpoint) -> Checkpoint | None:
+def same(folder: Path, best: SelectedModel) -> SelectedModel | None:
     """`best` once more, in `folder`, when what chose that model chose the same epoch."""
     if read_description(folder).provenance.dev.epoch != best.epoch:
         return None
     describe_again(folder, best.description)
-    return Checkpoint(folder, best.description, best.scores)
+    return SelectedModel(folder, best.description, best.scores)
 
 
 def identity(folder: Path) -> str:

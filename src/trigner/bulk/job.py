@@ -1,0 +1,187 @@
+"""A job: the rows of sources, annotated by workers, as parts of an output.
+
+The process that runs it is the only one that reads and writes; workers know nothing of files. So
+it does not matter when one of them ends, and a row is in the output when the journal says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from trigner.bulk.output import Output
+from trigner.bulk.progress import Progress
+from trigner.bulk.reading import ROWS, Batch, batches
+from trigner.bulk.shapes import PLACE, Columns, Shape
+from trigner.bulk.sources import Source
+from trigner.bulk.tables import annotated_schema
+from trigner.bulk.workers import Annotated, Workers
+from trigner.errors import InputError
+from trigner.inference import RunStatistics
+
+PART_ROWS = 10_000
+"""Rows of a part of the output, unless their texts are long."""
+
+PART_BYTES = 4_000_000
+"""Of the texts of a part, about: ten minutes of one core, which is what a kill may cost."""
+
+
+@dataclass(eq=False)
+class Part:
+    """Neighbouring rows of a source that become one file, with those of them that are done."""
+
+    source: int
+    first: int
+    rows: int = 0
+    bytes: int = 0
+    is_closed: bool = False
+    done: dict[int, pa.Table] = field(default_factory=dict)
+    statistics: RunStatistics = field(default_factory=RunStatistics)
+
+    @property
+    def end(self) -> int:
+        return self.first + self.rows
+
+    def holds(self, batch: Batch) -> bool:
+        """Whether the rows of a batch are among its own."""
+        return self.source == batch.source and self.first <= batch.first < self.end
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is known which rows it has, and all are done."""
+        return self.is_closed and sum(own.num_rows for own in self.done.values()) == self.rows
+
+
+class Job:
+    """The rows of `sources` that are not in the output yet.
+
+    `shapes` are what a look at the sources has shown, an error for one that cannot be read.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        shapes: Sequence[Shape | InputError],
+        columns: Columns,
+        output: Output,
+        *,
+        fingerprint: str,
+        part_rows: int = PART_ROWS,
+    ) -> None:
+        self.unreadable: dict[str, str] = {}
+        """Sources that could not be read to their end, and why."""
+        self.progress = Progress()
+        self._sources, self._shapes, self._columns = sources, shapes, columns
+        self._output = output
+        self._fingerprint = fingerprint
+        self._part_rows = part_rows
+        place = map(pa.field, PLACE, (pa.string(), pa.int64()))
+        found = annotated_schema(columns.kept, fingerprint)
+        self._schema = pa.schema([*found, *place], metadata=found.metadata)
+        self._open: list[Part] = []
+        self._read: set[int] = set()
+
+    def run(self, workers: Workers, show: Callable[[Progress], object]) -> dict[str, Any]:
+        """Annotate what is missing; the summary of the whole output."""
+        self._expect()
+        for batch, result in workers.annotated(self._batches()):
+            self._add(batch, result)
+            self._publish()
+            show(self.progress)
+        self._publish()
+        summary = self._summary()
+        if summary["complete"]:
+            self._output.succeed(summary)
+        return summary
+
+    def _expect(self) -> None:
+        for index, (source, shape) in enumerate(zip(self._sources, self._shapes, strict=True)):
+            if isinstance(shape, InputError):
+                self.unreadable[source.name] = shape.message
+            elif index in self._output.complete:
+                self.progress.expect(self._output.finished[index].rows, source.size)
+            else:
+                self.progress.expect(shape.rows, source.size)
+        counts = self._output.counts
+        self.progress.begin(counts.rows, counts.errors)
+
+    def _batches(self) -> Iterator[Batch]:
+        """All that is to be done, each batch in a part that is open."""
+        for index, (source, shape) in enumerate(zip(self._sources, self._shapes, strict=True)):
+            if isinstance(shape, InputError) or index in self._output.complete:
+                continue
+            try:
+                finished = self._output.finished[index]
+                rows = min(ROWS, self._part_rows)
+                for batch in batches(index, source, self._columns, finished, rows=rows):
+                    if shape.rows is None:
+                        self.progress.read(index, batch.end, batch.share, source.size)
+                    self._draw(batch)
+                    yield batch
+            except InputError as error:
+                self.unreadable[source.name] = error.message
+            else:
+                self._read.add(index)
+            self._close()
+
+    def _draw(self, batch: Batch) -> None:
+        """Give a batch its place in the part that is being filled, or in a new one."""
+        part = self._open[-1] if self._open and not self._open[-1].is_closed else None
+        fits = part is not None and (part.source, part.end) == (batch.source, batch.first)
+        if part is None or not fits or self._is_full(part, batch):
+            self._close()
+            part = Part(batch.source, batch.first)
+            self._open.append(part)
+        part.rows += batch.rows
+        part.bytes += batch.texts.nbytes
+
+    def _is_full(self, part: Part, batch: Batch) -> bool:
+        return part.rows + batch.rows > self._part_rows or part.bytes > PART_BYTES
+
+    def _close(self) -> None:
+        if self._open:
+            self._open[-1].is_closed = True
+
+    def _add(self, batch: Batch, result: Annotated) -> None:
+        part = next(own for own in self._open if own.holds(batch))
+        found, statistics = result
+        error = found.column("error").to_pylist()
+        for n, why in batch.unreadable.items():
+            error[n] = why
+        name = self._sources[batch.source].name
+        part.done[batch.first] = pa.table(
+            [
+                *batch.kept.columns,
+                found.column("entities"),
+                pa.array(error, pa.string()),
+                pa.array([name] * batch.rows, pa.string()),
+                pa.array(range(batch.first, batch.end), pa.int64()),
+            ],
+            schema=self._schema,
+        )
+        part.statistics.add(statistics)
+        self.progress.done += batch.rows
+        self.progress.errors += sum(why is not None for why in error)
+
+    def _publish(self) -> None:
+        """Write the parts that are whole, and note the sources that are."""
+        for part in [own for own in self._open if own.is_whole]:
+            table = pa.concat_tables(part.done[first] for first in sorted(part.done))
+            self._output.write(part.source, part.first, table, part.statistics)
+            self._open.remove(part)
+        for source in self._read - {part.source for part in self._open}:
+            self._output.finish(source)
+            self._read.remove(source)
+
+    def _summary(self) -> dict[str, Any]:
+        counts = self._output.counts
+        return {
+            **{name: getattr(counts, name) for name in ("rows", "entities", "errors", "parts")},
+            **asdict(counts.statistics),
+            "model": self._fingerprint,
+            "unreadable": self.unreadable,
+            "complete": len(self._output.complete) == len(self._sources),
+        }

@@ -1,0 +1,50 @@
+"""Files of lines, compressed or not, one line at a time."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import IO, Any
+
+import pyarrow as pa
+
+from trigner.bulk.sources import File
+
+_BUFFER = 1 << 20
+
+
+class Lines:
+    """The lines of a file that are not blank, as bytes; how much of the file they took."""
+
+    def __init__(self, file: File) -> None:
+        self._file = file
+        self._raw = file.open()
+        stream: Any = pa.PythonFile(self._raw, mode="r")
+        if file.compression is not None:
+            stream = pa.CompressedInputStream(stream, file.compression)
+        self._stream: IO[bytes] = io.BufferedReader(stream, _BUFFER)
+
+    @property
+    def share(self) -> float:
+        """How much of the file was taken, from 0 to 1."""
+        return min(1.0, self._raw.tell() / self._file.size) if self._file.size else 1.0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for number, line in enumerate(self._stream):
+            if number == 0:
+                line = line.removeprefix(b"\xef\xbb\xbf")
+            if line.strip():
+                yield line
+
+    def text(self) -> io.TextIOWrapper:
+        """The same as text, for CSV: bytes that are not UTF-8 become halves of characters."""
+        return io.TextIOWrapper(
+            self._stream, encoding="utf-8-sig", errors="surrogateescape", newline=""
+        )
+
+    def __enter__(self) -> Lines:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.close()
+        self._raw.close()

@@ -1,0 +1,228 @@
+"""The folder of a job: parts of the output, and a journal of those that are whole.
+
+    part-00003-000000010000.parquet    rows of source 3 from its row 10,000 on
+    _annotate/job.json                 what the job depends on
+    _annotate/journal.jsonl            a line for each part, written when the part has its name
+    _SUCCESS                           the summary, written when every row is in a part
+
+Readers of such folders pass over names with an underscore or a dot. A part that the journal does
+not know was written by a process that ended before it could say so: it is removed, and its rows
+are read again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from trigner import __version__
+from trigner.atomic_files import check_writable, explained, is_leftover, staged, write_text
+from trigner.bulk.ranges import Ranges
+from trigner.errors import InputError
+from trigner.inference import RunStatistics
+from trigner.locks import LockedError, locked
+
+STATE, JOB, JOURNAL, LOCK = "_annotate", "job.json", "journal.jsonl", "lock"
+SUCCESS = "_SUCCESS"
+FORMATS = ("parquet", "jsonl")
+
+
+@dataclass
+class Counts:
+    """What is in the output: rows, entities in them, rows with an error, and the run's own."""
+
+    parts: int = 0
+    rows: int = 0
+    entities: int = 0
+    errors: int = 0
+    statistics: RunStatistics = field(default_factory=RunStatistics)
+
+    def add(self, other: Counts) -> None:
+        self.parts += other.parts
+        self.rows += other.rows
+        self.entities += other.entities
+        self.errors += other.errors
+        self.statistics.add(other.statistics)
+
+    @classmethod
+    def from_dict(cls, value: Mapping[str, Any]) -> Counts:
+        """From what `asdict` gave. Raises TypeError for anything else."""
+        return cls(**{**value, "statistics": RunStatistics(**value["statistics"])})
+
+
+class Output:
+    """The folder of a job that this process works on: made by `begun`."""
+
+    def __init__(self, folder: Path, format: str) -> None:
+        self.folder = folder
+        self.counts = Counts()
+        self.finished: dict[int, Ranges] = defaultdict(Ranges)
+        """The rows of each source that are in a part."""
+        self.complete: set[int] = set()
+        """The sources of which every row is."""
+        self.summary: dict[str, Any] | None = None
+        """That of a job that is done."""
+        self._format = format
+        self._journal = folder / STATE / JOURNAL
+
+    def write(self, source: int, first: int, table: pa.Table, statistics: RunStatistics) -> None:
+        """Add a part; when this returns, its rows are in the output whatever happens."""
+        path = self.folder / f"part-{source:05d}-{first:012d}.{self._format}"
+        with staged(path) as temporary, explained(path), temporary.open("xb") as file:
+            _WRITERS[self._format](table, file)
+            _to_disk(file)
+        counts = _counted(table, statistics)
+        self._note({"part": path.name, "source": source, "first": first, "counts": asdict(counts)})
+        self._count(source, first, counts)
+
+    def finish(self, source: int) -> None:
+        """Every row of a source is in a part."""
+        self._note({"complete": source})
+        self.complete.add(source)
+
+    def succeed(self, summary: dict[str, Any]) -> None:
+        """Every row of every source is in a part."""
+        write_text(self.folder / SUCCESS, json.dumps(summary, ensure_ascii=False) + "\n")
+
+    def _note(self, line: dict[str, Any]) -> None:
+        with explained(self._journal), self._journal.open("ab") as file:
+            file.write(json.dumps(line).encode() + b"\n")
+            _to_disk(file)
+
+    def _count(self, source: int, first: int, counts: Counts) -> None:
+        self.counts.add(counts)
+        self.finished[source].add(first, first + counts.rows)
+
+    def resume(self) -> None:
+        """Take over what is there, and remove what a killed process left."""
+        known = set()
+        for number, line in enumerate(_whole_lines(self._journal), 1):
+            try:
+                value = json.loads(line)
+                if "complete" in value:
+                    self.complete.add(value["complete"])
+                    continue
+                known.add(value["part"])
+                self._count(value["source"], value["first"], Counts.from_dict(value["counts"]))
+            except (ValueError, KeyError, TypeError) as error:
+                message = "is damaged, so nothing can be resumed: choose a new folder"
+                raise InputError(message, path=self._journal, line=number) from error
+        there = {path.name: path for path in self.folder.iterdir()}
+        if gone := sorted(known - set(there)):
+            message = f"{len(gone):,} parts of the output are missing, first {gone[0]}: restore"
+            raise InputError(f"{message} them, or choose a new folder", path=self.folder)
+        for name, path in there.items():
+            if is_leftover(path) or (name.startswith("part-") and name not in known):
+                path.unlink()
+        if (success := self.folder / SUCCESS).is_file():
+            self.summary = json.loads(success.read_text("utf-8"))
+
+
+@contextmanager
+def begun(folder: Path, made_with: Mapping[str, Any], *, format: str) -> Iterator[Output]:
+    """The output of a job, new or, where the same job was begun in this folder, as it was left.
+
+    Raises InputError when the folder holds something else, and when another process works on it.
+    """
+    state = folder / STATE
+    _refuse_others(folder)
+    check_writable(folder)
+    with explained(folder):
+        state.mkdir(parents=True, exist_ok=True)
+    try:
+        with locked(state / LOCK):
+            known = json.loads(json.dumps({"trigner": __version__, **made_with}))
+            if (state / JOURNAL).is_file():
+                _check_same(state / JOB, known)
+            else:  # nothing was done yet
+                write_text(state / JOB, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
+            output = Output(folder, format)
+            output.resume()
+            yield output
+    except LockedError as error:
+        message = "is being written by another process: wait for it, or choose another folder"
+        raise InputError(message, path=folder) from error
+
+
+def _refuse_others(folder: Path) -> None:
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise InputError("is not a folder: the output is one", path=folder)
+    own = (folder / STATE).is_dir()
+    if folder.is_dir() and not own and not all(map(is_leftover, folder.iterdir())):
+        raise InputError("is not empty: choose a new folder", path=folder)
+
+
+def _check_same(path: Path, now: Mapping[str, Any]) -> None:
+    try:
+        before = dict(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError) as error:
+        message = "is damaged, so nothing can be resumed: choose a new folder"
+        raise InputError(message, path=path) from error
+    names = dict.fromkeys([*before, *now])
+    if other := [name for name in names if before.get(name) != now.get(name)]:
+        message = f"holds a job that was started with other values of {', '.join(other)}"
+        raise InputError(
+            f"{message}: continue with the same, or choose a new folder", path=path.parent.parent
+        )
+
+
+def _whole_lines(path: Path) -> list[bytes]:
+    """The lines of a journal, which is cut behind the last whole one."""
+    if not path.exists():
+        return []
+    with explained(path), path.open("r+b") as file:
+        content = file.read()
+        end = content.rfind(b"\n") + 1
+        file.truncate(end)
+    return content[:end].splitlines()
+
+
+def _counted(table: pa.Table, statistics: RunStatistics) -> Counts:
+    errors = table.num_rows - table.column("error").null_count
+    entities = sum(len(chunk.flatten()) for chunk in table.column("entities").chunks)
+    return Counts(1, table.num_rows, entities, errors, statistics)
+
+
+def _to_disk(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _write_parquet(table: pa.Table, file: BinaryIO) -> None:
+    pq.write_table(table, file, compression="zstd")
+
+
+def _write_lines(table: pa.Table, file: BinaryIO) -> None:
+    for record in table.to_batches(max_chunksize=1000):
+        for row in record.to_pylist():
+            line = json.dumps(_as_json(row), ensure_ascii=False, allow_nan=False)
+            file.write(line.encode() + b"\n")
+
+
+def _as_json(value: Any) -> Any:
+    """A value of a column in JSON: numbers that are none are null, dates and the like strings."""
+    match value:
+        case dict():
+            return {str(key): _as_json(own) for key, own in value.items()}
+        case list() | tuple():
+            return [_as_json(own) for own in value]
+        case float() if value != value or value in (float("inf"), float("-inf")):
+            return None
+        case str() | int() | float() | None:
+            return value
+    return str(value)
+
+
+_WRITERS: dict[str, Callable[[pa.Table, BinaryIO], None]] = {
+    "parquet": _write_parquet,
+    "jsonl": _write_lines,
+}

@@ -1,0 +1,80 @@
+"""Options of commands whose entities get fields: qualifiers and codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from trigner.cli.options import RunOptions
+from trigner.cli.output import note
+from trigner.model_folder import hash_of_file
+
+if TYPE_CHECKING:
+    from trigner.inference import Extractor
+    from trigner.linking import Linker
+
+LINK_THRESHOLD = 0.65
+LinkThreshold = Annotated[
+    float,
+    typer.Option(
+        "--link-threshold", min=0.0, max=1.0, metavar="X", help="Minimum score of a code."
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnotatingOptions(RunOptions):
+    """How a model is run whose entities get fields."""
+
+    qualifiers: Annotated[
+        bool,
+        typer.Option(
+            "--qualifiers",
+            help="Mark entities that are negated, hypothetical, historical or somebody else's, by"
+            " English rules.",
+        ),
+    ] = False
+    link: Annotated[
+        Path | None,
+        typer.Option(
+            "--link",
+            metavar="VOCABULARY",
+            help="Give entities codes from this CSV file; see trigner link.",
+        ),
+    ] = None
+    link_threshold: LinkThreshold = LINK_THRESHOLD
+
+    def load(self, model: Path, threshold: str = "0", **further: Any) -> Extractor:
+        """As `RunOptions.load`."""
+        annotators = [] if self.link is None else [linker(self.link, threshold=self.link_threshold)]
+        return super().load(
+            model, threshold, qualifiers=self.qualifiers, annotators=annotators, **further
+        )
+
+    def made_with(self) -> dict[str, Any]:
+        """What entities and their fields depend on, by option."""
+        link = None if self.link is None else [hash_of_file(self.link), self.link_threshold]
+        return {
+            **{"--device": self.device, "--batch-size": self.batch_size},
+            **{"--qualifiers": self.qualifiers, "--link": link},
+        }
+
+
+def linker(
+    vocabulary: Path, *, threshold: float, candidates: int = 5, encoder: str | None = None
+) -> Linker:
+    """A linker to the codes of a CSV file; columns of it that nobody reads are noted."""
+    from trigner.linking import Linker, read_vocabulary
+
+    found = read_vocabulary(vocabulary)
+    if found.ignored:
+        note([f"{vocabulary}: columns ignored: {', '.join(found.ignored)}"])
+    vectors = None
+    if encoder is not None:
+        from trigner.linking.vectors import encoder_vectors
+
+        vectors = encoder_vectors(encoder)
+    return Linker(found, candidates=candidates, threshold=threshold, vectors=vectors)

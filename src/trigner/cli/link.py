@@ -1,0 +1,217 @@
+"""`trigner link`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from trigner.cli.annotating import LINK_THRESHOLD, LinkThreshold, linker
+from trigner.cli.inputs import IS_PATH
+from trigner.cli.options import FileOptions, Json, Overwrite
+from trigner.cli.output import (
+    counted,
+    files_to_replace,
+    note,
+    print_json,
+    progress,
+    refuse_non_empty,
+    results,
+    write_documents,
+)
+from trigner.corpora import FORMATS, as_json_line, writable
+from trigner.errors import InputError
+from trigner.evaluation.table import percentages
+from trigner.mentions import Document
+from trigner.rendering import printable
+
+if TYPE_CHECKING:
+    from trigner.linking import Linked, Linker
+
+WRITABLE = [name for name, known in FORMATS.items() if known.write is not None]
+
+
+def link(
+    input: Annotated[
+        str,
+        typer.Argument(
+            metavar="PATH | TEXT",
+            help="Documents with entities, in any format that is read; or one text to look up.",
+        ),
+    ],
+    vocabulary: Annotated[
+        Path,
+        typer.Option(
+            "--vocabulary",
+            metavar="FILE",
+            help="CSV with the columns code, name and synonyms (with | between them).",
+        ),
+    ],
+    candidates: Annotated[
+        int,
+        typer.Option("--candidates", min=1, metavar="N", help="Candidates for a text, best first."),
+    ] = 5,
+    link_threshold: LinkThreshold = LINK_THRESHOLD,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            "--encoder",
+            metavar="NAME",
+            help="Compare meanings too, by this encoder, such as minilm; needs the extra train.",
+        ),
+    ] = None,
+    evaluate: Annotated[
+        bool,
+        typer.Option(
+            "--evaluate",
+            help="Compare with the field `code` that entities have, and find the threshold.",
+        ),
+    ] = False,
+    format: Annotated[
+        str, typer.Option("--format", help=f"With --out: {', '.join(WRITABLE)}.")
+    ] = "jsonl",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the documents with codes here.")
+    ] = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+    *,
+    reading: FileOptions,
+) -> None:
+    """Give entities codes from your own vocabulary.
+
+    The text of an entity, its fragments joined by blanks, is compared with every name and synonym:
+    the same text or the same words have score 1, others as far as they are alike. With --encoder
+    the score is the mean of that and of how alike the meanings are. An entity gets the fields
+    `code`, when the best score reaches --link-threshold, and `candidates`.
+
+    Without --out prints each different text with the best row; with --json the documents, one a
+    line, or what --evaluate finds. With --evaluate nothing is written: choose the threshold on
+    documents that you have coded yourself.
+
+    Examples:
+
+      trigner link "pain in both legs" --vocabulary findings.csv
+
+      trigner link found.jsonl --vocabulary findings.csv --out coded.jsonl
+
+      trigner link coded-by-hand/ --vocabulary findings.csv --evaluate
+    """
+    path = Path(input)
+    is_path = path.exists() or IS_PATH.fullmatch(input) is not None
+    _refuse(out=out, evaluate=evaluate, is_path=is_path)
+    old: Sequence[Path] = ()
+    if out is not None:
+        refuse_non_empty(out, overwrite=overwrite)
+        target = writable(format, out)
+        if target.writes_folder and overwrite:
+            old = files_to_replace(out, target.endings)
+    documents = reading.read(path).documents if is_path else ()
+    used = linker(vocabulary, threshold=link_threshold, candidates=candidates, encoder=encoder)
+    if not is_path:
+        _print_candidates(input, used, json=json)
+    elif evaluate:
+        _evaluate(used, documents, json=json)
+    else:
+        had = sum("code" in e.fields for d in documents for e in d.entities)
+        linked = [used.link(d) for d in progress(documents, total=len(documents), what="linking")]
+        if had:
+            note([f"{counted(had, 'code')} of the input replaced"])
+        if out is not None:
+            report = write_documents(linked, out, format=target, overwrite=overwrite, old=old)
+            note(report.notices())
+        elif json:
+            for document in linked:
+                print(as_json_line(document))
+        else:
+            _print(linked, used)
+
+
+def _refuse(*, out: Path | None, evaluate: bool, is_path: bool) -> None:
+    if (out is not None or evaluate) and not is_path:
+        raise InputError("--out and --evaluate need documents: name a file or folder")
+    if out is not None and evaluate:
+        raise InputError("--evaluate writes no documents: leave out --out, or link without it")
+
+
+def _print_candidates(text: str, linker: Linker, *, json: bool) -> None:
+    if json:
+        print_json({"text": text, **linker.fields(text)})
+        return
+    found = linker.find(text)
+    if not found:
+        results().print("nothing in the vocabulary is like it")
+        return
+    table = _table("code", "name", "nearest term", "match", "score")
+    for own in found:
+        table.add_row(*_plain(own.code, own.name, own.term), own.match, f"{own.score:.3f}")
+    results().print(table)
+
+
+def _print(documents: Sequence[Document], linker: Linker) -> None:
+    """Each different text, the most frequent first, with the code that it was given."""
+    counts = Counter(" ".join(e.text.split()) for d in documents for e in d.entities)
+    taken = 0
+    table = _table("entities", "text", "code", "name", "score")
+    for text, number in counts.most_common():
+        best = next(iter(linker.find(text)), None)
+        is_taken = best is not None and best.score >= linker.threshold
+        taken += number * is_taken
+        shown = (best.code, best.name) if best is not None and is_taken else ("", "")
+        score = "" if best is None else f"{best.score:.3f}"
+        table.add_row(str(number), *_plain(text, *shown), score)
+    if counts:
+        results().print(table)
+    total = counts.total()
+    results().print(f"{taken:,} of {total:,} entities have a code", highlight=False)
+
+
+def _plain(*cells: str) -> list[Text]:
+    return [Text(printable(cell)) for cell in cells]  # not what rich takes for markup
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column in columns:
+        is_number = column in ("score", "entities", "threshold", "P", "R", "F1")
+        table.add_column(column, justify="right" if is_number else "left", overflow="fold")
+    return table
+
+
+def _evaluate(linker: Linker, documents: Sequence[Document], *, json: bool) -> None:
+    from trigner.linking import evaluate
+
+    found = evaluate(linker, documents)
+    if json:
+        print_json(found.as_json())
+        return
+    console = results()
+    console.print(
+        f"{found.coded} of {counted(found.entities, 'entity', 'entities')} have a code:"
+        f" {found.first} have it as the best candidate, {found.among} among {linker.candidates}",
+        highlight=False,
+    )
+    matches = ", ".join(f"{kind} {number}" for kind, number in sorted(found.matches.items()))
+    console.print(f"best candidates: {matches}", highlight=False)
+    _print_thresholds(found, linker.threshold)
+
+
+def _print_thresholds(found: Linked, used: float) -> None:
+    points = found.curve.points
+    at = next((point for point in points if point[0] >= used), None)
+    table = _table("", "threshold", "P", "R", "F1")
+    rows = (
+        ("every best candidate", points[0]),
+        ("--link-threshold", None if at is None else (used, at[1])),
+        ("best F1", found.curve.best),
+        ("P at least 95 %", found.curve.at_precision(0.95)),
+    )
+    for name, point in rows:
+        if point is not None:
+            table.add_row(name, f"{point[0]:.4f}", *percentages(point[1]))
+    results().print(table)

@@ -1,0 +1,88 @@
+"""Language models by name, and how sentences become what they read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tokenizers import Tokenizer
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, PreTrainedModel
+from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
+
+from trigner.batches import EncoderInputs, SubwordTokenizer
+from trigner.encoders import check_encoder, encoder_source
+from trigner.errors import InputError
+from trigner.generative.network import GenerativeNetwork
+from trigner.generative.settings import GenerativeSettings
+from trigner.generative.spelling import Speller, blank_before_words
+from trigner.generative.texts import Texts
+from trigner.networks import load_checkpoint, named, quiet, refuse_weights, tokenizer_for_words
+
+UNLIMITED = 1_000_000
+"""Subwords of a sentence for a language model without positions; above any sentence."""
+
+
+def load_language_model(name: str) -> tuple[PreTrainedModel, Tokenizer, int]:
+    """A language model, its tokenizer, and the subword that ends its texts.
+
+    Raises InputError when it cannot be had, does not write, or its tokenizer is not there or does
+    not fit.
+    """
+    with quiet():
+        with named(name):
+            check_encoder(name)
+            config = AutoConfig.from_pretrained(encoder_source(name), trust_remote_code=False)
+        kind = kind_of(config, repr(name))
+        tokenizer = tokenizer_for_words(name)
+        model, missing = load_checkpoint(name, kind)
+        refuse_weights(name, "lacks", missing)
+    subwords, end = tokenizer.backend_tokenizer, tokenizer.eos_token_id
+    if not subwords.encode("and", add_special_tokens=False).ids:
+        raise InputError(f"no tokenizer comes with the language model {name!r}")
+    if end is None:
+        raise InputError(f"the tokenizer of {name!r} has no subword that ends a text (eos_token)")
+    return model, subwords, int(end)
+
+
+def kind_of(config: Any, name: str = "the model") -> Any:
+    """The class of `transformers` for a language model. Raises InputError for an encoder."""
+    if config.is_encoder_decoder:
+        return AutoModelForSeq2SeqLM
+    if config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
+        raise InputError(
+            f"{name} is an encoder and writes no text: name a causal or encoder-decoder language"
+            " model with --encoder"
+        )
+    return AutoModelForCausalLM
+
+
+def texts_of(
+    network: GenerativeNetwork,
+    tokenizer: Tokenizer,
+    labels: tuple[str, ...],
+    end: int,
+    settings: GenerativeSettings,
+) -> Texts:
+    """How mentions are written for a network."""
+    room = None if network.positions is None else network.positions - network.vectors
+    speller = Speller(tokenizer, labels, end, end_of_prompt=network.encoder_decoder)
+    return Texts(speller, settings, room, shared_room=not network.encoder_decoder)
+
+
+def inputs_of(texts: Texts) -> EncoderInputs:
+    """How sentences become examples: what prompts have no room for goes through windows.
+
+    Raises InputError when there is no room for any word.
+    """
+    speller, room = texts.speller, texts.room
+    tokenizer = SubwordTokenizer(speller.tokenizer, blank=blank_before_words(speller.tokenizer))
+    if room is None:
+        return EncoderInputs(tokenizer, speller.end, UNLIMITED)
+    least = texts.settings.length_base if texts.shared_room else 0
+    # Each subword may be a word that comes again, and has a number.
+    most = (room - speller.overhead - least) // (1 + speller.number_size)
+    if most < 1:
+        raise InputError(
+            f"the language model has {room} positions, of which the task takes {speller.overhead}"
+            f" and a text up to {least}: no room is left for words"
+        )
+    return EncoderInputs(tokenizer, speller.end, most + tokenizer.overhead)

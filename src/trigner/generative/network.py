@@ -1,0 +1,239 @@
+"""The network: a language model, what is tuned of it, and its scores of texts.
+
+`B` sentences, `P` subwords of prompts, `T` of texts, `N` vectors before the prompt, `V` subwords.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
+from transformers import (
+    GenerationConfig,
+    LogitsProcessor,
+    LogitsProcessorList,
+    PreTrainedModel,
+)
+from transformers.pytorch_utils import Conv1D
+
+from trigner.batches import IGNORED
+from trigner.errors import require_extra
+from trigner.generative.settings import GenerativeSettings
+from trigner.generative.spelling import Ids
+from trigner.generative.writing import Writing
+from trigner.systems import check_finite
+
+
+class GenerativeNetwork(nn.Module):
+    """A language model that writes behind a prompt, tuned as the settings say.
+
+    A causal model reads prompt and text as one; of an encoder-decoder the encoder reads the prompt.
+    Weights that a model shares between layers are kept once.
+    """
+
+    def __init__(self, model: PreTrainedModel, settings: GenerativeSettings) -> None:
+        super().__init__()
+        self.language_model = model
+        self.before: nn.Module | None = None
+        tune(self, settings)
+        self.takes = set(inspect.signature(model.forward).parameters)
+        self.register_state_dict_post_hook(_leave_out_shared)  # type: ignore[no-untyped-call]
+        self.register_load_state_dict_pre_hook(_put_back_shared)  # type: ignore[no-untyped-call]
+
+    @property
+    def encoder_decoder(self) -> bool:
+        """Whether the prompt has an encoder of its own."""
+        return bool(self.language_model.config.is_encoder_decoder)
+
+    @property
+    def positions(self) -> int | None:
+        """Subwords that the language model can tell the places of; None: any number."""
+        found = getattr(self.language_model.config, "max_position_embeddings", None)
+        return None if found is None else int(found)
+
+    @property
+    def vectors(self) -> int:
+        """How many there are before the prompt, `N`."""
+        return 0 if self.before is None else self.before.embedding.num_embeddings  # type: ignore[union-attr, return-value]
+
+    def scores(self, prompts: Sequence[Ids], texts: Sequence[Ids]) -> Tensor:
+        """Scores `[B, T, V]` of the subwords of each text, given those before it."""
+        read = self._read(prompts)
+        device = read["inputs_embeds"].device
+        lengths = torch.tensor([len(text) for text in texts], device=device)
+        steps = int(lengths.max())
+        given = padded([text[:-1] for text in texts], 0, width=steps - 1, device=device)
+        if self.encoder_decoder:
+            start = self.language_model.config.decoder_start_token_id
+            given = nn.functional.pad(given, (1, 0), value=start)
+            return cast(Tensor, self.language_model(**read, decoder_input_ids=given).logits)
+        mask = torch.arange(steps - 1, device=device) < lengths[:, None] - 1
+        whole = torch.cat([read["attention_mask"], mask.long()], dim=1)
+        embeddings = torch.cat([read["inputs_embeds"], self._embed(given)], dim=1)
+        more: dict[str, Any] = {"logits_to_keep": steps, "use_cache": False}
+        if "position_ids" in self.takes:
+            more["position_ids"] = (whole.cumsum(dim=1) - 1).clamp(min=0)
+        more = {name: value for name, value in more.items() if name in self.takes}
+        output = self.language_model(inputs_embeds=embeddings, attention_mask=whole, **more)
+        return cast(Tensor, output.logits[:, -steps:])
+
+    def write(
+        self,
+        prompts: Sequence[Ids],
+        writings: Sequence[Writing],
+        limits: Sequence[int],
+        *,
+        beam_size: int,
+        length_penalty: float,
+    ) -> list[Ids]:
+        """A well-formed text for each prompt, of at most so many subwords.
+
+        At its limit a text is cut off and does not end.
+        """
+        ends = [writing.spelling.end for writing in writings]
+        start = 1 if self.encoder_decoder else 0
+
+        def allowed(row: int, ids: Ids) -> Collection[int]:
+            text = ids[start:]
+            if len(text) >= limits[row] or ends[row] in text:
+                return [ends[row]]
+            return writings[row].allowed(text)
+
+        # In place of the model's own, which may ask for samples or penalties.
+        self.language_model.generation_config = GenerationConfig(
+            max_new_tokens=max(limits) + 1,
+            num_beams=beam_size,
+            do_sample=False,
+            length_penalty=length_penalty,
+            eos_token_id=ends[0],
+            pad_token_id=ends[0],
+            decoder_start_token_id=getattr(
+                self.language_model.config, "decoder_start_token_id", None
+            ),
+        )
+        found = self.language_model.generate(  # type: ignore[operator]
+            **self._read(prompts),
+            logits_processor=LogitsProcessorList([_Constraint(allowed, beam_size)]),
+        )
+        return [
+            _text(row[start:], end, limit)
+            for row, end, limit in zip(found.tolist(), ends, limits, strict=True)
+        ]
+
+    def _read(self, prompts: Sequence[Ids]) -> dict[str, Tensor]:
+        """Embeddings `[B, N + P, D]` and mask of prompts.
+
+        Those of a causal model, which its texts follow, end side by side.
+        """
+        device = next(self.parameters()).device
+        ids = torch.tensor([id for own in prompts for id in own], device=device)
+        rows = list(self._embed(ids).split([len(own) for own in prompts]))
+        if self.before is not None:
+            vectors = self.before(torch.arange(self.vectors, device=device))
+            rows = [torch.cat([vectors, row]) for row in rows]
+        pad = partial(
+            pad_sequence,
+            batch_first=True,
+            padding_side="right" if self.encoder_decoder else "left",
+        )
+        mask = pad([torch.ones(len(row), dtype=torch.long, device=device) for row in rows])
+        return {"inputs_embeds": pad(rows), "attention_mask": mask}
+
+    def _embed(self, ids: Tensor) -> Tensor:
+        return cast(Tensor, self.language_model.get_input_embeddings()(ids))
+
+
+class _Constraint(LogitsProcessor):
+    """Leaves the scores of what is allowed behind the subwords of each row, `beam_size` a sentence.
+
+    Raises InputError for scores that are no numbers.
+    """
+
+    def __init__(self, allowed: Callable[[int, Ids], Collection[int]], beam_size: int) -> None:
+        self._allowed = allowed
+        self._beam_size = beam_size
+
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        check_finite(scores.cpu().numpy())
+        kept = torch.full_like(scores, -torch.inf)
+        for row, ids in enumerate(input_ids.tolist()):
+            own = list(self._allowed(row // self._beam_size, tuple(ids)))
+            kept[row, own] = scores[row, own]
+        return kept
+
+
+def tune(network: GenerativeNetwork, settings: GenerativeSettings) -> None:
+    """Put what is learnt into a network, and freeze the rest. Needs the extra `generative`."""
+    if settings.tuning == "full":
+        return
+    require_extra("generative", "peft")
+    import peft
+
+    model = network.language_model
+    model.requires_grad_(False)
+    if settings.tuning == "lora":
+        config = peft.LoraConfig(
+            r=settings.lora_rank,
+            lora_alpha=settings.lora_alpha,
+            lora_dropout=settings.lora_dropout,
+            target_modules="all-linear",
+            fan_in_fan_out=any(isinstance(module, Conv1D) for module in model.modules()),
+        )
+        peft.inject_adapter_in_model(config, model)
+        return
+    table = cast(nn.Embedding, model.get_input_embeddings())
+    prompt = peft.PromptTuningConfig(
+        num_virtual_tokens=settings.prompt_size,
+        token_dim=table.embedding_dim,
+        num_transformer_submodules=1,
+        prompt_tuning_init="SAMPLE_VOCAB",
+    )
+    network.before = peft.PromptEmbedding(prompt, table)  # type: ignore[no-untyped-call]
+
+
+def padded(
+    rows: Sequence[Ids], padding: int, *, width: int, device: torch.device | None = None
+) -> Tensor:
+    """Ids `[B, width]`."""
+    filled = [(*row, *[padding] * (width - len(row))) for row in rows]
+    return torch.tensor(filled, dtype=torch.long, device=device).view(len(rows), width)
+
+
+def text_loss(scores: Tensor, texts: Sequence[Ids]) -> Tensor:
+    """Cross-entropy of the subwords of texts, given scores `[B, T, V]`: the mean over them."""
+    wanted = padded(texts, IGNORED, width=scores.shape[1], device=scores.device)
+    return nn.functional.cross_entropy(
+        scores.float().flatten(0, 1), wanted.flatten(), ignore_index=IGNORED
+    )
+
+
+def _text(ids: Sequence[int], end: int, limit: int) -> Ids:
+    """A text up to its end, or to its limit, without what fills the batch."""
+    found = tuple(ids[:limit])
+    return found[: found.index(end) + 1] if end in found else found
+
+
+def _shared(module: nn.Module) -> dict[str, str]:
+    """Names of parameters that are others' again, each with the name that it has first."""
+    first: dict[int, str] = {}
+    again = {}
+    for name, parameter in module.named_parameters(remove_duplicate=False):
+        if first.setdefault(id(parameter), name) != name:
+            again[name] = first[id(parameter)]
+    return again
+
+
+def _leave_out_shared(module: nn.Module, state: dict[str, Any], prefix: str, _: Any) -> None:
+    for name in _shared(module):
+        state.pop(prefix + name, None)
+
+
+def _put_back_shared(module: nn.Module, state: dict[str, Any], prefix: str, *_: Any) -> None:
+    for name, first in _shared(module).items():
+        if prefix + first in state:
+            state[prefix + name] = state[prefix + first]

@@ -1,0 +1,39 @@
+"""The settings of the system `generative`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Tuning = Literal["lora", "prompt", "full"]
+
+
+class GenerativeSettings(BaseModel):
+    """What is tuned of the language model, and how it writes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, allow_inf_nan=False)
+
+    tuning: Tuning = Field(
+        default="lora",
+        description="what is learnt: low-rank changes of all linear layers (LoRA), vectors before"
+        " the prompt, or all weights",
+    )
+    lora_rank: int = Field(default=16, ge=1, description="of LoRA's changes")
+    lora_alpha: int = Field(
+        default=32, ge=1, description="LoRA's changes are scaled by alpha / rank"
+    )
+    lora_dropout: float = Field(
+        default=0.05, ge=0, lt=1, description="dropout of the inputs of LoRA's changes"
+    )
+    prompt_size: int = Field(default=20, ge=1, description="vectors before the prompt")
+    length_base: int = Field(
+        default=30, ge=2, description="subwords of any sentence's output, at most"
+    )
+    length_ratio: float = Field(
+        default=3.0, ge=0, description="subwords of the output more for each of the sentence"
+    )
+    beam_size: int = Field(default=1, ge=1, description="outputs that the search keeps; 1: greedy")
+    length_penalty: float = Field(
+        default=1.0, ge=0, description="log-probabilities are divided by length to this power"
+    )

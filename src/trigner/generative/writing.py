@@ -1,0 +1,88 @@
+"""Which subword may come next, so that the text is well-formed whatever the language model says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from trigner.generative.spelling import Ids, Spelling
+from trigner.seq2seq import END, Automaton, State
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a text stands: the tokens that are whole, the state behind them, and subwords of the
+    next one."""
+
+    tokens: tuple[int, ...] = ()
+    state: State = field(default_factory=State)
+    begun: Ids = ()
+
+
+@dataclass(frozen=True)
+class Writing:
+    """The well-formed texts of one sentence, read as far as they are.
+
+    Subwords are taken to continue a token where they can: of "leg" and "legs" the longer. Every
+    text has one reading, and from every place that is reached so a text can be ended.
+    """
+
+    automaton: Automaton
+    spelling: Spelling
+    _known: dict[Ids, Mapping[int, Place]] = field(default_factory=dict, compare=False)
+
+    def allowed(self, text: Ids) -> Mapping[int, Place]:
+        """The subwords that may come behind this text, each with where it leads; none at its end.
+
+        Raises KeyError when no well-formed text begins so.
+        """
+        found = self._known.get(text)
+        if found is None:
+            place = self.allowed(text[:-1])[text[-1]] if text else Place()
+            found = self._known[text] = self._steps(place)
+        return found
+
+    def read(self, text: Ids) -> tuple[int, ...]:
+        """The tokens of a text, without one that is not whole; `END` is the last of a whole text.
+
+        Raises KeyError when no well-formed text begins so.
+        """
+        if not text:
+            return ()
+        place = self.allowed(text[:-1])[text[-1]]
+        whole = self._whole(place)
+        return place.tokens if whole is None else (*place.tokens, whole)
+
+    def along(self, text: Ids) -> list[list[int]]:
+        """The subwords that are allowed at each place of a text, which have to be its own."""
+        return [sorted(self.allowed(text[:n])) for n in range(len(text))]
+
+    def _steps(self, place: Place) -> dict[int, Place]:
+        depth = len(place.begun)
+        found = {}
+        for token in self._next(place):
+            spelled = self.spelling.tokens[token]
+            if len(spelled) > depth:
+                begun = (*place.begun, spelled[depth])
+                found[spelled[depth]] = Place(place.tokens, place.state, begun)
+        whole = self._whole(place)
+        if whole is not None and whole != END:
+            state = self.automaton.after(place.state, whole)
+            further = self._steps(Place((*place.tokens, whole), state))
+            found = {**further, **found}
+        return found
+
+    def _next(self, place: Place) -> list[int]:
+        """The tokens that the begun one may become."""
+        depth = len(place.begun)
+        tokens: Sequence[int] = np.flatnonzero(self.automaton.allowed(place.state)).tolist()
+        return [t for t in tokens if self.spelling.tokens[t][:depth] == place.begun]
+
+    def _whole(self, place: Place) -> int | None:
+        """The token that is whole, unless it goes on."""
+        for token in self._next(place) if place.begun else ():
+            if self.spelling.tokens[token] == place.begun:
+                return token
+        return None

@@ -1,0 +1,113 @@
+"""A vocabulary: rows of a CSV file, each a code with its name and synonyms."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from trigner.corpora import Reading
+from trigner.errors import InputError
+from trigner.mentions import shortened
+
+COLUMNS = ("code", "name", "synonyms")
+BETWEEN_SYNONYMS = "|"
+_DELIMITERS = ",;\t"
+
+_WORD = re.compile(r"\w+")
+# Words that a finding may have more or fewer of.
+_LITTLE = """a an the my his her their your our its of in on at to from for with and or by after i
+it is are was were be been am have has had having"""
+_LEFT_OUT = frozenset(_LITTLE.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """A code, the name that is shown for it, and other terms for it."""
+
+    code: str
+    name: str
+    synonyms: tuple[str, ...] = ()
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Name and synonyms."""
+        return (self.name, *self.synonyms)
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Concepts with codes that differ; `ignored` are the columns of the file that nobody reads."""
+
+    concepts: tuple[Concept, ...]
+    ignored: tuple[str, ...] = ()
+
+
+def normalised(text: str) -> str:
+    """Words without case, accents, endings of plurals and little words, in alphabetical order.
+
+    So "pain in the lower legs" and "Lower leg pain" are the same.
+    """
+    plain = unicodedata.normalize("NFKD", text.casefold().replace("’s", "").replace("'s", ""))
+    letters = "".join(character for character in plain if not unicodedata.combining(character))
+    words = _WORD.findall(letters)
+    return " ".join(sorted(_singular(w) for w in words if w not in _LEFT_OUT) or sorted(words))
+
+
+def _singular(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def read_vocabulary(path: str | Path, *, encoding: str = "utf-8") -> Vocabulary:
+    """The vocabulary of a CSV file with the columns `code`, `name` and, if it likes, `synonyms`.
+
+    Its first line names the columns; synonyms have `|` between them. A code may have several rows:
+    the first one has the name, the names of the others are synonyms. Raises InputError, with the
+    line, for a file without these columns and for a row without code or name.
+    """
+    path = Path(path)
+    text = Reading(encoding=encoding).text(path).removeprefix("\ufeff")
+    head = text.partition("\n")[0]
+    delimiter = max(_DELIMITERS, key=head.count)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        columns = [name.strip().casefold() for name in next(rows, [])]
+        places = {name: columns.index(name) for name in COLUMNS if name in columns}
+        if not {"code", "name"} <= places.keys():
+            message = f"needs the columns `code` and `name`, its first line is {shortened(head)}"
+            raise InputError(message, path=path, line=1)
+        terms: dict[str, dict[str, None]] = {}
+        for code, *found in _rows(rows, places, len(columns), path):
+            terms.setdefault(code, {}).update(dict.fromkeys(found))
+    except csv.Error as error:
+        raise InputError(f"is not CSV: {error}", path=path, line=rows.line_num) from error
+    if not terms:
+        raise InputError("has no rows", path=path)
+    concepts = tuple(Concept(code, name, tuple(rest)) for code, (name, *rest) in terms.items())
+    return Vocabulary(concepts, tuple(name for name in columns if name not in COLUMNS))
+
+
+def _rows(
+    rows: Iterator[list[str]], places: dict[str, int], width: int, path: Path
+) -> Iterator[list[str]]:
+    """Code, name and synonyms of each row; `rows` is a `csv.reader`, which counts its lines."""
+    for row in rows:
+        line: int = rows.line_num  # type: ignore[attr-defined]
+        if not any(cell.strip() for cell in row):
+            continue
+        if len(row) != width:
+            message = f"has {len(row)} cells, the first line {width}"
+            raise InputError(message, path=path, line=line)
+        code, name = (row[places[column]].strip() for column in ("code", "name"))
+        if not code or not name:
+            raise InputError("a row needs a code and a name", path=path, line=line)
+        synonyms = row[places["synonyms"]].split(BETWEEN_SYNONYMS) if "synonyms" in places else []
+        yield [code, name, *(own for term in synonyms if (own := term.strip()))]

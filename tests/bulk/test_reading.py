@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import random
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from rows import write_rows
+from trigner.bulk import Columns, chosen_columns, find_sources, look_at
+from trigner.bulk import reading as room
+from trigner.bulk.ranges import Ranges
+from trigner.errors import InputError
+
+NAMES = ("a.parquet", "a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.csv", "a.csv.gz")
+KEPT = Columns("text", (pa.field("id", pa.string()),))
+
+
+def read(path, columns=KEPT, finished=None, **options):
+    """The rows of a file as (row, id, text, why it is unreadable), and its batches."""
+    (source,), _ = find_sources([str(path)], out=path / "out")
+    found = list(room.batches(3, source, columns, finished or Ranges(), **options))
+    assert all(batch.source == 3 for batch in found)
+    rows = [
+        (batch.first + n, kept, text, batch.unreadable.get(n))
+        for batch in found
+        for n, (kept, text) in enumerate(
+            zip(
+                batch.kept.column("id").to_pylist() if batch.kept.column_names else [None] * 999,
+                batch.texts.to_pylist(),
+                strict=bool(batch.kept.column_names),
+            )
+        )
+    ]
+    return rows, found
+
+
+def rows_of(number, seed=0):
+    mixed = random.Random(seed)
+    words = ["pain", "no\r\nhip", 'a "b", c', "\N{PILE OF POO}", ""]
+    return [
+        {"id": f"n{mixed.randrange(9)}", "text": " ".join(mixed.choices(words, k=n % 9))}
+        for n in range(number)
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("seed", range(3))
+def test_every_row_that_is_not_finished_is_read_once(tmp_path, monkeypatch, name, seed):
+    mixed = random.Random(seed)
+    monkeypatch.setattr(room, "BYTES", mixed.choice([20, 60, 10_000]))
+    rows = rows_of(53, seed)
+    write = write_rows if not name.endswith("csv.gz") else write_gzipped_csv
+    path = write(tmp_path / name, rows)
+    finished = Ranges()
+    done = set()
+    for first in range(0, 53, 6):
+        if mixed.random() < 0.5:
+            end = min(53, first + mixed.randrange(1, 6))
+            finished.add(first, end)
+            done |= {*range(first, end)}
+    found, batches = read(path, finished=finished, rows=mixed.choice([1, 4, 256]))
+    expected = [(n, r["id"], r["text"], None) for n, r in enumerate(rows) if n not in done]
+    assert found == expected
+    shares = [batch.share for batch in batches]
+    assert shares == sorted(shares)
+    assert 0 < shares[0] <= shares[-1] <= 1
+
+
+def write_gzipped_csv(path, rows):
+    import gzip
+
+    plain = write_rows(path.with_suffix(""), rows)
+    path.write_bytes(gzip.compress(plain.read_bytes()))
+    return path
+
+
+def test_batches_are_of_few_rows_or_bytes(tmp_path, monkeypatch):
+    monkeypatch.setattr(room, "BYTES", 10)
+    rows = [{"id": "", "text": text} for text in ["abc"] * 9 + ["x" * 30, "abc"]]
+    for name in ("a.parquet", "a.jsonl", "a.csv"):
+        _, batches = read(write_rows(tmp_path / name, rows), rows=5)
+        assert max(batch.rows for batch in batches) == 3
+        assert [batch.rows for batch in batches if "x" * 30 in batch.texts.to_pylist()] == [1]
+
+
+def test_lines_that_are_no_rows_have_a_reason(tmp_path):
+    path = tmp_path / "a.jsonl"
+    lines = [
+        '\ufeff{"id": "a", "text": "pain"}',
+        "",
+        "pain",
+        "[1]",
+        '{"id": 7}',
+        '{"id": {"x": 1}, "text": 5}',
+        '{"id": "\\ud83d", "text": "pain"}',
+        '{"id": "b", "text": "pain \\ud83d"}',
+        '{"text": null}',
+    ]
+    path.write_bytes("\n".join(lines).encode() + b'\n{"text": "\xff"}\n' + b"[" * 100_000)
+    rows, _ = read(path)
+    assert [(row, id, text) for row, id, text, _ in rows] == [
+        (0, "a", "pain"),
+        *((1, None, None), (2, None, None)),
+        *((3, "7", None), (4, '{"x": 1}', None)),
+        *((5, None, None), (6, "b", None)),
+        *((7, None, None), (8, None, None), (9, None, None)),
+    ]
+    told = [why or "" for *_, why in rows]
+    starts = [
+        "",
+        "the line is not JSON: ",
+        "the line is not an object: [1]",
+        "the line has no `text`",
+        "the text is of type int, not a string",
+        "`id`: the text has a lone surrogate",
+        "the text has a lone surrogate",
+        "",
+        "the line is not JSON: 'utf-8' codec",
+        "the line is not JSON: ",
+    ]
+    assert all(why.startswith(start) for why, start in zip(told, starts, strict=True))
+    assert (told[0], told[7]) == ("", "")
+
+
+def test_rows_of_csv_that_are_not_like_the_header_have_a_reason(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(
+        b'\xef\xbb\xbfid,text\n1,"a\nb"\n\n2\n3,x,y\n4,\xff\n' + b"5," + b"x" * 200_000
+    )
+    rows, _ = read(path)
+    assert [(row, id) for row, id, _, _ in rows] == [(n, str(n + 1)) for n in range(5)]
+    assert [text and len(text) for _, _, text, _ in rows] == [3, None, None, None, 200_000]
+    assert [why and why[:17] for *_, why in rows] == [
+        *(None, "the row has 1 cel", "the row has 3 cel", "the text has a lo", None)
+    ]
+
+
+def test_text_files_are_rows(tmp_path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "a.txt").write_bytes(b"\xef\xbb\xbfpain\r\n")
+    (tmp_path / "deep/b.txt").write_bytes(b"pa\xff")
+    (tmp_path / "c.TXT").write_bytes(b"")
+    rows, _ = read(tmp_path)
+    why = f"{tmp_path}/deep/b.txt: byte 2 is not UTF-8"
+    assert rows == [(0, "a", "pain\r\n", None), (1, "c", "", None), (2, "deep/b", None, why)]
+
+
+def test_parquet_keeps_types(tmp_path):
+    table = pa.table(
+        {
+            "text": pa.array(["a", "b"]).dictionary_encode(),
+            "at": pa.array([1, 2], pa.timestamp("ns")),
+            "list": [[{"x": 1}], None],
+        }
+    )
+    pq.write_table(table, tmp_path / "a.parquet")
+    sources, _ = find_sources([str(tmp_path)], out=tmp_path / "out")
+    (shape,) = look_at(sources)
+    columns = chosen_columns([(sources[0], shape)], text="text", id=None, keep=["at", "list"])
+    (batch,) = room.batches(0, sources[0], columns, Ranges())
+    assert batch.kept == table.select(["at", "list"])
+    assert batch.texts.to_pylist() == ["a", "b"]
+
+
+def cut(path):
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+
+
+def damage(path):
+    """Bytes in the middle of the pages, while the footer stays."""
+    data = bytearray(path.read_bytes())
+    data[100:3000] = bytes(2900)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil"),
+    [("a.parquet", damage), ("a.jsonl.gz", cut), ("a.jsonl.zst", cut), ("a.csv.gz", cut)],
+)
+def test_a_damaged_file_is_told_with_its_name(tmp_path, name, spoil):
+    letters = random.Random(1)
+    rows = [{"id": "", "text": "".join(letters.choices("abcdefgh ", k=99))} for _ in range(500)]
+    write = write_rows if not name.endswith("csv.gz") else write_gzipped_csv
+    path = write(tmp_path / name, rows)
+    spoil(path)
+    with pytest.raises(InputError, match=rf"{name}: cannot be read: "):
+        read(path)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_empty_file_has_no_rows_or_is_damaged(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b"")
+    sources, _ = find_sources([str(path)], out=tmp_path / "out")
+    (shape,) = look_at(sources)
+    if name.endswith((".jsonl", ".csv")):
+        assert shape.rows == 0
+        assert read(path)[0] == []
+    else:
+        assert isinstance(shape, InputError) or shape.rows == 0

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import os
+
+import fsspec
+import pytest
+
+from rows import write_rows
+from trigner.bulk import find_sources
+from trigner.errors import InputError, TrignerError
+
+ROWS = [{"text": "pain"}]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Files of every kind, and others."""
+    root = tmp_path / "in"
+    (root / "deep").mkdir(parents=True)
+    (root / ".hidden").mkdir()
+    for name in ("b.parquet", "a.jsonl", "deep/c.jsonl.gz", "d.csv", ".hidden/e.csv", "_f.csv"):
+        write_rows(root / name, ROWS)
+    for name in ("z.txt", "deep/y.txt"):
+        (root / name).write_text("pain")
+    (root / "notes.pdf").write_bytes(b"")
+    return root
+
+
+def names(sources, root):
+    return [(os.path.relpath(own.name, root), own.kind, len(own.files)) for own in sources]
+
+
+def test_a_folder_is_searched_through(folder, tmp_path):
+    sources, notices = find_sources([str(folder)], out=tmp_path / "out")
+    assert names(sources, folder) == [
+        ("a.jsonl", "jsonl", 1),
+        ("b.parquet", "parquet", 1),
+        ("d.csv", "csv", 1),
+        ("deep/c.jsonl.gz", "jsonl", 1),
+        (".", "txt", 2),
+    ]
+    assert sources[-1].ids == ("deep/y", "z")
+    assert notices == [f"{folder}: 1 files skipped that are not inputs"]
+
+
+def test_the_output_is_no_input(folder):
+    write_rows(folder / "d.parquet", ROWS)
+    (folder / "found").mkdir()
+    before = find_sources([str(folder)], out=folder / "found")
+    write_rows(folder / "found/part-1.parquet", ROWS)
+    assert find_sources([str(folder)], out=folder / "found") == before
+
+
+def test_globs_files_and_urls(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(folder)
+    given = ["b.parquet", "*.csv", "deep/*"]
+    sources, _ = find_sources(given, out=tmp_path / "out")
+    assert [own.kind for own in sources] == ["parquet", "csv", "csv", "jsonl", "txt"]
+    assert sources[0].name == str(folder / "b.parquet")
+    with fsspec.open("memory://bucket/x.jsonl", "wb") as file:
+        file.write(b'{"text": "pain"}\n')
+    for url in ("memory://bucket/x.jsonl", "memory://bucket", "memory://bucket/*.jsonl"):
+        (source,), _ = find_sources([url], out=tmp_path / "out")
+        assert source.name == "memory:///bucket/x.jsonl"
+        assert source.size == 17
+        with source.files[0].open() as file:
+            assert file.read() == b'{"text": "pain"}\n'
+
+
+def test_a_changed_file_is_another(folder, tmp_path):
+    def identities():
+        return [own.identity() for own in find_sources([str(folder)], out=tmp_path / "out")[0]]
+
+    before = identities()
+    assert identities() == before
+    os.utime(folder / "deep/y.txt", (1, 1))
+    changed = [one != other for one, other in zip(identities(), before, strict=True)]
+    assert changed == [False, False, False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["nothing.csv"], "nothing.csv: no such file or folder"),
+        (["in/*.parq"], "no such file or folder"),
+        (["in/notes.pdf"], "is not an input that is known: .parquet, .pq, .jsonl"),
+        (["in/b.parquet", "in"], "b.parquet: is given twice"),
+        (["empty"], "holds none of .parquet"),
+        (["nosuch://bucket/a.csv"], "cannot be opened"),
+    ],
+)
+def test_what_is_no_input(folder, tmp_path, monkeypatch, given, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises((InputError, TrignerError), match=message):
+        find_sources(given, out=tmp_path / "out")

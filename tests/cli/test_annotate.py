@@ -1,0 +1,257 @@
+"""`trigner annotate`: what it makes of its options, and that a kill loses nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from rows import found, ray_files, read_rows, rows_of, write_rows
+
+pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra `scale`)")
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+@pytest.fixture
+def annotate(run, exported_model, tmp_path):
+    """Annotate what is in `in` to `out`, both below the test's folder, in this process."""
+
+    def command(*options, inputs=("in",), out="out"):
+        given = [tmp_path / name if "://" not in str(name) else name for name in inputs]
+        fixed = ("--model", exported_model, "--workers", "0")
+        return run("annotate", *given, tmp_path / out, *fixed, *options)
+
+    (tmp_path / "in").mkdir()
+    return command
+
+
+def test_it_writes_what_extract_finds(annotate, exported_model, tmp_path):
+    rows = rows_of(300)
+    path = write_rows(tmp_path / "in/a.parquet", rows)
+    result = annotate("--part-rows", "100")
+    assert result.code == 0, result.err
+    assert read_rows(tmp_path / "out") == found(exported_model, rows, path)
+    schema = pq.read_schema(next((tmp_path / "out").glob("part-*")))
+    assert schema.names == ["id", "entities", "error", "file", "row"]
+    assert len(schema.metadata[b"trigner.model"]) == 64
+    assert pq.read_table(tmp_path / "out").num_rows == 300  # what is no part has no such name
+    assert f"{tmp_path}/out: 300 rows, " in result.out
+    again = annotate("--part-rows", "7")
+    assert (again.code, "all of this was already done" in again.err) == (0, True)
+    assert again.out == result.out
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.csv"])
+def test_every_kind_of_input_and_both_of_output(annotate, exported_model, tmp_path, name):
+    rows = rows_of(20)
+    path = write_rows(tmp_path / "in" / name, rows)
+    options = ("--keep", "by,text", "--threshold", "0.3", "--format", "jsonl", "--json")
+    result = annotate(*options)
+    assert result.code == 0, result.err
+    expected = found(exported_model, rows, path, threshold=0.3)
+    kept = [
+        {"by": row["by"], "text": row["text"], **e} for row, e in zip(rows, expected, strict=True)
+    ]
+    assert read_rows(tmp_path / "out") == kept
+    summary = json.loads(result.out)
+    assert summary["rows"] == 20
+    assert summary["entities"] == sum(len(row["entities"]) for row in expected)
+    assert summary["complete"] is True
+    assert summary == json.loads((tmp_path / "out/_SUCCESS").read_text())
+
+
+def test_bad_rows_are_rows_with_an_error(annotate, tmp_path):
+    lines = [
+        '{"text": "my leg"}',
+        '{"text": null}',
+        '{"text": 5}',
+        "x",
+        '{"text": "%s"}' % ("x" * 60),
+    ]
+    (tmp_path / "in/a.jsonl").write_text("\n".join(lines))
+    result = annotate("--max-characters", "50")
+    assert result.code == 0, result.err
+    assert ": 5 rows, " in result.out
+    assert ", 4 errors, " in result.out
+    errors = [row["error"] for row in read_rows(tmp_path / "out")]
+    assert errors == [
+        *(None, "the text is null", "the text is of type int, not a string"),
+        "the line is not JSON: Expecting value: line 1 column 1 (char 0)",
+        "the text has 60 characters, of 50 at most",
+    ]
+
+
+def test_other_options_are_refused(annotate, tmp_path):
+    write_rows(tmp_path / "in/a.csv", rows_of(4))
+    assert annotate().code == 0
+    for options, named in [
+        (["--threshold", "0.3"], "--threshold"),
+        (["--keep", "by"], "columns"),
+        (["--batch-size", "3"], "--batch-size"),
+        (["--max-characters", "9"], "--max-characters"),
+        (["--format", "jsonl"], "--format"),
+    ]:
+        result = annotate(*options)
+        assert result.code == 2
+        assert f"out: holds a job that was started with other values of {named}: " in result.err
+    write_rows(tmp_path / "in/b.csv", rows_of(4))
+    assert "other values of input" in annotate().err
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--text", "body"], 2, "has no column `body` (there are: id, text, by); --text names"),
+        (["--keep", "x"], 2, "has no column `x`"),
+        (["--threshold", "Dose=0.5"], 2, "threshold of Dose: no such type"),
+        (["--address", "localhost:1"], 2, "omit --workers 0"),
+        (["--gpu"], 2, "cuda"),
+    ],
+)
+def test_what_cannot_be_done_is_told(annotate, tmp_path, options, code, message):
+    write_rows(tmp_path / "in/a.csv", rows_of(4))
+    result = annotate(*options)
+    assert (result.code, message in result.err) == (code, True), result.err
+    assert not list((tmp_path / "out").glob("part-*"))
+
+
+def test_empty_and_damaged_files_are_told(annotate, tmp_path):
+    write_rows(tmp_path / "in/a.csv", rows_of(4))
+    (tmp_path / "in/b.csv").write_bytes(b"")
+    (tmp_path / "in/c.parquet").write_bytes(b"PAR1")
+    result = annotate("--json")
+    assert result.code == 1
+    assert "b.csv: has no rows" in result.err
+    assert "c.parquet: cannot be read: " in result.err
+    assert "1 file could not be read to the end; all other rows are in" in result.err
+    assert len(read_rows(tmp_path / "out")) == 4
+    assert json.loads(result.out)["complete"] is False
+    only = annotate(inputs=["in/c.parquet"], out="other")
+    assert (only.code, "c.parquet: cannot be read" in only.err) == (2, True)
+
+
+def test_bytes_have_no_place_in_json_lines(annotate, tmp_path):
+    pq.write_table(pa.table({"text": ["x"], "b": [b"x"]}), tmp_path / "in/a.parquet")
+    assert "JSON lines cannot hold binary" in annotate("--keep", "b", "--format", "jsonl").err
+
+
+def test_numbers_that_are_none_are_null_in_json_lines(annotate, tmp_path):
+    doses = [float("nan"), float("inf"), 0.5, None]
+    pq.write_table(pa.table({"text": ["x"] * 4, "dose": doses}), tmp_path / "in/a.parquet")
+    assert annotate("--keep", "dose", "--format", "jsonl").code == 0
+    (part,) = (tmp_path / "out").glob("part-*")
+    found = [json.loads(line)["dose"] for line in part.read_text("utf-8").splitlines()]
+    assert found == [None, None, 0.5, None]
+
+
+def test_an_output_behind_a_url_is_refused(run, exported_model, tmp_path):
+    write_rows(tmp_path / "a.csv", rows_of(1))
+    result = run("annotate", tmp_path / "a.csv", "s3://bucket/out", "--model", exported_model)
+    assert (result.code, "is not a folder of this machine" in result.err) == (2, True)
+
+
+def test_without_ray_it_says_so(run, exported_model, tmp_path, monkeypatch):
+    write_rows(tmp_path / "a.csv", rows_of(1))
+    monkeypatch.setattr("trigner.cli.annotate.find_spec", lambda name: None)
+    monkeypatch.setattr("trigner.errors.importlib.util.find_spec", lambda n: n != "ray" or None)
+    given = ("annotate", tmp_path / "a.csv", tmp_path / "out", "--model", exported_model)
+    told = run(*given, "--workers", "2")
+    assert (told.code, "this needs ray: pip install 'trigner[scale]'" in told.err) == (1, True)
+    alone = run(*given)
+    assert (alone.code, "this process annotates alone" in alone.err) == (0, True), alone.err
+
+
+@pytest.fixture
+def start(tmp_path, exported_model, monkeypatch):
+    """Start to annotate in a process of its own, in small parts."""
+    with ray_files() as folder:
+        monkeypatch.setenv("RAY_TMPDIR", folder)
+        yield lambda *options: _started(tmp_path, exported_model, *options)
+
+
+def _started(tmp_path, model, *options):
+    given = ("annotate", tmp_path / "in", tmp_path / "out", "--model", model, "--part-rows", "50")
+    return subprocess.Popen(
+        [sys.executable, "-m", "trigner", *map(str, (*given, *options))],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def done(tmp_path):
+    """How many parts are in the journal."""
+    journal = tmp_path / "out/_annotate/journal.jsonl"
+    return journal.read_bytes().count(b"\n") if journal.exists() else 0
+
+
+def kill_after(run, tmp_path, parts, *, group):
+    """Kill a process, or all of its group, when so many more parts are done."""
+    until = done(tmp_path) + parts
+    while run.poll() is None and done(tmp_path) < until:
+        time.sleep(0.002)
+    (os.killpg if group else os.kill)(run.pid, signal.SIGKILL)
+    run.communicate()
+
+
+@pytest.mark.parametrize(
+    ("workers", "kills", "group"), [("0", 2, False), ("2", 1, False), ("2", 1, True)]
+)
+def test_killed_at_any_moment_nothing_is_lost_or_twice(
+    start, tmp_path, exported_model, workers, kills, group
+):
+    if workers != "0":
+        pytest.importorskip("ray", reason="Ray is not installed (extra `scale`)")
+    rows = rows_of(800)
+    (tmp_path / "in").mkdir()
+    paths = [write_rows(tmp_path / "in" / name, rows) for name in ("a.csv", "b.parquet")]
+    counts = [0]
+    for kill in range(kills):
+        kill_after(start("--workers", workers), tmp_path, 3 + kill, group=group)
+        counts.append(done(tmp_path))
+        assert not (tmp_path / "out/_SUCCESS").exists()
+    assert counts == sorted({*counts})
+    last = start("--workers", workers)
+    told = last.communicate()[1]
+    assert last.returncode == 0, told
+    assert "rows were already done" in told
+    expected = [row for path in paths for row in found(exported_model, rows, path)]
+    assert read_rows(tmp_path / "out") == expected
+    assert sorted(os.listdir(tmp_path / "out"))[0] == "_SUCCESS"
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 200 KB at `out`."""
+    (tmp_path / "out").mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(tmp_path / "out")]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("no small file system can be mounted (that takes root)")
+    yield tmp_path / "out"
+    subprocess.run(["umount", str(tmp_path / "out")], check=True)
+
+
+def test_a_full_disk_ends_the_job_and_room_lets_it_go_on(
+    annotate, exported_model, tmp_path, small_disk
+):
+    rows = [{**row, "by": os.urandom(200).hex()} for row in rows_of(1000)]
+    path = write_rows(tmp_path / "in/a.parquet", rows)
+    options = ("--keep", "by", "--part-rows", "100")
+    for _ in range(2):
+        result = annotate(*options)
+        assert (result.code, "No space left on device" in result.err) == (1, True), result.err
+        assert not (small_disk / "_SUCCESS").exists()
+    assert 0 < len(read_rows(small_disk)) < 1000
+    subprocess.run(["mount", "-o", "remount,size=5m", str(small_disk)], check=True)
+    result = annotate(*options)
+    assert result.code == 0, result.err
+    expected = found(exported_model, rows, path)
+    whole = [{"by": row["by"], **e} for row, e in zip(rows, expected, strict=True)]
+    assert read_rows(small_disk) == whole

@@ -1,0 +1,75 @@
+"""Fields that `extract` gives to entities."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytest.importorskip("rapidfuzz")
+
+TEXT = "no pain: my left leg and right arm hurt after the second tablet"
+
+
+@pytest.fixture
+def vocabulary(tmp_path):
+    path = tmp_path / "v.csv"
+    path.write_text("code,name\nF1,left leg\n")
+    return path
+
+
+def entities(run, model, *options):
+    result = run("extract", TEXT, "--model", model, "--format", "jsonl", *options)
+    assert result.code == 0, result.err
+    return json.loads(result.out)["entities"]
+
+
+def test_fields_come_only_when_asked_for(run, model, vocabulary):
+    plain = entities(run, model)
+    assert plain
+    assert all(set(e) <= {"label", "fragments", "text", "score"} for e in plain)
+    more = entities(run, model, "--qualifiers", "--link", vocabulary, "--link-threshold", "0.2")
+    bare = [{k: e[k] for k in ("label", "fragments", "text", "score")} for e in more]
+    assert bare == plain
+    assert any(e.get("negated") is True for e in more)
+    assert any(e.get("code") == "F1" for e in more)
+
+
+def test_they_are_shown_and_reach_brat(run, model, vocabulary, tmp_path):
+    options = ("--model", model, "--qualifiers", "--link", vocabulary)
+    shown = run("extract", TEXT, *options, "--link-threshold", "0.2").out
+    assert "remarks" in shown
+    assert "negated" in shown
+    assert "F1 left leg" in shown
+    assert "remarks" not in run("extract", TEXT, "--model", model).out
+    out = tmp_path / "brat"
+    assert run("extract", TEXT, *options, "--format", "brat", "--out", out).code == 0
+    (annotations,) = out.glob("*.ann")
+    assert "negated T" in annotations.read_text()
+
+
+def test_resuming_with_other_fields_is_refused(run, model, tmp_path, monkeypatch):
+    source = tmp_path / "texts.jsonl"
+    source.write_text("".join(json.dumps({"id": str(n), "text": TEXT}) + "\n" for n in range(3)))
+    out = tmp_path / "found.jsonl"
+    command = ("extract", source, "--model", model, "--format", "jsonl", "--out", out)
+    calls = []
+
+    def interrupted(*_):
+        calls.append(1)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("trigner.cli.partial.Journal.publish", interrupted)
+    run(*command)
+    assert calls
+    monkeypatch.undo()
+    refused = run(*command, "--resume", "--qualifiers")
+    assert refused.code == 2
+    assert "other values of --qualifiers" in refused.err
+
+
+def test_nothing_found_says_what_the_model_knows(run, model):
+    quiet = run("extract", TEXT, "--model", model, "--threshold", "1")
+    assert "nothing was found. The model looks for" in quiet.err
+    assert "nothing was found" not in run("extract", TEXT, "--model", model).err
+    assert "nothing was found" not in run("extract", " ", "--model", model).err

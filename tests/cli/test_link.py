@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytest.importorskip("rapidfuzz")
+
+TEXT = "my legs hurt and nausae"
+
+
+@pytest.fixture
+def vocabulary(tmp_path):
+    path = tmp_path / "findings.csv"
+    path.write_text("code,name,synonyms,group\nF1,Leg pain,legs hurt,limbs\nF2,Nausea,,\n")
+    return path
+
+
+@pytest.fixture
+def found(tmp_path):
+    path = tmp_path / "found.jsonl"
+    entities = [
+        {"label": "ADR", "fragments": [[3, 12]], "code": "F1", "negated": True},
+        {"label": "ADR", "fragments": [[17, 23]], "code": "F2"},
+        {"label": "ADR", "fragments": [[0, 2]]},
+    ]
+    path.write_text(json.dumps({"id": "one", "text": TEXT, "entities": entities}) + "\n")
+    return path
+
+
+def test_one_text(run, vocabulary):
+    result = run("link", "leg pains", "--vocabulary", vocabulary)
+    assert result.code == 0, result.err
+    assert result.out.splitlines()[1].split() == [
+        "F1",
+        "Leg",
+        "pain",
+        "Leg",
+        "pain",
+        "words",
+        "1.000",
+    ]
+    assert "columns ignored: group" in result.err
+    told = json.loads(run("link", "leg pains", "--vocabulary", vocabulary, "--json").out)
+    assert (told["text"], told["code"], told["candidates"][0]["name"]) == (
+        "leg pains",
+        "F1",
+        "Leg pain",
+    )
+    assert "nothing in the vocabulary" in run("link", "zzz", "--vocabulary", vocabulary).out
+
+
+def test_documents_are_shown_and_written(run, vocabulary, found, tmp_path):
+    shown = run("link", found, "--vocabulary", vocabulary)
+    assert "2 of 3 entities have a code" in shown.out
+    assert "2 codes of the input replaced" in shown.err
+    assert any(line.split()[:3] == ["1", "nausae", "F2"] for line in shown.out.splitlines())
+    out = tmp_path / "linked.jsonl"
+    assert run("link", found, "--vocabulary", vocabulary, "--out", out).code == 0
+    entities = json.loads(out.read_text())["entities"]
+    assert [e.get("code") for e in entities] == ["F1", "F2", None]
+    assert entities[0]["negated"] is True
+    printed = run("link", found, "--vocabulary", vocabulary, "--json").out
+    assert printed == out.read_text()
+
+
+def test_brat_has_codes_as_attributes(run, vocabulary, found, tmp_path):
+    out = tmp_path / "brat"
+    result = run("link", found, "--vocabulary", vocabulary, "--out", out, "--format", "brat")
+    assert result.code == 0, result.err
+    assert "code T1 F1" in (out / "one.ann").read_text()
+    again = tmp_path / "again.jsonl"
+    assert run("convert", out, again, "--to", "jsonl").code == 0
+    assert json.loads(again.read_text())["entities"][0]["code"] == "F1"
+    assert json.loads(again.read_text())["entities"][0]["candidates"][0]["name"] == "Leg pain"
+
+
+def test_evaluation(run, vocabulary, found):
+    result = run("link", found, "--vocabulary", vocabulary, "--evaluate")
+    assert result.code == 0, result.err
+    assert "2 of 3 entities have a code: 2 have it as the best candidate, 2 among 5" in result.out
+    told = json.loads(run("link", found, "--vocabulary", vocabulary, "--evaluate", "--json").out)
+    assert told["best"]["f1"] == 1.0
+    strict = run(
+        "link", found, "--vocabulary", vocabulary, "--evaluate", "--link-threshold", "1", "--json"
+    )
+    assert json.loads(strict.out) == told  # of all thresholds
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["some text", "--evaluate"], "need documents"),
+        (["some text", "--out", "x"], "need documents"),
+        (["absent.jsonl"], "absent.jsonl"),
+    ],
+)
+def test_refusals(run, vocabulary, arguments, message):
+    result = run("link", *arguments, "--vocabulary", vocabulary)
+    assert result.code == 2
+    assert message in result.err
+
+
+def test_nothing_is_replaced_unasked(run, vocabulary, found, tmp_path):
+    out = tmp_path / "there.jsonl"
+    out.write_text("mine")
+    assert run("link", found, "--vocabulary", vocabulary, "--out", out).code == 2
+    assert out.read_text() == "mine"
+    assert run("link", found, "--vocabulary", vocabulary, "--out", out, "--overwrite").code == 0

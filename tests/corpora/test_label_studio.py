@@ -1,0 +1,189 @@
+"""Label Studio's JSON: regions joined by relations are one entity, and all else of a task stays."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from trigner.corpora import read, write
+from trigner.errors import InputError
+from trigner.mentions import Document, Entity
+
+TEXT = "pain in hands and legs"
+
+
+def region(id, start, end, *labels, **more):
+    value = {"start": start, "end": end, "text": TEXT[start:end], "labels": list(labels)}
+    usual = {"from_name": "label", "to_name": "text", "type": "labels"}
+    return {**usual, "id": id, "value": value, **more}
+
+
+def relation(one, other, *labels):
+    ends = {"from_id": one, "to_id": other, "type": "relation", "direction": "right"}
+    return {**ends, **({"labels": list(labels)} if labels else {})}
+
+
+def task(*results, data=None, **more):
+    annotation = {"id": 7, "completed_by": 1, "result": list(results), "was_cancelled": False}
+    return {"id": 3, "data": {"text": TEXT, **(data or {})}, "annotations": [annotation], **more}
+
+
+def file_of(root, *tasks):
+    path = root / "tasks.json"
+    path.write_text(json.dumps(list(tasks)), "utf-8")
+    return path
+
+
+def found(document):
+    return [(e.label, e.fragments, e.id) for e in document.entities]
+
+
+def test_an_export_is_recognised_and_read(tmp_path):
+    corpus = read(file_of(tmp_path, task(region("a", 0, 4, "ADR"), data={"patient": "p1"})))
+    assert corpus.format == "label-studio"
+    assert corpus.notices == ()
+    (document,) = corpus.documents
+    assert (document.id, document.fields) == ("3", {"patient": "p1"})
+    assert found(document) == [("ADR", ((0, 4),), "a")]
+
+
+@pytest.mark.parametrize("name", [(), ("discontinuous",)])
+def test_joined_regions_of_one_label_are_one_entity(tmp_path, name):
+    path = file_of(
+        tmp_path,
+        task(
+            region("b", 18, 22, "ADR"),
+            region("a", 0, 4, "ADR"),
+            region("c", 8, 13, "Body"),
+            relation("b", "a", *name),
+            relation("a", "c"),
+        ),
+    )
+    (document,) = read(path).documents
+    assert found(document) == [("ADR", ((0, 4), (18, 22)), "a"), ("Body", ((8, 13),), "c")]
+    write([document], tmp_path / "again.json", format="label-studio")
+    results = json.loads((tmp_path / "again.json").read_text())[0]["annotations"][0]["result"]
+    assert results[2]["labels"] == ["discontinuous"]
+    assert (results[2]["from_id"], results[2]["to_id"]) == ("a", "a.2")
+    assert {**relation("a", "c")} == results[-1]  # of other labels: it joins nothing, and is kept
+
+
+def test_named_relations_are_kept_and_point_to_entities(tmp_path):
+    path = file_of(
+        tmp_path,
+        task(
+            region("a", 0, 4, "ADR"),
+            region("b", 18, 22, "ADR"),
+            region("c", 8, 13, "ADR"),
+            relation("a", "b", "discontinuous"),
+            relation("b", "c", "same as"),
+        ),
+    )
+    (document,) = read(path).documents
+    assert len(document.entities) == 2
+    write([document], tmp_path / "again.json", format="label-studio")
+    assert read(tmp_path / "again.json").documents == (document,)
+    results = json.loads((tmp_path / "again.json").read_text())[0]["annotations"][0]["result"]
+    assert results[-1] == relation("a", "c", "same as")
+
+
+def test_a_joining_relation_between_other_labels_is_bad(tmp_path):
+    joining = relation("a", "b", "discontinuous")
+    path = file_of(tmp_path, task(region("a", 0, 4, "X"), region("b", 8, 13, "Y"), joining))
+    with pytest.raises(InputError, match=r"tasks\.json:1: .*'a' and 'b': regions with no label"):
+        read(path)
+    corpus = read(path, skip_bad=True)
+    assert (corpus.left_out, len(corpus.documents[0].entities)) == (1, 2)
+
+
+def test_a_region_with_two_labels_is_two_entities(tmp_path):
+    both = (region("a", 0, 4, "X", "Y"), region("b", 8, 13, "Y"), relation("a", "b"))
+    (document,) = read(file_of(tmp_path, task(*both))).documents
+    assert [(label, fragments) for label, fragments, _ in found(document)] == [
+        ("X", ((0, 4),)),
+        ("Y", ((0, 4), (8, 13))),
+    ]
+
+
+def test_all_else_of_a_task_stays(tmp_path):
+    choice = {"id": "a", "type": "choices", "value": {"start": 0, "end": 4, "choices": ["neg"]}}
+    other = {"id": 8, "result": []}
+    given = task(
+        region("a", 0, 4, "ADR", origin="manual", meta={"text": ["x"]}),
+        choice,
+        data={"id": "post-1"},
+        meta={"a": 1},
+    )
+    given["annotations"].append(other)
+    corpus = read(file_of(tmp_path, given))
+    assert [notice.message for notice in corpus.notices] == [
+        "a task with 2 annotations: the first is read"
+    ]
+    (document,) = corpus.documents
+    assert document.id == "post-1"
+    assert document.entities[0].fields == {"origin": "manual", "meta": {"text": ["x"]}}
+    write([document], tmp_path / "again.json", format="label-studio")
+    (again,) = json.loads((tmp_path / "again.json").read_text())
+    assert again == given
+
+
+def test_scored_entities_are_a_prediction_and_come_back(tmp_path):
+    entity = Entity("ADR", ((0, 4), (8, 13)), "pain hands", 0.5, "e1", {"negated": True})
+    document = Document("d", TEXT, (entity,), fields={"patient": 4})
+    report = write([document], tmp_path / "a.json", format="label-studio")
+    assert not any(report.dropped.values())
+    (task,) = json.loads((tmp_path / "a.json").read_text())
+    assert "annotations" not in task
+    corpus = read(tmp_path / "a.json")
+    assert corpus.documents == (document,)
+    assert [n.message for n in corpus.notices] == [
+        "item 1: a task without annotations: the first prediction is read"
+    ]
+
+
+def test_skipped_tasks_are_left_out_and_told(tmp_path):
+    skipped = task()
+    skipped["annotations"][0]["was_cancelled"] = True
+    corpus = read(file_of(tmp_path, skipped, {**task(region("a", 0, 4, "X")), "id": 4}))
+    assert [d.id for d in corpus.documents] == ["4"]
+    assert [n.message for n in corpus.notices] == ["a task left out: its annotators skipped it"]
+
+
+def test_the_text_may_have_another_name(tmp_path):
+    own = {"data": {"post": TEXT}, "annotations": [{"result": [region("a", 0, 4, "X")]}]}
+    path = file_of(tmp_path, own)
+    assert read(path).documents[0].text == TEXT
+    own["data"]["title"] = "t"
+    path = file_of(tmp_path, own)
+    with pytest.raises(InputError, match=r"no text 'text': name it with --text-column; .* 'title'"):
+        read(path)
+    (document,) = read(path, text_column="post").documents
+    assert (document.text, document.fields) == (TEXT, {"title": "t"})
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"start": 0, "end": 4, "text": "legs"}, "surface 'legs' does not match"),
+        ({"start": "/p[1]", "end": 4}, "a region needs start and end in a plain text"),
+        ({"start": 0, "end": 400}, "outside the text"),
+    ],
+)
+def test_regions_that_do_not_fit_are_bad(tmp_path, value, message):
+    bad = region("a", 0, 4, "X")
+    bad["value"] = {**value, "labels": ["X"]}
+    with pytest.raises(InputError, match=rf"tasks\.json:1: .*{message}"):
+        read(file_of(tmp_path, task(bad)))
+
+
+def test_long_chains_of_relations_need_no_recursion(tmp_path):
+    text = "a " * 3000
+    regions = [
+        {"id": str(n), "type": "labels", "value": {"start": n, "end": n + 1, "labels": ["X"]}}
+        for n in range(0, 6000, 2)
+    ]
+    joins = [relation(str(n), str(n + 2)) for n in range(0, 5998, 2)]
+    own = {"data": {"text": text}, "annotations": [{"result": [*regions, *joins]}]}
+    (document,) = read(file_of(tmp_path, own)).documents
+    assert [len(e.fragments) for e in document.entities] == [3000]

@@ -1,0 +1,195 @@
+"""CSV and Parquet: rows are documents, named columns theirs, and other columns are kept."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import date
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from random_documents import CHARACTERS, documents
+from trigner.corpora import read, write
+from trigner.corpora.reading import Reading
+from trigner.corpora.tables import csv_rows, parquet_rows, write_csv, write_parquet
+from trigner.errors import InputError
+from trigner.mentions import Document, Entity
+
+pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra `tables`)")
+pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed (extra `tables`)")
+
+TEXT = "pain in my hands"
+PAIN = {"label": "ADR", "fragments": [[0, 4], [11, 16]], "text": "pain hands"}
+WRITERS = {"csv": write_csv, "parquet": write_parquet}
+
+
+def table(root, content, name="a.csv"):
+    path = root / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_columns_are_found_whatever_separates_them(tmp_path, mark, name):
+    lines = [["patient", "text", "id"], ["p1", 'she said "pain, in\nhands; a\tb|c"', "x"]]
+    out = io.StringIO()
+    csv.writer(out, delimiter=mark).writerows(lines)
+    corpus = read(table(tmp_path, "\ufeff" + out.getvalue(), name))
+    assert (corpus.format, corpus.notices) == ("csv", ())
+    (document,) = corpus.documents
+    assert (document.id, document.text, document.fields) == ("x", lines[1][1], {"patient": "p1"})
+
+
+def test_columns_can_be_named(tmp_path):
+    path = table(tmp_path, "case,narrative,age\r\n7,pain,\r\n8,none,30\r\n")
+    first, second = read(path, text_column="narrative", id_column="case").documents
+    assert (first.id, first.text, first.fields) == ("7", "pain", {"age": ""})
+    assert second.fields == {"age": "30"}
+    (unnamed, _) = read(path, text_column="narrative").documents
+    assert (unnamed.id, unnamed.fields) == ("a-1", {"case": "7", "age": ""})
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        ("a,b\n1,2\n", {}, r"a\.csv:2: .*no column 'text': name one with --text-column; .* 'b'"),
+        ("text\nx\n", {"id_column": "case"}, r":2: .*no column 'case': name one with --id-column"),
+        ("id,text\n1,x\n1,y\n", {}, r"a\.csv:3: duplicate document id '1'"),
+        ('text,a\n"x\ny",1\nz\n', {}, r"a\.csv:4: has 1 cells in a row, and 2 columns"),
+        ("text,a,a\nx,1,2\n", {}, r"a\.csv:1: has two columns 'a'"),
+        ('text,a\n"x,1\n', {}, r"a\.csv:2: is not CSV: unexpected end of data"),
+        ('text,entities\nx,"headache"\n', {}, r":2: .*'entities' holds no JSON list.*rename it"),
+        ("text,n\nx,y\n", {"text_column": "n"}, r":2: .*a column 'text' beside 'n' and 'id'"),
+        ("id,text\n,x\n", {}, r"a\.csv:2: .*expected a string as `id`"),
+        ("", {}, "is empty"),
+    ],
+)
+def test_tables_that_cannot_be_read_say_why(tmp_path, content, options, message):
+    path = table(tmp_path, content)
+    with pytest.raises(InputError, match=message):
+        read(path, format="csv", **options)
+
+
+def test_annotations_are_json_in_a_column(tmp_path):
+    bad = {"label": "ADR", "fragments": [[0, 99]]}
+    cells = json.dumps([PAIN, bad, {"start": 0, "end": 4, "label": "X"}])
+    out = io.StringIO()
+    csv.writer(out).writerows([["text", "entities"], [TEXT, cells]])
+    path = table(tmp_path, out.getvalue())
+    with pytest.raises(InputError, match=r"a\.csv:2: .*outside the text"):
+        read(path)
+    corpus = read(path, skip_bad=True)
+    assert corpus.left_out == 1
+    assert [(e.label, e.fragments) for e in corpus.documents[0].entities] == [
+        ("ADR", ((0, 4), (11, 16))),
+        ("X", ((0, 4),)),
+    ]
+
+
+def test_parquet_has_types(tmp_path):
+    rows = {
+        "id": [1, 2],
+        "text": [TEXT, "none"],
+        "age": [30, None],
+        "date": [date(2020, 1, 2), None],
+        "dose": [Decimal("1.50"), None],
+        "entities": [[PAIN], []],
+    }
+    pq.write_table(pa.table(rows), tmp_path / "a.parquet")
+    corpus = read(tmp_path)
+    assert corpus.format == "parquet"
+    first, second = corpus.documents
+    assert (first.id, second.id) == ("1", "2")
+    assert first.fields == {"age": 30, "date": "2020-01-02", "dose": "1.50"}
+    assert second.fields == {}
+    assert first.entities == (Entity.from_dict(PAIN, TEXT),)
+
+
+def test_nan_is_an_empty_cell_and_what_no_field_holds_is_named_by_its_row(tmp_path):
+    rows = {"text": ["a", "b"], "age": [float("nan"), 3.0]}
+    pq.write_table(pa.table(rows), tmp_path / "a.parquet")
+    assert [document.fields for document in read(tmp_path).documents] == [{}, {"age": 3.0}]
+    for value, message in ((float("inf"), "a cell holds inf"), (b"x", "a cell of the type bytes")):
+        pq.write_table(pa.table({"text": ["a", "b"], "x": [None, value]}), tmp_path / "a.parquet")
+        with pytest.raises(InputError, match=rf"a\.parquet:2: cannot be read: {message}"):
+            read(tmp_path)
+
+
+def test_lists_of_annotations_are_not_taken_for_fields(tmp_path):
+    spans = [[{"start": 0, "end": 4, "label": "ADR"}]]
+    pq.write_table(pa.table({"text": [TEXT], "spans": spans}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"a\.parquet:1: .*`?'spans'`? looks like annotations"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1" + bytes(40) + b"PAR1"])
+def test_what_is_no_parquet_is_refused(tmp_path, content):
+    with pytest.raises(InputError, match="is not a Parquet file"):
+        read(table(tmp_path, content, "a.parquet"))
+
+
+def test_texts_that_are_none_are_named(tmp_path):
+    pq.write_table(pa.table({"text": ["a", None]}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"a\.parquet:2: .*'text' holds no text: None"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("format", WRITERS)
+@settings(deadline=None)
+@given(made=documents(scored=True, extras=True))
+def test_all_but_types_of_fields_comes_back(tmp_path_factory, format, made):
+    path = tmp_path_factory.mktemp("rows") / f"a.{format}"
+    report = write(made, path, format=format)
+    assert not any(report.dropped.values())
+    assert read(path).documents == tuple(made)
+
+
+NAMES = st.text(CHARACTERS, max_size=4).map(lambda name: f"_{name}")
+CELLS = {
+    "csv": st.text(CHARACTERS, max_size=6),
+    "parquet": st.text(CHARACTERS, max_size=6) | st.integers() | st.booleans() | st.floats(0, 1),
+}
+
+
+@pytest.mark.parametrize("format", WRITERS)
+@settings(deadline=None)
+@given(data=st.data())
+def test_fields_come_back_or_are_counted(tmp_path_factory, format, data):
+    names = data.draw(st.lists(NAMES, max_size=3, unique=True))
+    rows = [{name: data.draw(CELLS[format]) for name in names} for _ in range(2)]
+    made = tuple(Document(str(n), "a", fields=row) for n, row in enumerate(rows))
+    path = tmp_path_factory.mktemp("rows") / f"a.{format}"
+    report = write(made, path, format=format)
+    again = read(path).documents
+    same = sum(
+        type(a.fields[n]) is type(b.fields[n]) and a.fields[n] == b.fields[n]
+        for a, b in zip(made, again, strict=True)
+        for n in names
+    )
+    assert sum(report.dropped.values()) >= 2 * len(names) - same
+    if format == "csv" or all(len({type(row[n]) for row in rows}) == 1 for n in names):
+        big = any(isinstance(v, int) and abs(v) >> 63 for row in rows for v in row.values())
+        assert big or same == 2 * len(names)
+
+
+@pytest.mark.parametrize(("write", "rows"), [(write_csv, csv_rows), (write_parquet, parquet_rows)])
+def test_rows_of_other_columns_are_one_table(tmp_path, write, rows):
+    path = tmp_path / "a.x"
+    changed = write([{"a": "x"}, {"b": 3, "c": None}], path, columns=("a",))
+    found = [row for _, row in rows(path, Reading())]
+    empty, three = ("", "3") if write is write_csv else (None, 3)
+    assert [row["b"] for row in found] == [empty, three]
+    assert [row["a"] for row in found] == ["x", empty]
+    assert sum(changed.values()) == (2 if write is write_csv else 1)
+
+
+def test_parquet_without_its_package_says_what_to_install(tmp_path, monkeypatch):
+    pq.write_table(pa.table({"text": ["a"]}), tmp_path / "a.parquet")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(Exception, match=r"needs pyarrow: pip install 'trigner\[tables\]'"):
+        read(tmp_path)

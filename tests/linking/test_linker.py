@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trigner.corpora import read
+from trigner.errors import InputError, TrignerError
+from trigner.linking import Concept, Linker, Vocabulary, evaluate, normalised, read_vocabulary
+from trigner.linking.linker import THRESHOLD
+from trigner.mentions import Document, Entity
+
+fuzz = pytest.importorskip("rapidfuzz").fuzz
+
+DATA = Path(__file__).parents[2] / "data" / "findings"
+VOCABULARY = Vocabulary(
+    (
+        Concept("F1", "Leg pain", ("pain in the lower legs", "aching legs")),
+        Concept("F2", "Arm pain"),
+        Concept("F3", "Nausea", ("feeling sick",)),
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def linker():
+    return Linker(VOCABULARY)
+
+
+def test_the_same_text_the_same_words_and_what_is_alike(linker):
+    for text, match in (("Leg pain", "exact"), ("PAIN IN LEGS", "words"), ("leg pains?", "words")):
+        best = linker.find(text)[0]
+        assert (best.code, best.match, best.score) == ("F1", match, 1.0)
+    best = linker.find("nausae")[0]
+    assert (best.code, best.term, best.match) == ("F3", "Nausea", "alike")
+    assert THRESHOLD < best.score < 1
+
+
+def test_a_discontinuous_entity_is_linked_by_its_words(linker):
+    text = "Pain and cramping in my hands and lower legs."
+    entity = Entity.in_text(text, "ADR", [(0, 4), (18, 20), (34, 44)])
+    assert entity.text == "Pain in lower legs"
+    linked = linker.link(Document("d", text, (entity,))).entities[0]
+    assert linked.fields["code"] == "F1"
+    assert [c["code"] for c in linked.fields["candidates"]][:2] == ["F1", "F2"]
+    assert linked.fields["candidates"][0]["match"] == "words"
+
+
+def test_nothing_alike_has_no_code(linker):
+    text = "zzz"
+    document = Document("d", text, (Entity.in_text(text, "ADR", [(0, 3)], fields={"code": "F9"}),))
+    assert linker.link(document).entities[0].fields == {}
+
+
+def test_below_the_threshold_there_are_candidates_alone():
+    fields = Linker(VOCABULARY, threshold=1.0, candidates=2).fields("leg paining")
+    assert set(fields) == {"candidates"}
+    assert len(fields["candidates"]) == 2
+
+
+@given(st.text(alphabet="leg pain arm sick", max_size=12))
+def test_the_nearest_are_those_of_a_search_one_by_one(text):
+    """Each concept's best term by the definition of the score, the first of equal ones first."""
+
+    def score(term):
+        if normalised(term) == normalised(text) != "":
+            return 1.0
+        return min(round(fuzz.ratio(normalised(text), normalised(term)) / 100, 4), 0.9999)
+
+    best = [(max(map(score, c.terms)), c.code) for c in VOCABULARY.concepts]
+    wanted = sorted((pair for pair in best if pair[0] > 0), key=lambda pair: -pair[0])
+    found = Linker(VOCABULARY).find(text)
+    assert [(c.score, c.code) for c in found] == wanted
+
+
+def test_vectors_count_half():
+    directions = {"Nausea": [1.0, 0.0], "queasy": [0.8, 0.6]}
+
+    def vectors(texts):
+        return np.array([directions.get(t, [0.0, 1.0]) for t in texts], dtype=np.float32)
+
+    found = {c.code: c for c in Linker(VOCABULARY, vectors=vectors).find("queasy")}
+    alike = fuzz.ratio(normalised("queasy"), "nausea") / 100
+    assert found["F3"].score == pytest.approx((alike + 0.8) / 2, abs=1e-4)
+
+
+def test_without_rapidfuzz_the_message_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(TrignerError, match=r"trigner\[link\]"):
+        Linker(VOCABULARY)
+
+
+@pytest.mark.parametrize("options", [{"candidates": 0}, {"threshold": 1.5}])
+def test_options_that_make_no_sense(options):
+    with pytest.raises(InputError):
+        Linker(VOCABULARY, **options)
+
+
+def test_a_linker_can_be_pickled(linker):
+    linker.find("sick")
+    assert pickle.loads(pickle.dumps(linker)).find("sick") == linker.find("sick")
+
+
+def document(*found):
+    """A text with these (surface, code) side by side."""
+    text = " ".join(surface for surface, _ in found)
+    entities, at = [], 0
+    for surface, code in found:
+        fields = {} if code is None else {"code": code}
+        entities.append(Entity.in_text(text, "ADR", [(at, at + len(surface))], fields=fields))
+        at += len(surface) + 1
+    return Document("d", text, tuple(entities))
+
+
+def test_evaluation_by_hand(linker):
+    found = evaluate(
+        linker, [document(("leg pain", "F1"), ("arm pain", "F3"), ("nausae", None), ("leg", "F1"))]
+    )
+    assert (found.entities, found.coded, found.first, found.among) == (4, 3, 2, 3)
+    assert found.matches == {"words": 2, "alike": 2}
+    at_all = found.curve.points[0][1]
+    assert (at_all.correct, at_all.predicted, at_all.gold) == (2, 4, 3)
+    certain = found.curve.points[-1]
+    assert certain[0] == 1.0
+    assert (certain[1].correct, certain[1].predicted) == (1, 2)
+
+
+def test_data_without_codes_and_with_unknown_ones(linker):
+    with pytest.raises(InputError, match="no entity has a field `code`"):
+        evaluate(linker, [document(("leg pain", None))])
+    with pytest.raises(InputError, match="no code 'F9', which 'leg pain' has"):
+        evaluate(linker, [document(("leg pain", "F9"))])
+
+
+def test_the_threshold_is_what_was_measured():
+    """The figures stand in docs/decisions/linking.md."""
+    linker = Linker(read_vocabulary(DATA / "vocabulary.csv"))
+    page = (DATA.parents[1] / "docs/decisions/linking.md").read_text("utf-8")
+    for part in ("dev", "test"):
+        found = evaluate(linker, read(DATA / f"{part}.jsonl").documents)
+        at = next(score for threshold, score in found.curve.points if threshold >= THRESHOLD)
+        told = [found.coded, found.first, found.among]
+        told += [f"{100 * value:.0f}" for value in (at.precision, at.recall, at.f1)]
+        assert f"| {part} | characters | {' | '.join(map(str, told))} |" in page

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pytest
+
+from trigner.errors import InputError
+from trigner.linking import Concept, normalised, read_vocabulary
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(content):
+        path = tmp_path / "vocabulary.csv"
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Pain in the lower legs", "lower leg pain"),
+        ("Crohn's disease", "crohn disease"),
+        ("HÉMORRHAGE", "hemorrhage"),
+        ("swelling, of the face", "Face swelling"),
+        ("allergies", "allergy"),
+    ],
+)
+def test_the_same_words(one, other):
+    assert normalised(one) == normalised(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("leg pain", "arm pain"), ("loss of sight", "sight"), ("IT", "is")]
+)
+def test_other_words(one, other):
+    assert normalised(one) != normalised(other)
+
+
+def test_little_words_alone_stay():
+    assert normalised("It is") == "is it"
+
+
+def test_rows(file):
+    path = file(
+        "\ufeffCode,Name,System,Synonyms\nF1,Headache,nerves,head pain| sore head |\n\n"
+        'F2,"Pain, in legs",limbs,\nF1,Cephalalgia,nerves,\n'
+    )
+    found = read_vocabulary(path)
+    assert found.concepts == (
+        Concept("F1", "Headache", ("head pain", "sore head", "Cephalalgia")),
+        Concept("F2", "Pain, in legs"),
+    )
+    assert found.ignored == ("system",)
+
+
+@pytest.mark.parametrize("between", [";", "\t"])
+def test_other_delimiters(file, between):
+    path = file(f"name{between}code\r\nHeadache{between}F1\r\n")
+    assert read_vocabulary(path).concepts == (Concept("F1", "Headache"),)
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "message"),
+    [
+        ("", 1, "needs the columns"),
+        ("name,synonyms\nHeadache,\n", 1, "needs the columns `code` and `name`"),
+        ("code,name\nF1,Headache\n,Nausea\n", 3, "needs a code and a name"),
+        ("code,name\nF1\n", 2, "has 1 cells, the first line 2"),
+        ('code,name\nF1,"Head\n', 2, "is not CSV"),
+        ("code,name\n", None, "has no rows"),
+    ],
+)
+def test_files_that_are_no_vocabulary(file, content, line, message):
+    path = file(content)
+    with pytest.raises(InputError, match=message) as raised:
+        read_vocabulary(path)
+    assert (raised.value.path, raised.value.line) == (path, line)

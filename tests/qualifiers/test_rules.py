@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import importlib.util
+import pickle
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracles import qualifiers_naive
+from trigner.corpora import read
+from trigner.errors import InputError
+from trigner.mentions import Document, Entity
+from trigner.qualifiers import QUALIFIERS, english, read_rules
+from trigner.text import segment
+
+ROOT = Path(__file__).parents[2]
+
+
+def said(marked):
+    """Qualifiers of the entity whose fragments stand in brackets."""
+    pieces = re.split(r"[\[\]]", marked)
+    text, fragments = "", []
+    for number, piece in enumerate(pieces):
+        if number % 2:
+            fragments.append((len(text), len(text) + len(piece)))
+        text += piece
+    return of(text, fragments)
+
+
+def of(text, fragments):
+    document = Document("d", text)
+    entity = Entity.in_text(text, "Finding", fragments)
+    (sentence,) = segment(document).sentences
+    return list(english()(document, sentence, entity))
+
+
+@pytest.mark.parametrize(
+    ("marked", "qualifiers"),
+    [
+        ("She denies [chest pain].", ["negated"]),
+        ("SHE DENIES [CHEST PAIN].", ["negated"]),
+        ("I don’t have [chest pain].", ["negated"]),
+        ("No fever, cough or [chest pain].", ["negated"]),
+        ("No fever but [chest pain].", []),
+        ("[Chest pain] was not observed.", ["negated"]),
+        ("Not only fever, [chest pain] too.", []),
+        ("Call us if you get [chest pain].", ["hypothetical"]),
+        ("If you get fever, stop taking it, because of [chest pain].", []),
+        ("History of [stroke], now weak.", ["historical"]),
+        ("History of stroke, now [weak].", []),
+        ("My mother had [a stroke].", ["other_person"]),
+        ("My mother had a stroke, I have [headaches].", []),
+        ("No family history of [stroke].", ["negated", "other_person"]),
+        ("[Chest pain] since Monday.", []),
+        ("I have [no appetite].", []),
+    ],
+)
+def test_sentences(marked, qualifiers):
+    assert said(marked) == qualifiers
+
+
+@pytest.mark.parametrize(
+    ("marked", "qualifiers"),
+    [
+        ("No [pain] or swelling [in the legs].", ["negated"]),
+        ("[Pain] and redness without swelling [of the legs].", []),
+        ("[Swelling] of the face, but not of [the hands].", ["negated"]),
+        ("[Swelling] of the face, not [the hands], and a cough.", ["negated"]),
+        ("[Pain], no numbness, [in the legs].", []),
+    ],
+)
+def test_all_fragments_are_looked_at(marked, qualifiers):
+    assert said(marked) == qualifiers
+
+
+def test_a_sentence_says_nothing_of_the_next_one():
+    text = "She denies fever. Pain in the chest."
+    document = Document("d", text)
+    sentence = segment(document).sentences[1]
+    entity = Entity.in_text(text, "Finding", [(18, 22)])
+    assert english()(document, sentence, entity) == {}
+
+
+TEXT = """no without denies but not only was absent if you get may cause , history of no longer now
+mother I family pain fever in the legs never happened versus suspected"""
+
+
+@given(st.lists(st.sampled_from(TEXT.split()), min_size=1, max_size=14), st.data())
+def test_as_defined(words, data):
+    text = " ".join(words)
+    starts = [sum(len(word) + 1 for word in words[:n]) for n in range(len(words))]
+    chosen = data.draw(
+        st.lists(st.integers(0, len(words) - 1), min_size=1, max_size=3, unique=True)
+    )
+    fragments = [(starts[n], starts[n] + len(words[n])) for n in sorted(chosen)]
+    document = Document(
+        "d", text, words=tuple((s, s + len(w)) for s, w in zip(starts, words, strict=True))
+    )
+    (sentence,) = segment(document).sentences
+    entity = Entity.in_text(text, "Finding", fragments)
+    expected = qualifiers_naive.qualifiers(english(), text, fragments)
+    assert set(english()(document, sentence, entity)) == expected
+
+
+def figures(name):
+    spec = importlib.util.spec_from_file_location("q", ROOT / "benchmarks/qualifiers.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    documents = read(ROOT / f"data/qualifiers/{name}.jsonl").documents
+    return module.compared(documents, module.ours())[0]
+
+
+def test_gold_sentences_are_what_their_page_says():
+    parts = [read(ROOT / f"data/qualifiers/{name}.jsonl").documents for name in ("dev", "test")]
+    assert [len(part) for part in parts] == [50, 50]
+    for document in (d for part in parts for d in part):
+        for entity in document.entities:
+            assert set(entity.fields) <= set(QUALIFIERS)
+            assert set(entity.fields.values()) <= {True}
+
+
+def test_the_figures_of_the_decision():
+    page = (ROOT / "docs/decisions/qualifiers.md").read_text("utf-8")
+    for name in ("dev", "test"):
+        scores = figures(name)
+        cells = [
+            f"{100 * s.precision:.0f} / {100 * s.recall:.0f} / {100 * s.f1:.0f}"
+            for s in (scores[key] for key in (*QUALIFIERS, "all"))
+        ]
+        assert f"| trigner | {' | '.join(cells)} |" in page
+
+
+def test_rules_can_be_pickled():
+    again = pickle.loads(pickle.dumps(english()))
+    assert again.phrases == english().phrases
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("negated: [no]", "expected a mapping with some of"),
+        ("denied: {before: [not]}", "expected a mapping with some of"),
+        ("negated: {before: not}", "expected a list of phrases"),
+        ("negated: {before: ['(']}", "are not rules of qualifiers"),
+        ("negated: {", "are not rules of qualifiers"),
+    ],
+)
+def test_files_that_are_no_rules(text, message, tmp_path):
+    path = tmp_path / "rules.yaml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message) as raised:
+        read_rules(path)
+    assert raised.value.path == path

@@ -1,0 +1,56 @@
+"""Documents as data frames."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+import trigner
+from trigner.mentions import Document, Entity
+
+pytest.importorskip("pandas", reason="pandas is not installed (extra `tables`)")
+
+TEXT = "pain in my hands"
+ENTITY = Entity("ADR", ((0, 4), (11, 16)), "pain hands", 0.5, "T1", {"negated": True, "start": "x"})
+DOCUMENT = Document("d", TEXT, (ENTITY,), fields={"patient": "p1", "negated": 3})
+
+
+def test_a_row_is_an_entity():
+    frame = trigner.to_dataframe([DOCUMENT, Document("none", TEXT)])
+    assert frame.to_dict("records") == [
+        {
+            "document": "d",
+            "label": "ADR",
+            "text": "pain hands",
+            "start": 0,
+            "end": 16,
+            "fragments": ((0, 4), (11, 16)),
+            "score": 0.5,
+            "id": "T1",
+            "negated": True,
+            "entity.start": "x",
+            "patient": "p1",
+            "document.negated": 3,
+        }
+    ]
+    assert DOCUMENT.to_dataframe().equals(frame)
+
+
+def test_columns_are_there_when_nothing_is_found():
+    frame = Document("d", TEXT).to_dataframe()
+    assert list(frame.columns) == [
+        *("document", "label", "text", "start", "end", "fragments", "score", "id")
+    ]
+    assert len(frame) == 0
+    assert frame["score"].dtype == "float64"
+
+
+def test_documents_can_be_pickled():
+    assert pickle.loads(pickle.dumps(DOCUMENT)) == DOCUMENT
+
+
+def test_without_pandas_it_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(trigner.errors.TrignerError, match=r"needs pandas: pip install 'trigner\[t"):
+        DOCUMENT.to_dataframe()

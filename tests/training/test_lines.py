@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import pytest
+
+from trigner.errors import InputError
+from trigner.training.lines import read_yaml, yaml_value
+
+
+def located(tmp_path, text):
+    (tmp_path / "a.yaml").write_text(text)
+    return read_yaml(tmp_path / "a.yaml")
+
+
+def test_values_and_their_lines(tmp_path):
+    found = located(tmp_path, "# first\na: 1\nb:\n  c: [none, 0.5,\n    true]\n  'd.e': x\n")
+    assert found.data == {"a": 1, "b": {"c": ["none", 0.5, True], "d.e": "x"}}
+    assert found.lines[("b",)] == 3
+    assert found.lines[("b", "c", 2)] == 5
+    assert found.lines[("b", "d.e")] == 6
+    assert str(found.error("wrong", ("b", "c"))).endswith("a.yaml:4: wrong")
+    assert found.error("wrong", ("b", "zzz", "y")).line == 3
+    assert found.error("wrong", ("zzz",)).line == 1
+
+
+LAUGHS = "a: &n0 [x, x]\n" + "".join(
+    f"n{n}: &n{n} [{', '.join([f'*n{n - 1}'] * 10)}]\n" for n in range(1, 9)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("a: 1\na: 2\n", 2, "duplicate key 'a'"),
+        ("a:\n  b: 1\n  c: [\n", 4, "is not valid YAML"),
+        ("- 1\n", 1, "must be a mapping"),
+        ("a: 1\nb: 2001-99-99\n", 2, "'2001-99-99' is not a text, a number"),
+        ("a: 2001-01-01\n", 1, "it is a date: put it in quotes"),
+        ("a: !!python/name:os.system x\n", 1, "is not a text, a number"),
+        (f"a: {'9' * 5000}\n", 1, "is not a text, a number"),
+        ("a: !!int x\n", 1, "is not a text, a number"),
+        ("a: !!float ''\n", 1, "is not a text, a number"),
+        ("a: !!bool ''\n", 1, "is not a text, a number"),
+        ("? [b]\n: 1\n", 1, "a key must be a name"),
+        ("a: &a [*a]\n", 1, "more than 50 levels"),
+        (LAUGHS, 1, "100,000 values"),
+        ("a: " + "[" * 5000, None, "nested too deep"),
+    ],
+)
+def test_what_cannot_be(tmp_path, text, line, message):
+    with pytest.raises(InputError, match=message) as caught:
+        located(tmp_path, text)
+    assert caught.value.line == line
+
+
+def test_an_empty_file_has_nothing_in_it(tmp_path):
+    assert located(tmp_path, "# later\n").data == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("", None), ("[1, a]", [1, "a"]), ("{b: 0.5}", {"b": 0.5}), ("x", "x")]
+)
+def test_single_values(text, value):
+    assert yaml_value(text) == value
+
+
+@pytest.mark.parametrize("text", ["[", "2001-99-99", "&a [*a]", "!!int x", "[" * 3000, "{[a]: 1}"])
+def test_what_is_no_value(text):
+    with pytest.raises(InputError) as caught:
+        yaml_value(text)
+    assert caught.value.path is None

@@ -1,0 +1,236 @@
+"""Files that people edit and that crashes leave: settings, studies, records of what was done."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from shutil import rmtree
+
+from study_results import STUDY
+from trials.reader_targets import TEXT
+from trials.targets import Target
+
+ASSIGNMENTS = (
+    *("optimisation.epochs=5", "triplets.window=none", "system=mac", "model.lstm_size=[1, 2]"),
+    *("encoder=biobert", "sampling.conjunctions=[and, or]", "seed=1", "model={lstm_size: 3}"),
+    *(
+        "task.tag_weight=0.5",
+        "system=hypergraph",
+        "optimisation.cell_budget=null",
+        "model.mac.size=2",
+    ),
+)
+ANSWER = """Here are the entities: ```json
+[{"text": "left arm numb", "type": "ADR", "words": [1, 2, 6]}, {"entity": "Xyl", "label": "Drug"}]
+``` Hope this helps."""
+STUDIES = (
+    STUDY.encode(),
+    b"title: S\ncorpus: c\nsearch:\n  trials: 3\n  ranges:\n"
+    b"    optimisation.batch_size: {choices: [1, 2]}\n"
+    b"    optimisation.learning_rate: {low: 0.001, high: 0.1, log: true}\nseeds: [1]\n",
+    b"title: &a x\nabout: *a\nsystems: {one: {system: mac}, two: {adapt: true}}\nseeds: [1, 2]\n",
+)
+SETTINGS = (
+    b"preset: clean\nsystem: w2ner\noptimisation: {epochs: 3, batch_size: 2}\n"
+    b"triplets: {weight: 0.1}\n",
+    b"system: mac\nmodel:\n  mac: {size: 12, span_reach: null}\nseed: 7\ntriplets: {weight: 0}\n",
+)
+SENTENCE = {
+    "document": "d", "sentence": 0, "types": ["ADR"], "words_sha256": "0" * 64,
+    "predicted": [{"index": [0, 2], "type": "ADR"}],
+}  # fmt: skip
+
+
+def file(kind: str, folder: Path) -> Target:
+    """What reads a kind of file."""
+    return MADE[kind](folder)
+
+
+def settings(folder: Path) -> Target:
+    from trigner.training import resolve
+
+    def check(path: Path) -> None:
+        resolve(file=path)
+
+    return _of_file(folder / "settings.yaml", SETTINGS, check)
+
+
+def assignment(_: Path) -> Target:
+    from trigner.training import resolve
+
+    def check(data: bytes) -> None:
+        text = data.decode("utf-8", "replace")
+        resolve(assignments=text.split("\n"))
+
+    return Target([line.encode() for line in ASSIGNMENTS], check)
+
+
+def study(folder: Path) -> Target:
+    from trigner.studies import protocol, runs
+    from trigner.studies.declaration import read_study
+
+    def check(path: Path) -> None:
+        found = read_study(path)
+        if found.search is None:
+            list(runs(found, protocol(found.protocol)))
+
+    return _of_file(folder / "study.yaml", STUDIES, check)
+
+
+def result(folder: Path) -> Target:
+    from trigner.studies.results import Chosen, Result, read_results, write_result
+    from trigner.training import resolve
+
+    identity = resolve().identity()
+    scores = {"overall": {"gold": 1, "predicted": 1, "correct": 1, "f1": 1.0}}
+    made = Result(
+        system="s", corpus="c", protocol="full", seed=1, settings=identity,
+        data={"train": "0"}, train={}, parameters=1, epochs=1, seconds=1.0, device="cpu",
+        signature="x", chosen={"overall": Chosen(1, scores, scores)},
+    )  # fmt: skip
+    seed = write_result(made, folder).read_bytes()
+    rmtree(folder / "c")
+
+    def check(path: Path) -> None:
+        for found in read_results(folder, "c"):
+            found.is_of(identity, {"train": "0"})
+
+    return _of_file(folder / "c" / "r.json", [seed], check)
+
+
+def predictions(folder: Path) -> Target:
+    from trigner.studies.predictions import read_predictions
+
+    content = {
+        "sentences": 2,
+        "counts": {name: [[0, 1, 1, 1]] for name in _slices()},
+        "entities": {"d": [["ADR", [0, 4], [6, 8], 0.5]]},
+    }
+    whole = json.dumps({"format": 1, "chosen": {"overall": content}}).encode()
+
+    def check(data: bytes) -> None:
+        # Damage within the compressed bytes is one kind of input, other content another.
+        packed = data if zlib.crc32(data) % 8 == 0 else gzip.compress(data, 1)
+        path = folder / "p.gz"
+        path.write_bytes(packed)
+        read_predictions(path)
+
+    return Target([whole, gzip.compress(whole, mtime=0)], check)
+
+
+def _slices() -> tuple[str, ...]:
+    from trigner.evaluation import SLICES
+
+    return tuple(SLICES)
+
+
+def sentences(folder: Path) -> Target:
+    from trigner.prompting.sentences import read_sentences
+
+    seed = json.dumps(SENTENCE).encode() + b"\n"
+    return _of_file(folder / "s.jsonl", [seed, seed * 3], lambda path: list(read_sentences(path)))
+
+
+def answers(folder: Path) -> Target:
+    from trigner.prompting.cache import _FIELDS, CompletionCache
+
+    seed = json.dumps({"key": "0" * 64, **dict.fromkeys(_FIELDS, "x")}).encode() + b"\n"
+    return _of_file(folder / "a.jsonl", [seed, seed * 3], CompletionCache)
+
+
+def record(folder: Path) -> Target:
+    from trigner.training.records import RUN, record_to_resume, write_record
+
+    run = {"settings": {"seed": 1}, "data": {"train": "0"}}
+    path = folder / RUN
+    write_record(path, {**run, "finished": 1, "history": []})
+    return _of_file(path, [path.read_bytes()], lambda path: record_to_resume(folder, run))
+
+
+def partial(folder: Path) -> Target:
+    from trigner.cli.partial import Output, begun
+    from trigner.corpora import FORMATS
+    from trigner.mentions import Document
+
+    output = Output(folder / "out", FORMATS["jsonl"])
+    made_with = {"model": "0", "threshold": 0.5}
+    state = {"made_with": {"trigner": _version(), **made_with}, "overwrite": False}
+    lines = (json.dumps({"id": "a", "text": TEXT}), json.dumps({"id": "b", "text": "no pain"}))
+    seed = json.dumps({**state, "complete": False}).encode() + b"\n" + "\n".join(lines).encode()
+
+    def check(data: bytes) -> None:
+        rmtree(folder)
+        folder.mkdir()
+        head, _, rest = data.partition(b"\n")
+        output.record.write_bytes(head)
+        output.partial.write_bytes(rest)
+        with begun(output, made_with, resume=True, overwrite=False) as journal:
+            list(journal.remaining([Document("a", TEXT), Document("b", "no pain")]))
+
+    return Target([seed, seed[:-9]], check)
+
+
+def _version() -> str:
+    from trigner import __version__
+
+    return __version__
+
+
+def checkpoint(folder: Path) -> Target:
+    from trigner.training.checkpoints import last_checkpoint
+
+    own = folder / "checkpoint-3"
+    seed = b'{"../x": "0"}\n{"epoch": 1.0, "log_history": []}'
+
+    def check(data: bytes) -> None:
+        own.mkdir(exist_ok=True)
+        head, _, rest = data.partition(b"\n")
+        (own / "hashes.json").write_bytes(head)
+        (own / "trainer_state.json").write_bytes(rest)
+        last_checkpoint(folder)
+
+    return Target([seed, b"{}\n{}"], check)
+
+
+def answer(_: Path) -> Target:
+    """What a language model says."""
+    from trigner.prompting.alignment import REPAIRS, align
+    from trigner.prompting.parsing import parse
+
+    words = TEXT.split()
+
+    def check(data: bytes) -> None:
+        text = data.decode("utf-8", "replace")
+        for item in parse(text).items:
+            for repair in REPAIRS:
+                found = align(item, words, repair)
+                assert found is None or all(0 <= n < len(words) for n in found), found
+
+    return Target([ANSWER.encode(), b"[]", b"None.", ANSWER.encode()[30:90]], check)
+
+
+def _of_file(path: Path, seeds: object, read: Callable[[Path], object]) -> Target:
+    def check(data: bytes) -> None:
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(data)
+        read(path)
+
+    return Target(list(seeds), check)
+
+
+MADE: dict[str, Callable[[Path], Target]] = {
+    "settings": settings,
+    "assignment": assignment,
+    "study": study,
+    "result": result,
+    "predictions": predictions,
+    "sentences": sentences,
+    "answers": answers,
+    "record": record,
+    "partial": partial,
+    "checkpoint": checkpoint,
+    "answer": answer,
+}
