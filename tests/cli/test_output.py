@@ -96,12 +96,6 @@ def test_on_a_terminal_progress_is_a_bar_with_a_count(monkeypatch, capsys, total
     assert capsys.readouterr().out == "0\n1\n2\n"
 
 
-def test_numbers_with_their_words():
-    assert output.counted(1, "file") == "1 file"
-    assert output.counted(0, "file") == "0 files"
-    assert output.counted(1234, "entity", "entities") == "1,234 entities"
-
-
 @pytest.mark.parametrize(("columns", "width"), [("120", 120), ("60", 60), (None, 80)])
 def test_in_a_pipe_output_is_as_wide_as_columns_says_or_80(columns, width):
     code = "from trigner.cli.output import results; print(results().width)"

@@ -99,7 +99,7 @@ def test_resumed_after_any_document_it_gives_the_bytes_of_an_uninterrupted_one(
             assert "--resume continues it, --overwrite starts again" in refused.err
             resumed = extract("out", "--resume", format=format)
             assert resumed.code == 0, resumed.err
-            assert f"{done} documents were already done" in resumed.err
+            assert f"already done: {done} document" in resumed.err
         if done:
             assert contents(tmp_path / "out") == contents(tmp_path / "whole")
         assert {p.name for p in tmp_path.iterdir()} - {"out"} == {"notes.jsonl", "whole"}
@@ -313,7 +313,7 @@ def test_where_nothing_can_be_written_is_told_before_the_work(extract, notes):
     result = extract(f"{notes.name}/out")
     assert result.code == 2
     assert "notes.jsonl: is not a folder: nothing can be written in it" in result.err
-    assert "documents were already done" not in result.err
+    assert "already done" not in result.err
 
 
 def test_through_a_process_substitution(exported_model, notes, tmp_path):

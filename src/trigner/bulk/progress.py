@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from time import monotonic
 
-from trigner.durations import duration
+from trigner.quantities import duration
 
 
 class Progress:

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from trigner.cli.options import BatchSize, Json, ModelOrBundled, Threshold, thresholds
-from trigner.cli.output import comma_list, counted, counting, note, print_json, results
+from trigner.cli.output import comma_list, counting, note, print_json, results
 from trigner.errors import InputError, TrignerError, require_extra
 from trigner.model_folder import BUNDLED
+from trigner.quantities import counted
 
 if TYPE_CHECKING:
     from trigner.bulk import Annotator, Workers

@@ -10,10 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from trigner.cli.options import CorpusOptions, Data, Json, print_left_out
-from trigner.cli.output import comma_list, counted, print_json, progress, results
+from trigner.cli.output import comma_list, print_json, progress, results
 from trigner.evaluation import Ceiling, Lost, ceilings
 from trigner.evaluation.ceiling import FORMAT
 from trigner.evaluation.table import percentages, report_table
+from trigner.quantities import counted
 from trigner.rendering import printable, surface
 from trigner.systems import system_spec, systems
 

@@ -9,7 +9,6 @@ import typer
 
 from trigner.cli.options import CorpusOptions, Json, Overwrite
 from trigner.cli.output import (
-    counted,
     errors,
     files_to_replace,
     note,
@@ -19,6 +18,7 @@ from trigner.cli.output import (
     write_documents,
 )
 from trigner.corpora import FORMATS, writable
+from trigner.quantities import counted
 
 
 def convert(

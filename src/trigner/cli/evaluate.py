@@ -16,10 +16,11 @@ from trigner.cli.options import (
     check_labels,
     labels_of,
 )
-from trigner.cli.output import comma_list, counted, note, progress
+from trigner.cli.output import comma_list, note, progress
 from trigner.corpora import with_types
 from trigner.evaluation import ceiling, score, sign, unknown_labels, without_first
 from trigner.model_folder import BUNDLED, read_description
+from trigner.quantities import counted
 from trigner.systems import system_spec
 
 

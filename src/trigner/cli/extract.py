@@ -23,12 +23,13 @@ from trigner.cli.options import (
     TextColumn,
     Threshold,
 )
-from trigner.cli.output import counted, counting, note, refuse_non_empty, results
+from trigner.cli.output import counting, note, refuse_non_empty, results
 from trigner.cli.partial import Journal, Output, begun
 from trigner.corpora import FORMATS, LineWriter, Reading, writable, write
 from trigner.errors import InputError
 from trigner.mentions import Document
 from trigner.model_folder import BUNDLED, fingerprint, read_description
+from trigner.quantities import counted
 from trigner.rendering import (
     ASCII,
     UNICODE,
@@ -181,7 +182,7 @@ def _to_file(
         journal.discard()
         return [f"{journal.output.path} is complete: there is nothing to resume"]
     if journal.done:
-        note([f"{journal.done:,} documents were already done"])
+        note([f"already done: {counted(journal.done, 'document')}"])
     try:
         remaining = portions(journal.remaining(inputs))
         with journal.appending() as add, closing(_shown(remaining, inputs, journal.done)) as found:
@@ -191,7 +192,7 @@ def _to_file(
     except BaseException:
         if journal.done:
             where = f"in {journal.output.partial}; --resume continues from there"
-            note([f"{journal.done} documents are done: {where}"])
+            note([f"{counted(journal.done, 'document')} done: {where}"])
         else:
             journal.discard()
         raise
@@ -204,16 +205,16 @@ def _stream(
 
     When something fails before the last document, tells how many were written.
     """
-    counted = Counted(portions)
+    finished = Counted(portions)
     try:
-        with closing(_shown(iter(counted), inputs)) as found:  # a bar goes before anything is told
+        with closing(_shown(iter(finished), inputs)) as found:  # a bar goes before anything is told
             return _written(found, inputs, output, format)
     except BrokenPipeError:
         raise  # whoever read it has gone: there is nobody to tell
     except BaseException:
-        if counted.done:
+        if finished.done:
             where = "printed above" if output is None else f"in {output.path}"
-            note([f"{counted.done} documents were already done: {where}"])
+            note([f"{counted(finished.done, 'document')} already done: {where}"])
         raise
 
 

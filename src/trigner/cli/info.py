@@ -12,8 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from trigner.cli.options import MODEL_HELP, Json, model_folder
-from trigner.cli.output import counted, note, print_json, results
+from trigner.cli.output import note, print_json, results
 from trigner.model_folder import BUNDLED, Description, read_description
+from trigner.quantities import counted
 from trigner.systems import SystemSpec, systems, unusable_systems
 
 

@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Protocol
 
 from trigner.cli.options import print_notices
-from trigner.cli.output import counted, note, progress
+from trigner.cli.output import note, progress
 from trigner.corpora import Reading, Source, read_lines, source
 from trigner.corpora.reading import decoded_lines
 from trigner.errors import InputError, TrignerError
 from trigner.mentions import Document
+from trigner.quantities import counted
 
 STANDARD_INPUT = Path("standard input")
 

@@ -15,7 +15,6 @@ from trigner.cli.annotating import LINK_THRESHOLD, LinkThreshold, linker
 from trigner.cli.inputs import IS_PATH
 from trigner.cli.options import FileOptions, Json, Overwrite
 from trigner.cli.output import (
-    counted,
     files_to_replace,
     note,
     print_json,
@@ -28,6 +27,7 @@ from trigner.corpora import FORMATS, as_json_line, writable
 from trigner.errors import InputError
 from trigner.evaluation.table import percentages
 from trigner.mentions import Document
+from trigner.quantities import counted
 from trigner.rendering import printable
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from trigner.cli.output import comma_list, counted, note, results
+from trigner.cli.output import comma_list, note, results
 from trigner.corpora import (
     FORMATS,
     Corpus,
@@ -24,6 +24,7 @@ from trigner.corpora import (
     with_types,
 )
 from trigner.errors import InputError
+from trigner.quantities import counted
 
 if TYPE_CHECKING:
     from trigner.inference import Extractor

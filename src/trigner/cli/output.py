@@ -133,11 +133,6 @@ def counting(what: str) -> Iterator[Show]:
     yield show_now_and_then
 
 
-def counted(number: int, one: str, more: str | None = None) -> str:
-    """`1 file`, `2 files`; `more` is the plural of words that take more than an s."""
-    return f"{number:,} {one if number == 1 else more or one + 's'}"
-
-
 def refuse_non_empty(out: Path, *, overwrite: bool | None = None) -> None:
     """Raises InputError when `out` cannot be written or is something that is there already.
 

@@ -15,7 +15,6 @@ from typer import Option
 from trigner.cli.options import Data, GoldOptions, Json
 from trigner.cli.output import (
     comma_list,
-    counted,
     counting,
     note,
     print_json,
@@ -46,6 +45,7 @@ from trigner.prompting import (
     prepare_task,
     run_variant,
 )
+from trigner.quantities import counted
 
 ANSWERS = "answers.jsonl"
 

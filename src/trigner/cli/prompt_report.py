@@ -11,7 +11,7 @@ from pathlib import Path
 from trigner.atomic_files import write_text
 from trigner.cli.comparing import check_page
 from trigner.cli.options import RunOptions, model_folder
-from trigner.cli.output import counted, note, results
+from trigner.cli.output import note, results
 from trigner.corpora import FORMATS, write
 from trigner.errors import InputError
 from trigner.evaluation import compare, table
@@ -26,6 +26,7 @@ from trigner.prompting import (
     stratum,
     write_sentences,
 )
+from trigner.quantities import counted
 from trigner.rendering import systems_page
 
 PREDICTIONS, REPORT = "predictions", "scores.json"

@@ -20,9 +20,10 @@ from trigner.cli.options import (
     labels_of,
     of_types,
 )
-from trigner.cli.output import counted, note
+from trigner.cli.output import note
 from trigner.evaluation import score as score_documents
 from trigner.evaluation import sign
+from trigner.quantities import counted
 
 
 def score(

@@ -22,9 +22,9 @@ from trigner.cli.options import (
     with_single_options,
 )
 from trigner.cli.output import comma_list, errors, print_json, results
-from trigner.durations import duration
 from trigner.encoders import check_encoder
 from trigner.errors import InputError, require_extra
+from trigner.quantities import duration
 
 if TYPE_CHECKING:
     from trigner.studies import StudyContext

@@ -21,7 +21,6 @@ from trigner.cli.options import (
 )
 from trigner.cli.output import (
     comma_list,
-    counted,
     errors,
     note,
     print_json,
@@ -33,6 +32,7 @@ from trigner.encoders import check_encoder
 from trigner.errors import InputError, require_extra
 from trigner.evaluation import table, unknown_labels
 from trigner.mentions import Document
+from trigner.quantities import counted
 from trigner.systems import own_systems
 
 # Of this package alone: to name those of others their code would have to run for every --help.

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from trigner.durations import duration
+from trigner.quantities import counted, duration
 
 
 @pytest.mark.parametrize(
@@ -11,3 +11,9 @@ from trigner.durations import duration
 )
 def test_durations(seconds, told):
     assert duration(seconds) == told
+
+
+def test_numbers_with_their_words():
+    assert counted(1, "file") == "1 file"
+    assert counted(0, "file") == "0 files"
+    assert counted(1234, "entity", "entities") == "1,234 entities"
