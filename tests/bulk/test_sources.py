@@ -40,7 +40,7 @@ def test_a_folder_is_searched_through(folder, tmp_path):
         (".", "txt", 2),
     ]
     assert sources[-1].ids == ("deep/y", "z")
-    assert notices == [f"{folder}: 1 files skipped that are not inputs"]
+    assert notices == [f"{folder}: 1 file skipped, no inputs"]
 
 
 def test_the_output_is_no_input(folder):

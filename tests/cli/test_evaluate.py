@@ -57,7 +57,7 @@ def test_bad_annotation_names_file_and_line_or_is_skipped(run, model, gold):
     result = run("evaluate", "--model", model, "--data", gold, "--skip-bad")
     assert result.code == 0
     assert "one.ann:2" in result.err
-    assert "1 invalid annotations were skipped" in result.out
+    assert "1 invalid annotation skipped" in result.out
 
 
 def test_types_hold_for_predictions_too(run, model, gold):

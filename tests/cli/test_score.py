@@ -51,7 +51,7 @@ def test_annotations_left_out_are_counted_on_both_sides(run, gold, tmp_path):
     result = run("score", "--gold", gold, "--pred", pred, "--skip-bad", "--json")
     assert json.loads(result.out)["left_out"] == 4
     assert (
-        "4 invalid annotations were skipped"
+        "4 invalid annotations skipped"
         in run("score", "--gold", gold, "--pred", pred, "--skip-bad").out
     )
 

@@ -191,14 +191,14 @@ def test_parts_are_lists_of_drugs_whose_labels_bear_product_names(tmp_path):
         "ZYTIGA_adverse_reactions",
     ]
     told = [notice.message for notice in corpus.notices]
-    assert told[0].startswith("10 of the 12 documents of the part 'dev' are missing: ")
-    assert told[1] == "1 documents are in no list: OTHER"
+    assert told[0].startswith("10 of 12 documents of the part 'dev' missing: ")
+    assert told[1] == "1 document in no list: OTHER"
     assert told[2].endswith("the project's split of SPL-ADR-200db reports 1,472")
     assert len(read(tmp_path, split="test").documents) == 2
 
 
 def test_a_part_of_which_nothing_is_there(tmp_path):
-    with pytest.raises(InputError, match="none of the 20 documents of the part 'test'"):
+    with pytest.raises(InputError, match="none of 20 documents of the part 'test'"):
         read(put(tmp_path), format="spl-adr", split="test")
 
 
@@ -231,7 +231,7 @@ def test_files_beside_the_labels_are_counted(tmp_path):
     for name in ("readme.txt", "x.ann"):
         (tmp_path / name).write_text("x")
     messages = [notice.message for notice in read(tmp_path).notices]
-    assert "2 files skipped that are not labels" in messages
+    assert "2 files skipped, no labels" in messages
 
 
 def test_xml_and_brat_together_are_refused(tmp_path):

@@ -162,7 +162,7 @@ def test_files_that_are_not_read_are_counted(tmp_path):
         " f.spacy",
         f"{tmp_path}: 1 file skipped that brat does not read, and --from jsonl does, such as"
         " e.jsonl",
-        f"{tmp_path}: 3 files skipped in no known format, such as b.json",
+        f"{tmp_path}: 3 files skipped, in no known format, such as b.json",
     ]
     assert read(tmp_path / "a.txt").notices == ()
 

@@ -87,7 +87,7 @@ def test_documents_in_no_list_are_counted_and_told(tmp_path):
     reading = Reading()
     check(lists_beside(root), {"a", *(f"x{n}" for n in range(7))}, reading, root=root)
     assert [notice.message for notice in reading.notices] == [
-        "7 documents are in no list: x0, x1, x2, x3, x4 ..."
+        "7 documents in no list: x0, x1, x2, x3, x4 ..."
     ]
 
 
@@ -132,10 +132,10 @@ def test_of_a_shipped_list_some_may_be_missing(tmp_path):
     there = {"AXITINIB", "SOMETHING"}
     check_present(lists, "dev", there, reading, root=tmp_path)
     messages = [notice.message for notice in reading.notices]
-    assert messages[0].startswith("11 of the 12 documents of the part 'dev' are missing: ")
-    assert messages[1] == "1 documents are in no list: SOMETHING"
+    assert messages[0].startswith("11 of 12 documents of the part 'dev' missing: ")
+    assert messages[1] == "1 document in no list: SOMETHING"
 
 
 def test_of_a_shipped_list_not_all_may_be_missing(tmp_path):
-    with pytest.raises(InputError, match="none of the 20 documents of the part 'test'"):
+    with pytest.raises(InputError, match="none of 20 documents of the part 'test'"):
         check_present(shipped_lists("spl-adr"), "test", {"AXITINIB"}, Reading(), root=tmp_path)

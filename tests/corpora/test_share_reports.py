@@ -96,7 +96,7 @@ def test_lists_go_before_folders(tmp_path):
     split_lists(unpack(tmp_path), train=["r-4", "r-1"], test=["r-2"])
     reading = Reading()
     assert ids(tmp_path, "train", reading) == ["r-1", "r-4"]
-    assert any("1 documents are in no list: r-3" in str(notice) for notice in reading.notices)
+    assert any("1 document in no list: r-3" in str(notice) for notice in reading.notices)
     assert ids(tmp_path, "test") == ["r-2"]
 
 

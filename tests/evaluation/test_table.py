@@ -79,7 +79,7 @@ def test_other_losses_are_told_below() -> None:
         bounded=7,
     )
     told = " ".join(printed(scores))
-    assert "5 invalid annotations were skipped" in told
+    assert "5 invalid annotations skipped" in told
     assert "7 sentences hit the decoder's bound" in told
     assert "Also lost before prediction: 2 to w2ner" in told
     assert "4 gold documents without predictions: a, [b], c, ..." in told

@@ -359,7 +359,7 @@ def test_notices_are_for_what_was_met():
         "1 of 9 sentences had more mentions than decoding keeps: the best found are reported",
         "3 of 9 sentences were over the encoder's limit: read through overlapping windows",
         "2 predictions on [POS] or [NEG] left out",
-        "4 very long words truncated to their first subwords",
+        "4 very long words truncated to the first subwords",
     ]
 
 

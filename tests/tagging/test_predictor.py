@@ -43,7 +43,7 @@ def test_predictions_on_special_words_are_left_out_and_counted(extract):
     (document,) = run
     assert [(e.label, e.text) for e in document.entities] == [("Drug", "pain")]
     assert run.statistics.on_special_words == 1
-    assert run.statistics.notices() == ["1 predictions on [POS] or [NEG] left out"]
+    assert run.statistics.notices() == ["1 prediction on [POS] or [NEG] left out"]
 
 
 def test_hitting_the_bound_is_reported_once_for_a_sentence(extract):

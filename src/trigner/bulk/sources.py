@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from trigner.errors import InputError, TrignerError
+from trigner.quantities import counted
 
 KINDS = {
     ".parquet": "parquet",
@@ -81,7 +82,7 @@ def find_sources(inputs: Sequence[str], *, out: Path) -> tuple[list[Source], lis
         system, path = _system(given)
         found, others = _files(given, system, path, out.absolute())
         if others:
-            notices.append(f"{given}: {others:,} files skipped that are not inputs")
+            notices.append(f"{given}: {counted(others, 'file')} skipped, no inputs")
         rows = [file for file, _ in found if kind_of(file.path) != "txt"]
         texts = [(file, id) for file, id in found if kind_of(file.path) == "txt"]
         sources += [Source(file.name, str(kind_of(file.path)), (file,)) for file in rows]

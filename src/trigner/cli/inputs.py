@@ -100,7 +100,7 @@ def inputs(
         total, title = total + 1, document.id
     if streams:
         return Inputs(parts, None, str(STANDARD_INPUT))
-    title = title if total == 1 else f"{total} documents"
+    title = title if total == 1 else counted(total, "document")
     return Inputs(parts, total, title, digest.hexdigest())
 
 

@@ -29,6 +29,7 @@ from trigner.corpora.reading import Reading
 from trigner.corpora.xml_elements import Element, begins_with, parse
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra, shortened
+from trigner.quantities import counted
 
 NAME = "spl-adr"
 ENDINGS: tuple[str, ...] = (".xml", ".txt", ".ann")
@@ -66,7 +67,7 @@ def read(path: Path, reading: Reading, split: str | None = None) -> Iterator[Doc
         raise InputError(f"contains {found} DRUG_adverse_reactions.txt with .ann", path=path)
     beside = files_below(path, (".txt", ".ann")) if labels and path.is_dir() else []
     if beside:
-        reading.note(f"{len(beside)} files skipped that are not labels", path=path)
+        reading.note(f"{counted(len(beside), 'file')} skipped, no labels", path=path)
     named = ((_drug(name), documents) for name, documents in _documents(path, labels, reading))
     if split is not None:
         part = known_part(split, path=path)

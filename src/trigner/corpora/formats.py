@@ -253,7 +253,7 @@ def note_skipped_files(path: Path, chosen: Format, reading: Reading) -> None:
     unknown = by_reader.pop(None, [])
     for reader, files in by_reader.items():
         note(files, f"{{}} skipped that {chosen.name} does not read, and --from {reader} does")
-    note(unknown, "{} skipped in no known format")
+    note(unknown, "{} skipped, in no known format")
 
 
 def _reader_of(file: Path) -> str | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from trigner.corpora.reading import Reading, read_text
 from trigner.errors import InputError
+from trigner.quantities import counted
 
 PARTS = ("train", "dev", "test")
 
@@ -102,12 +103,13 @@ def check_present(
     missing = [name for name in listed if name not in names]
     if len(missing) == len(listed):
         raise InputError(
-            f"has none of the {len(listed)} documents of the part {part!r}: {_some(missing)}",
+            f"has none of {counted(len(listed), 'document')} of the part {part!r}:"
+            f" {_some(missing)}",
             path=root,
         )
     if missing:
         reading.note(
-            f"{len(missing)} of the {len(listed)} documents of the part {part!r} are missing:"
+            f"{len(missing)} of {counted(len(listed), 'document')} of the part {part!r} missing:"
             f" {_some(missing)}",
             path=root,
         )
@@ -142,7 +144,7 @@ def _read_lists(folder: Path) -> Lists:
 
 def _note_unlisted(lists: Lists, names: Collection[str], reading: Reading, root: Path) -> None:
     if without := sorted(name for name in names if lists.of(name) is None):
-        reading.note(f"{len(without)} documents are in no list: {_some(without)}", path=root)
+        reading.note(f"{counted(len(without), 'document')} in no list: {_some(without)}", path=root)
 
 
 def _some(names: Collection[str]) -> str:

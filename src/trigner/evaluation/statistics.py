@@ -19,6 +19,7 @@ from rich.text import Text
 from trigner.evaluation.figures import figure_for, save_figure
 from trigner.evaluation.table import report_table
 from trigner.mentions import Document, Fragment
+from trigner.quantities import counted
 from trigner.text import split
 
 Range = tuple[int, int]
@@ -134,7 +135,10 @@ def statistics_table(statistics: Statistics) -> Table:
     shown = report_table(
         ("",),
         ("entities", "contin.", "words", "discont.", "share", "words", "extent", "gap"),
-        title=Text(f"{statistics.documents:,} documents, {statistics.sentences:,} sentences"),
+        title=Text(
+            f"{counted(statistics.documents, 'document')},"
+            f" {counted(statistics.sentences, 'sentence')}"
+        ),
         title_justify="left",
         caption=Text("words: of an entity; extent: first to last word; gap: between two parts"),
         caption_justify="left",

@@ -13,6 +13,7 @@ from trigner.evaluation.comparison import Comparison
 from trigner.evaluation.counts import Score
 from trigner.evaluation.relaxed import Rates
 from trigner.evaluation.scores import Scores
+from trigner.quantities import counted
 
 _ROWS = {
     "overall": "overall",
@@ -100,9 +101,11 @@ def _notes(scores: Scores) -> list[str]:
         named = ", ".join(f"{n:,} to {reason}" for reason, n in others.items())
         notes.append(f"Also lost before prediction: {named}")
     if scores.left_out:
-        notes.append(f"{scores.left_out:,} invalid annotations were skipped")
+        notes.append(f"{counted(scores.left_out, 'invalid annotation')} skipped")
     if scores.bounded:
-        notes.append(f"{scores.bounded:,} sentences hit the decoder's bound: best mentions kept")
+        notes.append(
+            f"{counted(scores.bounded, 'sentence')} hit the decoder's bound: best mentions kept"
+        )
     if scores.missing:
         ids = ", ".join(scores.missing[:3]) + (", ..." if len(scores.missing) > 3 else "")
         one = len(scores.missing) == 1

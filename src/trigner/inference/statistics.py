@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from trigner.quantities import counted
 from trigner.systems import Input, Prediction, Prepared
 
 
@@ -53,7 +54,11 @@ class RunStatistics:
         ]
         notices = [f"{n} of {self.sentences} sentences {what}" for n, what in reported if n]
         if self.on_special_words:
-            notices.append(f"{self.on_special_words} predictions on [POS] or [NEG] left out")
+            notices.append(
+                f"{counted(self.on_special_words, 'prediction')} on [POS] or [NEG] left out"
+            )
         if self.truncated:
-            notices.append(f"{self.truncated} very long words truncated to their first subwords")
+            notices.append(
+                f"{counted(self.truncated, 'very long word')} truncated to the first subwords"
+            )
         return notices

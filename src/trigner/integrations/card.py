@@ -10,6 +10,7 @@ import yaml
 
 from trigner.inference.fetching import HUB_NAME
 from trigner.model_folder import Description
+from trigner.quantities import counted
 
 SLICES = {
     "f1": "all entities",
@@ -120,13 +121,19 @@ def _data(provenance: Mapping[str, Any], licence: str | None) -> str:
     if provenance.get("data"):
         lines.append(f"Data: {_plain(provenance['data'])}")
     counts = [
-        f"{train[kind]} {kind}" for kind in ("documents", "sentences", "mentions") if kind in train
+        counted(train[f"{kind}s"], kind)
+        for kind in ("document", "sentence", "mention")
+        if f"{kind}s" in train
     ]
     if counts:
-        made = f", and {train['made']} sentences generated from them" if train.get("made") else ""
+        made = (
+            f", and {counted(train['made'], 'sentence')} generated from them"
+            if train.get("made")
+            else ""
+        )
         lines.append(f"Trained on {', '.join(counts)}{made}")
     lines += [
-        f"{count} mentions could not be learned: {_plain(reason)}"
+        f"{counted(count, 'mention')} could not be learned: {_plain(reason)}"
         for reason, count in _mapping(train.get("unusable")).items()
     ]
     if encoder := _encoder(provenance):
@@ -145,7 +152,11 @@ def _scores(provenance: Mapping[str, Any]) -> str:
         scores = _mapping(_mapping(values).get("scores"))
         if not scores:
             continue
-        about = f"{values['documents']} documents of {part}" if "documents" in values else part
+        about = (
+            f"{counted(values['documents'], 'document')} of {part}"
+            if "documents" in values
+            else part
+        )
         table = _by_slice if all(isinstance(v, Mapping) for v in scores.values()) else _by_name
         section = f"## Scores on {_plain(about)}\n\n{table(scores)}\n"
         if "calibration_error" in values:

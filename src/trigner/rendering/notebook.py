@@ -7,6 +7,7 @@ from html import escape
 from itertools import pairwise
 
 from trigner.mentions import Document, Entity
+from trigner.quantities import counted
 
 CHARACTERS, ENTITIES = 5_000, 200
 """How much of a document is shown at most."""
@@ -34,7 +35,7 @@ def document_html(document: Document) -> str:
     return (
         f'<div style="white-space: pre-wrap">{text}</div>'
         f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
-        f"<p>{escape(', '.join(left) or f'{len(shown)} entities')}</p>"
+        f"<p>{escape(', '.join(left) or counted(len(shown), 'entity', 'entities'))}</p>"
     )
 
 

@@ -26,6 +26,7 @@ from trigner.model_folder import (
 )
 from trigner.networks import choose_device
 from trigner.networks.pretrained import quiet
+from trigner.quantities import counted
 from trigner.systems import System, checked_predictor, checked_system, system_spec
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
 from trigner.training.data import EpochBatches, TrainingData, prepare
@@ -232,9 +233,14 @@ def _epochs(
     work: _Work, console: Console, checkpoint: Path | None, report_to: Sequence[str]
 ) -> list[dict[str, float]] | None:
     """Dev scores of every epoch; None when memory ran out."""
-    made = f", and on {work.data.made:,} sentences generated from them" if work.data.made else ""
+    made = (
+        f", and on {counted(work.data.made, 'sentence')} generated from them"
+        if work.data.made
+        else ""
+    )
     learning = (
-        f"training on {work.data.sentences:,} sentences with {work.data.mentions:,} entities{made}"
+        f"training on {counted(work.data.sentences, 'sentence')} with"
+        f" {counted(work.data.mentions, 'entity', 'entities')}{made}"
     )
     if not any(p.requires_grad for p in work.system.network.parameters()):
         console.print(f"{learning}; the system has no weights to update", highlight=False)
