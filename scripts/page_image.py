@@ -10,14 +10,15 @@ from __future__ import annotations
 import base64
 import shutil
 import sys
+from importlib import import_module
 from pathlib import Path
 
 from selenium import webdriver
 from selenium.webdriver.support.ui import WebDriverWait
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests"))  # the service as a process
-from serving_process import process
+sys.path.insert(0, str(ROOT / "tests"))
+serving_process = import_module("serving_process")
 
 OUT = ROOT / "docs" / "images" / "service.png"
 WIDTH, HEIGHT = 1104, 1330  # pixels
@@ -38,7 +39,7 @@ def main() -> None:
         options.add_argument(argument)
     driver = webdriver.Chrome(options=options)
     try:
-        with process("bundled") as (_, port):
+        with serving_process.process("bundled") as (_, port):
             driver.get(f"http://127.0.0.1:{port}/")
             driver.execute_script(TYPE, TEXT)
             buttons = WebDriverWait(driver, 20).until(

@@ -18,7 +18,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # A room may import the rooms of the layers above its own, and `PEERS` of its own layer.
 LAYERS = (
-    {"mentions", "errors", "atomic_files", "arrays", "former_names", "locks", "quantities"},
+    {"mentions", "errors", "atomic_files", "arrays", "former_names", "locks", "quantities", "cpus"},
     {"text", "corpora", "schemes", "evaluation", "prompting", "qualifiers"},
     {"batches", "model_folder", "encoders", "rendering"},
     {"systems"},
@@ -49,6 +49,7 @@ PEERS = {
 NEVER_TORCH = {
     "arrays",
     "atomic_files",
+    "cpus",
     "quantities",
     "former_names",
     "locks",

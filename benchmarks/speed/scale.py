@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -257,8 +256,3 @@ def _equal(found: Mapping[str, Measured]) -> Iterator[Figure]:
                 measured.equal == measured.rows,
                 measured.equal / measured.rows,
             )
-
-
-def cores() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -120,7 +120,7 @@ def test_what_was_done_before_a_bad_line_is_told_and_kept(
     assert result.code == 2
     assert "standard input:3: byte 16 is not UTF-8" in result.err
     partial = out / ".partial" if format == "brat" else tmp_path / "found.partial"
-    assert f"2 documents are done: in {partial}; --resume continues from there" in result.err
+    assert f"2 documents done: in {partial}; --resume continues from there" in result.err
     names = {partial.name, f"{partial.name}.record"}
     assert {path.name for path in partial.parent.iterdir()} == names
     lines = partial.read_text("utf-8").splitlines()

@@ -19,6 +19,7 @@ from trigner.cli import partial as room
 from trigner.cli.extract import WRITABLE
 from trigner.corpora import FORMATS, LineWriter
 from trigner.locks import locked
+from trigner.quantities import counted
 
 SENTENCES = (
     "my left leg hurt .",
@@ -93,7 +94,7 @@ def test_resumed_after_any_document_it_gives_the_bytes_of_an_uninterrupted_one(
                 f"note-{n}" for n in range(done)
             ]
             assert lines[-1].startswith('{"id": ')
-            assert f"{done} documents are done: in {partial}; --resume" in stopped.err
+            assert f"{counted(done, 'document')} done: in {partial}; --resume" in stopped.err
             refused = extract("out", format=format)
             assert refused.code == 2
             assert "--resume continues it, --overwrite starts again" in refused.err
@@ -251,7 +252,7 @@ def test_a_file_that_appears_meanwhile_stays(extract, monkeypatch, tmp_path, for
         result = extract("out", format=format)
     assert (result.code, "has appeared meanwhile" in result.err) == (1, True)
     assert out.read_text() == "theirs"
-    assert "6 documents are done" in result.err
+    assert "6 documents done" in result.err
     assert extract("out", "--resume", format=format).code == 2
     assert out.read_text() == "theirs"
     assert extract("out", "--resume", "--overwrite", format=format).code == 0

@@ -80,11 +80,15 @@ def test_threads_are_those_of_the_session(exported_model, monkeypatch):
         return session(graph, options, **others)
 
     monkeypatch.setattr(onnx_runtime.onnxruntime, "InferenceSession", watched)
-    one, any_number = trigner.load(exported_model, threads=1), trigner.load(exported_model)
-    assert asked == [(1, 1), (0, 0)]
-    assert [e.fragments for e in one(TEXT).entities] == [
-        e.fragments for e in any_number(TEXT).entities
+    monkeypatch.setattr(onnx_runtime, "threads_for_models", lambda: 2)
+    one, all_allowed = trigner.load(exported_model, threads=1), trigner.load(exported_model)
+    monkeypatch.setattr(onnx_runtime, "threads_for_models", lambda: None)
+    all_there_are = trigner.load(exported_model)
+    assert asked == [(1, 1), (2, 1), (0, 0)]
+    found = [
+        [e.fragments for e in each(TEXT).entities] for each in (one, all_allowed, all_there_are)
     ]
+    assert found[0] == found[1] == found[2] != []
 
 
 def test_thresholds_of_all_types_and_of_single_ones(saved_model):

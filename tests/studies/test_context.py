@@ -5,7 +5,7 @@ from trigner.studies import Parallelism, parallelism
 
 def test_parallelism(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    monkeypatch.setattr("trigner.studies.context.available_cpus", lambda: 8)
     monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
     assert parallelism(jobs=None, threads=None, device="auto") == Parallelism(1, None, ("auto",))
     assert parallelism(jobs=3, threads=None, device="cpu") == Parallelism(3, 2, ("cpu",))

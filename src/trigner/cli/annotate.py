@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json as json_format
-import os
 import re
 import sys
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ import typer
 
 from trigner.cli.options import BatchSize, Json, ModelOrBundled, Threshold, thresholds
 from trigner.cli.output import comma_list, counting, note, print_json, results
+from trigner.cpus import available_cpus
 from trigner.errors import InputError, TrignerError, require_extra
 from trigner.model_folder import BUNDLED
 from trigner.quantities import counted
@@ -224,8 +224,7 @@ def _workers(
         annotator.extractor  # noqa: B018  # what cannot be loaded is told now
         yield InProcess(annotator)
         return
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    session = ray_session(address=address, workers=number or cores or 1)
+    session = ray_session(address=address, workers=number or available_cpus())
     # Ray tells on standard output that a machine has gone: that is for results.
     with redirect_stdout(sys.stderr), session as cpus:
         yield Actors(

@@ -29,9 +29,10 @@ def load(
 
     `bundled`, the default, is the model that ships with the package, for adverse reactions. A
     string that is written as a path and every Path is a folder, never a name on the Hub. A folder
-    made by `trigner export` runs without PyTorch, with so many `threads` (None: as many as there
-    are cores). `threshold` is the least score of an entity, for all types or for those that it
-    names (`{"ADR": 0.5, "Drug": 0}`; others have 0); `thresholds` are those of single types beside
+    made by `trigner export` runs without PyTorch, with so many `threads` (None: as
+    `OMP_NUM_THREADS` says, or as there are CPUs for this process). `threshold` is the least score
+    of an entity, for all types or for those that it names (`{"ADR": 0.5, "Drug": 0}`; others have
+    0); `thresholds` are those of single types beside
     it. With `qualifiers` entities have fields that say whether they are negated, hypothetical,
     historical or somebody else's (English; `trigner.qualifiers`); `annotators` give them other
     fields, as a `trigner.linking.Linker` does. `device` is `auto`, `cpu`, `cuda`, `cuda:1` or, with

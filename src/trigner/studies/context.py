@@ -10,6 +10,7 @@ import torch
 from rich.console import Console
 
 from trigner.corpora import MissingAnnotations
+from trigner.cpus import available_cpus
 from trigner.studies.corpus import CorpusLocation, CorpusSplits, read_splits
 from trigner.studies.declaration import Study
 from trigner.studies.grid import Changes
@@ -34,7 +35,7 @@ def parallelism(*, jobs: int | None, threads: int | None, device: str) -> Parall
     devices = tuple(f"cuda:{n}" for n in range(gpus)) if gpus > 1 else (device,)
     jobs = jobs or max(1, gpus)
     if threads is None and jobs > 1 and "OMP_NUM_THREADS" not in os.environ:
-        threads = max(1, (os.cpu_count() or 1) // jobs)
+        threads = max(1, available_cpus() // jobs)
     return Parallelism(jobs, threads, devices)
 
 

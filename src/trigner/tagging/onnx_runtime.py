@@ -11,6 +11,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from trigner.batches import Batch, EncoderInputs, SubwordTokenizer
+from trigner.cpus import threads_for_models
 from trigner.errors import InputError
 from trigner.model_folder import (
     DESCRIPTION,
@@ -119,7 +120,8 @@ def onnx_outputs(
 
 def _session(graph: Path, providers: Sequence[Any], threads: int | None) -> Any:
     options = onnxruntime.SessionOptions()
-    if threads is not None:
+    # By itself it takes a thread for each CPU of the machine, and binds them.
+    if (threads := threads or threads_for_models()) is not None:
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
     options.log_severity_level = 4  # fatal: what is wrong is raised
