@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trigner.batches import by_cost, in_parts, shuffled, shuffled_by_cost
-from trigner.batches.batching import PART_CELLS
+from trigner.batches.batching import PART_CELLS, WORD_CELLS
 
 LENGTHS = st.lists(st.integers(0, 50), max_size=60)
 
@@ -26,10 +26,12 @@ def test_parts_cost_least(lengths, cells):
     assert sorted(i for part in found for i in part) == list(range(len(lengths)))
 
     def cost(parts):
-        sizes = [len(part) * max(lengths[i] for i in part) ** 2 for part in parts]
+        longest = [max(lengths[i] for i in part) for part in parts]
+        words = [len(part) * length for part, length in zip(parts, longest, strict=True)]
+        sizes = [n * length for n, length in zip(words, longest, strict=True)]
         if any(s > cells and len(p) > 1 for s, p in zip(sizes, parts, strict=True)):
             return float("inf")
-        return sum(sizes) + PART_CELLS * len(parts)
+        return sum(sizes) + WORD_CELLS * sum(words) + PART_CELLS * len(parts)
 
     order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
     every = []

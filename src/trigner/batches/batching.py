@@ -52,23 +52,27 @@ def shuffled_by_cost(
     return batches
 
 
-PART_CELLS = 500
-"""What a part of a batch costs beside its cells, as cells: its share of all that is not padded."""
+PART_CELLS, WORD_CELLS = 4800, 20
+"""What a part of a batch costs, and each of its words, as cells: MiniLM and W2NER's network on one
+core of a CPU, where a part takes 57 ms, a word 0.24 ms and a cell 0.012 ms."""
 
 
 def in_parts(lengths: Sequence[int], *, cells: int) -> list[list[int]]:
     """One batch as parts of similar length, longest first, that together cost least.
 
-    A part costs its padded cells and `PART_CELLS`. It has at most `cells`, or is one sentence.
+    A part costs its cells and words, with padding, and `PART_CELLS`. It has at most `cells`, or is
+    one sentence.
     """
     order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
     best: list[tuple[int, int]] = [(0, 0)]  # cost of the first sentences, where their last part is
     for end in range(1, len(order) + 1):
         costs = []
         for start in range(end):
-            size = (end - start) * lengths[order[start]] ** 2
+            words = (end - start) * lengths[order[start]]
+            size = words * lengths[order[start]]
             if size <= cells or end - start == 1:
-                costs.append((best[start][0] + size + PART_CELLS, start))
+                cost = best[start][0] + size + WORD_CELLS * words + PART_CELLS
+                costs.append((cost, start))
         best.append(min(costs))
     parts = []
     end = len(order)
