@@ -8,11 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
-SmallIntegers = NDArray[np.int32]
-"""In half the memory, where many arrays are kept."""
+SmallIntegers = NDArray[np.signedinteger[Any]]
+"""In as little memory as they need, where many arrays are kept."""
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 Tags = NDArray[np.integer[Any]]
 """Indices of tags, in as few bytes as they need."""
 Logits = NDArray[np.floating[Any]]
 """What a network gives each tag, in any precision."""
+
+
+def small(integers: NDArray[np.signedinteger[Any]]) -> SmallIntegers:
+    """The same in 16 bits each if they fit, otherwise in 32."""
+    return integers.astype(np.int16 if np.abs(integers).max(initial=0) < 2**15 else np.int32)

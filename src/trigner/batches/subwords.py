@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from trigner.arrays import SmallIntegers
+from trigner.arrays import SmallIntegers, small
 
 POS, NEG = "[POS]", "[NEG]"
 SPECIAL_WORDS = (POS, NEG)
@@ -133,7 +133,7 @@ def _aligned(encoding: Encoding, length: int, most: int) -> SentenceSubwords:
     width = int(indices.max(initial=0)) + 1
     word_subwords = np.full((length, width), -1, dtype=np.int32)
     word_subwords[owners[positions], indices[positions]] = positions
-    return SentenceSubwords(ids, word_subwords, truncated)
+    return SentenceSubwords(small(ids), small(word_subwords), truncated)
 
 
 def _without_context(
@@ -163,5 +163,5 @@ def _without_context(
     moved = np.cumsum(kept) - 1
     rows = rows[own]
     width = max(1, int((rows >= 0).sum(axis=1).max(initial=0)))
-    rows = np.where(rows >= 0, moved[rows], -1)[:, :width].astype(np.int32)
-    return SentenceSubwords(whole.ids[kept], rows, whole.truncated)
+    rows = np.where(rows >= 0, moved[rows], -1)[:, :width]
+    return SentenceSubwords(whole.ids[kept], small(rows), whole.truncated)
