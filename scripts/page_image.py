@@ -37,7 +37,8 @@ def main() -> None:
     options.binary_location = shutil.which("chromium") or shutil.which("chromium-browser") or ""
     for argument in ("--headless=new", "--no-sandbox", f"--window-size={WIDTH},{HEIGHT}"):
         options.add_argument(argument)
-    driver = webdriver.Chrome(options=options)
+    service = webdriver.ChromeService(shutil.which("chromedriver"))
+    driver = webdriver.Chrome(options=options, service=service)
     try:
         with serving_process.process("bundled") as (_, port):
             driver.get(f"http://127.0.0.1:{port}/")

@@ -1,9 +1,19 @@
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
-from trigner.arrays import small
+from trigner import arrays
+
+
+def test_each_name_is_one_kind_of_number():
+    kinds = {
+        name: get_args(get_args(getattr(arrays, name))[1])[0]
+        for name in ("Integers", "Floats", "Booleans")
+    }
+    assert kinds == {"Integers": np.int64, "Floats": np.float64, "Booleans": np.bool_}
 
 
 @pytest.mark.parametrize(
@@ -11,5 +21,8 @@ from trigner.arrays import small
 )
 def test_integers_stay_what_they_are(most, bits):
     integers = np.array([-1, most])
-    assert (small(integers).tolist(), small(integers).dtype.itemsize) == ([-1, most], bits // 8)
-    assert small(integers[:0]).shape == (0,)
+    assert (arrays.small(integers).tolist(), arrays.small(integers).dtype.itemsize) == (
+        [-1, most],
+        bits // 8,
+    )
+    assert arrays.small(integers[:0]).shape == (0,)
