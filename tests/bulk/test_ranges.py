@@ -21,6 +21,7 @@ def test_gaps_are_what_a_set_of_rows_lacks(added, asked):
             with pytest.raises(ValueError, match="duplicated"):
                 ranges.add(first, end)
     assert ranges.rows == len(rows)
+    assert len(ranges) == sum(row - 1 not in rows for row in rows)
     gaps = list(ranges.gaps(*asked))
     assert all(first < end for first, end in gaps)
     missing = [row for first, end in gaps for row in range(first, end)]
