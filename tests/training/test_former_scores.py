@@ -14,7 +14,8 @@ from rich.console import Console
 
 from tiny_encoders import tiny_encoder
 from trigner.corpora import read
-from trigner.training import resolve, train
+from trigner.systems.registry import own_systems
+from trigner.training import PRESETS, resolve, train
 
 ROOT = Path(__file__).resolve().parents[2]
 FORMER = json.loads((Path(__file__).parent / "former_scores.json").read_text())
@@ -41,12 +42,15 @@ MAC = [
     "model.mac.length_size=3",
 ]
 CORRECTED = "optimisation.epsilon_to=corrected"  # which the presets of the paper had then
+OF_CORPORA = [
+    f"paper-{name}{of}" for name in ("cadec", "share13", "share14") for of in ("", "-disc")
+]
 CASES = {
     "best": ("best", [*STATES, *PAIRS]),
     "clean": ("clean", [*STATES, *PAIRS, "triplets.weight=0.1"]),
     "w2ner": ("w2ner", [*STATES, *PAIRS]),
     "paper": ("paper", [*STATES, *PAIRS, CORRECTED]),
-    "paper-share14": ("paper-share14", [*STATES, *PAIRS, CORRECTED]),
+    **{name: (name, [*STATES, *PAIRS, CORRECTED]) for name in OF_CORPORA},
     "toe": ("clean", [*STATES, *PAIRS, *TOE]),
     "paper-toe": ("paper-toe", [*STATES, *PAIRS, *TOE]),
     "mac": ("best", ["system=mac", *STATES, *MAC]),
@@ -79,5 +83,9 @@ def test_a_small_training_gives_what_it_gave(case, tmp_path):
     assert found == [(pytest.approx(loss, rel=1e-4), f1) for loss, f1 in FORMER[case]]
 
 
-def test_every_preset_or_system_has_a_case():
+def test_every_preset_and_every_system_of_then_has_a_case():
     assert set(CASES) == set(FORMER)
+    assert {preset for preset, _ in CASES.values()} == set(PRESETS)
+    of_presets = {str(PRESETS[preset].get("system", "w2ner")) for preset, _ in CASES.values()}
+    since = {"span_grid", "gap_grid", "transition", "spans", "seq2seq", "hypergraph", "generative"}
+    assert {*CASES, *of_presets} >= set(own_systems()) - since
