@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from trigner.inference.fetching import HUB_NAME
-from trigner.model_folder import Description
+from trigner.model_folder import Description, Provenance
 from trigner.quantities import counted
 
 SLICES = {
@@ -45,8 +45,8 @@ def model_card(
     `name` is the name to load the model by, `licence` an identifier such as `apache-2.0`, by
     default that of the provenance. What the description does not say is omitted, never guessed.
     """
-    provenance = description.provenance.model_dump(mode="json", exclude_none=True)
-    licence = licence or provenance.get("licence")
+    provenance = description.provenance
+    licence = licence or provenance.licence
     parts = [
         _front_matter(description, provenance, licence),
         f"# {name or 'A trigner model'}\n",
@@ -62,9 +62,7 @@ def model_card(
     return "\n".join(part for part in parts if part)
 
 
-def _front_matter(
-    description: Description, provenance: Mapping[str, Any], licence: str | None
-) -> str:
+def _front_matter(description: Description, provenance: Provenance, licence: str | None) -> str:
     values: dict[str, Any] = {
         "library_name": "trigner",
         "pipeline_tag": "token-classification",
@@ -115,40 +113,44 @@ for entity in extract("Pain and cramping in my hands and lower legs.").entities:
 """
 
 
-def _data(provenance: Mapping[str, Any], licence: str | None) -> str:
-    train = _mapping(provenance.get("train"))
+def _data(provenance: Provenance, licence: str | None) -> str:
+    train = provenance.train
     lines = []
-    if provenance.get("data"):
-        lines.append(f"Data: {_plain(provenance['data'])}")
-    counts = [
-        counted(train[f"{kind}s"], kind)
-        for kind in ("document", "sentence", "mention")
-        if f"{kind}s" in train
-    ]
+    if provenance.data:
+        lines.append(f"Data: {_plain(provenance.data)}")
+    sizes = (
+        (train.documents, "document"),
+        (train.sentences, "sentence"),
+        (train.mentions, "mention"),
+    )
+    counts = [counted(number, kind) for number, kind in sizes if number is not None]
+    if counts and train.made:
+        counts.append(f"and {counted(train.made, 'sentence')} generated from them")
     if counts:
-        made = (
-            f", and {counted(train['made'], 'sentence')} generated from them"
-            if train.get("made")
-            else ""
-        )
-        lines.append(f"Trained on {', '.join(counts)}{made}")
+        lines.append(f"Trained on {', '.join(counts)}")
     lines += [
         f"{counted(count, 'mention')} could not be learned: {_plain(reason)}"
-        for reason, count in _mapping(train.get("unusable")).items()
+        for reason, count in train.unusable.items()
     ]
     if encoder := _encoder(provenance):
         lines.append(f"Encoder: `{_plain(encoder)}`{_source(encoder)}")
-    if preset := _mapping(provenance.get("settings")).get("preset"):
+    if preset := provenance.settings.get("preset"):
         lines.append(f"Settings: preset `{_plain(preset)}`; all of them are in `trigner.json`")
-    if recipe := provenance.get("recipe"):
-        lines.append(f"Made by `{_plain(recipe)}`")
+    if provenance.recipe:
+        lines.append(f"Made by `{_plain(provenance.recipe)}`")
     lines.append(f"Licence: {_plain(licence)}" if licence else "Licence: not stated")
     return f"## Data and training\n\n{_list(lines)}\n"
 
 
-def _scores(provenance: Mapping[str, Any]) -> str:
+def _parts(provenance: Provenance) -> Mapping[str, Any]:
+    """What is said of each part of the data; a release may add those that it was tested on."""
+    own = provenance.model_dump(mode="json", exclude_none=True, include={"train", "dev"})
+    return {**own, **(provenance.model_extra or {})}
+
+
+def _scores(provenance: Provenance) -> str:
     sections = []
-    for part, values in provenance.items():
+    for part, values in _parts(provenance).items():
         scores = _mapping(_mapping(values).get("scores"))
         if not scores:
             continue
@@ -179,8 +181,8 @@ def _by_name(scores: Mapping[str, Any]) -> str:
     return "\n".join(["| F1 unless named otherwise | |", "|---|---:|", *rows])
 
 
-def _calibration(provenance: Mapping[str, Any]) -> str:
-    found = _mapping(provenance.get("calibration"))
+def _calibration(provenance: Provenance) -> str:
+    found = provenance.calibration or {}
     if not {"temperature", "predictions", "error_before", "error_after"} <= found.keys():
         return ""
     return (
@@ -191,19 +193,19 @@ def _calibration(provenance: Mapping[str, Any]) -> str:
     )
 
 
-def _versions(description: Description, provenance: Mapping[str, Any]) -> str:
+def _versions(description: Description, provenance: Provenance) -> str:
     lines = [f"trigner {_plain(description.trigner)}, model format {description.format}"]
     lines += [
         f"Signature of {part}: `{_plain(values['signature'])}`"
-        for part, values in provenance.items()
+        for part, values in _parts(provenance).items()
         if "signature" in _mapping(values)
     ]
     return f"## Versions\n\n{_list(lines)}\n"
 
 
-def _encoder(provenance: Mapping[str, Any]) -> str | None:
+def _encoder(provenance: Provenance) -> str | None:
     """The encoder's name; for a local folder only the last part of its path."""
-    encoder = _mapping(provenance.get("settings")).get("encoder")
+    encoder = provenance.settings.get("encoder")
     if not encoder:
         return None
     text = str(encoder)
