@@ -53,11 +53,11 @@ class Extracted:
 
 
 @dataclass(frozen=True, slots=True)
-class Portion:
+class PartialResult:
     """What was found in the next sentences of a document, by place and label.
 
     `document` is without entities, `end` how many of its characters are done. The entities of all
-    portions one behind the other are those of the document, in order.
+    partial results of a document, one after the other, are its entities, in order.
     """
 
     document: Document
@@ -66,13 +66,13 @@ class Portion:
     is_last: bool
 
 
-def assembled(portions: Iterable[Portion]) -> Iterator[Document]:
-    """The documents of portions, with all that was found in them."""
+def assembled(partial_results: Iterable[PartialResult]) -> Iterator[Document]:
+    """The documents of partial results, with all that was found in them."""
     entities: list[Entity] = []
-    for portion in portions:
-        entities += portion.entities
-        if portion.is_last:
-            yield replace(portion.document, entities=tuple(entities))
+    for partial_result in partial_results:
+        entities += partial_result.entities
+        if partial_result.is_last:
+            yield replace(partial_result.document, entities=tuple(entities))
             entities.clear()
 
 
@@ -249,17 +249,17 @@ class Extractor:
     def _found(
         self, prepared: Iterable[tuple[Chunk, Prepared]], statistics: RunStatistics
     ) -> Iterator[Document]:
-        return assembled(self._portions(prepared, statistics))
+        return assembled(self._partial_results(prepared, statistics))
 
-    def portions(
+    def partial_results(
         self, documents: Iterable[Document], statistics: RunStatistics
-    ) -> Iterator[Portion]:
-        """What `documents` finds as it is found: a long document has several portions, in order."""
-        return self._portions(self._prepared(documents), statistics)
+    ) -> Iterator[PartialResult]:
+        """What `documents` finds, as it is found: a long document comes in several, in order."""
+        return self._partial_results(self._prepared(documents), statistics)
 
-    def _portions(
+    def _partial_results(
         self, prepared: Iterable[tuple[Chunk, Prepared]], statistics: RunStatistics
-    ) -> Iterator[Portion]:
+    ) -> Iterator[PartialResult]:
         for chunk, inputs in prepared:
             predictions = iter(self._mentions(len(chunk.sentences), inputs, statistics))
             for part in chunk.parts:
@@ -270,7 +270,7 @@ class Extractor:
                     for sentence, mentions in zip(part.sentences, predictions, strict=False)
                     for entity in self.entities(part.document, sentence, mentions)
                 ]
-                yield Portion(part.document, tuple(ordered(found)), _end(part), part.is_last)
+                yield PartialResult(part.document, tuple(ordered(found)), _end(part), part.is_last)
 
     def entities(
         self, document: Document, sentence: Sentence, mentions: Iterable[ScoredMention]
