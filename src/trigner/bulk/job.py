@@ -16,7 +16,7 @@ from trigner.bulk.output import Output
 from trigner.bulk.progress import Progress
 from trigner.bulk.reading import ROWS, Batch, batches
 from trigner.bulk.shapes import PLACE, Columns, Shape
-from trigner.bulk.sources import Source
+from trigner.bulk.sources import InputFiles
 from trigner.bulk.tables import annotated_schema
 from trigner.bulk.workers import Annotated, Workers
 from trigner.errors import InputError
@@ -63,7 +63,7 @@ class Job:
 
     def __init__(
         self,
-        sources: Sequence[Source],
+        sources: Sequence[InputFiles],
         shapes: Sequence[Shape | InputError],
         columns: Columns,
         output: Output,

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from trigner.bulk.lines import Lines
 from trigner.bulk.ranges import Ranges
 from trigner.bulk.shapes import Columns, told
-from trigner.bulk.sources import Source
+from trigner.bulk.sources import InputFiles
 from trigner.bulk.texts import why_not
 from trigner.mentions import shortened
 
@@ -79,7 +79,7 @@ class Row(NamedTuple):
 
 
 def batches(
-    index: int, source: Source, columns: Columns, finished: Ranges, *, rows: int = ROWS
+    index: int, source: InputFiles, columns: Columns, finished: Ranges, *, rows: int = ROWS
 ) -> Iterator[Batch]:
     """The rows of a source that are not finished, at most so many together.
 
@@ -110,7 +110,7 @@ def _cut(batch: Batch) -> Iterator[Batch]:
 
 
 def _parquet(
-    index: int, source: Source, columns: Columns, finished: Ranges, rows: int
+    index: int, source: InputFiles, columns: Columns, finished: Ranges, rows: int
 ) -> Iterator[Batch]:
     names = list(dict.fromkeys([columns.text, *(field.name for field in columns.kept)]))
     with source.files[0].open() as file, pq.ParquetFile(file) as parquet:
@@ -142,7 +142,7 @@ def _names(columns: Columns) -> list[str]:
     return [field.name for field in columns.kept]
 
 
-def _texts(source: Source, columns: Columns, finished: Ranges) -> Iterator[Row]:
+def _texts(source: InputFiles, columns: Columns, finished: Ranges) -> Iterator[Row]:
     for number, file in _unfinished(source.files, finished):
         with file.open() as opened:
             data = opened.read()
@@ -157,7 +157,7 @@ def _texts(source: Source, columns: Columns, finished: Ranges) -> Iterator[Row]:
             yield Row(number, text, {**kept, "text": text}, None, share)
 
 
-def _json(source: Source, columns: Columns, finished: Ranges) -> Iterator[Row]:
+def _json(source: InputFiles, columns: Columns, finished: Ranges) -> Iterator[Row]:
     with Lines(source.files[0]) as lines:
         for number, line in _unfinished(lines, finished):
             value, why = _object(line)
@@ -185,7 +185,7 @@ def _string(value: object) -> str | None:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _csv(source: Source, columns: Columns, finished: Ranges) -> Iterator[Row]:
+def _csv(source: InputFiles, columns: Columns, finished: Ranges) -> Iterator[Row]:
     csv.field_size_limit(sys.maxsize)
     with Lines(source.files[0]) as lines:
         read = csv.reader(lines.text())
@@ -246,7 +246,7 @@ def _batch(index: int, columns: Columns, rows: list[Row]) -> Batch:
     )
 
 
-_ROWS_OF: dict[str, Callable[[Source, Columns, Ranges], Iterator[Row]]] = {
+_ROWS_OF: dict[str, Callable[[InputFiles, Columns, Ranges], Iterator[Row]]] = {
     "jsonl": _json,
     "csv": _csv,
     "txt": _texts,

@@ -35,7 +35,7 @@ Annotator = Callable[[Document, Sentence, Entity], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ModelSource:
     """Where an extractor's model was loaded from, so that another process can load it again."""
 
     folder: Path
@@ -104,7 +104,7 @@ class Extractor:
     batch_size: int = 32
     threshold: float = 0.0
     thresholds: Mapping[str, float] = field(default_factory=dict)
-    source: Source | None = None
+    source: ModelSource | None = None
     annotators: tuple[Annotator, ...] = ()
 
     @property
@@ -379,7 +379,7 @@ def _end(part: Part) -> int:
 
 
 def _loaded_again(
-    source: Source,
+    source: ModelSource,
     batch_size: int,
     threshold: float,
     thresholds: Mapping[str, float],

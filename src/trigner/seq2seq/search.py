@@ -12,7 +12,7 @@ from torch import Tensor
 from transformers import DynamicCache, EncoderDecoderCache
 
 from trigner.seq2seq.automaton import END, START, Automaton, State
-from trigner.seq2seq.network import Seq2SeqNetwork, Source
+from trigner.seq2seq.network import EncodedSource, Seq2SeqNetwork
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class _Beam:
 
 def search(
     network: Seq2SeqNetwork,
-    source: Source,
+    source: EncodedSource,
     automata: Sequence[Automaton],
     limits: Sequence[int],
     *,
@@ -121,7 +121,9 @@ def search(
     return [beam.output for beam in beams]
 
 
-def _front(going: Sequence[_Beam], size: int, source: Source) -> tuple[Tensor, Tensor, Tensor]:
+def _front(
+    going: Sequence[_Beam], size: int, source: EncodedSource
+) -> tuple[Tensor, Tensor, Tensor]:
     """Last tokens `[S, K]`, log-probabilities `[S, K]` and what may follow, `[S, K, V]`.
 
     Where a sentence has fewer hypotheses than the beam is wide, the rest have probability zero.
