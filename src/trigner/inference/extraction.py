@@ -14,7 +14,7 @@ from typing import Any, overload
 from trigner.batches import by_cost
 from trigner.corpora import document_of
 from trigner.errors import InputError, TrignerError
-from trigner.inference.chunks import Chunk, Part, chunks, ordered
+from trigner.inference.chunks import Chunk, DocumentPart, chunks, ordered
 from trigner.inference.statistics import RunStatistics
 from trigner.inference.thresholds import checked_thresholds
 from trigner.mentions import SCORE_DIGITS, Document, Entity, ScoredMention, Sentence, shortened
@@ -373,7 +373,7 @@ def _with_characters(document: Document, entity: Entity) -> Entity:
     return replace(entity, fragments=fragments, text=document.surface(fragments))
 
 
-def _end(part: Part) -> int:
+def _end(part: DocumentPart) -> int:
     """The character of a document behind a part of it."""
     return len(part.document.text) if part.is_last else part.sentences[-1].offsets[-1][1]
 

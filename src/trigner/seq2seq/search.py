@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache, EncoderDecoderCache
 
-from trigner.seq2seq.automaton import END, START, Automaton, State
+from trigner.seq2seq.automaton import END, START, OutputAutomaton, State
 from trigner.seq2seq.network import EncodedSource, Seq2SeqNetwork
 
 
@@ -36,7 +36,7 @@ class _Beam:
     """The hypotheses of one sentence, best first, and the best of those that have ended."""
 
     sentence: int
-    automaton: Automaton
+    automaton: OutputAutomaton
     limit: int
     live: list[_Hypothesis] = field(default_factory=lambda: [_Hypothesis(0.0, (), State(), 0)])
     ended: tuple[float, tuple[int, ...]] | None = None
@@ -79,7 +79,7 @@ class _Beam:
 def search(
     network: Seq2SeqNetwork,
     source: EncodedSource,
-    automata: Sequence[Automaton],
+    automata: Sequence[OutputAutomaton],
     limits: Sequence[int],
     *,
     beam_size: int,
