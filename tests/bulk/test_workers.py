@@ -104,15 +104,17 @@ def test_a_model_that_workers_cannot_load_is_told(session, model_annotator, tmp_
 
 def test_waiting_for_a_machine_is_told(session, monkeypatch):
     monkeypatch.setattr("trigner.bulk.workers.PATIENCE", 0.1)
-    told = []
+    reported = []
 
-    def tell(message):
-        told.append(message)
+    def report(message):
+        reported.append(message)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        list(Actors(FindPain(), 1, gpu=True, tell=tell).annotated(batches(1)))
-    assert re.fullmatch(r"no worker has started yet; the cluster has free: [012] CPU, 0 GPU", *told)
+        list(Actors(FindPain(), 1, gpu=True, report=report).annotated(batches(1)))
+    assert re.fullmatch(
+        r"no worker has started yet; the cluster has free: [012] CPU, 0 GPU", *reported
+    )
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from trigner.bulk.lines import Lines
 from trigner.bulk.ranges import Ranges
-from trigner.bulk.shapes import Columns, told
+from trigner.bulk.shapes import Columns, errors_named
 from trigner.bulk.sources import InputFiles
 from trigner.bulk.texts import why_not
 from trigner.mentions import shortened
@@ -90,7 +90,7 @@ def batches(
     else:
         given = _gathered(index, columns, _ROWS_OF[source.kind](source, columns, finished), rows)
     while True:
-        with told(source):
+        with errors_named(source):
             batch = next(given, None)
         if batch is None:
             return

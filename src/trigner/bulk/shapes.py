@@ -50,7 +50,7 @@ class Columns:
 
 
 @contextmanager
-def told(source: InputFiles) -> Iterator[None]:
+def errors_named(source: InputFiles) -> Iterator[None]:
     """What goes wrong while a source is read, as an InputError that names it."""
     try:
         yield
@@ -67,7 +67,7 @@ def look_at(sources: Sequence[InputFiles]) -> list[Shape | InputError]:
 
 def _shape_or_error(source: InputFiles) -> Shape | InputError:
     try:
-        with told(source):
+        with errors_named(source):
             return _shape(source)
     except InputError as error:
         return error

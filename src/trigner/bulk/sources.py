@@ -52,7 +52,7 @@ class File:
 
 @dataclass(frozen=True)
 class InputFiles:
-    """A file of rows, or `.txt` files of which each is a row, with the ids of these."""
+    """A source: a file of rows, or `.txt` files of which each is a row, with the ids of these."""
 
     name: str
     kind: str
@@ -70,7 +70,7 @@ class InputFiles:
 
 
 def find_sources(inputs: Sequence[str], *, out: Path) -> tuple[list[InputFiles], list[str]]:
-    """The sources of paths, globs and URLs, in order, and what is to be told about them.
+    """The sources of paths, globs and URLs, in order, and what is to be reported about them.
 
     Folders are searched through, without what is hidden, begins with an underscore or lies in
     `out`. Raises InputError for what does not exist or is no input, and for a file that is given

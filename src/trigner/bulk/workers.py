@@ -25,7 +25,7 @@ DEATHS = 2
 """So often may a batch end its worker. Then it is halved, until the row is found that does it."""
 
 PATIENCE = 30.0
-"""Seconds without any worker after which that is told."""
+"""Seconds without any worker after which that is reported."""
 
 CONNECTING = 5.0
 """Seconds to reach a cluster in."""
@@ -61,11 +61,11 @@ class Actors:
         number: int,
         *,
         gpu: bool = False,
-        tell: Callable[[str], object] = lambda message: None,
+        report: Callable[[str], object] = lambda message: None,
     ) -> None:
         self._ray: Any = import_module("ray")
         self._number = number
-        self._tell = tell
+        self._report = report
         self._actor = self._ray.remote(num_cpus=1, num_gpus=1 if gpu else 0)(_Actor)
         self._annotate = self._ray.put(annotate)
         self._awaited: dict[Any, tuple[Any, RowBatch | None]] = {}
@@ -111,7 +111,7 @@ class Actors:
         if not done and not self._is_working:
             free = self._ray.available_resources()
             what = ", ".join(f"{free.get(name, 0):g} {name}" for name in ("CPU", "GPU"))
-            self._tell(f"no worker has started yet; the cluster has free: {what}")
+            self._report(f"no worker has started yet; the cluster has free: {what}")
         for each in done:
             actor, batch = self._awaited.pop(each)
             try:
