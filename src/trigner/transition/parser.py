@@ -223,11 +223,6 @@ def words_of(bits: int) -> tuple[int, ...]:
     return tuple(word for word in range(bits.bit_length()) if bits >> word & 1)
 
 
-def bits_of(words: Iterable[int]) -> int:
-    """The words as the bits of an integer."""
-    return sum(1 << word for word in words)
-
-
 def mentions_of(state: State, labels: Sequence[str]) -> set[Mention]:
     """What has been found."""
     return {Mention(words_of(each.words), labels[each.label]) for each in state.found}
