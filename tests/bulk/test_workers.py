@@ -15,7 +15,7 @@ import pytest
 from rows import EndsAtOnce, EndsOnSome, FindPain, ray_files
 from tiny_models import TEXT
 from trigner.bulk import Actors, InProcess, ray_session
-from trigner.bulk.reading import Batch
+from trigner.bulk.reading import RowBatch
 from trigner.errors import InputError, TrignerError
 
 ray = pytest.importorskip("ray", reason="Ray is not installed (extra `scale`)")
@@ -39,7 +39,7 @@ def batches(number, *, bad=()):
         texts = [f"row {n} {m} pain" for m in range(2)]
         texts = ["end " + text if (n, m) in bad else text for m, text in enumerate(texts)]
         kept = pa.table({"n": [2 * n, 2 * n + 1]})
-        yield Batch(0, 2 * n, pa.chunked_array([pa.array(texts)]), kept)
+        yield RowBatch(0, 2 * n, pa.chunked_array([pa.array(texts)]), kept)
 
 
 def rows(results):
@@ -55,7 +55,7 @@ def rows(results):
 
 def test_actors_give_what_one_process_gives(session, model_annotator):
     texts = pa.chunked_array([pa.array([TEXT, None, "", "my leg hurt"])])
-    given = [Batch(0, 4 * n, texts, pa.table({"n": range(4 * n, 4 * n + 4)})) for n in range(6)]
+    given = [RowBatch(0, 4 * n, texts, pa.table({"n": range(4 * n, 4 * n + 4)})) for n in range(6)]
     alone = rows(InProcess(model_annotator).annotated(given))
     assert rows(Actors(model_annotator, 2).annotated(given)) == alone
     assert any(row["entities"] for row in alone)
@@ -104,15 +104,17 @@ def test_a_model_that_workers_cannot_load_is_told(session, model_annotator, tmp_
 
 def test_waiting_for_a_machine_is_told(session, monkeypatch):
     monkeypatch.setattr("trigner.bulk.workers.PATIENCE", 0.1)
-    told = []
+    reported = []
 
-    def tell(message):
-        told.append(message)
+    def report(message):
+        reported.append(message)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        list(Actors(FindPain(), 1, gpu=True, tell=tell).annotated(batches(1)))
-    assert re.fullmatch(r"no worker has started yet; the cluster has free: [012] CPU, 0 GPU", *told)
+        list(Actors(FindPain(), 1, gpu=True, report=report).annotated(batches(1)))
+    assert re.fullmatch(
+        r"no worker has started yet; the cluster has free: [012] CPU, 0 GPU", *reported
+    )
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 
 from trigner.bulk.lines import Lines
 from trigner.bulk.ranges import Ranges
-from trigner.bulk.shapes import Columns, told
-from trigner.bulk.sources import Source
+from trigner.bulk.shapes import Columns, errors_named
+from trigner.bulk.sources import InputFiles
 from trigner.bulk.texts import why_not
 from trigner.mentions import shortened
 
@@ -35,7 +35,7 @@ HELD = 4_000_000
 
 
 @dataclass(frozen=True)
-class Batch:
+class RowBatch:
     """Neighbouring rows of a source, from the row `first` on.
 
     `unreadable` has the reasons of rows, counted in the batch, of which no text could be read;
@@ -57,7 +57,7 @@ class Batch:
     def end(self) -> int:
         return self.first + self.rows
 
-    def slice(self, start: int, stop: int) -> Batch:
+    def slice(self, start: int, stop: int) -> RowBatch:
         """Rows of the batch, counted in it."""
         return replace(
             self,
@@ -79,8 +79,8 @@ class Row(NamedTuple):
 
 
 def batches(
-    index: int, source: Source, columns: Columns, finished: Ranges, *, rows: int = ROWS
-) -> Iterator[Batch]:
+    index: int, source: InputFiles, columns: Columns, finished: Ranges, *, rows: int = ROWS
+) -> Iterator[RowBatch]:
     """The rows of a source that are not finished, at most so many together.
 
     Raises InputError when it cannot be read.
@@ -90,14 +90,14 @@ def batches(
     else:
         given = _gathered(index, columns, _ROWS_OF[source.kind](source, columns, finished), rows)
     while True:
-        with told(source):
+        with errors_named(source):
             batch = next(given, None)
         if batch is None:
             return
         yield from _cut(batch)
 
 
-def _cut(batch: Batch) -> Iterator[Batch]:
+def _cut(batch: RowBatch) -> Iterator[RowBatch]:
     """A batch in pieces of `BYTES`."""
     start, size = 0, 0
     for n, length in enumerate(pc.binary_length(batch.texts).to_pylist()):
@@ -110,8 +110,8 @@ def _cut(batch: Batch) -> Iterator[Batch]:
 
 
 def _parquet(
-    index: int, source: Source, columns: Columns, finished: Ranges, rows: int
-) -> Iterator[Batch]:
+    index: int, source: InputFiles, columns: Columns, finished: Ranges, rows: int
+) -> Iterator[RowBatch]:
     names = list(dict.fromkeys([columns.text, *(field.name for field in columns.kept)]))
     with source.files[0].open() as file, pq.ParquetFile(file) as parquet:
         total, first = parquet.metadata.num_rows, 0
@@ -122,7 +122,7 @@ def _parquet(
             read = parquet.iter_batches(at_once, row_groups=[group], columns=names)
             for record in read if gaps else ():
                 table = pa.table(record)
-                whole = Batch(
+                whole = RowBatch(
                     index,
                     first,
                     table.column(columns.text).cast(pa.string()),
@@ -142,7 +142,7 @@ def _names(columns: Columns) -> list[str]:
     return [field.name for field in columns.kept]
 
 
-def _texts(source: Source, columns: Columns, finished: Ranges) -> Iterator[Row]:
+def _texts(source: InputFiles, columns: Columns, finished: Ranges) -> Iterator[Row]:
     for number, file in _unfinished(source.files, finished):
         with file.open() as opened:
             data = opened.read()
@@ -157,7 +157,7 @@ def _texts(source: Source, columns: Columns, finished: Ranges) -> Iterator[Row]:
             yield Row(number, text, {**kept, "text": text}, None, share)
 
 
-def _json(source: Source, columns: Columns, finished: Ranges) -> Iterator[Row]:
+def _json(source: InputFiles, columns: Columns, finished: Ranges) -> Iterator[Row]:
     with Lines(source.files[0]) as lines:
         for number, line in _unfinished(lines, finished):
             value, why = _object(line)
@@ -185,7 +185,7 @@ def _string(value: object) -> str | None:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _csv(source: Source, columns: Columns, finished: Ranges) -> Iterator[Row]:
+def _csv(source: InputFiles, columns: Columns, finished: Ranges) -> Iterator[Row]:
     csv.field_size_limit(sys.maxsize)
     with Lines(source.files[0]) as lines:
         read = csv.reader(lines.text())
@@ -204,7 +204,7 @@ def _unfinished(values: Iterable[T], finished: Ranges) -> Iterator[tuple[int, T]
             yield number, value
 
 
-def _gathered(index: int, columns: Columns, rows: Iterable[Row], most: int) -> Iterator[Batch]:
+def _gathered(index: int, columns: Columns, rows: Iterable[Row], most: int) -> Iterator[RowBatch]:
     """Neighbouring rows as batches of about the size that they are to have."""
     held: list[Row] = []
     size = 0
@@ -219,7 +219,7 @@ def _gathered(index: int, columns: Columns, rows: Iterable[Row], most: int) -> I
         yield _batch(index, columns, held)
 
 
-def _batch(index: int, columns: Columns, rows: list[Row]) -> Batch:
+def _batch(index: int, columns: Columns, rows: list[Row]) -> RowBatch:
     texts: list[object] = []
     kept: dict[str, list[str | None]] = {name: [] for name in _names(columns)}
     unreadable: dict[int, str] = {}
@@ -236,7 +236,7 @@ def _batch(index: int, columns: Columns, rows: list[Row]) -> Batch:
             unreadable[n] = why.encode("utf-8", "replace").decode("utf-8")
         texts.append(None if why is not None else row.text)
     columns_kept = [pa.chunked_array([pa.array(values, pa.string())]) for values in kept.values()]
-    return Batch(
+    return RowBatch(
         index,
         rows[0].number,
         pa.chunked_array([pa.array(texts, pa.string())]),
@@ -246,7 +246,7 @@ def _batch(index: int, columns: Columns, rows: list[Row]) -> Batch:
     )
 
 
-_ROWS_OF: dict[str, Callable[[Source, Columns, Ranges], Iterator[Row]]] = {
+_ROWS_OF: dict[str, Callable[[InputFiles, Columns, Ranges], Iterator[Row]]] = {
     "jsonl": _json,
     "csv": _csv,
     "txt": _texts,

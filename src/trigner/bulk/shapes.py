@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trigner.bulk.sources import Source
+from trigner.bulk.sources import InputFiles
 from trigner.bulk.tables import is_text, plain_type, refuse_added
 from trigner.errors import InputError
 
@@ -50,7 +50,7 @@ class Columns:
 
 
 @contextmanager
-def told(source: Source) -> Iterator[None]:
+def errors_named(source: InputFiles) -> Iterator[None]:
     """What goes wrong while a source is read, as an InputError that names it."""
     try:
         yield
@@ -59,21 +59,21 @@ def told(source: Source) -> Iterator[None]:
         raise InputError(f"cannot be read: {reason}", path=source.name) from error
 
 
-def look_at(sources: Sequence[Source]) -> list[Shape | InputError]:
+def look_at(sources: Sequence[InputFiles]) -> list[Shape | InputError]:
     """The shape of each source, or why it cannot be read."""
     with ThreadPoolExecutor(AT_ONCE) as threads:
         return list(threads.map(_shape_or_error, sources))
 
 
-def _shape_or_error(source: Source) -> Shape | InputError:
+def _shape_or_error(source: InputFiles) -> Shape | InputError:
     try:
-        with told(source):
+        with errors_named(source):
             return _shape(source)
     except InputError as error:
         return error
 
 
-def _shape(source: Source) -> Shape:
+def _shape(source: InputFiles) -> Shape:
     if source.kind == "txt":
         return Shape(dict.fromkeys(("id", "text"), pa.string()), len(source.files))
     if source.kind == "parquet":
@@ -110,7 +110,7 @@ def _shape_of_lines(lines: Lines) -> Shape:
 
 
 def chosen_columns(
-    found: Sequence[tuple[Source, Shape]], *, text: str, id: str | None, keep: Sequence[str]
+    found: Sequence[tuple[InputFiles, Shape]], *, text: str, id: str | None, keep: Sequence[str]
 ) -> Columns:
     """The columns of a job over these sources.
 
@@ -137,7 +137,7 @@ def chosen_columns(
     return Columns(text, tuple(pa.field(name, _type_of(name, filled)) for name in names))
 
 
-def _type_of(name: str, found: Sequence[tuple[Source, Shape]]) -> pa.DataType:
+def _type_of(name: str, found: Sequence[tuple[InputFiles, Shape]]) -> pa.DataType:
     having = [(source, shape.types[name]) for source, shape in found if name in shape.types]
     for source, shape in found:
         if name not in shape.types and not (shape.is_open and having):

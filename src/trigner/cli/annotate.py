@@ -228,7 +228,7 @@ def _workers(
     # Ray tells on standard output that a machine has gone: that is for results.
     with redirect_stdout(sys.stderr), session as cpus:
         yield Actors(
-            annotator, number or max(1, cpus), gpu=gpu, tell=lambda message: note([message])
+            annotator, number or max(1, cpus), gpu=gpu, report=lambda message: note([message])
         )
 
 
