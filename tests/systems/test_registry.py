@@ -22,7 +22,7 @@ from trigner.systems import (
 )
 
 MODULE = """
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from trigner.systems import SystemSpec
 
@@ -39,6 +39,11 @@ class Demanding(BaseModel):
     window: int
 
 
+class Failing(BaseModel):
+    window: int = Field(default_factory=lambda: {}["a variable"])
+
+
+FAILING = SystemSpec("failing", "", build=print, load=print, settings=Failing)
 DEMANDING = SystemSpec("demanding", "", build=print, load=print, settings=Demanding)
 UNTYPED = SystemSpec("untyped", "", build=print, load=print, settings=dict)
 """
@@ -171,12 +176,14 @@ def test_what_a_plug_in_lacks_is_named(protocol, check, what):
     [
         ("DEMANDING", "has settings without a default"),
         ("UNTYPED", "has settings that are not a pydantic model"),
+        ("FAILING", "has settings that cannot be made by default: KeyError: 'a variable'"),
     ],
 )
 def test_a_row_whose_settings_cannot_be_made_is_refused_with_its_package(install, name, message):
     install("own-system", ("bad", f"own_system_module:{name}"))
     with pytest.raises(InputError, match=f"'bad' of the package own-system {message}"):
         system_spec("bad")
+    assert "w2ner" in systems()
     assert list(unusable_systems()) == ["bad"]
     assert message in unusable_systems()["bad"]
 

@@ -138,4 +138,6 @@ def _fault(spec: SystemSpec) -> str | None:
         settings()
     except ValidationError:
         return "has settings without a default: give each field one"
+    except Exception as error:  # the code of others fails in any way
+        return f"has settings that cannot be made by default: {type(error).__name__}: {error}"
     return None
