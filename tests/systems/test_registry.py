@@ -20,6 +20,7 @@ from trigner.systems import (
     tagger_spec,
     unusable_systems,
 )
+from trigner.training import resolve
 
 MODULE = """
 from pydantic import BaseModel, Field
@@ -45,6 +46,7 @@ class Failing(BaseModel):
 
 FAILING = SystemSpec("failing", "", build=print, load=print, settings=Failing)
 DEMANDING = SystemSpec("demanding", "", build=print, load=print, settings=Demanding)
+MISSPELT = SystemSpec("", "", print, print, OwnSettings, reads=("encoder", "optimisatoin"))
 UNTYPED = SystemSpec("untyped", "", build=print, load=print, settings=dict)
 """
 
@@ -186,6 +188,15 @@ def test_a_row_whose_settings_cannot_be_made_is_refused_with_its_package(install
     assert "w2ner" in systems()
     assert list(unusable_systems()) == ["bad"]
     assert message in unusable_systems()["bad"]
+
+
+def test_a_row_that_names_a_setting_that_there_is_not_is_refused_in_training(install):
+    install("own-system", ("own", "own_system_module:MISSPELT"))
+    with pytest.raises(InputError) as raised:
+        resolve(options={"system": "own"})
+    assert str(raised.value) == (
+        "the system own of the package own-system names settings that do not exist: optimisatoin"
+    )
 
 
 @pytest.mark.parametrize(("capability", "method"), [("calibration", "at_temp"), ("grid", "grids")])
