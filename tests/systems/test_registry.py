@@ -7,7 +7,10 @@ import pytest
 from tiny_models import TAG_SCHEMES
 from trigner.errors import InputError
 from trigner.systems import (
+    CAPABILITIES,
+    CAPABILITY_PROTOCOLS,
     GROUP,
+    GridView,
     NetworkSettings,
     Predictor,
     System,
@@ -199,9 +202,22 @@ def test_a_row_that_names_a_setting_that_there_is_not_is_refused_in_training(ins
     )
 
 
-@pytest.mark.parametrize(("capability", "method"), [("calibration", "at_temp"), ("grid", "grids")])
-def test_a_predictor_must_have_what_its_row_declares(capability, method):
+@pytest.mark.parametrize(
+    ("capability", "methods"),
+    [("calibration", ("at_temperatures", "with_temperature")), ("grid", ("tags", "grids"))],
+)
+def test_a_predictor_must_have_what_its_row_declares(capability, methods):
     spec = SystemSpec("own", "", print, print, NetworkSettings, **{capability: True})
-    predictor = SimpleNamespace(labels=(), prepare=print, predict=print)
-    with pytest.raises(InputError, match=f"lacks {method}"):
-        checked_predictor(spec, predictor)
+    plain = {"labels": (), "prepare": print, "predict": print}
+    with pytest.raises(InputError, match=f"lacks {', '.join(methods)}$"):
+        checked_predictor(spec, SimpleNamespace(**plain))
+    whole = SimpleNamespace(**plain, **dict.fromkeys(methods, print))
+    assert checked_predictor(spec, whole) is whole
+
+
+def test_a_capability_of_a_predictor_has_a_protocol():
+    assert set(CAPABILITY_PROTOCOLS) < set(CAPABILITIES)
+    shows = {"tags": (), "grids": print}
+    plain = {"labels": (), "prepare": print, "predict": print}
+    assert isinstance(SimpleNamespace(**plain, **shows), GridView)
+    assert not isinstance(SimpleNamespace(**plain), GridView)

@@ -38,6 +38,7 @@ from trigner.serving.page_files import page_files
 from trigner.serving.settings import ServiceSettings
 from trigner.serving.sizes import check_sentences, check_texts
 from trigner.serving.work import extraction
+from trigner.systems import GridView
 
 PROBES = ("/healthz", "/readyz")
 
@@ -206,11 +207,12 @@ def _model_info(
 ) -> dict[str, Any]:
     provenance = Provenance() if description is None else description.provenance
     runtime = None if description is None else description.runtime
+    predictor = extractor.predictor
     return {
         "about": None if description is None else description.about,
         "labels": list(extractor.labels),
         "system": extractor.system,
-        "tags": list(getattr(extractor.predictor, "tags", ())),
+        "tags": list(predictor.tags) if isinstance(predictor, GridView) else [],
         "threshold": extractor.threshold,
         "thresholds": dict(extractor.thresholds),
         "settings": provenance.settings,
