@@ -125,7 +125,7 @@ class GridView(Predictor, Protocol):
         ...
 
 
-CAPABILITY_PROTOCOLS: Mapping[str, type[Predictor]] = {"calibration": Calibrated, "grid": GridView}
+CAPABILITY_PROTOCOLS: Mapping[str, type[Any]] = {"calibration": Calibrated, "grid": GridView}
 """What the predictor of a system with one of these capabilities has besides `Predictor`."""
 
 
