@@ -490,6 +490,39 @@ def test_stream_refuses_a_single_string(extract):
         extract.stream("pain")
 
 
+def test_a_threshold_of_all_types_or_of_those_that_it_names(extract):
+    first, second = "ADR", "Drug"
+    assert extract.labels == (first, second)
+    given = replace(extract, threshold=0.5, thresholds={second: 0.25})
+
+    def of(threshold):
+        changed = given.with_threshold(threshold)
+        return changed.threshold, dict(changed.thresholds)
+
+    assert of(None) == of({}) == (0.5, {second: 0.25})
+    assert of(0.75) == (0.75, {})
+    assert of({first: 1}) == (0.5, {first: 1, second: 0.25})
+    assert of({second: 0}) == (0.5, {second: 0})
+    for wrong, message in (
+        (2, "threshold: must be a number from 0 to 1, got 2"),
+        ({first: True}, f"threshold of {first}: must be a number from 0 to 1, got True"),
+        ({"Weather": 0.5}, f"threshold of Weather: no such type; the model has {first}, {second}"),
+    ):
+        with pytest.raises(InputError) as raised:
+            given.with_threshold(wrong)
+        assert str(raised.value) == message
+
+
+def test_types_that_a_call_does_not_name_keep_their_threshold(extract):
+    text = TEXTS[0]
+    found = {(e.label, e.fragments) for e in extract(text).entities}
+    assert {label for label, _ in found} == {"ADR", "Drug"}
+    strict = replace(extract, threshold=1.0)
+    assert not strict(text).entities
+    again = {(e.label, e.fragments) for e in strict(text, threshold={"ADR": 0}).entities}
+    assert again == {(label, where) for label, where in found if label == "ADR"}
+
+
 def test_thresholds_and_batch_sizes_of_a_call(extract):
     text = TEXTS[0]
     scores = [e.score for e in extract(text).entities]

@@ -53,15 +53,16 @@ def test_a_system_that_nobody_has(saved_model, tmp_path):
     assert "made with the package" not in str(raised.value)
 
 
-@pytest.mark.parametrize("runtime", ["saved_model", "exported_model"])
-def test_a_pickled_extractor_is_loaded_again_with_its_options(request, runtime):
+@pytest.mark.parametrize(("runtime", "threads"), [("saved_model", None), ("exported_model", 1)])
+def test_a_pickled_extractor_is_loaded_again_with_its_options(request, runtime, threads):
     folder = request.getfixturevalue(runtime)
     options = {"batch_size": 2, "threshold": 0.1, "thresholds": {"ADR": 0.2}}
-    extract = trigner.load(folder, device="cpu", threads=1, **options)
+    extract = trigner.load(folder, device="cpu", threads=threads, **options)
     again = pickle.loads(pickle.dumps(extract))
     assert {name: getattr(again, name) for name in options} == options
     assert again.source == extract.source
-    assert (again.source.folder, again.source.device) == (folder.absolute(), "cpu")
+    where = (again.source.folder, again.source.device, again.source.threads)
+    assert where == (folder.absolute(), "cpu", threads)
     assert again(TEXT) == extract(TEXT)
     assert extract(TEXT).entities
 
@@ -89,6 +90,17 @@ def test_threads_are_those_of_the_session(exported_model, monkeypatch):
         [e.fragments for e in each(TEXT).entities] for each in (one, all_allowed, all_there_are)
     ]
     assert found[0] == found[1] == found[2] != []
+
+
+def test_threads_of_a_model_that_runs_in_pytorch_are_refused(saved_model):
+    with pytest.raises(InputError) as raised:
+        trigner.load(saved_model, threads=4)
+    assert raised.value.message == (
+        "threads are those of ONNX Runtime, which does not run this model: torch.set_num_threads"
+        " sets those of PyTorch"
+    )
+    with pytest.raises(InputError, match="threads must be at least 1"):
+        trigner.load(saved_model, threads=0)
 
 
 def test_thresholds_of_all_types_and_of_single_ones(saved_model):

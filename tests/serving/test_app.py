@@ -91,7 +91,7 @@ def test_thresholds_by_label(serve, extract):
         ([0.5], "threshold: Input should be a valid number"),
         ({"ADR": 2}, "threshold.ADR: Input should be less than or equal to 1"),
         ({"ADR": None}, "threshold.ADR: Input should be a valid number"),
-        ({"Adr": 0.5}, "threshold: unknown labels; the model has ADR, Drug"),
+        ({"Adr": 0.5}, "threshold of Adr: no such type; the model has ADR, Drug"),
     ],
 )
 def test_thresholds_that_make_no_sense(serve, threshold, message):

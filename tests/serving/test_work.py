@@ -66,7 +66,7 @@ def test_a_threshold_replaces_the_extractors_own(extract, run):
     middle = scores[len(scores) // 2]
     none = replace(extract, threshold=1.0, thresholds={"ADR": 1.0})
     assert not any(own.entities for own in run(extraction(none, LINES), 8))
-    some = run(extraction(none, LINES, threshold=middle), 8)
+    some = run(extraction(none.with_threshold(middle), LINES), 8)
     assert sum(len(own.entities) for own in some) == sum(score >= middle for score in scores)
     by_label = replace(extract, thresholds={"ADR": 1.1})
     found = run(extraction(by_label, LINES), 8)

@@ -7,7 +7,10 @@ import pytest
 from tiny_models import TAG_SCHEMES
 from trigner.errors import InputError
 from trigner.systems import (
+    CAPABILITIES,
+    CAPABILITY_PROTOCOLS,
     GROUP,
+    GridView,
     NetworkSettings,
     Predictor,
     System,
@@ -20,9 +23,10 @@ from trigner.systems import (
     tagger_spec,
     unusable_systems,
 )
+from trigner.training import resolve
 
 MODULE = """
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from trigner.systems import SystemSpec
 
@@ -39,7 +43,13 @@ class Demanding(BaseModel):
     window: int
 
 
+class Failing(BaseModel):
+    window: int = Field(default_factory=lambda: {}["a variable"])
+
+
+FAILING = SystemSpec("failing", "", build=print, load=print, settings=Failing)
 DEMANDING = SystemSpec("demanding", "", build=print, load=print, settings=Demanding)
+MISSPELT = SystemSpec("", "", print, print, OwnSettings, reads=("encoder", "optimisatoin"))
 UNTYPED = SystemSpec("untyped", "", build=print, load=print, settings=dict)
 """
 
@@ -171,19 +181,43 @@ def test_what_a_plug_in_lacks_is_named(protocol, check, what):
     [
         ("DEMANDING", "has settings without a default"),
         ("UNTYPED", "has settings that are not a pydantic model"),
+        ("FAILING", "has settings that cannot be made by default: KeyError: 'a variable'"),
     ],
 )
 def test_a_row_whose_settings_cannot_be_made_is_refused_with_its_package(install, name, message):
     install("own-system", ("bad", f"own_system_module:{name}"))
     with pytest.raises(InputError, match=f"'bad' of the package own-system {message}"):
         system_spec("bad")
+    assert "w2ner" in systems()
     assert list(unusable_systems()) == ["bad"]
     assert message in unusable_systems()["bad"]
 
 
-@pytest.mark.parametrize(("capability", "method"), [("calibration", "at_temp"), ("grid", "grids")])
-def test_a_predictor_must_have_what_its_row_declares(capability, method):
+def test_a_row_that_names_a_setting_that_there_is_not_is_refused_in_training(install):
+    install("own-system", ("own", "own_system_module:MISSPELT"))
+    with pytest.raises(InputError) as raised:
+        resolve(options={"system": "own"})
+    assert str(raised.value) == (
+        "the system own of the package own-system names settings that do not exist: optimisatoin"
+    )
+
+
+@pytest.mark.parametrize(
+    ("capability", "methods"),
+    [("calibration", ("at_temperatures", "with_temperature")), ("grid", ("tags", "grids"))],
+)
+def test_a_predictor_must_have_what_its_row_declares(capability, methods):
     spec = SystemSpec("own", "", print, print, NetworkSettings, **{capability: True})
-    predictor = SimpleNamespace(labels=(), prepare=print, predict=print)
-    with pytest.raises(InputError, match=f"lacks {method}"):
-        checked_predictor(spec, predictor)
+    plain = {"labels": (), "prepare": print, "predict": print}
+    with pytest.raises(InputError, match=f"lacks {', '.join(methods)}$"):
+        checked_predictor(spec, SimpleNamespace(**plain))
+    whole = SimpleNamespace(**plain, **dict.fromkeys(methods, print))
+    assert checked_predictor(spec, whole) is whole
+
+
+def test_a_capability_of_a_predictor_has_a_protocol():
+    assert set(CAPABILITY_PROTOCOLS) < set(CAPABILITIES)
+    shows = {"tags": (), "grids": print}
+    plain = {"labels": (), "prepare": print, "predict": print}
+    assert isinstance(SimpleNamespace(**plain, **shows), GridView)
+    assert not isinstance(SimpleNamespace(**plain), GridView)

@@ -65,12 +65,65 @@ def test_what_is_read_are_sections_and_single_settings_but_for_exceptions():
 
 
 def test_functions_are_given_or_found_where_they_are():
-    def load():
+    def load(folder, description, *, device, threads):
         """Loads nothing."""
 
     spec = row(build="trigner.tagging.system:build", load=load)
     assert spec.implementation("build") is system.build
     assert spec.implementation("load") is load
+
+
+@pytest.mark.parametrize(
+    ("part", "function", "fault"),
+    [
+        (
+            "build",
+            lambda settings, labels: None,
+            "cannot be called as (settings, labels, init_from): too many positional arguments",
+        ),
+        (
+            "load",
+            lambda folder, description, device: None,
+            "cannot be called as (folder, description, device=..., threads=...): got an unexpected"
+            " keyword argument 'threads'",
+        ),
+        (
+            "export",
+            lambda folder, out, int8, opset: None,
+            "cannot be called as (folder, out, int8=...): missing a required argument: 'opset'",
+        ),
+        ("build", 3, "is a int, not a function"),
+    ],
+)
+def test_a_function_that_takes_other_arguments_is_named(part, function, fault):
+    with pytest.raises(InputError) as raised:
+        row(package="own-system", **{part: function}).implementation(part)
+    where = f"the {part} function of the system own (package own-system)"
+    assert str(raised.value) == f"{where} {fault}"
+
+
+class Inner(BaseModel):
+    depth: int = 1
+
+
+class Outer(BaseModel):
+    size: int = 1
+    shares: dict[str, float] = {}
+    inner: Inner | None = None
+
+
+@pytest.mark.parametrize(
+    ("change", "unknown"),
+    [
+        ({"reads": ("size", "sise")}, ["sise"]),
+        ({"reads": (), "ignores": ("inner.depth", "inner.dept", "inner")}, ["inner.dept"]),
+        ({"reads": (), "idle": {("siz", 1): ("shares", "share")}}, ["siz", "share"]),
+        ({"reads": (), "defaults": {"inner": {"depth": 2, "width": 2}}}, ["inner.width"]),
+        ({"reads": (), "defaults": {"shares": {"any": 0.5}, "size": {"of": 2}}}, ["size.of"]),
+    ],
+)
+def test_names_of_settings_that_there_are_not(change, unknown):
+    assert row(**change).unknown_settings(Outer) == unknown
 
 
 @pytest.mark.parametrize(

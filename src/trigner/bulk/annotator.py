@@ -26,7 +26,7 @@ class Annotator:
     """Annotates texts and tables. It is pickled as its settings; a process loads the model once.
 
     `fingerprint` is that of the model: where another is in the folder, on another machine, that is
-    an error.
+    an error. `threads` are those of ONNX Runtime; a model that runs in PyTorch has PyTorch's.
     """
 
     folder: Path
@@ -107,7 +107,7 @@ def _loaded(
     return load(
         folder,
         device=device,
-        threads=threads,
+        threads=threads if read_description(folder).is_exported else None,
         batch_size=batch_size,
         threshold=threshold,
         thresholds=dict(thresholds),

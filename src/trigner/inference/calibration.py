@@ -6,15 +6,15 @@ cells of its path, so the temperature is chosen by the scores of whole mentions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from trigner.inference.extraction import Extractor
 from trigner.mentions import Document
-from trigner.systems import Prediction, Predictor, system_spec
+from trigner.systems import Calibrated, system_spec
 from trigner.text import segment
 
 if TYPE_CHECKING:
@@ -22,20 +22,6 @@ if TYPE_CHECKING:
 
 TEMPERATURES = tuple(float(t) for t in np.round(np.geomspace(0.25, 8, 41), 3))
 """Tried one by one; 1 is among them."""
-
-
-class Calibrated(Predictor, Protocol):
-    """A predictor whose scores depend on a temperature: the capability `calibration`."""
-
-    def at_temperatures(
-        self, inputs: Sequence[Any], temperatures: Iterable[float]
-    ) -> Mapping[float, list[Prediction]]:
-        """What `predict` gives at each temperature."""
-        ...
-
-    def with_temperature(self, temperature: float) -> Predictor:
-        """The same with another temperature."""
-        ...
 
 
 def calibrate(extractor: Extractor, gold: Sequence[Document]) -> Calibration:

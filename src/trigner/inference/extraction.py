@@ -150,13 +150,13 @@ class Extractor:
         """Entities of a text, a document, a list of these, or a sentence of ready words.
 
         A document's own entities are replaced. With words, the text is the words joined by blanks
-        and `Document.words` their character ranges. `threshold` (as `load` takes it) and
+        and `Document.words` their character ranges. `threshold` (as `with_threshold` takes it) and
         `batch_size` are for this call. Raises InputError unless either a text or words are given,
         and for what is no text, such as None or NaN in a list: it is named by its place.
         """
         if (text is None) == (words is None):
             raise InputError("give either a text or words")
-        chosen = self._with(threshold, batch_size)
+        chosen = self.with_threshold(threshold)._with_batch_size(batch_size)
         if words is not None:
             if isinstance(words, str) or not all(isinstance(word, str) for word in words):
                 raise InputError("words are a list of strings")
@@ -182,21 +182,28 @@ class Extractor:
         """
         if isinstance(texts, str | bytes):
             raise InputError("stream takes several texts: give a list, or call the model with one")
-        return self._with(threshold, batch_size).documents(_numbered(texts))
+        chosen = self.with_threshold(threshold)._with_batch_size(batch_size)
+        return chosen.documents(_numbered(texts))
 
-    def _with(
-        self, threshold: float | Mapping[str, float] | None, batch_size: int | None
-    ) -> Extractor:
-        """The same with what is given for one call."""
-        changed: dict[str, Any] = {}
-        if threshold is not None:
-            of_all, of_types = checked_thresholds(threshold, {}, self.labels)
-            changed = {"threshold": of_all, "thresholds": of_types}
-        if batch_size is not None:
-            if type(batch_size) is not int or batch_size < 1:
-                raise InputError(f"batch_size must be an integer of at least 1, got {batch_size!r}")
-            changed["batch_size"] = batch_size
-        return replace(self, **changed) if changed else self
+    def with_threshold(self, threshold: float | Mapping[str, float] | None) -> Extractor:
+        """The same with another threshold of all types, or of those that it names.
+
+        Types that it does not name keep theirs, and None changes nothing. Raises InputError for one
+        that is no number in [0, 1] and for a type that the model does not have.
+        """
+        if threshold is None:
+            return self
+        of_all, of_types = checked_thresholds(threshold, {}, self.labels)
+        if isinstance(threshold, Mapping):
+            of_all, of_types = self.threshold, {**self.thresholds, **of_types}
+        return replace(self, threshold=of_all, thresholds=of_types)
+
+    def _with_batch_size(self, batch_size: int | None) -> Extractor:
+        if batch_size is None:
+            return self
+        if type(batch_size) is not int or batch_size < 1:
+            raise InputError(f"batch_size must be an integer of at least 1, got {batch_size!r}")
+        return replace(self, batch_size=batch_size)
 
     def documents(
         self, documents: Iterable[Document], statistics: RunStatistics | None = None
@@ -341,8 +348,13 @@ class Extractor:
                 "this extractor cannot be pickled: it was not loaded from a folder; make one with"
                 " trigner.load(FOLDER), which can be"
             )
-        options = (self.batch_size, self.threshold, dict(self.thresholds), self.annotators)
-        return _loaded_again, (self.source, *options)
+        options = {
+            "batch_size": self.batch_size,
+            "threshold": self.threshold,
+            "thresholds": dict(self.thresholds),
+            "annotators": self.annotators,
+        }
+        return _loaded_again, (self.source, options)
 
 
 def _numbered(texts: Iterable[object]) -> Iterator[Document]:
@@ -378,21 +390,7 @@ def _end(part: DocumentPart) -> int:
     return len(part.document.text) if part.is_last else part.sentences[-1].offsets[-1][1]
 
 
-def _loaded_again(
-    source: ModelSource,
-    batch_size: int,
-    threshold: float,
-    thresholds: Mapping[str, float],
-    annotators: tuple[Annotator, ...],
-) -> Extractor:
+def _loaded_again(source: ModelSource, options: Mapping[str, Any]) -> Extractor:
     from trigner.inference.loading import load
 
-    return load(
-        source.folder,
-        device=source.device,
-        threads=source.threads,
-        batch_size=batch_size,
-        threshold=threshold,
-        thresholds=thresholds,
-        annotators=annotators,
-    )
+    return load(source.folder, device=source.device, threads=source.threads, **options)

@@ -37,14 +37,21 @@ def load(
     historical or somebody else's (English; `trigner.qualifiers`); `annotators` give them other
     fields, as a `trigner.linking.Linker` does. `device` is `auto`, `cpu`, `cuda`, `cuda:1` or, with
     PyTorch, another of its names.
-    Raises InputError when the folder cannot be loaded, a threshold is outside [0, 1] or of a type
-    that the model does not have, its system is not installed or the device is
-    not there, TrignerError when PyTorch is needed and not installed or the Hub cannot be reached.
+    Raises InputError when the folder cannot be loaded, `threads` are given for a model that ONNX
+    Runtime does not run (`torch.set_num_threads` sets PyTorch's), a threshold is outside [0, 1] or
+    of a type that the model does not have, its system is not installed or the device is not there,
+    TrignerError when PyTorch is needed and not installed or the Hub cannot be reached.
     """
     if threads is not None and threads < 1:
         raise InputError(f"threads must be at least 1; got {threads}")
     folder = fetch(model)
     description = read_description(folder)
+    if threads is not None and not description.is_exported:
+        raise InputError(
+            "threads are those of ONNX Runtime, which does not run this model:"
+            " torch.set_num_threads sets those of PyTorch",
+            path=folder,
+        )
     spec = spec_of(folder, description)
     predictor = spec.implementation("load")(folder, description, device=device, threads=threads)
     of_all, of_types = checked_thresholds(threshold, thresholds or {}, description.labels)

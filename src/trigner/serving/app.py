@@ -38,6 +38,7 @@ from trigner.serving.page_files import page_files
 from trigner.serving.settings import ServiceSettings
 from trigner.serving.sizes import check_sentences, check_texts
 from trigner.serving.work import extraction
+from trigner.systems import GridView
 
 PROBES = ("/healthz", "/readyz")
 
@@ -128,10 +129,13 @@ def _add_extraction(
         async with admission.admit() as deadline:
             body = parse(ExtractRequest, content)
             texts = body.all_texts
-            _check_labels(body, extractor)
+            try:
+                chosen = extractor.with_threshold(body.threshold)
+            except InputError as error:
+                raise HTTPException(422, str(error)) from error
             check_texts(texts, settings)
             await admission.check(check_sentences, texts, settings, deadline=deadline)
-            work = extraction(extractor, texts, body.threshold)
+            work = extraction(chosen, texts)
             results = await admission.run(work, request, deadline)
         for result in results:
             metrics.entities(result.entities)
@@ -206,11 +210,12 @@ def _model_info(
 ) -> dict[str, Any]:
     provenance = Provenance() if description is None else description.provenance
     runtime = None if description is None else description.runtime
+    predictor = extractor.predictor
     return {
         "about": None if description is None else description.about,
         "labels": list(extractor.labels),
         "system": extractor.system,
-        "tags": list(getattr(extractor.predictor, "tags", ())),
+        "tags": list(predictor.tags) if isinstance(predictor, GridView) else [],
         "threshold": extractor.threshold,
         "thresholds": dict(extractor.thresholds),
         "settings": provenance.settings,
@@ -234,12 +239,6 @@ def _model_info(
             }
         ),
     }
-
-
-def _check_labels(body: ExtractRequest, extractor: Extractor) -> None:
-    if isinstance(body.threshold, dict) and body.threshold.keys() - set(extractor.labels):
-        known = ", ".join(extractor.labels)
-        raise HTTPException(422, f"threshold: unknown labels; the model has {known}")
 
 
 def _body(model: type[BaseModel], examples: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,8 +13,7 @@ from trigner.inference import Extractor
 from trigner.mentions import Document, Entity, Sentence
 from trigner.schemes import Cell
 from trigner.serving.work import Work, WorkItem
-from trigner.systems import system_spec
-from trigner.tagging import Grid, TagPredictor
+from trigner.systems import Grid, GridView, system_spec
 from trigner.text import entity_of, segment, sentence_at, sentence_starts
 
 
@@ -52,7 +51,7 @@ def grid(extractor: Extractor, text: str, sentence: Sentence) -> Work[SentenceGr
     of the encoder.
     """
     system_spec(extractor.system).require("grid")
-    predictor = cast(TagPredictor, extractor.predictor)
+    predictor = cast(GridView, extractor.predictor)
     inputs = predictor.prepare([sentence]).inputs
     if len(inputs) > 1:
         raise InputError("the sentence is too long for one pass of the encoder")

@@ -7,10 +7,10 @@ delays the others.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from typing import Any, Generic, TypeVar
@@ -96,20 +96,9 @@ class TextResult:
     statistics: RunStatistics = field(default_factory=RunStatistics)
 
 
-def extraction(
-    extractor: Extractor,
-    texts: Sequence[str],
-    threshold: float | Mapping[str, float] | None = None,
-) -> Work[list[TextResult]]:
-    """The entities of texts, as `extractor` finds them.
-
-    `threshold` replaces its thresholds, or those of the labels that it names.
-    """
+def extraction(extractor: Extractor, texts: Sequence[str]) -> Work[list[TextResult]]:
+    """The entities of texts, as `extractor` finds them."""
     results = [TextResult() for _ in texts]
-    if isinstance(threshold, Mapping):
-        extractor = replace(extractor, thresholds={**extractor.thresholds, **threshold})
-    elif threshold is not None:
-        extractor = replace(extractor, threshold=threshold, thresholds={})
     items = (
         item
         for text, result in zip(texts, results, strict=True)

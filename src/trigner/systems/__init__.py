@@ -2,7 +2,18 @@
 
 from trigner.batches import Prepared
 from trigner.systems.network_settings import NetworkSettings, WordSettings
-from trigner.systems.protocols import Input, Losses, Prediction, Predictor, SavedState, System
+from trigner.systems.protocols import (
+    CAPABILITY_PROTOCOLS,
+    Calibrated,
+    Grid,
+    GridView,
+    Input,
+    Losses,
+    Prediction,
+    Predictor,
+    SavedState,
+    System,
+)
 from trigner.systems.registry import (
     GROUP,
     checked_predictor,
@@ -19,8 +30,12 @@ from trigner.systems.word_predictor import SMALLEST_SCORE, WordPredictor, check_
 
 __all__ = [
     "CAPABILITIES",
+    "CAPABILITY_PROTOCOLS",
     "GROUP",
     "SMALLEST_SCORE",
+    "Calibrated",
+    "Grid",
+    "GridView",
     "Input",
     "Losses",
     "NetworkSettings",

@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from trigner.batches import Example, Prepared
 from trigner.mentions import ScoredMention, Sentence
+from trigner.schemes import Cell
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -77,6 +81,52 @@ class Predictor(Protocol):
     def predict(self, inputs: Sequence[Any]) -> list[Prediction]:
         """One prediction for each input."""
         ...
+
+
+class Calibrated(Predictor, Protocol):
+    """A predictor whose scores depend on a temperature: the capability `calibration`."""
+
+    def at_temperatures(
+        self, inputs: Sequence[Any], temperatures: Iterable[float]
+    ) -> Mapping[float, list[Prediction]]:
+        """What `predict` gives at each temperature."""
+        ...
+
+    def with_temperature(self, temperature: float) -> Predictor:
+        """The same with another temperature."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """`probabilities [L, L, C]` of the tags for each pair of a sentence's words, and its mentions.
+
+    A pair has one of the tags or, where the scheme says so, each of them with its own probability.
+    `cells` are, for each mention, those that its score is the product of.
+    """
+
+    tags: tuple[str, ...]
+    probabilities: NDArray[np.float64]
+    mentions: tuple[ScoredMention, ...]
+    cells: tuple[tuple[Cell, ...], ...]
+
+
+@runtime_checkable
+class GridView(Predictor, Protocol):
+    """A predictor that shows how it scores pairs of words: the capability `grid`."""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of a pair of words, in the order of their classes."""
+        ...
+
+    def grids(self, inputs: Sequence[Any]) -> list[Grid]:
+        """The word-pair grid of each input."""
+        ...
+
+
+CAPABILITY_PROTOCOLS: Mapping[str, type[Any]] = {"calibration": Calibrated, "grid": GridView}
+"""What the predictor of a system with one of these capabilities has besides `Predictor`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

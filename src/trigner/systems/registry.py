@@ -6,7 +6,7 @@ system's, its object a `SystemSpec`. `examples/own-system` is such a package.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from trigner.errors import InputError
-from trigner.systems.protocols import Predictor, System
+from trigner.systems.protocols import CAPABILITY_PROTOCOLS, Predictor, System
 from trigner.systems.spec import SystemSpec
 from trigner.systems.taggers import TAGGERS, TaggerSpec
 
@@ -70,23 +70,20 @@ def tagger_spec(name: str) -> TaggerSpec:
 
 def checked_system(spec: SystemSpec, system: Any) -> System:
     """What a row's `build` gave. Raises InputError naming the method that it lacks."""
-    return _checked(spec, system, System, "system")  # type: ignore[no-any-return]
+    return _checked(spec, system, "system", System)  # type: ignore[no-any-return]
 
 
 def checked_predictor(spec: SystemSpec, predictor: Any) -> Predictor:
-    """What a row's `load` gave. Raises InputError naming the method that it lacks."""
-    optional = {
-        "calibration": ("at_temperatures", "with_temperature"),
-        "grid": ("grids",),
-    }
-    more = [name for can in spec.capabilities for name in optional.get(can, ())]
-    return _checked(spec, predictor, Predictor, "predictor", more)  # type: ignore[no-any-return]
+    """What a row's `load` gave. Raises InputError naming the method that it lacks.
+
+    The methods are those of `Predictor` and of the capabilities that the row declares.
+    """
+    more = [CAPABILITY_PROTOCOLS[c] for c in spec.capabilities if c in CAPABILITY_PROTOCOLS]
+    return _checked(spec, predictor, "predictor", Predictor, *more)  # type: ignore[no-any-return]
 
 
-def _checked(
-    spec: SystemSpec, made: Any, protocol: type[Any], what: str, more: Sequence[str] = ()
-) -> Any:
-    wanted = (*(name for name in vars(protocol) if not name.startswith("_")), *more)
+def _checked(spec: SystemSpec, made: Any, what: str, *protocols: type[Any]) -> Any:
+    wanted = [name for own in protocols for name in vars(own) if not name.startswith("_")]
     if missing := [name for name in wanted if not hasattr(made, name)]:
         raise InputError(
             f"the {what} {type(made).__name__} of the system {spec.name} (package {spec.package})"
@@ -138,4 +135,6 @@ def _fault(spec: SystemSpec) -> str | None:
         settings()
     except ValidationError:
         return "has settings without a default: give each field one"
+    except Exception as error:  # the code of others fails in any way
+        return f"has settings that cannot be made by default: {type(error).__name__}: {error}"
     return None

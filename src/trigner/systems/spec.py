@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import signature
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -24,6 +25,13 @@ CAPABILITIES = {
     "init_from": "start from another model's weights",
 }
 """What only some systems can do."""
+
+_ARGUMENTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "build": (("settings", "labels", "init_from"), ()),
+    "load": (("folder", "description"), ("device", "threads")),
+    "export": (("folder", "out"), ("int8",)),
+}
+"""What a row's functions are called with: by place, and by name."""
 
 _IDLE: Mapping[tuple[str, Any], tuple[str, ...]] = {
     ("sampling.coordination", 0): ("sampling.conjunctions",)
@@ -102,13 +110,34 @@ class SystemSpec:
             _within(name, others) for (other, value), others in idle if values.get(other) == value
         )
 
+    def unknown_settings(self, settings: type[BaseModel]) -> list[str]:
+        """Names in this row that are neither a setting nor a section of these settings."""
+        idle = (name for (other, _), names in self.idle.items() for name in (other, *names))
+        named = (*self.reads, *self.ignores, *idle, *_dotted(self.defaults))
+        return [name for name in dict.fromkeys(named) if not _is_setting(name, settings)]
+
     def implementation(self, part: str) -> Callable[..., Any]:
-        """`build`, `load` or `export`, imported. Raises InputError when it cannot be."""
+        """`build`, `load` or `export`, imported.
+
+        Raises InputError when it cannot be, or does not take what it is called with.
+        """
+        found = self._imported(part)
+        if not callable(found):
+            fault = f"is a {type(found).__name__}, not a function"
+        elif reason := _refused(found, *_ARGUMENTS[part]):
+            fault = reason
+        else:
+            return found  # type: ignore[no-any-return]
+        raise InputError(
+            f"the {part} function of the system {self.name} (package {self.package}) {fault}"
+        )
+
+    def _imported(self, part: str) -> Any:
         found = getattr(self, part)
         if not isinstance(found, str):
-            return found  # type: ignore[no-any-return]
+            return found
         try:
-            return resolve_name(found)  # type: ignore[no-any-return]
+            return resolve_name(found)
         except (ImportError, AttributeError, ValueError) as error:
             if self.package == "trigner":
                 raise
@@ -116,6 +145,44 @@ class SystemSpec:
                 f"the system {self.name} of the package {self.package} names {found!r} as its"
                 f" {part} function, which cannot be imported: {error}"
             ) from error
+
+
+def _refused(
+    function: Callable[..., Any], by_place: Sequence[str], by_name: Sequence[str]
+) -> str | None:
+    """Why a function cannot be called with these arguments, or None."""
+    try:
+        takes = signature(function)
+    except (TypeError, ValueError):  # some that are written in C do not say
+        return None
+    try:
+        takes.bind(*by_place, **dict.fromkeys(by_name))
+    except TypeError as error:
+        arguments = ", ".join((*by_place, *(f"{name}=..." for name in by_name)))
+        return f"cannot be called as ({arguments}): {error}"
+    return None
+
+
+def _dotted(settings: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    for key, value in settings.items():
+        if isinstance(value, Mapping) and value:
+            yield from _dotted(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}"
+
+
+def _is_setting(name: str, section: type[BaseModel]) -> bool:
+    """Whether a dotted name is that of a setting in a section, or of a section in it."""
+    first, _, rest = name.partition(".")
+    if first not in section.model_fields:
+        return False
+    annotation = section.model_fields[first].annotation
+    kinds = [get_origin(kind) or kind for kind in (annotation, *get_args(annotation))]
+    classes = [kind for kind in kinds if isinstance(kind, type)]
+    return not rest or any(
+        _is_setting(rest, kind) if issubclass(kind, BaseModel) else issubclass(kind, Mapping)
+        for kind in classes
+    )
 
 
 def _within(name: str, sections: Sequence[str]) -> bool:

@@ -3,7 +3,7 @@
 Modules that need PyTorch are imported by those who need them: prediction itself runs without.
 """
 
-from trigner.tagging.predictor import Grid, TagPredictor
+from trigner.tagging.predictor import TagPredictor
 from trigner.tagging.settings import TaskSettings
 
-__all__ = ["Grid", "TagPredictor", "TaskSettings"]
+__all__ = ["TagPredictor", "TaskSettings"]

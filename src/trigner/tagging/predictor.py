@@ -11,26 +11,12 @@ from numpy.typing import NDArray
 
 from trigner.arrays import Logits
 from trigner.batches import Batch, Example
-from trigner.mentions import Mention, ScoredMention
+from trigner.mentions import Mention
 from trigner.schemes import Cell, Explaining, Scheme, TagSpace
-from trigner.systems import Prediction, WordPredictor, check_finite
+from trigner.systems import Grid, Prediction, WordPredictor, check_finite
 
 Scorer = Callable[[Batch], Logits]
 """A batch to logits, special words included: `[B, L, L, C]`, of a sequence scheme `[B, L, C]`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """`probabilities [L, L, C]` of the tags for each pair of a sentence's words, and its mentions.
-
-    A pair has one of the tags or, where the scheme says so, each of them with its own probability.
-    `cells` are, for each mention, those that its score is the product of.
-    """
-
-    tags: tuple[str, ...]
-    probabilities: NDArray[np.float64]
-    mentions: tuple[ScoredMention, ...]
-    cells: tuple[tuple[Cell, ...], ...]
 
 
 @dataclass(frozen=True)

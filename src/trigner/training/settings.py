@@ -194,9 +194,19 @@ def _settings_from(values: Mapping[str, Any]) -> Settings:
 
 @cache
 def settings_of(spec: SystemSpec) -> type[Settings]:
-    """`Settings` whose section `model` is that of a system."""
+    """`Settings` whose section `model` is that of a system.
+
+    Raises InputError when the system's row names a setting that there is not: what is misspelt in
+    `reads` would be missing in the identity of a study's runs.
+    """
     own: Any = (spec.settings, spec.settings())
-    return create_model("Settings", __base__=Settings, model=own)
+    made = create_model("Settings", __base__=Settings, model=own)
+    if unknown := spec.unknown_settings(made):
+        raise InputError(
+            f"the system {spec.name} of the package {spec.package} names settings that do not"
+            f" exist: {', '.join(unknown)}"
+        )
+    return made
 
 
 def resolve(
