@@ -230,7 +230,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """Content of a source file that is no entity (relations, notes ...), as `format` wrote it."""
+    """What a source file has besides entities (relations, notes ...), as `format` wrote it."""
 
     format: str
     content: str

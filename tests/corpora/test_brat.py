@@ -228,7 +228,7 @@ def test_new_ids_are_ones_that_nothing_refers_to(tmp_path):
     lines = (tmp_path / "a.ann").read_text().splitlines()
     assert [line.split("\t")[0] for line in lines] == ["T3", "T2", "T4", "T5", "T6", "R1"]
     assert report.dropped["entity ids"] == 2
-    assert report.dropped["notes of other formats"] == 1
+    assert report.dropped["extras of other formats"] == 1
 
 
 def test_what_brat_cannot_hold_is_counted(tmp_path):
@@ -322,7 +322,7 @@ COUNTS = {
 def published(name):
     folder = PUBLISHED / name
     if not folder.is_dir():
-        pytest.skip(f"the open corpora are not beside the checkout: no {folder.name}")
+        pytest.skip(f"the open corpora are not next to the checkout: no {folder.name}")
     return folder
 
 

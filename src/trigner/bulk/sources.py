@@ -70,7 +70,7 @@ class Source:
 
 
 def find_sources(inputs: Sequence[str], *, out: Path) -> tuple[list[Source], list[str]]:
-    """The sources of paths, globs and URLs, in order, and what is to be told about them.
+    """The sources of paths, globs and URLs, in order, and what is to be reported about them.
 
     Folders are searched through, without what is hidden, begins with an underscore or lies in
     `out`. Raises InputError for what does not exist or is no input, and for a file that is given
@@ -113,7 +113,7 @@ def _files(given: str, system: Any, path: str, out: Path) -> tuple[list[tuple[Fi
         elif system.exists(path):
             if kind_of(path) is None:
                 known = ", ".join([*KINDS, ".jsonl.gz", ".jsonl.zst"])
-                raise InputError(f"is not an input that is known: {known}", path=given)
+                raise InputError(f"unsupported file type; supported: {known}", path=given)
             file = _file(system, path, system.info(path))
             return [(file, _id(PurePosixPath(path).name))], 0
         elif system.glob(path) and any(mark in given for mark in "*?["):
