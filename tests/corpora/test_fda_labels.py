@@ -127,7 +127,7 @@ def test_unannotated_labels_have_no_entities(tmp_path):
             "mention M9 is in section 'S7', which does not exist",
         ),
         (mention("M1", "S2", "A", [(1, 3)], "may"), "duplicate id M1"),
-        (mention("M9", "S1", "A", [(20, 4)], "dumb"), "mention M9: surface 'dumb' does not match"),
+        (mention("M9", "S1", "A", [(20, 4)], "dumb"), "mention M9: annotated text 'dumb' differs"),
         (mention("M9", "S1", "", [(20, 4)], "numb"), "mention M9: expected a type and numbers"),
         ('<Mention id="M9" section="S1" type="A" start="20" len="4,3" str="numb"/>', "different"),
         (
