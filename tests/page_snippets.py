@@ -22,7 +22,7 @@ ADDRESS = "http://127.0.0.1:8000"
 """Where pages say that the service is."""
 
 SHELL = {"cat", "cp", "gzip", "ls", "mkdir", "zcat"}
-"""Programs that a page may use beside ours and curl."""
+"""Programs that a page may use besides ours and curl."""
 
 _BLOCK = re.compile(
     r"(?:^<!-- not run: (?P<reason>[^\n]+) -->\n)?"

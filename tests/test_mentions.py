@@ -143,7 +143,7 @@ def test_surfaces_are_checked_in_either_order_without_white_space():
         entity = Entity.in_text("pain in hands", "ADR", given, surface=surface)
         assert entity == Entity("ADR", ((0, 4), (8, 13)), "pain hands")
     for surface in ("pain", "", 3):
-        with pytest.raises(ValueError, match="does not match the text there: 'pain hands'"):
+        with pytest.raises(ValueError, match="differs from the text at its offsets, 'pain hands'"):
             Entity.in_text("pain in hands", "ADR", given, surface=surface)
 
 

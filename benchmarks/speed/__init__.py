@@ -1,1 +1,1 @@
-"""What TriG-NER costs here, in its straightforward formulation, and beside its bare encoder."""
+"""What TriG-NER costs here, compared to its plain formulation and its bare encoder."""

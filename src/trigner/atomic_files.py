@@ -1,7 +1,7 @@
 """Files that are replaced whole or not at all, one or several at a time.
 
-A file is written beside its place, under a name that nobody can foresee and that must be new, and
-gets its own name when it is whole. What is no regular file (a device, a FIFO, the process
+A file is written next to its place, under a name that nobody can foresee and that must be new, and
+gets its own name when it is whole. What is not a regular file (a device, a FIFO, the process
 substitution of a shell) cannot be replaced: it is written into. A symlink is followed.
 """
 
@@ -144,7 +144,7 @@ def is_written_into(path: Path) -> bool:
     try:
         if stat.S_ISREG(mode := path.stat().st_mode) or stat.S_ISDIR(mode):
             return _is_open_file(path)
-    except OSError:  # nothing there, or not to be looked at: told when it is to be written
+    except OSError:  # nothing there, or unreadable: reported when it is to be written
         return False
     return True
 
@@ -202,7 +202,7 @@ def _temporary_prefix(target: Path) -> str:
 
 
 def _temporary_name(target: Path) -> Path:
-    """A hidden name beside the target that nobody can foresee."""
+    """A hidden name next to the target that nobody can foresee."""
     return target.with_name(f"{_temporary_prefix(target)}{secrets.token_hex(8)}.tmp")
 
 
@@ -211,7 +211,7 @@ def _glob_literal(name: str) -> str:
 
 
 def _temporary(target: Path) -> tuple[Path, BinaryIO]:
-    """A new file beside the target, which a link or file of that name would not become."""
+    """A new file next to the target, which a link or file of that name would not become."""
     path = _temporary_name(target)
     return path, os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb")
 
@@ -223,7 +223,7 @@ def _opened(path: Path) -> BinaryIO:
 
 @contextmanager
 def _closing(file: BinaryIO, path: Path) -> Iterator[None]:
-    """Close a file behind the block; what fails then is told unless the block failed before."""
+    """Close a file behind the block; what fails then is raised unless the block failed before."""
     try:
         yield
     except BaseException:

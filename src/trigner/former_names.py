@@ -26,6 +26,11 @@ def current_name(name: str) -> str:
     return name
 
 
+def renamed(former: str, current: str) -> str:
+    """What a message says of a former name: "former was renamed to current"."""
+    return f"{former} was renamed to {current}"
+
+
 def with_current_names(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Nested settings under the names that they have now."""
     return {

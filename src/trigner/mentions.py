@@ -190,7 +190,9 @@ class Entity:
         words = surface.split() if isinstance(surface, str) else None
         if surface is not None and words not in (own.split(), as_given.split()):
             claimed, found = shortened(surface), shortened(own)
-            raise ValueError(f"surface {claimed} does not match the text there: {found}")
+            raise ValueError(
+                f"annotated text {claimed} differs from the text at its offsets, {found}"
+            )
         return cls(label, ordered, own, score, id, fields or {})
 
     def to_dict(self) -> dict[str, Any]:
@@ -230,7 +232,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """Content of a source file that is no entity (relations, notes ...), as `format` wrote it."""
+    """What a source file has besides entities (relations, notes ...), as `format` wrote it."""
 
     format: str
     content: str

@@ -327,7 +327,7 @@ def save_model(
 ) -> Description:
     """Write a model folder, all of it or nothing; gives the description with the files' hashes.
 
-    Every file is first written beside its final name, so that a full disk is met while the old
+    Every file is first written next to its final name, so that a full disk is met while the old
     files are still in place. Raises TrignerError when it cannot be written.
     """
     written: list[Description] = []

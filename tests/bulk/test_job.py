@@ -172,7 +172,7 @@ def test_another_job_is_refused_unless_nothing_was_done(inputs, monkeypatch):
         with pytest.raises(KilledError):
             run(inputs, threshold="0.1")
     run(inputs, threshold="0.2")
-    with pytest.raises(InputError, match="started with other values of threshold: continue with"):
+    with pytest.raises(InputError, match="started with different threshold: continue with"):
         run(inputs, threshold="0.1")
     assert run(inputs, threshold="0.2")["rows"] == 120
 

@@ -83,7 +83,7 @@ def test_a_changed_file_is_another(folder, tmp_path):
     [
         (["nothing.csv"], "nothing.csv: no such file or folder"),
         (["in/*.parq"], "no such file or folder"),
-        (["in/notes.pdf"], "is not an input that is known: .parquet, .pq, .jsonl"),
+        (["in/notes.pdf"], "unsupported file type; supported: .parquet, .pq, .jsonl"),
         (["in/b.parquet", "in"], "b.parquet: is given twice"),
         (["empty"], "holds none of .parquet"),
         (["nosuch://bucket/a.csv"], "cannot be opened"),

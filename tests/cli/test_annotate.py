@@ -99,9 +99,9 @@ def test_other_options_are_refused(annotate, tmp_path):
     ]:
         result = annotate(*options)
         assert result.code == 2
-        assert f"out: holds a job that was started with other values of {named}: " in result.err
+        assert f"out: holds a job that was started with different {named}: " in result.err
     write_rows(tmp_path / "in/b.csv", rows_of(4))
-    assert "other values of input" in annotate().err
+    assert "different input" in annotate().err
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_resuming_with_other_fields_is_refused(run, model, tmp_path, monkeypatch
     monkeypatch.undo()
     refused = run(*command, "--resume", "--qualifiers")
     assert refused.code == 2
-    assert "other values of --qualifiers" in refused.err
+    assert "different --qualifiers" in refused.err
 
 
 def test_nothing_found_says_what_the_model_knows(run, model):

@@ -57,7 +57,7 @@ def test_a_folder_is_replaced_and_other_files_are_not(run, gold, tmp_path):
     given = ("convert", lines, gold, "--to", "brat")
     assert run(*given).code == 2
     result = run(*given, "--overwrite")
-    assert (result.code, "thesis.doc: is in the way" in result.err) == (2, True)
+    assert (result.code, "thesis.doc: already exists and is not" in result.err) == (2, True)
     assert (gold / "one.txt").exists()
     (gold / "thesis.doc").unlink()
     assert run(*given, "--overwrite").code == 0

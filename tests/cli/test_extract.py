@@ -34,14 +34,16 @@ def test_json_lines_hold_offsets_into_the_file(run, model, gold):
             assert 0 <= entity["score"] <= 1
 
 
-def test_own_fields_of_documents_are_kept_and_annotations_that_go_are_told(run, model, tmp_path):
+def test_own_fields_of_documents_are_kept_and_annotations_that_go_are_reported(
+    run, model, tmp_path
+):
     entity = {"label": "ADR", "fragments": [[0, 2]], "text": "my", "negated": True}
     item = {"id": "d", "text": "my arm hurt", "entities": [entity], "patient": {"age": 7}}
     (tmp_path / "a.jsonl").write_text(json.dumps(item))
     result = run("extract", tmp_path / "a.jsonl", "--model", model, "--format", "jsonl")
     assert result.code == 0, result.err
     assert json.loads(result.out)["patient"] == {"age": 7}
-    assert "a.jsonl: 1 entity of the input is not in the output, which holds" in result.err
+    assert "a.jsonl: 1 entity of the input is not written: the output contains" in result.err
 
 
 def test_standard_input_in_a_format_that_is_not_read_from_it_is_refused(run, model):

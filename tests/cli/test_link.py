@@ -47,7 +47,9 @@ def test_one_text(run, vocabulary):
         "F1",
         "Leg pain",
     )
-    assert "nothing in the vocabulary" in run("link", "zzz", "--vocabulary", vocabulary).out
+    assert (
+        "no similar entry in the vocabulary" in run("link", "zzz", "--vocabulary", vocabulary).out
+    )
 
 
 def test_documents_are_shown_and_written(run, vocabulary, found, tmp_path):

@@ -50,7 +50,7 @@ def test_only_what_may_be_of_an_earlier_run_is_replaced(tmp_path):
     found = output.files_to_replace(tmp_path, (".txt", ".ann"))
     assert [path.relative_to(tmp_path).as_posix() for path in found] == names
     (tmp_path / "link.txt").symlink_to(tmp_path / "below")
-    with pytest.raises(InputError, match=r"link\.txt: is in the way"):
+    with pytest.raises(InputError, match=r"link\.txt: already exists and is not"):
         output.files_to_replace(tmp_path, (".txt", ".ann"))
 
 

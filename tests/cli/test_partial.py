@@ -129,7 +129,7 @@ def stopped(extract, monkeypatch, tmp_path):
 def test_it_is_resumed_with_the_same_options_only(extract, stopped, options, named):
     result = extract("out", *options, "--resume")
     assert result.code == 2
-    assert f"out.partial: was started with other values of {named}: " in result.err
+    assert f"out.partial: was started with different {named}: " in result.err
     assert len(stopped.read_text().splitlines()) == 3
     assert extract("out", "--resume").code == 0
 
@@ -139,13 +139,13 @@ def test_it_is_resumed_with_the_same_model_and_input_only(
 ):
     lines = notes.read_text()
     notes.write_text(lines.replace("note-5", "note-x"))
-    assert "other values of input" in extract("out", "--resume").err
+    assert "different input" in extract("out", "--resume").err
     notes.write_text(lines)
     other = shutil.copytree(model, tmp_path / "other")
     path = other / "trigner.json"
     path.write_text(path.read_text() + "\n")
     result = extract("out", "--resume", "--model", other)
-    assert (result.code, "other values of --model: " in result.err) == (2, True)
+    assert (result.code, "different --model: " in result.err) == (2, True)
     assert extract("out", "--resume").code == 0
 
 
@@ -231,7 +231,7 @@ def test_a_folder_is_replaced_without_what_is_no_output(extract, tmp_path):
     assert extract("out", format="brat").code == 2
     (out / "thesis.doc").write_text("mine")
     result = extract("out", "--overwrite", format="brat")
-    assert (result.code, "thesis.doc: is in the way" in result.err) == (2, True)
+    assert (result.code, "thesis.doc: already exists and is not" in result.err) == (2, True)
     (out / "thesis.doc").unlink()
     assert extract("out", "--overwrite", format="brat").code == 0
     assert extract("whole", format="brat").code == 0

@@ -97,8 +97,8 @@ def test_one_path_for_both_without_parts_is_explained(run, gold, tmp_path):
     for dev in (gold, f"{gold}/../{gold.name}"):
         result = run("train", "--train", gold, "--dev", dev, "--out", tmp_path / "m")
         assert result.code == 2
-        assert "is given for --train and --dev, and has no part 'train'" in result.err
-        assert "give another --dev, or none: then 10 % of the documents are held out" in result.err
+        assert "--train and --dev are the same path, which has no part 'train'" in result.err
+        assert "give a different --dev, or omit it to hold out 10 % of the documents" in result.err
 
 
 def test_dev_that_was_trained_on_is_told(run, quick, encoder, gold, tmp_path):

@@ -214,7 +214,7 @@ def test_two_lists_of_annotations_are_not_guessed(tmp_path):
         ({"start": 0, "end": 4, "label": ""}, "needs start, end and label"),
         ({"start": 0.0, "end": 4, "label": "X"}, "needs start, end and label"),
         ({"start": True, "end": 4, "label": "X"}, "needs start, end and label"),
-        ({"start": 0, "end": 4, "label": "X", "text": "hands"}, "does not match the text"),
+        ({"start": 0, "end": 4, "label": "X", "text": "hands"}, "differs from the text"),
         ({"start": 0, "end": 4, "label": "X", "score": 3}, "not a number in [0, 1]"),
         ({"start": 0, "end": 4, "label": "X", "id": []}, "entity id [] is not a string"),
         ([0, 4, ""], "needs start, end and label"),

@@ -84,14 +84,14 @@ def test_losses_are_counted(tmp_path):
     document = Document("d", "a", (entity,), ((0, 1),), (Extra("brat", "#1\tNote T1\tx"),))
     assert write([document], tmp_path / "a.json").dropped == {
         "scores": 1,
-        "notes of other formats": 1,
+        "extras of other formats": 1,
         "given word boundaries": 1,
     }
 
 
 @pytest.mark.parametrize("content", ["no JSON", "[]", '{"rest of entities": 3}'])
-def test_notes_that_are_no_objects_are_refused(tmp_path, content):
-    with pytest.raises(InputError, match="document 'd' has a note of bigbio"):
+def test_extras_that_are_not_objects_are_refused(tmp_path, content):
+    with pytest.raises(InputError, match="document 'd' has extra data of format bigbio"):
         write([Document("d", "a", extras=(Extra("bigbio", content),))], tmp_path / "a.json")
 
 
@@ -105,8 +105,8 @@ def test_notes_that_are_no_objects_are_refused(tmp_path, content):
         ({"offsets": [["0", "4"]]}, "a pair of integers"),
         ({"offsets": None}, "`offsets` is not a list"),
         ({"offsets": []}, "at least one"),
-        ({"text": ["pain"]}, "surface 'pain' does not match the text"),
-        ({"text": [3]}, "surface"),
+        ({"text": ["pain"]}, "annotated text 'pain' differs from the text"),
+        ({"text": [3]}, "annotated text"),
         ({"type": None}, "an entity needs"),
         ({"id": 3}, "an entity needs"),
         ({"id": "d_T1"}, "duplicate id d_T1"),
@@ -159,5 +159,5 @@ def test_recognised_by_its_keys(tmp_path):
 @pytest.mark.parametrize("passages", [[], 3, [passage(["b"], (0, 1))], [passage(["a"], (0, 2))]])
 def test_passages_of_another_text_are_refused(tmp_path, passages):
     document = Document("d", "a", extras=(Extra("bigbio", json.dumps({"passages": passages})),))
-    with pytest.raises(InputError, match="document 'd' has a note of bigbio with passages of"):
+    with pytest.raises(InputError, match="extra data of format bigbio whose passages"):
         write([document], tmp_path / "a.json")

@@ -65,7 +65,10 @@ def test_the_same_thing_twice_is_kept(tmp_path):
         ("T2\tADR 0 4.0\tpain", "is not an entity"),
         ("T2\tADR 0 " + "9" * 5000 + "\tpain", "is not an entity"),
         ("T2\tADR 0 \u0664\tpain", "is not an entity"),
-        ("T2\tADR 0 4\tpains", "surface 'pains' does not match the text there: 'pain'"),
+        (
+            "T2\tADR 0 4\tpains",
+            "annotated text 'pains' differs from the text at its offsets, 'pain'",
+        ),
         ("T2\tADR 0 4", "is not an entity"),
         ("T2 ADR 0 4 pain", "is not an entity"),
         ("T2\t0 4\tpain", "is not an entity"),
@@ -228,7 +231,7 @@ def test_new_ids_are_ones_that_nothing_refers_to(tmp_path):
     lines = (tmp_path / "a.ann").read_text().splitlines()
     assert [line.split("\t")[0] for line in lines] == ["T3", "T2", "T4", "T5", "T6", "R1"]
     assert report.dropped["entity ids"] == 2
-    assert report.dropped["notes of other formats"] == 1
+    assert report.dropped["extras of other formats"] == 1
 
 
 def test_what_brat_cannot_hold_is_counted(tmp_path):
@@ -322,7 +325,7 @@ COUNTS = {
 def published(name):
     folder = PUBLISHED / name
     if not folder.is_dir():
-        pytest.skip(f"the open corpora are not beside the checkout: no {folder.name}")
+        pytest.skip(f"the open corpora are not next to the checkout: no {folder.name}")
     return folder
 
 

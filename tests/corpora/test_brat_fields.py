@@ -42,7 +42,9 @@ def test_nothing_is_lost_in_a_round_trip(tmp_path_factory, made):
         [e.fields for e in d.entities] for d in made
     ]
     assert [d.extras for d in found] == [d.extras for d in made]
-    assert not any(kind.startswith(("fields", "notes")) and n for kind, n in report.dropped.items())
+    assert not any(
+        kind.startswith(("fields", "extras")) and n for kind, n in report.dropped.items()
+    )
 
 
 def test_numbers_of_kept_lines_are_not_used_again(tmp_path):
@@ -89,6 +91,6 @@ def test_a_second_value_stays_a_line():
 def test_lines_that_would_be_entities_are_counted_and_not_written(tmp_path):
     bad = ("T9\tX 0 1\tp", "#1 a\nT9\tX 0 1\tp", "junk", "", "#1\tx T1\ty\r", "\ufeff#1")
     document = Document("a", "pain", extras=tuple(Extra("brat", line) for line in bad))
-    assert write([document], tmp_path).dropped["notes that are not lines of brat"] == len(bad)
+    assert write([document], tmp_path).dropped["extras that are not lines of brat"] == len(bad)
     (found,) = read(tmp_path, Reading())
     assert (found.entities, found.extras) == ((), ())

@@ -127,11 +127,11 @@ def test_bad_annotations_are_named_by_file_and_line(tmp_path, line, wrong):
     assert any("ONE.1.ann:5: left out" in str(notice) for notice in corpus.notices)
 
 
-def test_a_surface_that_differs_is_told_and_its_offsets_kept(tmp_path):
+def test_a_surface_that_differs_is_reported_and_its_offsets_kept(tmp_path):
     unpack(tmp_path, {"A.1": ("rena failure came\n", ["T1\tADR 0 12\trenal failure"])})
     corpus = read(tmp_path, format="cadec")
     assert corpus.documents[0].entities[0].text == "rena failure"
-    assert any("surface 'renal failure' does not match" in str(n) for n in corpus.notices)
+    assert any("annotated text 'renal failure' differs" in str(n) for n in corpus.notices)
 
 
 def test_annotations_of_other_texts_are_refused(tmp_path):

@@ -143,7 +143,7 @@ def test_hostile_files_are_refused(tmp_path, name, old, new, message):
 def test_a_file_without_its_types_is_refused(tmp_path):
     export(tmp_path, lambda cas, types: None)
     (tmp_path / "TypeSystem.xml").unlink()
-    with pytest.raises(InputError, match=r"ann\.xmi: has no TypeSystem\.xml beside it"):
+    with pytest.raises(InputError, match=r"ann\.xmi: no TypeSystem\.xml found next to it"):
         read(tmp_path)
 
 

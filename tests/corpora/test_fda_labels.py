@@ -127,7 +127,7 @@ def test_unannotated_labels_have_no_entities(tmp_path):
             "mention M9 is in section 'S7', which does not exist",
         ),
         (mention("M1", "S2", "A", [(1, 3)], "may"), "duplicate id M1"),
-        (mention("M9", "S1", "A", [(20, 4)], "dumb"), "mention M9: surface 'dumb' does not match"),
+        (mention("M9", "S1", "A", [(20, 4)], "dumb"), "mention M9: annotated text 'dumb' differs"),
         (mention("M9", "S1", "", [(20, 4)], "numb"), "mention M9: expected a type and numbers"),
         ('<Mention id="M9" section="S1" type="A" start="20" len="4,3" str="numb"/>', "different"),
         (
@@ -243,7 +243,7 @@ def test_xml_and_brat_together_are_refused(tmp_path):
 @pytest.mark.corpora
 def test_real_labels_written_as_xml_read_back_the_same(tmp_path):
     if not CORPUS.is_dir():
-        pytest.skip("../shared/data/spl-adr is not beside the checkout")
+        pytest.skip("../shared/data/spl-adr is not next to the checkout")
     gold = {d.id: d for d in brat.read(CORPUS / "dev", Reading())}
     drugs = sorted({name.split("_")[0] for name in gold})
     for drug in drugs:
@@ -278,9 +278,9 @@ def test_real_labels_written_as_xml_read_back_the_same(tmp_path):
 @pytest.mark.parametrize("part", ["train", "dev", "test"])
 def test_the_lists_make_up_the_parts(part):
     if not CORPUS.is_dir():
-        pytest.skip("../shared/data/spl-adr is not beside the checkout")
+        pytest.skip("../shared/data/spl-adr is not next to the checkout")
     corpus = read(CORPUS, format="spl-adr", split=part)
-    # Its licence stands beside the parts: told, but nothing of the corpus is missing.
+    # Its licence is next to the parts: reported, but nothing of the corpus is missing.
     assert [n for n in corpus.notices if "in no known format" not in n.message] == []
     names = {document.id.split("/")[1] for document in corpus.documents}
     assert names == {file.stem for file in (CORPUS / part).glob("*.txt")}

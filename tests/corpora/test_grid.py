@@ -164,7 +164,7 @@ def test_no_documents_are_an_empty_list(tmp_path):
 def test_streusle_comes_back_equal(tmp_path, part, sizes):
     path = PUBLISHED / f"{part}.json"
     if not path.is_file():
-        pytest.skip("the open corpora are not beside the checkout")
+        pytest.skip("the open corpora are not next to the checkout")
     reading = Reading()
     found = list(read(path, reading))
     entities = [(d, e) for d in found for e in d.entities]

@@ -165,7 +165,7 @@ def test_the_text_may_have_another_name(tmp_path):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ({"start": 0, "end": 4, "text": "legs"}, "surface 'legs' does not match"),
+        ({"start": 0, "end": 4, "text": "legs"}, "annotated text 'legs' differs"),
         ({"start": "/p[1]", "end": 4}, "a region needs start and end in a plain text"),
         ({"start": 0, "end": 400}, "outside the text"),
     ],

@@ -171,8 +171,8 @@ def test_files_that_are_not_what_they_should_be(tmp_path, old, new, wrong):
         read(tmp_path, format="share13", skip_bad=True)
 
 
-def test_a_surface_that_differs_is_told(tmp_path):
+def test_a_surface_that_differs_is_reported(tmp_path):
     unpack(tmp_path, KNOWTATOR.replace("<spannedText>fever<", "<spannedText>fewer<"))
     corpus = read(tmp_path, format="share13")
-    assert any("surface 'fewer' does not match" in str(notice) for notice in corpus.notices)
+    assert any("annotated text 'fewer' differs" in str(notice) for notice in corpus.notices)
     assert corpus.documents[0].entities[1].text == "fever"

@@ -32,10 +32,10 @@ def test_order_white_space_and_dots_for_a_gap_do_not_matter(claimed, given):
     assert notes(claimed, *given) == []
 
 
-def test_other_words_are_told():
+def test_other_words_are_reported():
     assert notes("arm tingles", ARMS, TINGLE) == [
-        "a.ann:3: surface 'arm tingles' does not match the text there: 'arms tingle';"
-        " the offsets are kept"
+        "a.ann:3: annotated text 'arm tingles' differs from the text at its offsets,"
+        " 'arms tingle'; the offsets are used"
     ]
 
 

@@ -63,8 +63,12 @@ def test_columns_can_be_named(tmp_path):
         ('text,a\n"x\ny",1\nz\n', {}, r"a\.csv:4: has 1 cells in a row, and 2 columns"),
         ("text,a,a\nx,1,2\n", {}, r"a\.csv:1: has two columns 'a'"),
         ('text,a\n"x,1\n', {}, r"a\.csv:2: is not CSV: unexpected end of data"),
-        ('text,entities\nx,"headache"\n', {}, r":2: .*'entities' holds no JSON list.*rename it"),
-        ("text,n\nx,y\n", {"text_column": "n"}, r":2: .*a column 'text' beside 'n' and 'id'"),
+        (
+            'text,entities\nx,"headache"\n',
+            {},
+            r":2: .*'entities' must contain JSON lists.*rename it",
+        ),
+        ("text,n\nx,y\n", {"text_column": "n"}, r":2: .*column 'text' has a reserved name"),
         ("id,text\n,x\n", {}, r"a\.csv:2: .*expected a string as `id`"),
         ("", {}, "is empty"),
     ],
@@ -114,7 +118,7 @@ def test_nan_is_an_empty_cell_and_what_no_field_holds_is_named_by_its_row(tmp_pa
     rows = {"text": ["a", "b"], "age": [float("nan"), 3.0]}
     pq.write_table(pa.table(rows), tmp_path / "a.parquet")
     assert [document.fields for document in read(tmp_path).documents] == [{}, {"age": 3.0}]
-    for value, message in ((float("inf"), "a cell holds inf"), (b"x", "a cell of the type bytes")):
+    for value, message in ((float("inf"), "a cell is inf"), (b"x", "a cell of the type bytes")):
         pq.write_table(pa.table({"text": ["a", "b"], "x": [None, value]}), tmp_path / "a.parquet")
         with pytest.raises(InputError, match=rf"a\.parquet:2: cannot be read: {message}"):
             read(tmp_path)
@@ -135,7 +139,7 @@ def test_what_is_no_parquet_is_refused(tmp_path, content):
 
 def test_texts_that_are_none_are_named(tmp_path):
     pq.write_table(pa.table({"text": ["a", None]}), tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=r"a\.parquet:2: .*'text' holds no text: None"):
+    with pytest.raises(InputError, match=r"a\.parquet:2: .*'text' must contain text: None"):
         read(tmp_path)
 
 

@@ -35,10 +35,10 @@ def test_what_odd_notes_were_is_not_what_they_become(tmp_path):
 
 @pytest.mark.parametrize("content", ["junk", "[1]", "[" * 100_000])
 @pytest.mark.parametrize("format", ["grid", "bigbio"])
-def test_notes_that_are_no_objects_are_refused(tmp_path, format, content):
+def test_extras_that_are_not_objects_are_refused(tmp_path, format, content):
     document = document_of("a", ["pain"])
     document = Document("a", "pain", words=document.words, extras=(Extra(format, content),))
-    with pytest.raises(InputError, match=f"document 'a' has a note of {format}"):
+    with pytest.raises(InputError, match=f"document 'a' has extra data of format {format}"):
         write([document], tmp_path / "a", format=format)
 
 

@@ -173,7 +173,7 @@ def test_schemes_differ_on_drug_labels_as_they_are_known_to() -> None:
     """Grids hardly lose; BIOHD stays below 90 on discontinuous entities, flat BIO has none."""
     folder = SHARED / "spl-adr"
     if not folder.is_dir():
-        pytest.skip("shared/data/spl-adr is not beside the checkout")
+        pytest.skip("shared/data/spl-adr is not next to the checkout")
     documents = read(folder, format="spl-adr", split="test").documents
     labels = tuple(sorted({e.label for d in documents for e in d.entities}))
     found = ceilings(documents, {name: tags(make_scheme(name, labels)) for name in TAG_SCHEMES})

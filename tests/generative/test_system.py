@@ -248,7 +248,9 @@ def test_mentions_without_room_are_counted(generative):
 
 def test_positions_too_few(tmp_path):
     model = tiny_language_model(tmp_path / "short", "gpt2", positions=24)
-    with pytest.raises(InputError, match=r"has 24 positions.*no room is left for words"):
+    with pytest.raises(
+        InputError, match=r"context length 24 is too small: .*none for the sentence"
+    ):
         build(settings_of(model), ("ADR",))
 
 

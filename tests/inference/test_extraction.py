@@ -357,7 +357,7 @@ def test_notices_are_for_what_was_met():
     met = RunStatistics(9, bounded=1, on_special_words=2, windowed=3, truncated=4)
     assert met.notices() == [
         "1 of 9 sentences had more mentions than decoding keeps: the best found are reported",
-        "3 of 9 sentences were over the encoder's limit: read through overlapping windows",
+        "3 of 9 sentences exceeded the encoder's maximum length: read through overlapping windows",
         "2 predictions on [POS] or [NEG] left out",
         "4 very long words truncated to the first subwords",
     ]

@@ -131,7 +131,7 @@ def test_the_conditional_norm_starts_as_a_plain_layer_norm(normalised):
 
 @pytest.mark.parametrize("chained", [True, False])
 def test_padding_changes_nothing_with_masks_between(chained):
-    """W2NER, section 10, test 8; with one sentence of 5 words alone and beside a longer one."""
+    """W2NER, section 10, test 8; with one sentence of 5 words alone and next to a longer one."""
     features = layer(chained=chained, mask_between=True).eval()
     states = word_states([5, 9])
     alone = features(states[:1, :5], grid_mask([5]))

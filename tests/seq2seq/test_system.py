@@ -211,7 +211,7 @@ def test_shuffled_outputs_are_drawn_anew_and_repeatable(tiny_seq2seq):
 
 def test_mentions_without_room_are_counted(encoder):
     system = tiny_system(encoder("bert"), "bert", "model.length_base=3", "model.length_ratio=0")
-    # Two tokens of a mention beside its end: `left leg` and the like have three.
+    # Two tokens of a mention besides its end: `left leg` and the like have three.
     lost = [m for s in SENTENCES for m in s.mentions if len(m.words) > 1]
     first = [s for s in SENTENCES if sum(len(m.words) == 1 for m in s.mentions) > 1]
     assert system.inexpressible(SENTENCES) == len(lost) + len(first)

@@ -27,7 +27,7 @@ def test_every_shipped_study_can_be(name):
         assert name in systems or any(system.startswith(f"{name}, ") for system in systems)
     if study.report.published is not None:
         ours = {name for row in published(study.report.published).rows for name in row.ours}
-        assert ours & systems, "published numbers stand beside none of the systems"
+        assert ours & systems, "published numbers are shown next to none of the systems"
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_every_shipped_study_can_be(name):
     [
         ("title: a\nseeds: [1]\nsystms: {}\n", 3, "systms: unknown key"),
         ("title: a\nseeds: [1]\nreport: {basline: x}\n", 3, "report.basline: unknown key"),
-        ("title: a\nseeds: [1]\nbeside: {}\n", 3, "beside: this key is now called compared"),
+        ("title: a\nseeds: [1]\nbeside: {}\n", 3, "beside was renamed to compared"),
         ("title: a\n", 1, "seeds: missing"),
         ("title: a\nseeds: []\n", 2, "seeds: must be a list of at least 1, got"),
         ("title: a\nseeds: [1,\n  1]\n", 2, "duplicate seed"),

@@ -11,7 +11,7 @@ from trigner.studies.summary import gather, summarise
 
 
 def tables_of(study, results, corpus):
-    """The tables beside the published numbers, by title, as rows of cells by column."""
+    """The tables next to the published numbers, by title, as rows of cells by column."""
     systems = gather(runs(study, protocol("full")), read_results(results, "small"), corpus.hashes)
     section = published_section(study.report.published, [summarise("small", systems, [])])
     return {

@@ -116,7 +116,7 @@ def test_a_run_that_was_started_under_former_names_is_refused(run, corpus, conte
     record = folder / "study.json"
     record.write_text(record.read_text().replace("encoder_lr", "encoder_rate"))
     moved = folder.rename(folder.with_name(f"{folder.name[:-8]}01234567"))
-    message = "started by trigner .*, which called optimisation.encoder_lr optimisation.encoder_rat"
+    message = "where optimisation.encoder_lr was still named optimisation.encoder_rate"
     with pytest.raises(InputError, match=message) as raised:
         run_job(run, corpus, context, QUIET)
     assert raised.value.path == moved

@@ -115,7 +115,7 @@ def test_another_search_is_not_gone_on_with(declare, scored, go, corpus):
             search_state(replace(context, study=study, changes=changes), "small")
     with pytest.raises(
         InputError,
-        match=r"the journal of a search with other data\.test: give what it was run with",
+        match=r"was recorded with different data\.test: rerun with the original values",
     ):
         search_state(replace(context, study=more), "small", {**corpus.hashes, "test": "0"})
     assert len(scored) == 1
@@ -148,6 +148,6 @@ def test_a_journal_with_ranges_in_former_names_names_its_version(declare, scored
     path.write_text(
         path.read_text().replace("optimisation.encoder_lr", "optimisation.encoder_rate")
     )
-    message = f"journal of trigner {re.escape(__version__)}, which called optimisation.encoder_lr"
+    message = f"written by trigner {re.escape(__version__)}, where optimisation.encoder_lr was"
     with pytest.raises(InputError, match=message):
         go(declare(text))

@@ -56,7 +56,7 @@ def test_without_a_budget_batches_are_full_and_the_rest_is_dropped():
     settings = OptimisationSettings(batch_size=4, cell_budget=None)
     batches = EpochBatches([3] * 10, settings, seed=0, epochs=1)
     assert [len(b) for b in batches] == [4, 4]
-    with pytest.raises(InputError, match="less than one batch of 4"):
+    with pytest.raises(InputError, match="do not fill one batch of 4"):
         EpochBatches([3] * 3, settings, seed=0, epochs=1)
 
 

@@ -18,7 +18,7 @@ from trigner.systems import systems
 SLOW = {"service": 150, "text": 40, **{f"model-{name}": 25 for name in MODELS}}
 SLOW |= {f"decode-{name}": 30 for name in (*TAGGERS, *SYSTEMS)}
 INPUTS = 200
-"""Of each other target beside its seeds."""
+"""Of each other target besides its seeds."""
 
 
 @pytest.mark.parametrize("name", TARGETS)

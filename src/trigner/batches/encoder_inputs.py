@@ -25,7 +25,7 @@ class EncoderInputs:
 
     @property
     def offset(self) -> int:
-        """Special words before each sentence: positions that are no words of it."""
+        """Special words before each sentence: positions that are not words of it."""
         return len(self.tokenizer.special_words)
 
     def prepare(self, sentences: Sequence[Sentence]) -> Prepared:

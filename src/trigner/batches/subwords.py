@@ -71,7 +71,7 @@ class SubwordTokenizer:
 
     @property
     def overhead(self) -> int:
-        """Subwords that every sentence has beside its own words'."""
+        """Subwords that every sentence has besides its own words'."""
         return len(self._tokenizer.encode([*self.special_words], is_pretokenized=True).ids)
 
     def __call__(

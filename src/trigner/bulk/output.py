@@ -169,7 +169,7 @@ def _check_same(path: Path, now: Mapping[str, Any]) -> None:
         raise InputError(message, path=path) from error
     names = dict.fromkeys([*before, *now])
     if other := [name for name in names if before.get(name) != now.get(name)]:
-        message = f"holds a job that was started with other values of {', '.join(other)}"
+        message = f"holds a job that was started with different {', '.join(other)}"
         raise InputError(
             f"{message}: continue with the same, or choose a new folder", path=path.parent.parent
         )

@@ -113,7 +113,7 @@ def _files(given: str, system: Any, path: str, out: Path) -> tuple[list[tuple[Fi
         elif system.exists(path):
             if kind_of(path) is None:
                 known = ", ".join([*KINDS, ".jsonl.gz", ".jsonl.zst"])
-                raise InputError(f"is not an input that is known: {known}", path=given)
+                raise InputError(f"unsupported file type; supported: {known}", path=given)
             file = _file(system, path, system.info(path))
             return [(file, _id(PurePosixPath(path).name))], 0
         elif system.glob(path) and any(mark in given for mark in "*?["):

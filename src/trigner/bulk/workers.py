@@ -187,13 +187,11 @@ def ray_session(*, address: str | None, workers: int) -> Iterator[int]:
             options["address"] = address
         try:
             ray.init(**options)
-        except Exception as error:  # also what is no more than that: a start that took too long
+        except Exception as error:  # also a mere start that took too long
             ray.shutdown()
             reason = str(error).strip().partition("\n")[0]
             if "InvalidAuthToken" in f"{error} {error.__cause__}":
-                reason = (
-                    "it asks for a token: set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to its own"
-                )
+                reason = "the cluster requires a token: set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"
             where = "on this machine" if address is None else f"at {address}"
             raise TrignerError(f"Ray cannot be used {where}: {reason}") from error
     try:
@@ -209,7 +207,7 @@ def _check_reachable(address: str) -> None:
         return
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit() or "/" in host:
-        message = "expects host:port of a Ray cluster's head, or auto on a machine of one"
+        message = "expects host:port of a Ray head node, or auto on a cluster node"
         raise InputError(f"--address {message}, got {address!r}")
     try:
         socket.create_connection((host, int(port)), timeout=CONNECTING).close()

@@ -38,7 +38,7 @@ def annotate(
         ),
     ],
     out: Annotated[
-        Path, typer.Argument(metavar="OUT", help="New folder, or that of the same job.")
+        Path, typer.Argument(metavar="OUT", help="New folder, or the folder of a job to continue.")
     ],
     model: ModelOrBundled = BUNDLED,
     text: Annotated[
@@ -65,7 +65,7 @@ def annotate(
             min=0,
             metavar="N",
             help="Processes that annotate, each with a model and one thread; 0: this process alone."
-            " Default: one a core (with --address: of the cluster), 0 without Ray.",
+            " Default: one per core (with --address: of the cluster), 0 without Ray.",
         ),
     ] = None,
     address: Annotated[
@@ -221,7 +221,7 @@ def _workers(
     from trigner.bulk import Actors, InProcess, ray_session
 
     if number == 0:
-        annotator.extractor  # noqa: B018  # what cannot be loaded is told now
+        annotator.extractor  # noqa: B018  # what cannot be loaded is reported now
         yield InProcess(annotator)
         return
     session = ray_session(address=address, workers=number or available_cpus())

@@ -1,4 +1,4 @@
-"""What `evaluate` and `score` share: scores, kinds of errors and gold beside predictions."""
+"""What `evaluate` and `score` share: scores, kinds of errors and gold next to predictions."""
 
 from __future__ import annotations
 

@@ -45,9 +45,9 @@ def evaluate(
 ) -> None:
     """Score a model against annotated documents.
 
-    A prediction is right when type and characters are exactly those of the annotation. Everything
-    annotated counts, also what no model could find because of how sentences and words are split;
-    how much that is, is reported.
+    A prediction is right when type and characters are exactly those of the annotation. All
+    annotated entities count, including entities no model can reach because of how sentences and
+    words are split; their number is reported.
     """
     check_page(showing.html, overwrite=showing.overwrite)
     wanted = comma_list(reading.types)

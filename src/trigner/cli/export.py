@@ -58,5 +58,5 @@ def export(
 def _check_is_export(out: Path) -> None:
     """Raises InputError for a folder of anything but an exported model: it might be needed."""
     if read_description(out).runtime is None:
-        message = "holds a trained model: --overwrite replaces exported ones alone"
+        message = "holds a trained model: --overwrite only replaces exported models"
         raise InputError(message, path=out)

@@ -51,8 +51,8 @@ def extract(
         list[str],
         typer.Argument(
             metavar="[TEXT | PATH... | -]",
-            help="A text, files or folders, or - for standard input: one text, with --lines a"
-            " text a line, with --from jsonl a document a line.",
+            help="A text, files or folders, or - for standard input: one text, with --lines one"
+            " text per line, with --from jsonl one document per line.",
         ),
     ],
     model: ModelOrBundled = BUNDLED,
@@ -82,7 +82,7 @@ def extract(
     """Find entities in a text, in files or in standard input.
 
     An argument that exists is a path, anything else a text. What can only be a path and does not
-    exist is an error, and so is one word that is nearly the name of a file beside it. Character
+    exist is an error, and so is a single word similar to the name of an existing file. Character
     offsets count from 0 in the text as it is in the file.
 
     Any number of documents of any length: files are checked first, then read again one document
@@ -177,7 +177,7 @@ def _to_file(
     partial_results: Callable[[Iterable[Document]], Iterator[PartialResult]],
     inputs: Inputs,
 ) -> Sequence[str]:
-    """Add to what is done until all is; what the format had no place for."""
+    """Add to what is done until all is; what the format cannot hold."""
     if journal.finished:
         journal.discard()
         return [f"{journal.output.path} is complete: there is nothing to resume"]
@@ -201,13 +201,15 @@ def _to_file(
 def _stream(
     partial_results: Iterator[PartialResult], inputs: Inputs, output: Output | None, format: str
 ) -> Sequence[str]:
-    """Write what is found as it comes; what the format had no place for.
+    """Write what is found as it comes; what the format cannot hold.
 
     When something fails before the last document, tells how many were written.
     """
     finished = Counted(partial_results)
     try:
-        with closing(_shown(iter(finished), inputs)) as found:  # a bar goes before anything is told
+        with closing(
+            _shown(iter(finished), inputs)
+        ) as found:  # a bar goes before anything is reported
             return _written(found, inputs, output, format)
     except BrokenPipeError:
         raise  # whoever read it has gone: there is nobody to tell

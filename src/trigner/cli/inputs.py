@@ -209,10 +209,10 @@ def _replaced(documents: Iterable[Document], path: Path) -> Iterator[Document]:
         extras += len(document.extras)
         yield document
     if entities or extras:
-        kinds = ((entities, "entity", "entities"), (extras, "note", "notes"))
+        kinds = ((entities, "entity", "entities"), (extras, "extra", "extras"))
         given = " and ".join(counted(number, *names) for number, *names in kinds if number)
         verb = "is" if entities + extras == 1 else "are"
-        lost = f"{given} of the input {verb} not in the output, which holds the predictions instead"
+        lost = f"{given} of the input {verb} not written: the output contains predictions only"
         note([f"{path}: {lost}"])
 
 
@@ -254,7 +254,7 @@ def _id(part: InputPart, id: str) -> str:
 def _without_text(
     named: Iterable[tuple[str, bytes]], seen: Callable[[bytes], object]
 ) -> Iterator[Document]:
-    """Ids as documents without text; `seen` gets them and the hashes beside them."""
+    """Ids as documents without text; `seen` gets them and the hashes next to them."""
     for id, own in named:
         seen(json.dumps(id).encode() + own)
         yield Document(id, "")
@@ -271,7 +271,7 @@ def _exists(argument: str) -> bool:
 def _alike(argument: str) -> Path | None:
     """What exists and is called nearly like this, when it is one word, with its ending or without.
 
-    The first part that does not exist is compared with what stands beside it.
+    The first part that does not exist is compared with what is next to it.
     """
     if not argument or any(character.isspace() or character == "\0" for character in argument):
         return None

@@ -136,7 +136,7 @@ def _refuse(*, out: Path | None, evaluate: bool, is_path: bool) -> None:
     if (out is not None or evaluate) and not is_path:
         raise InputError("--out and --evaluate need documents: name a file or folder")
     if out is not None and evaluate:
-        raise InputError("--evaluate writes no documents: leave out --out, or link without it")
+        raise InputError("--evaluate writes no documents: omit --out, or link without --evaluate")
 
 
 def _print_candidates(text: str, linker: Linker, *, json: bool) -> None:
@@ -145,7 +145,7 @@ def _print_candidates(text: str, linker: Linker, *, json: bool) -> None:
         return
     found = linker.find(text)
     if not found:
-        results().print("nothing in the vocabulary is like it")
+        results().print("no similar entry in the vocabulary")
         return
     table = _table("code", "name", "nearest term", "match", "score")
     for own in found:

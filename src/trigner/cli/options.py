@@ -355,7 +355,7 @@ def print_left_out(corpus: Corpus) -> None:
 def thresholds(option: str) -> tuple[float, dict[str, float]]:
     """`--threshold` as the one for all types and those of single ones.
 
-    Raises InputError for what is no number from 0 to 1. Whether the model has the types is for
+    Raises InputError for what is not a number from 0 to 1. Whether the model has the types is for
     `inference.load` to say.
     """
     of_all, of_types = 0.0, {}

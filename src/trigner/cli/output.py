@@ -159,7 +159,8 @@ def files_to_replace(folder: Path, endings: tuple[str, ...]) -> list[Path]:
     for path in found:
         if not path.name.lower().endswith(endings) or not path.is_file():
             known = ", ".join(endings)
-            raise InputError(f"is in the way: --overwrite replaces {known} alone", path=path)
+            message = f"already exists and is not {known}, which is all that --overwrite replaces"
+            raise InputError(message, path=path)
     return found
 
 

@@ -68,14 +68,14 @@ class Output:
         return self.partial.with_name(f"{self.partial.name}.lock")
 
     def others(self) -> list[Path]:
-        """What is at the output beside these three."""
+        """What is at the output besides these three."""
         if not self.is_folder:
             return [self.path] if self.path.exists() else []
         own = {self.partial, self.record, self.lock}
         return [path for path in self.path.glob("*") if path not in own]
 
     def check(self, *, resume: bool, overwrite: bool) -> None:
-        """Raises InputError for what is in the way, or when nothing can be written here."""
+        """Raises InputError for what must not be replaced, or when nothing can be written here."""
         if os.path.lexists(self.partial):
             if not (resume or overwrite):
                 message = f"holds what an interrupted extraction has done: {BOTH}"
@@ -152,7 +152,7 @@ class Journal:
             yield add
 
     def publish(self, title: str) -> list[str]:
-        """Write the output of all documents; what its format had no place for."""
+        """Write the output of all documents; what its format cannot hold."""
         overwrite, output = self.overwrite, self.output
         self._write_state(complete=True)
         try:
@@ -243,7 +243,7 @@ def _resumed(output: Output, made_with: Mapping[str, Any], *, overwrite: bool) -
     now = json.loads(json.dumps(made_with))
     names = dict.fromkeys([*before, *now])
     if other := [name for name in names if before.get(name) != now.get(name)]:
-        message = f"was started with other values of {', '.join(other)}"
+        message = f"was started with different {', '.join(other)}"
         advice = "resume with the same, or start again with --overwrite"
         raise InputError(f"{message}: {advice}", path=output.partial)
     done = _cut(output.partial) if output.partial.exists() else 0

@@ -144,8 +144,8 @@ def train(
     if not trained.best.scores.overall.predicted:
         note(
             [
-                "the model finds nothing on dev: with few documents take more epochs"
-                " (optimisation.epochs) of smaller batches (optimisation.batch_size)"
+                "the model finds nothing on dev: with few documents, try more epochs"
+                " (optimisation.epochs) and smaller batches (optimisation.batch_size)"
             ]
         )
     note(
@@ -181,8 +181,8 @@ def _documents(
             documents = read(train, split="train").documents
             held_out = read_dev(train, split="dev").documents
         except NoPartError as error:
-            advice = "give another --dev, or none: then 10 % of the documents are held out"
-            message = f"is given for --train and --dev, and {error.message}; {advice}"
+            advice = "give a different --dev, or omit it to hold out 10 % of the documents"
+            message = f"--train and --dev are the same path, which {error.message}; {advice}"
             raise InputError(message, path=error.path) from error
     known = {entity.label for document in documents for entity in document.entities}
     if absent := [label for label in comma_list(reading.types) or () if label not in known]:

@@ -159,7 +159,7 @@ def writable(format: str, path: str | Path) -> Format:
 
 
 def write(documents: Iterable[Document], path: str | Path, *, format: str) -> WriteReport:
-    """Write documents in a format, as they come; the report counts what it has no place for.
+    """Write documents in a format, as they come; the report counts what it cannot hold.
 
     A file gets its name when it is whole; when something fails before, what there is of it stays
     at `partial_of(path)`. Raises InputError as `writable` does, TrignerError when writing fails.

@@ -51,7 +51,7 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
             names = (name for name, entity in _named(document) if entity.id not in (None, name))
             if renamed := sum(1 for _ in names):
                 dropped["entity ids"] += renamed
-            dropped["notes of other formats"] += sum(e.format != NAME for e in document.extras)
+            dropped["extras of other formats"] += sum(e.format != NAME for e in document.extras)
             dropped["given word boundaries"] += document.words is not None
             dropped.update(fields_lost(document, of_document=_OF_DOCUMENT, of_entity=_OF_ENTITY))
 
@@ -177,7 +177,7 @@ def _value(document: Document, path: Path) -> dict[str, Any]:
         _check_passages(kept["passages"], document, path)
     rest = kept.pop("rest of entities", {})
     if not isinstance(rest, dict) or not all(isinstance(own, dict) for own in rest.values()):
-        message = f"has a note of {NAME} on entities that is not an object"
+        message = f"has extra data of format {NAME} on entities that is not an object"
         raise InputError(f"document {shortened(document.id)} {message}", path=path)
     entities = []
     for name, entity in _named(document):
@@ -204,13 +204,11 @@ def _value(document: Document, path: Path) -> dict[str, Any]:
 
 
 def _check_passages(passages: Any, document: Document, path: Path) -> None:
-    """Raises InputError for passages of a note that are not the document's text."""
+    """Raises InputError for passages of an extra that are not the document's text."""
     try:
         if isinstance(passages, list) and _text(passages) == document.text:
             return
     except ValueError:
         pass
-    message = (
-        f"document {shortened(document.id)} has a note of {NAME} with passages of another text"
-    )
-    raise InputError(message, path=path)
+    message = f"has extra data of format {NAME} whose passages are from a different text"
+    raise InputError(f"document {shortened(document.id)} {message}", path=path)

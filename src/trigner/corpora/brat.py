@@ -1,4 +1,4 @@
-"""brat standoff: a `.txt` with its `.ann` beside it.
+"""brat standoff: a `.txt` with its `.ann` next to it.
 
 Entities are `T1<TAB>Label 0 4;10 14<TAB>surface`. Fragments may stand in any order; the surface is
 checked, never trusted and written anew from the text: fragments come back sorted, without the
@@ -137,7 +137,7 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
     it comes to the one that is refused.
     """
     dropped = {"scores": 0, "entity ids": 0, "blanks in labels": 0}
-    dropped |= {"notes of other formats": 0, "notes that are not lines of brat": 0}
+    dropped |= {"extras of other formats": 0, "extras that are not lines of brat": 0}
     dropped |= {"given word boundaries": 0}
     files = 0
     stream = checked(documents, path)
@@ -155,8 +155,8 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
         dropped["scores"] += sum(e.score is not None for e in entities)
         dropped["entity ids"] += sum(e.id is not None and e.id != name for name, e in named)
         dropped["blanks in labels"] += sum(_label(e) != e.label for e in entities)
-        dropped["notes that are not lines of brat"] += len(notes) - len(kept)
-        dropped["notes of other formats"] += sum(e.format != NAME for e in document.extras)
+        dropped["extras that are not lines of brat"] += len(notes) - len(kept)
+        dropped["extras of other formats"] += sum(e.format != NAME for e in document.extras)
         dropped["given word boundaries"] += document.words is not None
         files += 2
     return WriteReport(files, dropped)

@@ -1,7 +1,7 @@
 """CADEC as it is unpacked: posts in `text/*.txt`, brat annotations in `original/*.ann`.
 
 Source: Karimi et al., Journal of Biomedical Informatics 55 (2015), doi 10.4225/08/570FB102BDAD2.
-The folders beside them (`meddra`, `sct`) hold codes, not mentions. All entity types are read; the
+The other folders (`meddra`, `sct`) hold codes, not mentions. All entity types are read; the
 paper uses ADR only. Fragments are not always in text order, and a few surfaces are not what the
 text has: offsets are kept, as Dai et al. do, and the surfaces are noted.
 """

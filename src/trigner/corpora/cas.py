@@ -1,6 +1,6 @@
 """UIMA CAS XMI, as INCEpTION exports it: a text with annotations in layers. Needs dkpro-cassis.
 
-A `.xmi` stands beside its `TypeSystem.xml`, or below it. Named entities and the spans of own layers
+A `.xmi` is next to its `TypeSystem.xml`, or below it. Named entities and the spans of own layers
 (`webanno.custom.*`) are read: the label is their `value` or `label`, else the layer's name, other
 features with plain values are fields. Spans of one label that relations of a layer `Discontinuous`
 join are one entity. What is written are named entities and that layer.
@@ -67,14 +67,14 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
 
 
 def _type_file(file: Path, root: Path) -> Path:
-    """The type system beside a file, or in a folder around it as far as what is read."""
+    """The type system next to a file, or in a folder around it as far as what is read."""
     around = [file.parent, file.parent.parent] if file == root else [*file.parents]
     for folder in around:
         if found := [p for p in folder.iterdir() if p.name.lower() == "typesystem.xml"]:
             return found[0]
         if folder == root:
             break
-    message = "has no TypeSystem.xml beside it: export it with its type system, and unpack both"
+    message = "no TypeSystem.xml found next to it: export it with its type system, and unpack both"
     raise InputError(message, path=file)
 
 

@@ -1,7 +1,7 @@
 """CSV with named columns: a row a document, with the columns of `row_documents`.
 
 Columns are separated by commas, semicolons, tabs or bars. What is written is quoted as RFC 4180 has
-it, and values that are no texts are JSON.
+it, and values that are not texts are JSON.
 """
 
 from __future__ import annotations
@@ -38,6 +38,6 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
 
 
 def write(documents: Iterable[Document], path: Path) -> WriteReport:
-    """One file; nothing is lost but the types of fields that are no texts."""
+    """One file; nothing is lost but the types of fields that are not texts."""
     rows = (document.to_dict() for document in documents)
     return WriteReport(1, dict(write_csv(rows, path, columns=COLUMNS, more=MORE)))

@@ -5,7 +5,7 @@
      "end_offset": 4}], "relations": []}
 
 The text may be called `data` and the list `labels`, as older versions do. `relations` are kept as
-a note of this format; all else are the document's fields.
+an extra of this format; all else are the document's fields.
 Source: https://doccano.github.io/doccano/tutorial/
 """
 
@@ -81,7 +81,7 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
         return {
             "scores": sum(entity.score is not None for entity in document.entities),
             "entity ids": 0 if related else sum(e.id is not None for e in document.entities),
-            "notes of other formats": sum(extra.format != NAME for extra in document.extras),
+            "extras of other formats": sum(extra.format != NAME for extra in document.extras),
             "fields of documents": len(document.fields.keys() & _OF_DOCUMENT),
             "fields of entities": sum(len(entity.fields) for entity in document.entities),
         }

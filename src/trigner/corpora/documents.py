@@ -172,7 +172,7 @@ def files(path: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 
 def place(item: int, line: int) -> str:
-    """How a message names an item beside its line: its number, where that is not the line's."""
+    """How a message names an item besides its line: its number, where that is not the line's."""
     return "" if line == item else f"item {item}: "
 
 

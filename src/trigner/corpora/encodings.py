@@ -22,11 +22,11 @@ _MARKS = (
 
 
 class EncodingError(InputError):
-    """Bytes that are no characters in the encoding that is asked for."""
+    """Bytes that are not characters in the encoding that is asked for."""
 
 
 def checked_encoding(name: str) -> str:
-    """The name, or `auto`. Raises InputError for a name that is no encoding of text."""
+    """The name, or `auto`. Raises InputError for a name that is not an encoding of text."""
     try:
         "".encode(name if name != AUTO else UTF_8)
     except (LookupError, ValueError) as error:

@@ -179,7 +179,7 @@ _OF_ONE_KIND = (
 """Formats of one kind of file: of those that claim one, the first has it."""
 
 _TABLES = ("csv", "parquet")
-"""Tables often stand beside a corpus: they claim a folder only when no other format does."""
+"""Tables are often next to a corpus: they claim a folder only when no other format does."""
 
 
 _LOOKED_INTO = 100

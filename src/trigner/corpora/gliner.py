@@ -2,7 +2,7 @@
 
     [{"tokenized_text": ["my", "leg", "hurts"], "ner": [[1, 2, "ADR"]]}]
 
-A JSON list, or an object a line. `relations` are kept as a note of this format; all else are the
+A JSON list, or an object a line. `relations` are kept as an extra of this format; all else are the
 sentence's fields. Source: Zaratiana et al., NAACL 2024; https://github.com/urchade/GLiNER
 """
 

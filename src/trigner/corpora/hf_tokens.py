@@ -3,7 +3,7 @@
     {"id": "0", "tokens": ["my", "leg", "hurts"], "ner_tags": ["O", "B-ADR", "I-ADR"]}
 
 Tags may be numbers where something says what they stand for: the features that `datasets` writes
-into Parquet, or a `dataset_info.json` beside the file. All else is the sentence's fields.
+into Parquet, or a `dataset_info.json` next to the file. All else is the sentence's fields.
 Source: https://huggingface.co/docs/datasets/nlp_load
 """
 
@@ -49,7 +49,7 @@ def _fits(file: Path) -> bool:
             return False
         try:
             names = {*parquet_schema(file).names}
-        except InputError:  # told when it is read
+        except InputError:  # reported when it is read
             return False
         return bool(names & {*_WORDS} and names & {*_TAGS})
     rows = beginning(file) if file.suffix.lower() in ("", *ENDINGS) else []

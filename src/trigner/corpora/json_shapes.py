@@ -94,15 +94,15 @@ def content_of(extra: Extra, id: str, path: Path) -> Object:
     except (ValueError, RecursionError) as error:
         content = error
     if not isinstance(content, dict):
-        message = f"document {shortened(id)} has a note of {extra.format} that is not a JSON object"
-        raise InputError(message, path=path)
+        message = f"has extra data of format {extra.format} that is not a JSON object"
+        raise InputError(f"document {shortened(id)} {message}", path=path)
     return content
 
 
 def kept_in(
     extras: Iterable[Extra], format: str, names: Collection[str] | None, id: str, path: Path
 ) -> dict[str, Any]:
-    """What the notes of a format hold under these names (None: any). Raises as `content_of`."""
+    """What the extras of a format hold under these names (None: any). Raises as `content_of`."""
     found: dict[str, Any] = {}
     for extra in extras:
         if extra.format == format:
@@ -111,7 +111,7 @@ def kept_in(
 
 
 def extras_of(format: str, item: Object, names: Iterable[str]) -> tuple[Extra, ...]:
-    """The note of a format that keeps what an object has under these names; none when nothing."""
+    """The extra of a format that keeps what an object has under these names; none when nothing."""
     kept = {name: item[name] for name in names if name in item}
     return (Extra(format, json.dumps(kept, ensure_ascii=False)),) if kept else ()
 

@@ -6,8 +6,8 @@
       {"type": "relation", "from_id": "r1", "to_id": "r2", "labels": ["discontinuous"]}]}]}]
 
 A discontinuous entity is several regions with one label, joined by relations that are called
-`discontinuous` or have no name. What `data` has beside text and id are the document's fields,
-unknown keys of a region those of its entity; all else is kept as a note of this format.
+`discontinuous` or have no name. What `data` has besides text and id are the document's fields,
+unknown keys of a region those of its entity; all else is kept as an extra of this format.
 Source: https://labelstud.io/guide/task_format
 """
 
@@ -48,7 +48,7 @@ _KEPT: dict[str, type] = {
     **dict.fromkeys(("task", "data", "annotation"), dict),
     **dict.fromkeys(("result", *_LISTS), list),
 }
-"""What a note of this format holds: the rest of a task and of its parts."""
+"""What an extra of this format holds: the rest of a task and of its parts."""
 
 
 def recognises(path: Path) -> bool:
@@ -145,7 +145,7 @@ def _regions(results: Iterable[Any]) -> tuple[list[Object], dict[str, list[int]]
 def _entities(
     results: Sequence[Any], text: str, item: Item
 ) -> tuple[tuple[Entity, ...], list[Any]]:
-    """The entities of an annotation, and the results that are no part of any."""
+    """The entities of an annotation, and the results that are not part of any."""
     regions, by_id = _regions(results)
     joined: dict[Node, list[Node]] = defaultdict(list)
     rest = []
@@ -243,7 +243,7 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
     def items() -> Iterator[str]:
         for document in documents:
             yield json.dumps(_task(document, path, dropped), ensure_ascii=False)
-            dropped["notes of other formats"] += sum(e.format != NAME for e in document.extras)
+            dropped["extras of other formats"] += sum(e.format != NAME for e in document.extras)
             dropped["given word boundaries"] += document.words is not None
 
     write_list(items(), path)
@@ -253,12 +253,12 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
 def _task(document: Document, path: Path, dropped: Counter[str]) -> dict[str, Any]:
     kept = kept_in(document.extras, NAME, _KEPT, document.id, path)
     if wrong := [name for name, value in kept.items() if not isinstance(value, _KEPT[name])]:
-        message = f"has a note of {NAME} with a `{wrong[0]}` that is none"
+        message = f"has {NAME} data whose `{wrong[0]}` has the wrong type"
         raise InputError(f"document {shortened(document.id)} {message}", path=path)
     scored = any(entity.score is not None for entity in document.entities)
     kind, other = _LISTS[::-1] if scored else _LISTS
     if scored and kept.pop(other, None):  # annotations would be read in place of the prediction
-        dropped["annotations beside a prediction"] += 1
+        dropped["annotations in addition to a prediction"] += 1
     results = list(_results(document, dropped))
     given = kept.get("result", ())
     there = _regions(results)

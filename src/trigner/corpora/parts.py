@@ -39,7 +39,7 @@ class Lists:
 
 
 def lists_beside(root: Path) -> Lists | None:
-    """The lists in a folder `splits` in `root` or beside it; None when there is no such folder.
+    """The lists in a folder `splits` in `root` or next to it; None when there is no such folder.
 
     A list is `train.txt`, `dev.txt` or `test.txt` (`.id` and `.list` do as well), one document id
     a line; `id.txt` is taken for `id`. Raises InputError when the folder has no list, when a part

@@ -3,7 +3,7 @@
     {"text": "...", "spans": [{"start": 0, "end": 4, "label": "ADR"}], "answer": "accept"}
 
 As Prodigy's own converters do, examples whose `answer` is reject or ignore are left out, with a
-note. `tokens` and `relations` are kept as a note of this format; `meta` and all else are fields.
+note. `tokens` and `relations` are kept as an extra of this format; `meta` and all else are fields.
 Source: https://prodi.gy/docs/api-interfaces
 """
 
@@ -69,7 +69,7 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
     def lost(document: Document) -> Mapping[str, int]:
         extras = sum(extra.format != NAME for extra in document.extras)
         fields = fields_lost(document, of_document=_taken(document), of_entity=_OF_ENTITY)
-        return {"notes of other formats": extras, **fields}
+        return {"extras of other formats": extras, **fields}
 
     return write_objects(documents, path, value, lost)
 

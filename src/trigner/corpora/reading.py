@@ -37,7 +37,7 @@ class Reading:
 
     With `skip_bad` an invalid annotation, and a file that is not in the `encoding`, is skipped and
     noted; without, it ends the reading. `encoding` is a name that Python knows, or `auto`. Texts
-    without annotations beside annotated ones end the reading, or with `missing_annotations`
+    without annotations among annotated ones end the reading, or with `missing_annotations`
     "empty" are documents without entities; they are counted in any case. Of tables, `text_column`
     and `id_column` name the columns of texts and ids (None: `text` and, if there is one, `id`).
     """

@@ -32,14 +32,13 @@ def document_of_row(item: Item) -> Document:
             raise ValueError(f"has no column {name!r}: name one with {option}; columns: {there}")
     text = row[text_column]
     if not isinstance(text, str):
-        raise ValueError(f"the column {text_column!r} holds no text: {shortened(text)}")
+        raise ValueError(f"the column {text_column!r} must contain text: {shortened(text)}")
     own = {name: _from_json(row.get(name), name) for name in ("entities", "words", "extras")}
     rest: dict[str, Any] = {"id": item.id(row.get(id_column)), "text": text}
     rest |= {name: own[name] for name in ("words", "extras") if own[name] is not None}
     fields = others(row, {text_column, id_column, *own})
     if taken := sorted(fields.keys() & DOCUMENT_KEYS):
-        message = f"a column {taken[0]!r} beside {text_column!r} and {id_column!r}: rename it"
-        raise ValueError(f"{message}, as no field can be called that")
+        raise ValueError(f"the column {taken[0]!r} has a reserved name: rename it")
     entities = []
     for entry in own["entities"] or ():
         with item.annotation():
@@ -61,8 +60,8 @@ def _from_json(cell: Any, name: str) -> list[Any] | None:
     except (TypeError, ValueError, RecursionError):
         value = cell
     if not isinstance(value, list):
-        message = f"the column {name!r} holds no JSON list: {shortened(cell)}"
-        raise ValueError(f"{message}; if it is a field of yours, rename it")
+        message = f"the column {name!r} must contain JSON lists: {shortened(cell)}"
+        raise ValueError(f"{message}; if it means something else, rename it")
     return value
 
 

@@ -89,7 +89,7 @@ def write_objects(
 ) -> WriteReport:
     """A line for each document: its `value`, made of it and its entities that are of one piece.
 
-    `lost` are counts of what its format has no place for, besides entities of several pieces and
+    `lost` are counts of what its format cannot hold, besides entities of several pieces and
     given words.
     """
     dropped: Counter[str] = Counter()

@@ -5,7 +5,7 @@
     ["...", {"entities": [[0, 4, "ADR"]]}]
 
 So write spaCy (`Doc.to_json`, training data of version 2), pipelines of Hugging Face and GLiNER's
-predictions. The list may have any name; `tokens`, `sents` and `relations` are kept as a note of
+predictions. The list may have any name; `tokens`, `sents` and `relations` are kept as an extra of
 this format, all else are the document's fields. It is only read.
 """
 

@@ -1,4 +1,4 @@
-"""Surfaces that annotators' tools wrote beside offsets: checked, never trusted."""
+"""Surfaces that annotators' tools wrote in addition to offsets: checked, never trusted."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Surfaces:
         if words not in texts:
             self.differing += 1
             self.reading.note(
-                f"surface {shortened(claimed)} does not match the text there:"
-                f" {shortened(in_order)}; the offsets are kept",
+                f"annotated text {shortened(claimed)} differs from the text at its offsets,"
+                f" {shortened(in_order)}; the offsets are used",
                 path=path,
                 line=line,
             )

@@ -95,7 +95,7 @@ def _check_names(names: Sequence[str], path: Path) -> None:
 def parquet_rows(path: Path, reading: Reading) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a Parquet file by their columns' names, numbered from 1; values as JSON has them.
 
-    Raises InputError for what is no such file, TrignerError without pyarrow.
+    Raises InputError for what is not such a file, TrignerError without pyarrow.
     """
     with path.open("rb") as file:
         table = _parquet_file(file, path)
@@ -134,7 +134,7 @@ def _as_json(value: Any) -> Any:
         case None | bool() | int() | str():
             return value
         case float() if math.isinf(value):
-            raise ValueError(f"a cell holds {value}, which JSON has no number for")
+            raise ValueError(f"a cell is {value}, which JSON cannot represent")
         case float():
             return None if math.isnan(value) else value
         case list():
@@ -174,7 +174,7 @@ def _kind(value: Any) -> str:
 def write_csv(
     rows: Iterable[Object], path: Path, *, columns: Sequence[str], more: Sequence[str] = ()
 ) -> Counter[str]:
-    """One file, with tabs between columns if it is called `.tsv`; what is no text is JSON.
+    """One file, with tabs between columns if it is called `.tsv`; what is not text is JSON.
 
     `columns` are always there. Gives how many values of others than these and `more` have another
     type when they are read.

@@ -165,7 +165,7 @@ def _sentence(
 
 
 def dropped_with_words(document: Document, unreachable: int, *, keeps: str) -> dict[str, int]:
-    """What formats of ready words have no place for; `keeps` are the extras that one holds."""
+    """What formats of ready words cannot hold; `keeps` are the extras that one holds."""
     return {
         "entities that do not fit on words of one sentence": unreachable,
         "scores": sum(e.score is not None for e in document.entities),
@@ -181,7 +181,7 @@ def fields_lost(
     of_document: Collection[str] | None = None,
     of_entity: Collection[str] | None = None,
 ) -> Counter[str]:
-    """How many own fields a format has no place for: these names mean something else in it.
+    """How many own fields a format cannot hold: these names mean something else in it.
 
     None: it holds no fields at all.
     """

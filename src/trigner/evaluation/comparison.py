@@ -1,4 +1,4 @@
-"""Gold beside predictions, entity by entity: what was right and what kind of error the rest is."""
+"""Gold next to predictions, entity by entity: what was right and what kind of error the rest is."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def inputs_of(texts: Texts) -> EncoderInputs:
     most = (room - speller.overhead - least) // (1 + speller.number_size)
     if most < 1:
         raise InputError(
-            f"the language model has {room} positions, of which the task takes {speller.overhead}"
-            f" and a text up to {least}: no room is left for words"
+            f"the context length {room} is too small: the prompt needs {speller.overhead} and the"
+            f" output up to {least} subwords, which leaves none for the sentence"
         )
     return EncoderInputs(tokenizer, speller.end, most + tokenizer.overhead)

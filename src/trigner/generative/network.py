@@ -151,7 +151,7 @@ class GenerativeNetwork(nn.Module):
 class _Constraint(LogitsProcessor):
     """Leaves the scores of what is allowed behind the subwords of each row, `beam_size` a sentence.
 
-    Raises InputError for scores that are no numbers.
+    Raises InputError for scores that are not numbers.
     """
 
     def __init__(self, allowed: Callable[[int, Ids], Collection[int]], beam_size: int) -> None:

@@ -19,21 +19,21 @@ class GenerativeSettings(BaseModel):
         description="what is learnt: low-rank changes of all linear layers (LoRA), vectors before"
         " the prompt, or all weights",
     )
-    lora_rank: int = Field(default=16, ge=1, description="of LoRA's changes")
+    lora_rank: int = Field(default=16, ge=1, description="rank of LoRA's matrices")
     lora_alpha: int = Field(
         default=32, ge=1, description="LoRA's changes are scaled by alpha / rank"
     )
     lora_dropout: float = Field(
-        default=0.05, ge=0, lt=1, description="dropout of the inputs of LoRA's changes"
+        default=0.05, ge=0, lt=1, description="dropout on the inputs of LoRA's matrices"
     )
     prompt_size: int = Field(default=20, ge=1, description="vectors before the prompt")
     length_base: int = Field(
-        default=30, ge=2, description="subwords of any sentence's output, at most"
+        default=30, ge=2, description="maximum output subwords of a sentence, before length_ratio"
     )
     length_ratio: float = Field(
-        default=3.0, ge=0, description="subwords of the output more for each of the sentence"
+        default=3.0, ge=0, description="additional output subwords per input subword"
     )
-    beam_size: int = Field(default=1, ge=1, description="outputs that the search keeps; 1: greedy")
+    beam_size: int = Field(default=1, ge=1, description="hypotheses of a sentence; 1: greedy")
     length_penalty: float = Field(
         default=1.0, ge=0, description="log-probabilities are divided by length to this power"
     )

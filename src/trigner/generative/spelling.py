@@ -67,7 +67,7 @@ class Speller:
 
     @property
     def overhead(self) -> int:
-        """Subwords of a prompt beside the words'."""
+        """Subwords of a prompt besides the words'."""
         return sum(map(len, self._around))
 
     @cached_property

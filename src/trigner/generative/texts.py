@@ -24,7 +24,7 @@ class Text:
 class Texts:
     """How mentions are written for one language model.
 
-    `room` are the subwords that it can tell the places of beside the vectors before its prompts;
+    `room` are the subwords of its context besides the vectors before its prompts;
     with `shared_room` prompt and text take it up together. None: any number.
     """
 

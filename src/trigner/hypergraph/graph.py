@@ -63,7 +63,7 @@ class Path:
 class Graph:
     """Which nodes there are.
 
-    A *row* is what nodes have beside their word: a segment's number `c`, with `split` also the
+    A *row* is what nodes have besides their word: a segment's number `c`, with `split` also the
     number of segments of the whole mention, its *family*. With `start` each first word has a graph
     of its own, so that mentions share nodes only if they begin at the same word (after Wang and
     Lu, EMNLP 2018); its mentions extend over `max_extent` words at most.

@@ -19,9 +19,11 @@ class HypergraphSettings(WordSettings):
         description="nodes of each first word apart; or shared by all mentions as Muis and Lu's,"
         " or split by their number of segments",
     )
-    max_segments: int = Field(default=3, ge=1, le=16, description="of a mention, at most")
+    max_segments: int = Field(default=3, ge=1, le=16, description="maximum segments of a mention")
     max_extent: int | None = Field(
-        default=64, ge=1, description="words from a mention's first to its last; none: all"
+        default=64,
+        ge=1,
+        description="maximum words from a mention's first to its last; none: no limit",
     )
     reading: Reading = Field(
         default="enough", description="enough paths to cover a structure's edges, or all"
@@ -31,13 +33,15 @@ class HypergraphSettings(WordSettings):
         description="the best structure, or all mentions of at least marginal_threshold",
     )
     marginal_threshold: float = Field(
-        default=0.5, gt=0, lt=1, description="least probability of a mention"
+        default=0.5, gt=0, lt=1, description="minimum probability of a mention"
     )
     hidden_size: int = Field(default=256, ge=1, description="hidden size of the layer of edges")
     start_rank: int = Field(
         default=64, ge=1, description="rank of the product of first word and word"
     )
-    output_dropout: float = Field(default=0.3, ge=0, lt=1, description="of the hidden layer")
+    output_dropout: float = Field(
+        default=0.3, ge=0, lt=1, description="dropout of the hidden layer"
+    )
 
     def structure(self) -> Graph:
         """The graph's nodes."""

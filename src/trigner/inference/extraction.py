@@ -152,7 +152,7 @@ class Extractor:
         A document's own entities are replaced. With words, the text is the words joined by blanks
         and `Document.words` their character ranges. `threshold` (as `with_threshold` takes it) and
         `batch_size` are for this call. Raises InputError unless either a text or words are given,
-        and for what is no text, such as None or NaN in a list: it is named by its place.
+        and for what is not text, such as None or NaN in a list: it is named by its place.
         """
         if (text is None) == (words is None):
             raise InputError("give either a text or words")
@@ -178,7 +178,7 @@ class Extractor:
     ) -> Run:
         """Entities of each text or document, in order, in constant memory.
 
-        Raises InputError for a single string, and when it comes to what is no text.
+        Raises InputError for a single string, and when it comes to what is not text.
         """
         if isinstance(texts, str | bytes):
             raise InputError("stream takes several texts: give a list, or call the model with one")

@@ -32,8 +32,8 @@ def load(
     made by `trigner export` runs without PyTorch, with so many `threads` (None: as
     `OMP_NUM_THREADS` says, or as there are CPUs for this process). `threshold` is the least score
     of an entity, for all types or for those that it names (`{"ADR": 0.5, "Drug": 0}`; others have
-    0); `thresholds` are those of single types beside
-    it. With `qualifiers` entities have fields that say whether they are negated, hypothetical,
+    0); `thresholds` are those of single types in addition
+    to it. With `qualifiers` entities have fields that say whether they are negated, hypothetical,
     historical or somebody else's (English; `trigner.qualifiers`); `annotators` give them other
     fields, as a `trigner.linking.Linker` does. `device` is `auto`, `cpu`, `cuda`, `cuda:1` or, with
     PyTorch, another of its names.

@@ -1,4 +1,4 @@
-"""What a run met beside entities."""
+"""What a run reports besides entities."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ class RunStatistics:
         """A sentence for each thing worth reporting."""
         reported = [
             (self.bounded, "had more mentions than decoding keeps: the best found are reported"),
-            (self.windowed, "were over the encoder's limit: read through overlapping windows"),
+            (
+                self.windowed,
+                "exceeded the encoder's maximum length: read through overlapping windows",
+            ),
         ]
         notices = [f"{n} of {self.sentences} sentences {what}" for n, what in reported if n]
         if self.on_special_words:

@@ -13,7 +13,7 @@ def checked_thresholds(
 ) -> tuple[float, dict[str, float]]:
     """The threshold of all types, and those of single ones.
 
-    Raises InputError for one that is no number in [0, 1] and for a type that is not a label.
+    Raises InputError for one that is not a number in [0, 1] and for a type that is not a label.
     """
     of_types = {**(threshold if isinstance(threshold, Mapping) else {}), **more}
     of_all = 0.0 if isinstance(threshold, Mapping) else threshold

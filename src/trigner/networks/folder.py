@@ -4,8 +4,8 @@
     encoder/config.json  the encoder's architecture
     tokenizer.json       the tokenizer, special words included
 
-beside the description that every model folder has (`model_folder`). Loading is strict and unpickles
-nothing.
+in addition to the description that every model folder has (`model_folder`). Loading is strict and
+unpickles nothing.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def load_network(
     )
     try:
         encoder = encoder_from_config((folder / CONFIG).parent, kind)
-    except Exception as error:  # what is no configuration fails in nearly every way
+    except Exception as error:  # what is not a configuration fails in nearly every way
         raise InputError(
             f"is not a valid encoder configuration: {error}", path=folder / CONFIG
         ) from error

@@ -28,7 +28,7 @@ LARGEST_SETTING = 65_536
 """Of a number in a network's settings."""
 
 SMALLER = {"rounds": 100, "heads": 1_000, "dilations": 1_000}
-"""Settings that are no width, and their largest values."""
+"""Settings that are not a width, and their largest values."""
 
 
 def check_settings(settings: Mapping[str, Any], path: Path) -> None:

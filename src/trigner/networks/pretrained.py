@@ -118,7 +118,7 @@ def named(name: str) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except Exception as error:  # a folder that is no encoder fails in nearly every way
+    except Exception as error:  # a folder that is not an encoder fails in nearly every way
         reason = str(error).strip().splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"cannot load the encoder {name!r}: {reason}") from error
 

@@ -16,7 +16,7 @@ class ToeTagger(PairTagger):
     """Encoder, word pooling, BiLSTM (`words`: see `WordNetwork`), tag enhancement, co-predictors.
 
     The scores of a group's tags become `feature_size` pair features of its co-predictor, which
-    sees the word states beside them. Source: the released code of TOE.
+    also sees the word states. Source: the released code of TOE.
     """
 
     def __init__(

@@ -67,7 +67,7 @@ def documents_page_parts(
 ) -> Iterator[str]:
     """A page that shows documents with their entities, whole texts in the order given.
 
-    It comes part by part, one a document beside its beginning and end.
+    It comes part by part, one per document in addition to its beginning and end.
     """
     before, after = page({"mode": "documents", "title": title, "documents": []}).split("[]}</", 1)
     yield before + "["
@@ -82,7 +82,7 @@ def documents_page_parts(
 
 
 def comparison_page(comparison: Comparison, *, title: str = "Gold and prediction") -> str:
-    """A page that shows gold beside predictions, sentence by sentence, what differs first."""
+    """A page that shows gold next to predictions, sentence by sentence, what differs first."""
     shown: list[dict[str, Any]] = []
     others = 0
     for part in comparison.documents:
@@ -109,7 +109,7 @@ def comparison_page(comparison: Comparison, *, title: str = "Gold and prediction
 
 
 def systems_page(systems: Mapping[str, Comparison], *, title: str = "Systems side by side") -> str:
-    """A page that shows gold beside several systems, sentence by sentence.
+    """A page that shows gold next to several systems, sentence by sentence.
 
     `systems` are the comparisons with the same gold documents, by name, in the order in which they
     are shown. Sentences on whose entities the systems disagree most come first. Raises ValueError

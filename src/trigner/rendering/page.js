@@ -1,4 +1,4 @@
-/* Lays out the self-contained pages: documents with their entities, or gold beside predictions.
+/* Lays out the self-contained pages: documents with their entities, or gold next to predictions.
    What is shown stands as JSON in the element `data`; it only ever becomes text. */
 "use strict";
 
@@ -177,7 +177,7 @@
     show(new Set(data.counts.map((count) => count.kind)));
   }
 
-  /* Gold, then every system, each below the other where there is no room beside it. */
+  /* Gold, then every system, each below the other where there is no room next to it. */
   function sideBySide(shown) {
     const section = make("section", "compared");
     const head = make("h2", "", shown.document);

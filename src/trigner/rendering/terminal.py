@@ -73,7 +73,7 @@ def drawing(
     entities = document.entities
     found = snippets(document, [entity.fragments for entity in entities])
     name_width = _name_width(entities)
-    # Beside the text: two blanks before, and behind it a blank at a line's end and `goes_on`.
+    # Next to the text: two blanks before, and behind it a blank at a line's end and `goes_on`.
     text_width = max(_NARROWEST, width - name_width - 4)
     for snippet in found.shown:
         inside = [entities[member] for member in snippet.members]

@@ -16,7 +16,7 @@ SCALED_BEFORE_OUTPUT = ("t5", "mt5", "umt5", "longt5")
 
 
 class EncoderHalf(Encoder):
-    """The encoder of an encoder-decoder, which stands beside its decoder in `model`.
+    """The encoder of an encoder-decoder, which is next to its decoder in `model`.
 
     Both get embeddings, not ids: they share one table, and it is kept once.
     """

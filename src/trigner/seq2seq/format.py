@@ -24,7 +24,7 @@ class Encoded:
 class Decoded:
     """The mentions of an output, each with the places `[start, stop)` of its tokens.
 
-    `dropped` counts groups of pointers that are no mention, and pointers that no type follows.
+    `dropped` counts groups of pointers that are not a mention, and pointers that no type follows.
     """
 
     mentions: tuple[tuple[Mention, tuple[int, int]], ...]
@@ -105,8 +105,8 @@ class Format:
     def decode(self, tokens: Sequence[int], pointers: Pointers) -> Decoded:
         """The mentions of any sequence of tokens, up to its first `END`.
 
-        Groups between types that are no mention are dropped, as in the paper (section 3.4): those
-        without pointers, and those whose pointers are not as the representation has them.
+        Groups between types that are not a mention are dropped, as in the paper (section 3.4):
+        those without pointers, and those whose pointers are not as the representation has them.
         """
         first = FIRST_TYPE + len(self.labels)
         found = []

@@ -30,9 +30,11 @@ class Seq2SeqSettings(WordSettings):
         description="of a sentence's mentions: by their words, which the output then has to keep"
         " to, or drawn anew for each batch",
     )
-    length_base: int = Field(default=10, ge=1, description="output tokens of any sentence, at most")
+    length_base: int = Field(
+        default=10, ge=1, description="maximum output tokens, before length_ratio"
+    )
     length_ratio: float = Field(
-        default=3.0, ge=0, description="output tokens more for each word (with bpe each subword)"
+        default=3.0, ge=0, description="additional output tokens per word (with bpe per subword)"
     )
     masked_loss: bool = Field(
         default=True,

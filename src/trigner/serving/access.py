@@ -107,8 +107,8 @@ def _key_in(headers: dict[bytes, bytes]) -> bytes:
 def _is_ours(headers: dict[bytes, bytes]) -> bool:
     """Whether no other site's page can have made a browser send this.
 
-    JSON it cannot send without asking first. `curl -d`, which is no browser, says that it sends a
-    form, and may.
+    JSON it cannot send without asking first. `curl -d`, which is not a browser, says that it sends
+    a form, and may.
     """
     kind = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
     if kind and kind not in _FORMS:

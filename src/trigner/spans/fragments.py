@@ -64,7 +64,7 @@ class SpanScores:
     """Scores of `N` spans of a sentence to be fragments, and of `K` of them to be related.
 
     `spans [N, 2]`; `fragments [N, T]`, a span is a fragment where it is above 0; `kept [K]` are
-    indices of spans; `relations [K, K, 2]`, of COMBINED and OVERLAP beside NONE, whose score is 0.
+    indices of spans; `relations [K, K, 2]`, of COMBINED and OVERLAP next to NONE, whose score is 0.
     """
 
     spans: Integers

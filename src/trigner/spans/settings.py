@@ -20,10 +20,10 @@ class SpanSettings(WordSettings):
     )
     width_size: int = Field(default=20, ge=1, description="features of a span's width")
     hidden_size: int = Field(
-        default=150, ge=1, description="hidden size of what scores spans and pairs of them"
+        default=150, ge=1, description="hidden size of the scorers of spans and of pairs of spans"
     )
     kept: float = Field(
-        default=0.5, gt=0, le=1, description="spans whose relations are scored, a word"
+        default=0.5, gt=0, le=1, description="spans whose relations are scored, per word"
     )
     pruning: Pruning = Field(
         default="fragments",

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from trigner.encoders import ENCODERS
 from trigner.errors import InputError, validation_message
-from trigner.former_names import current_name
+from trigner.former_names import current_name, renamed
 from trigner.studies.declaration import REFUSED, Study
 from trigner.studies.protocols import Protocol
 from trigner.studies.results import REVISED, REVISIONS, with_effect
@@ -25,7 +25,7 @@ from trigner.training.adaptation import AdaptationSettings
 from trigner.training.lines import KeyPath, yaml_value
 
 ADAPT = "adapt"
-"""The setting that adapts the encoder to the training text first; `adapt.epochs` and so on beside
+"""The setting that adapts the encoder to the training text first; `adapt.epochs` and so on next to
 it are those of the adaptation."""
 
 START = "clean"
@@ -220,7 +220,7 @@ def _adaptation(given: Mapping[str, Any]) -> AdaptationSettings | None:
     for name in named:
         current = current_name(f"adaptation.{name}").partition(".")[2]
         if current != name:
-            raise InputError(f"{ADAPT}.{name} is called {ADAPT}.{current} now")
+            raise InputError(renamed(f"{ADAPT}.{name}", f"{ADAPT}.{current}"))
     if named and ADAPT not in given:
         raise InputError(f"{ADAPT}.{next(iter(named))} has no effect without {ADAPT}: true")
     try:

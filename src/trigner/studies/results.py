@@ -83,8 +83,8 @@ class Result:
     """A finished run.
 
     `settings` is `TrainingRun.identity`, `data` the hash of each part, `curve` the dev scores of
-    each epoch. `chosen` lacks what was not saved; `found` names the file of predictions beside this
-    one (None: they were not saved). `notes` say in which way it is unlike other runs.
+    each epoch. `chosen` lacks what was not saved; `found` names the file of predictions next to
+    this one (None: they were not saved). `notes` say in which way it is unlike other runs.
     """
 
     system: str

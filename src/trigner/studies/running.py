@@ -242,9 +242,9 @@ def _refuse_former(folder: Path, run: TrainingRun) -> None:
         former = [name for name in settings if current_name(name) != name]
         if former and with_effect(settings) == with_effect(run.identity):
             raise InputError(
-                f"was started by trigner {record['versions']['trigner']}, which called"
-                f" {current_name(former[0])} {former[0]}: finish the run with that version, or"
-                " delete the folder to start again",
+                f"was started by trigner {record['versions']['trigner']}, where"
+                f" {current_name(former[0])} was still named {former[0]}: finish it with that"
+                " version, or delete the folder to start again",
                 path=path.parent,
             )
 

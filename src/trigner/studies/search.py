@@ -187,7 +187,7 @@ def _check_same(
     version = before.pop("version", "0.1.0 or before")
     for name in before.get("search", {}).get("ranges", {}):
         if (current := current_name(name)) != name:
-            message = f"is the journal of trigner {version}, which called {current} {name}"
+            message = f"was written by trigner {version}, where {current} was still named {name}"
             message += ": use that version, or move it away to start again"
             raise InputError(message, path=path)
     before["settings"] = with_effect(before.get("settings", {}))
@@ -195,7 +195,7 @@ def _check_same(
     if different := differences(before, now):
         names = ", ".join(sorted(different))
         raise InputError(
-            f"is the journal of a search with other {names}: give what it was run with, or move it"
+            f"was recorded with different {names}: rerun with the original values, or move it"
             " away to start again",
             path=path,
         )

@@ -33,9 +33,7 @@ class ToeSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, allow_inf_nan=False)
 
-    rounds: int = Field(
-        default=3, ge=1, description="how often pair scores are made; before the last they go back"
-    )
+    rounds: int = Field(default=3, ge=1, description="refinement rounds of the pair scores")
     table_size: int = Field(default=49, ge=1, description="scores of a pair within a round")
     heads: int = Field(default=8, ge=1, description="of the attention; they divide lstm_size")
     feed_forward: int = Field(default=2048, ge=1, description="hidden size of the attention layer")

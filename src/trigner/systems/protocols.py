@@ -67,7 +67,7 @@ class Prediction:
 
 
 class Predictor(Protocol):
-    """Runs a trained system. What it predicts on an input depends on nothing beside that input."""
+    """Runs a trained system. What it predicts on an input depends on that input only."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ class Losses:
 
 @dataclass(frozen=True)
 class SavedState:
-    """What a model folder holds of a system beside what every model has.
+    """What a model folder holds of a system besides what every model has.
 
     `files` maps names to functions that write the file at the path they are given; `state` is
     stored in the model description as JSON.

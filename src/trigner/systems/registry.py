@@ -29,7 +29,7 @@ OWN: tuple[str, ...] = (
     "trigner.hypergraph.spec:SPEC",
     "trigner.generative.spec:SPEC",
 )
-"""The rows of this package beside the tag schemes, as `module:name`: each in its system's room,
+"""The rows of this package besides the tag schemes, as `module:name`: each in its system's room,
 which stands above this one."""
 
 

@@ -104,7 +104,7 @@ class SystemSpec:
         return _within(name, ("seed", "model", *self.reads)) and not _within(name, self.ignores)
 
     def has_effect(self, name: str, values: Mapping[str, Any]) -> bool:
-        """Whether a dotted setting changes what this system does beside these other values."""
+        """Whether a dotted setting changes what this system does, given these other values."""
         idle = {**_IDLE, **self.idle}.items()
         return self.reads_setting(name) and not any(
             _within(name, others) for (other, value), others in idle if values.get(other) == value

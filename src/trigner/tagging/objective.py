@@ -47,7 +47,7 @@ class Objective(nn.Module):
     ) -> Losses:
         """The losses of a batch. `tags` hold `IGNORED` in padding.
 
-        `weights` say what its `cells` and `anchors` count beside those of other batches
+        `weights` say what its `cells` and `anchors` count compared to those of other batches
         (`training.weighting`).
         """
         weights = weights or {}

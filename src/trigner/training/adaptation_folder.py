@@ -65,7 +65,7 @@ def prepare(out: Path, identity: dict[str, Any], resume: bool) -> Adaptation | N
 
 
 def write(out: Path, masked: MaskedEncoder, result: Adaptation) -> None:
-    """All files are written beside their places first; the one that makes a model comes last."""
+    """All files are written next to their places first; the one that makes a model comes last."""
     partial = out / _PARTIAL
     try:
         shutil.rmtree(partial, ignore_errors=True)

@@ -26,7 +26,7 @@ from trigner.training.settings import OptimisationSettings, SamplingSettings
 class TrainingData(Dataset[Any]):
     """Examples of a corpus, and the mentions that a system cannot give back, counted by reason.
 
-    The corpus has `sentences` with `mentions`; `made` sentences stand beside them.
+    The corpus has `sentences` with `mentions`; `made` sentences are in addition to them.
     """
 
     examples: tuple[Any, ...]
@@ -138,8 +138,8 @@ class EpochBatches:
             sizes.append((len(plan), len(members)))
         if not all(count for count, _ in sizes):
             raise InputError(
-                f"{len(lengths)} sentences are less than one batch of {settings.batch_size}:"
-                " set optimisation.batch_size or optimisation.cell_budget"
+                f"{len(lengths)} sentences do not fill one batch of {settings.batch_size}:"
+                " lower optimisation.batch_size, or set optimisation.cell_budget"
             )
         self._count = max(count for count, _ in sizes)
         self._all = sum(min(self._count, members) for _, members in sizes)

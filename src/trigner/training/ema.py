@@ -57,7 +57,7 @@ class ExponentialMovingAverage(TrainerCallback):
         torch._foreach_lerp_(self._average, newest, 1 - decay)
 
     def save(self, folder: Path) -> None:
-        """Keep the average beside a checkpoint's weights."""
+        """Save the average next to a checkpoint's weights."""
         save_file(
             {str(n): each.contiguous() for n, each in enumerate(self._average)}, folder / EMA_FILE
         )

@@ -83,7 +83,7 @@ def passages(
 
     A longer sentence becomes several passages, cut between words, or inside a word that alone is
     too long. Words without subwords leave no trace. Raises InputError when `max_subwords` leaves no
-    subword beside the tokenizer's own subwords.
+    subword besides the tokenizer's own.
     """
     tokenizer = Tokenizer.from_str(tokenizer.to_str())
     tokenizer.no_truncation()

@@ -17,7 +17,7 @@ from rich.progress import (
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 SECONDS_BETWEEN_LINES = 60.0
-"""Of a log: what is no terminal."""
+"""Of a log: what is not a terminal."""
 
 
 class ShowProgress(TrainerCallback):

@@ -74,7 +74,7 @@ def record_to_resume(out: Path, run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _has(record: Mapping[str, Any], name: str) -> bool:
-    """Whether a run's record has a dotted setting; true of every name that is no setting."""
+    """Whether a run's record has a dotted setting; true of every name that is not a setting."""
     own: Any = record
     for part in name.split(".") if name.startswith("settings.") else ():
         if not isinstance(own, Mapping) or part not in own:

@@ -85,7 +85,7 @@ def train(
 
     `also_keep` chooses epochs by other dev scores than `optimisation.select_by` as well: their
     models are left in folders of these names in `out`. When training stops is a matter of
-    `select_by` alone. `report_to` are trackers of the Trainer beside TensorBoard.
+    `select_by` alone. `report_to` are trackers of the Trainer in addition to TensorBoard.
 
     Under `accelerate launch` or `torchrun` the processes share out each batch (`processes`); all
     return the same.

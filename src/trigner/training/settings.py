@@ -22,7 +22,7 @@ from pydantic import (
 )
 
 from trigner.errors import InputError, validation_message
-from trigner.former_names import current_name
+from trigner.former_names import current_name, renamed
 from trigner.inference import spec_of
 from trigner.mentions import shortened
 from trigner.model_folder import DESCRIPTION, read_description
@@ -46,7 +46,9 @@ class SamplingSettings(_Section):
     """How often an epoch sees a sentence, all others once; sentences made of those there are."""
 
     discontinuous: float = Field(
-        default=1.0, ge=1, description="sentences with a discontinuous mention: times an epoch"
+        default=1.0,
+        ge=1,
+        description="times that an epoch sees a sentence with a discontinuous mention",
     )
     empty: float = Field(
         default=1.0,
@@ -74,7 +76,7 @@ BatchWeighting = Literal["random", "cells", "equal"]
 class OptimisationSettings(_Section):
     """Rates, schedule, batches, and when to stop."""
 
-    epochs: int = Field(default=10, ge=1, description="times that training sees its sentences")
+    epochs: int = Field(default=10, ge=1, description="passes over the training sentences")
     batch_size: int = Field(default=12, ge=1, description="sentences in a batch, at most")
     cell_budget: Annotated[int, Field(ge=1)] | Literal["auto"] | None = Field(
         default="auto",
@@ -96,16 +98,18 @@ class OptimisationSettings(_Section):
     encoder_lr: float = Field(
         default=1e-4, ge=0, description="learning rate of the pretrained encoder"
     )
-    learning_rate: float = Field(default=3e-3, gt=0, description="learning rate of everything else")
-    weight_decay: float = Field(default=0.0, ge=0, description="AdamW's weight decay")
-    warmup: float = Field(default=0.1, ge=0, lt=1, description="share of the updates")
-    beta2: float = Field(
-        default=0.999, ge=0, lt=1, description="what AdamW's average of squares keeps at an update"
+    learning_rate: float = Field(
+        default=3e-3, gt=0, description="learning rate of all other weights"
     )
+    weight_decay: float = Field(default=0.0, ge=0, description="AdamW's weight decay")
+    warmup: float = Field(
+        default=0.1, ge=0, lt=1, description="share of the updates in which the learning rates rise"
+    )
+    beta2: float = Field(default=0.999, ge=0, lt=1, description="AdamW's beta2")
     epsilon: float = Field(default=1e-8, gt=0, description="AdamW's epsilon")
     epsilon_to: Literal["corrected", "uncorrected"] = Field(
         default="corrected",
-        description="whether epsilon is added to the root of AdamW's average of squares after its"
+        description="whether epsilon is added to the root of AdamW's second moment after its"
         " bias correction, as PyTorch does, or before, as transformers' former AdamW did",
     )
     max_grad_norm: float = Field(default=5.0, gt=0, description="largest norm of the gradient")
@@ -271,7 +275,7 @@ def _without_unread(settings: Settings, spec: SystemSpec) -> Settings:
 def _refuse_former_names(given: Mapping[str, Any], file: Path | None) -> None:
     for name in flat(given):
         if (current := current_name(name)) != name:
-            raise InputError(f"{name} is called {current} now", path=file)
+            raise InputError(renamed(name, current), path=file)
 
 
 def _refuse_idle(

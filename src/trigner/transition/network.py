@@ -1,6 +1,6 @@
 """The parser's network (Dai et al. 2020, section 3.2) on any encoder.
 
-Sizes: `d` features of a word state, and of every state beside it.
+Sizes: `d` features of a word state, and of every other state.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ export function codePointAt(text, unit) {
   return points;
 }
 
-/* What an entity has beside its place: qualifiers, code, candidates. */
+/* What an entity has besides its place: qualifiers, code, candidates. */
 function fieldsOf({ label, fragments, text, score, ...fields }) {
   return fields;
 }
