@@ -31,7 +31,6 @@ LAYERS = (
     {"__main__"},
 )
 PEERS = {
-    ("mentions", "errors"),
     ("mentions", "rendering"),  # what notebooks call on a document; imported when they do
     ("atomic_files", "errors"),
     ("locks", "errors"),
@@ -129,19 +128,26 @@ def imported(path: Path, *, into_functions: bool) -> set[str]:
     return set(imports(ast.parse(path.read_text("utf-8")), path, into_functions=into_functions))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_imports_point_one_way(path):
+def beyond_its_layer(path: Path) -> set[tuple[str, str]]:
+    """A module's room with each other room that it imports and that is in no layer above."""
     room = room_of(path)
     if room == "__init__":  # offers names of any room, and loads them when asked for
-        return
-    wrong = set()
-    for name in imported(path, into_functions=True):
-        parts = name.split(".")
-        if parts[0] != "trigner" or len(parts) == 1 or parts[1] in {room, "__version__", "load"}:
-            continue
-        if (room, parts[1]) not in PEERS and layer_of(parts[1]) >= layer_of(room):
-            wrong.add(parts[1])
-    assert not wrong, f"{room} must not import {sorted(wrong)}"
+        return set()
+    parts = [name.split(".") for name in imported(path, into_functions=True)]
+    rooms = {own[1] for own in parts if own[0] == "trigner" and len(own) > 1}
+    others = rooms - {room, "__version__", "load"}
+    return {(room, other) for other in others if layer_of(other) >= layer_of(room)}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_imports_point_one_way(path):
+    wrong = {other for _, other in beyond_its_layer(path) - PEERS}
+    assert not wrong, f"{room_of(path)} must not import {sorted(wrong)}"
+
+
+def test_every_exception_is_used():
+    stale = PEERS.difference(*map(beyond_its_layer, MODULES))
+    assert not stale, f"no import needs {sorted(stale)} of PEERS"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)

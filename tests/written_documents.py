@@ -110,7 +110,8 @@ def read_back(path, format, made):
         if str(error).endswith(("is empty", "contains no documents")) and nothing_in(path):
             reject()
         raise AssertionError(f"its own reader refuses it: {error}") from error
-    assert corpus.left_out == corpus.files_left_out == 0
+    assert not corpus.left_out
+    assert not any(notice.file_left_out for notice in corpus.notices)
     return corpus
 
 

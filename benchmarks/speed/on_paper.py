@@ -93,9 +93,10 @@ def one_resume(_encoder: str, format: str, *, parts: int) -> Callable[[], object
             line = {"part": name, "source": 0, "first": first, "counts": counts}
             journal.write(json.dumps(line) + "\n")
 
-    def work() -> None:
+    def work() -> int:
         with held, begun(folder, JOB, format=format) as output:
             if output.counts.parts != parts:
                 raise RuntimeError(f"{output.counts.parts:,} parts were found, of {parts:,}")
+            return output.counts.parts
 
     return work

@@ -126,4 +126,4 @@ def test_a_command_is_watched():
 
 
 def test_going_on_with_many_parts():
-    on_paper.one_resume("", "parquet", parts=7)()
+    assert on_paper.one_resume("", "parquet", parts=7)() == 7

@@ -23,6 +23,7 @@ from speed import (
     systems,
 )
 from speed.straightforward import Straightforward, centroid_loss
+from transformers import PreTrainedModel
 
 from tiny_encoders import tiny_encoder
 from tiny_models import TAG_SCHEMES, make_scheme
@@ -134,9 +135,21 @@ def test_systems(encoder, monkeypatch):
     assert "10 MB in training" in section.figures[0].note
 
 
-@pytest.mark.parametrize("ready", [systems.one_step, systems.one_inference])
-def test_memory_of_a_system(encoder, ready):
-    ready(encoder, "mac", size=2, longest=6)()
+@pytest.mark.parametrize(
+    ("ready", "training"), [(systems.one_step, [True, True]), (systems.one_inference, [False])]
+)
+def test_memory_of_a_system(encoder, ready, training):
+    """The work runs the network: twice in training, once for the batch in inference."""
+    seen = []
+
+    def note(module, *_):
+        if isinstance(module, PreTrainedModel):
+            seen.append(module.training)
+
+    work = ready(encoder, "mac", size=2, longest=6)
+    with torch.nn.modules.module.register_module_forward_hook(note):
+        work()
+    assert seen == training
 
 
 @pytest.mark.parametrize("name", TAG_SCHEMES)

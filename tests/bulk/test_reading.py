@@ -106,7 +106,7 @@ def test_lines_that_are_no_rows_have_a_reason(tmp_path):
         *((5, None, None), (6, "b", None)),
         *((7, None, None), (8, None, None), (9, None, None)),
     ]
-    told = [why or "" for *_, why in rows]
+    reasons = [why or "" for *_, why in rows]
     starts = [
         "",
         "the line is not JSON: ",
@@ -119,8 +119,8 @@ def test_lines_that_are_no_rows_have_a_reason(tmp_path):
         "the line is not JSON: 'utf-8' codec",
         "the line is not JSON: ",
     ]
-    assert all(why.startswith(start) for why, start in zip(told, starts, strict=True))
-    assert (told[0], told[7]) == ("", "")
+    assert all(why.startswith(start) for why, start in zip(reasons, starts, strict=True))
+    assert (reasons[0], reasons[7]) == ("", "")
 
 
 def test_rows_of_csv_that_are_not_like_the_header_have_a_reason(tmp_path):

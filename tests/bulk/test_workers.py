@@ -12,10 +12,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from rows import EndsAtOnce, EndsOnSome, FindPain, ray_files
+from rows import EndsAtOnce, EndsOnSome, FindPain, RaisesOnSome, ray_files
 from tiny_models import TEXT
 from trigner.bulk import Actors, InProcess, ray_session
-from trigner.bulk.reading import Batch
+from trigner.bulk.reading import RowBatch
 from trigner.errors import InputError, TrignerError
 
 ray = pytest.importorskip("ray", reason="Ray is not installed (extra `scale`)")
@@ -39,7 +39,7 @@ def batches(number, *, bad=()):
         texts = [f"row {n} {m} pain" for m in range(2)]
         texts = ["end " + text if (n, m) in bad else text for m, text in enumerate(texts)]
         kept = pa.table({"n": [2 * n, 2 * n + 1]})
-        yield Batch(0, 2 * n, pa.chunked_array([pa.array(texts)]), kept)
+        yield RowBatch(0, 2 * n, pa.chunked_array([pa.array(texts)]), kept)
 
 
 def rows(results):
@@ -55,7 +55,7 @@ def rows(results):
 
 def test_actors_give_what_one_process_gives(session, model_annotator):
     texts = pa.chunked_array([pa.array([TEXT, None, "", "my leg hurt"])])
-    given = [Batch(0, 4 * n, texts, pa.table({"n": range(4 * n, 4 * n + 4)})) for n in range(6)]
+    given = [RowBatch(0, 4 * n, texts, pa.table({"n": range(4 * n, 4 * n + 4)})) for n in range(6)]
     alone = rows(InProcess(model_annotator).annotated(given))
     assert rows(Actors(model_annotator, 2).annotated(given)) == alone
     assert any(row["entities"] for row in alone)
@@ -104,15 +104,54 @@ def test_a_model_that_workers_cannot_load_is_told(session, model_annotator, tmp_
 
 def test_waiting_for_a_machine_is_told(session, monkeypatch):
     monkeypatch.setattr("trigner.bulk.workers.PATIENCE", 0.1)
-    told = []
+    reported = []
 
-    def tell(message):
-        told.append(message)
+    def report(message):
+        reported.append(message)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        list(Actors(FindPain(), 1, gpu=True, tell=tell).annotated(batches(1)))
-    assert re.fullmatch(r"no worker has started yet; the cluster has free: [012] CPU, 0 GPU", *told)
+        list(Actors(FindPain(), 1, gpu=True, report=report).annotated(batches(1)))
+    expected = (
+        r"no worker has started yet: each worker needs 1 CPU and 1 GPU; free: [012] CPU, 0 GPU;"
+        " still waiting"
+    )
+    assert re.fullmatch(expected, *reported)
+
+
+def test_other_errors_on_workers_name_the_machine(session):
+    with pytest.raises(TrignerError, match=r"a worker on [\d.]+ cannot load the model: OSError: x"):
+        list(Actors(RaisesOnSome(""), 1).annotated(batches(1)))
+    with pytest.raises(TrignerError, match=r"a worker on [\d.]+ failed: OSError: x$"):
+        list(Actors(RaisesOnSome("row"), 1).annotated(batches(1)))
+
+
+def test_one_that_ends_with_a_batch_is_replaced_whatever_was_before(monkeypatch):
+    actors = object.__new__(Actors)
+    actors._number, actors._bad_starts, actors._awaited, actors._idle = 1, 9, {}, []
+    started = []
+    monkeypatch.setattr(actors, "_start", lambda: started.append(1), raising=False)
+    actors._replace(next(batches(1)), "killed")
+    assert started
+    with pytest.raises(TrignerError, match="stopped while loading the model: killed"):
+        actors._replace(None, "killed")
+
+
+def test_without_an_address_a_cluster_that_runs_is_left_alone(monkeypatch):
+    monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
+    given = {}
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", lambda **options: given.update(options))
+    monkeypatch.setattr(ray, "shutdown", lambda: None)
+    monkeypatch.setattr(ray, "cluster_resources", lambda: {"CPU": 2.0})
+    with ray_session(address=None, workers=2) as cpus:
+        assert cpus == 2
+    assert given["address"] == "local"
+    with (
+        pytest.raises(TrignerError, match="--gpu: Ray finds no GPU on this machine"),
+        ray_session(address=None, workers=2, gpu=True),
+    ):
+        pass
 
 
 @pytest.mark.parametrize(

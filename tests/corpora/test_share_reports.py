@@ -6,7 +6,7 @@ from trigner.corpora.published import Counts
 from trigner.corpora.reading import Reading
 from trigner.corpora.share_reports import (
     WHOLE_TRAINING,
-    Part,
+    ReportPart,
     check_report,
     pairs,
     pipe_reader,
@@ -31,8 +31,10 @@ def sign(line, report, text):
 
 words = pipe_reader(sign, "test", header="start")
 PARTS = {
-    "train": Part(("Corpus/train_texts", "train/text"), ("train_gold",), (".pipe.txt",), words),
-    "test": Part(("Corpus/test_texts",), ("test_gold",), (".txt",), words),
+    "train": ReportPart(
+        ("Corpus/train_texts", "train/text"), ("train_gold",), (".pipe.txt",), words
+    ),
+    "test": ReportPart(("Corpus/test_texts",), ("test_gold",), (".txt",), words),
 }
 
 

@@ -234,21 +234,21 @@ def test_fragments_without_characters_are_left_out(extract):
 
 @given(st.integers(1, 12), st.integers(1, 3))
 @settings(max_examples=15)
-def test_portions_are_what_documents_finds(extract, words, ending):
+def test_partial_results_are_what_documents_finds(extract, words, ending):
     documents = [Document(str(n), text) for n, text in enumerate([" ".join(TEXTS), *TEXTS])]
     whole = list(extract.documents(documents))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chunks, "WORDS", words)
         patch.setattr(chunks, "DOCUMENTS", ending)
-        portions = list(extract.portions(documents, RunStatistics()))
-    assert [p.document.id for p in portions if p.is_last] == [d.id for d in documents]
+        partial_results = list(extract.partial_results(documents, RunStatistics()))
+    assert [p.document.id for p in partial_results if p.is_last] == [d.id for d in documents]
     for document in whole:
-        own = [p for p in portions if p.document.id == document.id]
+        own = [p for p in partial_results if p.document.id == document.id]
         assert [e for p in own for e in p.entities] == list(document.entities)
         ends = [p.end for p in own]
         assert ends == sorted(ends)
         assert ends[-1] == len(document.text)
-    assert any(not p.is_last for p in portions)
+    assert any(not p.is_last for p in partial_results)
 
 
 def test_scores_have_four_digits_and_thresholds_see_no_more():

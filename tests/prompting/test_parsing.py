@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import get_args
 
 import pytest
 from hypothesis import given, seed, settings
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from llm_answers import ANSWERS, TERRIBLE
 from trigner.prompting import Variant
 from trigner.prompting.entity_types import EntityType
-from trigner.prompting.parsing import ECHOES, Item, parse
+from trigner.prompting.parsing import ECHOES, FoundIn, Item, Syntax, parse
 from trigner.prompting.prompts import build_prompt
 
 ONE = '[{"entity": "sore hands", "index": [1, 4], "type": "ADR"}]'
@@ -143,16 +144,27 @@ def test_an_echo_of_the_template_is_seen():
         assert all(item.is_echo for item in items)
 
 
-@pytest.mark.parametrize("text", TERRIBLE, ids=lambda text: text[:60])
-def test_nothing_terrible_raises(text):
-    for item in parse(text).items:
+def check_types(answer):
+    for item in answer.items:
+        assert item.indices is None or type(item.indices) is tuple
+        assert all(type(index) is int for index in item.indices or ())
+        assert {type(item.text), type(item.label)} <= {str, type(None)}
+        assert type(item.is_echo) is bool
         json.dumps([item.indices, item.text, item.label])
+    assert answer.found_in in {*get_args(FoundIn), None}
+    assert answer.syntax in {*get_args(Syntax), None}
+    assert type(answer.truncated) is bool
+    assert not answer.items or (answer.found_in and answer.syntax)
+
+
+@pytest.mark.parametrize("text", TERRIBLE, ids=lambda text: text[:60])
+def test_terrible_answers_give_items_of_the_right_types(text):
+    check_types(parse(text))
 
 
 @given(ANSWERS)
-def test_nothing_raises(text):
-    for item in parse(text).items:
-        json.dumps([item.indices, item.text, item.label])
+def test_all_answers_give_items_of_the_right_types(text):
+    check_types(parse(text))
 
 
 def test_what_is_drawn_for_it_are_answers():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.pointers_naive import all_mentions, increasing_outputs, written
-from trigner.seq2seq import END, Automaton, Format, State, point
+from trigner.seq2seq import END, Format, OutputAutomaton, State, point
 
 REPRESENTATIONS = ("word", "span", "bpe")
 
@@ -45,7 +45,7 @@ def state_behind(automaton, tokens):
 def test_it_allows_what_increasing_outputs_continue_with(representation, counts, labels, most):
     """`most` mentions: with as many already written, only what follows them is unknown."""
     outputs = list(increasing_outputs(len(counts), labels, counts, representation, most))
-    automaton = Automaton(point(representation, counts), len(labels))
+    automaton = OutputAutomaton(point(representation, counts), len(labels))
     types = range(2, 2 + len(labels))
     for tokens, following in prefixes(outputs).items():
         if sum(token in types for token in tokens) >= most:
@@ -58,7 +58,7 @@ def test_it_allows_what_increasing_outputs_continue_with(representation, counts,
 def test_without_an_order_any_mention_may_follow(representation):
     counts, labels = [1, 2, 1], "AB"
     mentions = [written(m, labels, counts, representation) for m in all_mentions(3, labels)]
-    automaton = Automaton(point(representation, counts), len(labels), increasing=False)
+    automaton = OutputAutomaton(point(representation, counts), len(labels), increasing=False)
     following = prefixes([(*a, *b, END) for a in mentions for b in mentions] + [(END,)])
     for tokens in following:
         if sum(token in (2, 3) for token in tokens) == 2:
@@ -93,19 +93,19 @@ def test_any_walk_decodes_to_all_that_was_written(representation, data):
 
 
 def test_what_is_not_well_formed_is_not_accepted():
-    automaton = Automaton(point("word", [1, 1, 1]), 1)
+    automaton = OutputAutomaton(point("word", [1, 1, 1]), 1)
     assert automaton.accepts([3, 4, 2, 4, 2, END])
     for tokens in ([2], [3, END], [4, 3], [4, 2, 3], [3, 2, 3, 2], [END, END], [99], [-1]):
         assert not automaton.accepts(tokens)
 
 
 def test_a_sentence_without_words_has_one_output():
-    automaton = Automaton(point("word", []), 2)
+    automaton = OutputAutomaton(point("word", []), 2)
     assert np.flatnonzero(automaton.allowed(State())).tolist() == [END]
 
 
 def test_masks_along_an_output_are_those_of_its_states():
-    automaton = Automaton(point("span", [1, 1, 1]), 2)
+    automaton = OutputAutomaton(point("span", [1, 1, 1]), 2)
     tokens = [4, 5, 2, 4, 5, 3, END]
     masks = automaton.along(tokens)
     assert [mask[token] for mask, token in zip(masks, tokens, strict=True)] == [True] * 7

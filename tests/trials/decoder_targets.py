@@ -205,7 +205,7 @@ def seq2seq(folder: Path) -> tuple[int, Callable[[Numbers, int], Sequence[Scored
     import torch
 
     from trigner.seq2seq.format import Format
-    from trigner.seq2seq.network import Source
+    from trigner.seq2seq.network import EncodedSource
     from trigner.seq2seq.search import search
 
     kinds = [
@@ -219,9 +219,11 @@ def seq2seq(folder: Path) -> tuple[int, Callable[[Numbers, int], Sequence[Scored
         pointers = form.point([1 + numbers.below(3) for _ in range(length)])
         automaton = form.automaton(pointers)
         empty = torch.zeros(1, automaton.tokens, 1)
-        source = Source(torch.zeros(1, 1, 1), torch.ones(1, 1, dtype=torch.bool), empty, empty)
+        source = EncodedSource(
+            torch.zeros(1, 1, 1), torch.ones(1, 1, dtype=torch.bool), empty, empty
+        )
 
-        def next_scores(source: Source, tokens: Any, cache: object) -> Any:
+        def next_scores(source: EncodedSource, tokens: Any, cache: object) -> Any:
             return torch.from_numpy(numbers.draw((*tokens.shape, automaton.tokens)))
 
         (output,) = search(

@@ -33,19 +33,23 @@ def by_cost(
     return batches
 
 
+POOL = 50
+"""Times as many sentences as a batch has are sorted by length together."""
+
+
 def shuffled_by_cost(
-    lengths: Sequence[int], *, sentences: int, cells: int, seed: int, pool: int = 50
+    lengths: Sequence[int], *, sentences: int, cells: int, seed: int
 ) -> list[list[int]]:
     """One epoch of training batches: random, yet of similar lengths.
 
-    Sentences are shuffled, taken `pool * sentences` at a time, sorted by length within such a
+    Sentences are shuffled, taken `POOL * sentences` at a time, sorted by length within such a
     pool and cut into batches, which are shuffled again. Equal arguments give equal batches.
     """
     random = np.random.default_rng(seed)
     order = random.permutation(len(lengths))
     batches: list[list[int]] = []
-    for start in range(0, len(order), pool * sentences):
-        members = order[start : start + pool * sentences]
+    for start in range(0, len(order), POOL * sentences):
+        members = order[start : start + POOL * sentences]
         members = members[np.argsort([-lengths[i] for i in members], kind="stable")]
         batches += by_cost(lengths, sentences=sentences, cells=cells, order=members.tolist())
     random.shuffle(batches)

@@ -16,6 +16,9 @@ No sentence of spl-adr has as many; what has is mostly a list or a table without
 (docs/decisions/streaming.md).
 """
 
+OVERLAP = 0.25
+"""How much of a window its neighbour has too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -45,12 +48,10 @@ def whole_window(length: int) -> Window:
     return Window(0, length, 0, length)
 
 
-def windows(
-    subword_counts: Sequence[int], limit: int, *, words: int = MOST_WORDS, overlap: float = 0.25
-) -> list[Window]:
+def windows(subword_counts: Sequence[int], limit: int, *, words: int = MOST_WORDS) -> list[Window]:
     """Windows of at most `limit` subwords and `words` words, of these numbers of subwords each.
 
-    Neighbours share about `overlap` of a window, so a mention that is not longer than that lies
+    Neighbours share about `OVERLAP` of a window, so a mention that is not longer than that lies
     whole in some window. Each word is answered for by exactly one window: the border runs through
     the middle of what two windows share, so a mention is seen with words around it. Raises
     ValueError when one word alone has more than `limit` subwords.
@@ -69,8 +70,8 @@ def windows(
         spans.append((start, stop))
         if stop == length:
             break
-        wanted = int(np.searchsorted(ends, ends[stop] - overlap * limit, side="left"))
-        start = min(max(start + 1, wanted, stop - int(overlap * words)), stop)
+        wanted = int(np.searchsorted(ends, ends[stop] - OVERLAP * limit, side="left"))
+        start = min(max(start + 1, wanted, stop - int(OVERLAP * words)), stop)
     borders = [(a[1] + b[0]) // 2 for a, b in pairwise(spans)]
     seen = [0, *(stop for _, stop in spans[:-1])]
     return [

@@ -4,7 +4,7 @@ from trigner.bulk.annotator import Annotator, annotator
 from trigner.bulk.job import Job
 from trigner.bulk.output import Output, begun
 from trigner.bulk.shapes import Columns, chosen_columns, look_at
-from trigner.bulk.sources import Source, find_sources
+from trigner.bulk.sources import InputFiles, find_sources
 from trigner.bulk.tables import ENTITIES, annotate_batch, annotated_schema
 from trigner.bulk.texts import AnnotatedText, annotate_texts
 from trigner.bulk.workers import Actors, InProcess, Workers, ray_session
@@ -16,9 +16,9 @@ __all__ = [
     "Annotator",
     "Columns",
     "InProcess",
+    "InputFiles",
     "Job",
     "Output",
-    "Source",
     "Workers",
     "annotate_batch",
     "annotate_texts",

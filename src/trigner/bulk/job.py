@@ -15,9 +15,9 @@ import pyarrow as pa
 from trigner.bulk.json_values import json_columns, json_type
 from trigner.bulk.output import Output
 from trigner.bulk.progress import Progress
-from trigner.bulk.reading import ROWS, Batch, batches
+from trigner.bulk.reading import ROWS, RowBatch, batches
 from trigner.bulk.shapes import PLACE, Columns, Shape, UnreadableError
-from trigner.bulk.sources import Source
+from trigner.bulk.sources import InputFiles
 from trigner.bulk.tables import annotated_schema, without
 from trigner.bulk.workers import Annotated, Workers
 from trigner.errors import InputError
@@ -31,7 +31,7 @@ PART_BYTES = 4_000_000
 
 
 @dataclass(eq=False)
-class Part:
+class OutputPart:
     """Neighbouring rows of a source that become one file, with those of them that are done."""
 
     source: int
@@ -46,7 +46,7 @@ class Part:
     def end(self) -> int:
         return self.first + self.rows
 
-    def holds(self, batch: Batch) -> bool:
+    def holds(self, batch: RowBatch) -> bool:
         """Whether the rows of a batch are among its own."""
         return self.source == batch.source and self.first <= batch.first < self.end
 
@@ -64,7 +64,7 @@ class Job:
 
     def __init__(
         self,
-        sources: Sequence[Source],
+        sources: Sequence[InputFiles],
         shapes: Sequence[Shape | InputError],
         columns: Columns,
         output: Output,
@@ -87,7 +87,7 @@ class Job:
             kept = [own.with_type(json_type(own.type)) for own in kept]
         found = annotated_schema(kept, fingerprint)
         self._schema = pa.schema([*found, *place], metadata=found.metadata)
-        self._open: list[Part] = []
+        self._open: list[OutputPart] = []
         self._read: set[int] = set()
 
     def run(self, workers: Workers, show: Callable[[Progress], object]) -> dict[str, Any]:
@@ -113,13 +113,13 @@ class Job:
         counts = self._output.counts
         self.progress.begin(counts.rows, counts.errors)
 
-    def _note_unreadable(self, source: Source, error: InputError) -> None:
+    def _note_unreadable(self, source: InputFiles, error: InputError) -> None:
         self.unreadable[source.name] = error.message
         missing = error.missing if isinstance(error, UnreadableError) else None
-        both_known = self._missing is not None and missing is not None
-        self._missing = self._missing + missing if both_known else None
+        known = self._missing
+        self._missing = None if known is None or missing is None else known + missing
 
-    def _batches(self) -> Iterator[Batch]:
+    def _batches(self) -> Iterator[RowBatch]:
         """All that is to be done, each batch in a part that is open."""
         for index, (source, shape) in enumerate(zip(self._sources, self._shapes, strict=True)):
             if isinstance(shape, InputError) or index in self._output.complete:
@@ -138,25 +138,25 @@ class Job:
                 self._read.add(index)
             self._close()
 
-    def _draw(self, batch: Batch) -> None:
+    def _draw(self, batch: RowBatch) -> None:
         """Give a batch its place in the part that is being filled, or in a new one."""
         part = self._open[-1] if self._open and not self._open[-1].is_closed else None
         fits = part is not None and (part.source, part.end) == (batch.source, batch.first)
         if part is None or not fits or self._is_full(part, batch):
             self._close()
-            part = Part(batch.source, batch.first)
+            part = OutputPart(batch.source, batch.first)
             self._open.append(part)
         part.rows += batch.rows
         part.bytes += batch.texts.nbytes
 
-    def _is_full(self, part: Part, batch: Batch) -> bool:
+    def _is_full(self, part: OutputPart, batch: RowBatch) -> bool:
         return part.rows + batch.rows > self._part_rows or part.bytes > PART_BYTES
 
     def _close(self) -> None:
         if self._open:
             self._open[-1].is_closed = True
 
-    def _add(self, batch: Batch, result: Annotated) -> None:
+    def _add(self, batch: RowBatch, result: Annotated) -> None:
         part = next(own for own in self._open if own.holds(batch))
         found, statistics = result
         error = found.column("error").to_pylist()

@@ -32,7 +32,8 @@ def json_columns(table: pa.Table) -> tuple[pa.Table, dict[int, str]]:
 
     A value that is impossible is null.
     """
-    columns, errors = [], {}
+    columns: list[pa.ChunkedArray] = []
+    errors: dict[int, str] = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         target = json_type(column.type)
         converted = column if target == column.type else column.cast(target, safe=False)

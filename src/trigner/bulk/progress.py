@@ -62,8 +62,8 @@ class Progress:
     def detail(self) -> str:
         """Rows a second, time left and errors, as one line has them."""
         rate = (self.done - self._before) / max(1e-9, monotonic() - self._began)
-        told: Iterable[str] = [f"{rate:,.1f} rows/s", f"{self.errors:,} errors"]
+        shown: Iterable[str] = [f"{rate:,.1f} rows/s", f"{self.errors:,} errors"]
         if (total := self.total) is not None and rate > 0:
             about = "" if self.is_exact else "about "
-            told = [f"{about}{duration((total - self.done) / rate)} left", *told]
-        return "".join(f", {each}" for each in told)
+            shown = [f"{about}{duration((total - self.done) / rate)} left", *shown]
+        return "".join(f", {each}" for each in shown)

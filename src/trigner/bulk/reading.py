@@ -22,11 +22,11 @@ from trigner.bulk.shapes import (
     READ_ERRORS,
     Columns,
     UnreadableError,
+    errors_named,
     is_damage,
     reason,
-    told,
 )
-from trigner.bulk.sources import Source
+from trigner.bulk.sources import InputFiles
 from trigner.bulk.tables import values_of, without
 from trigner.bulk.texts import why_not, why_not_unicode
 from trigner.errors import InputError
@@ -44,7 +44,7 @@ HELD = 4_000_000
 
 
 @dataclass(frozen=True)
-class Batch:
+class RowBatch:
     """Neighbouring rows of a source, from the row `first` on.
 
     `unreadable` has the reasons of rows, counted in the batch, of which no text could be read;
@@ -66,7 +66,7 @@ class Batch:
     def end(self) -> int:
         return self.first + self.rows
 
-    def slice(self, start: int, stop: int) -> Batch:
+    def slice(self, start: int, stop: int) -> RowBatch:
         """Rows of the batch, counted in it."""
         return replace(
             self,
@@ -88,8 +88,8 @@ class Row(NamedTuple):
 
 
 def batches(
-    index: int, source: Source, columns: Columns, finished: Ranges, *, rows: int = ROWS
-) -> Iterator[Batch]:
+    index: int, source: InputFiles, columns: Columns, finished: Ranges, *, rows: int = ROWS
+) -> Iterator[RowBatch]:
     """The rows of a source that are not finished, at most so many together.
 
     Raises UnreadableError when it cannot be read, or only in part, after all that can be.
@@ -99,14 +99,14 @@ def batches(
     else:
         given = _gathered(index, columns, _ROWS_OF[source.kind](source, columns, finished), rows)
     while True:
-        with told(source):
+        with errors_named(source):
             batch = next(given, None)
         if batch is None:
             return
         yield from _cut(batch)
 
 
-def _cut(batch: Batch) -> Iterator[Batch]:
+def _cut(batch: RowBatch) -> Iterator[RowBatch]:
     """A batch in pieces of `BYTES`."""
     start, size = 0, 0
     for n, length in enumerate(pc.binary_length(batch.texts).to_pylist()):
@@ -119,8 +119,8 @@ def _cut(batch: Batch) -> Iterator[Batch]:
 
 
 def _parquet(
-    index: int, source: Source, columns: Columns, finished: Ranges, rows: int
-) -> Iterator[Batch]:
+    index: int, source: InputFiles, columns: Columns, finished: Ranges, rows: int
+) -> Iterator[RowBatch]:
     names = list(dict.fromkeys([columns.text, *_names(columns)]))
     lost = _Lost()
     with source.files[0].open() as file, pq.ParquetFile(file) as parquet:
@@ -149,7 +149,7 @@ def _parquet(
     lost.report(source, total)
 
 
-def _of_record(index: int, first: int, table: pa.Table, columns: Columns, total: int) -> Batch:
+def _of_record(index: int, first: int, table: pa.Table, columns: Columns, total: int) -> RowBatch:
     kept = []
     unreadable: dict[int, str] = {}
     for own in columns.kept:
@@ -162,7 +162,7 @@ def _of_record(index: int, first: int, table: pa.Table, columns: Columns, total:
     texts = table.column(columns.text).cast(pa.string())
     if unreadable:
         texts = without(texts, unreadable)
-    return Batch(
+    return RowBatch(
         index,
         first,
         texts,
@@ -199,7 +199,7 @@ class _Lost:
         self._missing += missing
         self._error = self._error or error
 
-    def report(self, source: Source, total: int) -> None:
+    def report(self, source: InputFiles, total: int) -> None:
         """Raises UnreadableError when there are any."""
         if self._error is None:
             return
@@ -219,7 +219,7 @@ def _names(columns: Columns) -> list[str]:
     return [field.name for field in columns.kept]
 
 
-def _texts(source: Source, columns: Columns, finished: Ranges) -> Iterator[Row]:
+def _texts(source: InputFiles, columns: Columns, finished: Ranges) -> Iterator[Row]:
     for number, file in _unfinished(source, source.files, finished):
         with file.open() as opened:
             data = opened.read()
@@ -234,7 +234,7 @@ def _texts(source: Source, columns: Columns, finished: Ranges) -> Iterator[Row]:
             yield Row(number, text, {**kept, "text": text}, None, share)
 
 
-def _json(source: Source, columns: Columns, finished: Ranges) -> Iterator[Row]:
+def _json(source: InputFiles, columns: Columns, finished: Ranges) -> Iterator[Row]:
     with Lines(source.files[0]) as lines:
         for number, line in _unfinished(source, lines, finished):
             value, why = _object(line)
@@ -262,7 +262,7 @@ def _string(value: object) -> str | None:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _csv(source: Source, columns: Columns, finished: Ranges) -> Iterator[Row]:
+def _csv(source: InputFiles, columns: Columns, finished: Ranges) -> Iterator[Row]:
     with Lines(source.files[0]) as lines:
         read = lines.records()
         header = next(read, [])
@@ -274,7 +274,9 @@ def _csv(source: Source, columns: Columns, finished: Ranges) -> Iterator[Row]:
             yield Row(number, value.get(columns.text), value, why, lines.share)
 
 
-def _unfinished(source: Source, values: Iterable[T], finished: Ranges) -> Iterator[tuple[int, T]]:
+def _unfinished(
+    source: InputFiles, values: Iterable[T], finished: Ranges
+) -> Iterator[tuple[int, T]]:
     read = 0
     try:
         for number, value in enumerate(values):
@@ -286,7 +288,7 @@ def _unfinished(source: Source, values: Iterable[T], finished: Ranges) -> Iterat
         raise UnreadableError(reason(error), path=source.name, where=where) from error
 
 
-def _gathered(index: int, columns: Columns, rows: Iterable[Row], most: int) -> Iterator[Batch]:
+def _gathered(index: int, columns: Columns, rows: Iterable[Row], most: int) -> Iterator[RowBatch]:
     """Neighbouring rows as batches of about the size that they are to have."""
     held: list[Row] = []
     size = 0
@@ -309,7 +311,7 @@ def _gathered(index: int, columns: Columns, rows: Iterable[Row], most: int) -> I
         raise failure
 
 
-def _batch(index: int, columns: Columns, rows: list[Row]) -> Batch:
+def _batch(index: int, columns: Columns, rows: list[Row]) -> RowBatch:
     texts: list[object] = []
     kept: dict[str, list[str | None]] = {name: [] for name in _names(columns)}
     unreadable: dict[int, str] = {}
@@ -326,7 +328,7 @@ def _batch(index: int, columns: Columns, rows: list[Row]) -> Batch:
             unreadable[n] = why.encode("utf-8", "replace").decode("utf-8")
         texts.append(None if why is not None else row.text)
     columns_kept = [pa.chunked_array([pa.array(values, pa.string())]) for values in kept.values()]
-    return Batch(
+    return RowBatch(
         index,
         rows[0].number,
         pa.chunked_array([pa.array(texts, pa.string())]),
@@ -336,7 +338,7 @@ def _batch(index: int, columns: Columns, rows: list[Row]) -> Batch:
     )
 
 
-_ROWS_OF: dict[str, Callable[[Source, Columns, Ranges], Iterator[Row]]] = {
+_ROWS_OF: dict[str, Callable[[InputFiles, Columns, Ranges], Iterator[Row]]] = {
     "jsonl": _json,
     "csv": _csv,
     "txt": _texts,

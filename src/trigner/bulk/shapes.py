@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trigner.bulk.sources import Source
+from trigner.bulk.sources import InputFiles
 from trigner.bulk.tables import is_text, plain_type
 from trigner.bulk.texts import why_not_unicode
 from trigner.errors import InputError
@@ -69,7 +69,7 @@ class UnreadableError(InputError):
 
 
 @contextmanager
-def told(source: Source) -> Iterator[None]:
+def errors_named(source: InputFiles) -> Iterator[None]:
     """What goes wrong while a source is read, as an InputError that names it."""
     try:
         yield
@@ -90,21 +90,21 @@ def reason(error: BaseException) -> str:
     return f"the file is damaged: {why}" if is_damage(error) else why
 
 
-def look_at(sources: Sequence[Source]) -> list[Shape | InputError]:
+def look_at(sources: Sequence[InputFiles]) -> list[Shape | InputError]:
     """The shape of each source, or why it cannot be read."""
     with ThreadPoolExecutor(AT_ONCE) as threads:
         return list(threads.map(_shape_or_error, sources))
 
 
-def _shape_or_error(source: Source) -> Shape | InputError:
+def _shape_or_error(source: InputFiles) -> Shape | InputError:
     try:
-        with told(source):
+        with errors_named(source):
             return _shape(source)
     except InputError as error:
         return error
 
 
-def _shape(source: Source) -> Shape:
+def _shape(source: InputFiles) -> Shape:
     if source.kind == "txt":
         return Shape(dict.fromkeys(("id", "text"), pa.string()), len(source.files))
     if source.kind == "parquet":
@@ -146,7 +146,7 @@ def _shape_of_lines(lines: Lines) -> Shape:
 
 
 def chosen_columns(
-    found: Sequence[tuple[Source, Shape]], *, text: str, id: str | None, keep: Sequence[str]
+    found: Sequence[tuple[InputFiles, Shape]], *, text: str, id: str | None, keep: Sequence[str]
 ) -> Columns:
     """The columns of a job over these sources.
 
@@ -181,7 +181,7 @@ def chosen_columns(
     return Columns(text, tuple(kept))
 
 
-def _missing(name: str, source: Source, shape: Shape) -> str:
+def _missing(name: str, source: InputFiles, shape: Shape) -> str:
     """That a source has no such column, and why that may be."""
     where = f" in its first {LOOKED_AT} lines" if shape.is_open else ""
     there = ", ".join(shape.types) or "none"
@@ -194,7 +194,7 @@ def _missing(name: str, source: Source, shape: Shape) -> str:
     return message
 
 
-def _default_id(found: Sequence[tuple[Source, Shape]]) -> pa.DataType | None:
+def _default_id(found: Sequence[tuple[InputFiles, Shape]]) -> pa.DataType | None:
     """The type of the column `id`, None where it is not kept without being asked for."""
     if any("id" in shape.duplicates or "id" not in shape.types for _, shape in found):
         return None
@@ -210,7 +210,7 @@ def _has_string(kind: pa.DataType) -> bool:
     return bool(kind in (pa.string(), pa.null()) or pa.types.is_primitive(kind))
 
 
-def _type_of(name: str, found: Sequence[tuple[Source, Shape]]) -> pa.DataType:
+def _type_of(name: str, found: Sequence[tuple[InputFiles, Shape]]) -> pa.DataType:
     having = [(source, shape.types[name]) for source, shape in found if name in shape.types]
     for source, shape in found:
         if name not in shape.types and not (shape.is_open and having):

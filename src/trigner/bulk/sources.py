@@ -71,8 +71,8 @@ class File:
 
 
 @dataclass(frozen=True)
-class Source:
-    """A file of rows, or `.txt` files of which each is a row, with the ids of these."""
+class InputFiles:
+    """A source: a file of rows, or `.txt` files of which each is a row, with the ids of these."""
 
     name: str
     kind: str
@@ -89,14 +89,14 @@ class Source:
         return [self.name, [[file.name, file.size, file.changed] for file in self.files]]
 
 
-def find_sources(inputs: Sequence[str], *, out: Path) -> tuple[list[Source], list[str]]:
-    """The sources of paths, globs and URLs, in order, and what is to be told about them.
+def find_sources(inputs: Sequence[str], *, out: Path) -> tuple[list[InputFiles], list[str]]:
+    """The sources of paths, globs and URLs, in order, and what is to be reported about them.
 
     Folders are searched through, without what is hidden, begins with an underscore or lies in
     `out`. Raises InputError for what does not exist or is no input, and for a file that is given
     twice.
     """
-    sources: list[Source] = []
+    sources: list[InputFiles] = []
     notices: list[str] = []
     for given in inputs:
         system, path = _system(given)
@@ -107,10 +107,10 @@ def find_sources(inputs: Sequence[str], *, out: Path) -> tuple[list[Source], lis
             notices.append(f"{given}: {counted(others, 'file')} skipped, no inputs")
         rows = [file for file, _ in found if kind_of(file.path) != "txt"]
         texts = [(file, id) for file, id in found if kind_of(file.path) == "txt"]
-        sources += [Source(file.name, str(kind_of(file.path)), (file,)) for file in rows]
+        sources += [InputFiles(file.name, str(kind_of(file.path)), (file,)) for file in rows]
         if texts:
             files, ids = zip(*texts, strict=True)
-            sources.append(Source(_printable(_name(system, path)), "txt", files, _ids(ids)))
+            sources.append(InputFiles(_printable(_name(system, path)), "txt", files, _ids(ids)))
     seen: set[str] = set()
     for file in (file for source in sources for file in source.files):
         if file.address in seen:

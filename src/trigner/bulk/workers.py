@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from trigner.bulk.reading import BYTES, Batch
+from trigner.bulk.reading import BYTES, RowBatch
 from trigner.bulk.tables import ADDED
 from trigner.errors import InputError, TrignerError, require_extra
 from trigner.inference import RunStatistics
@@ -25,7 +25,7 @@ DEATHS = 2
 """So often may a batch end its worker. Then it is halved, until the row is found that does it."""
 
 PATIENCE = 30.0
-"""Seconds without any worker after which that is told."""
+"""Seconds without any worker after which that is reported."""
 
 CONNECTING = 5.0
 """Seconds to reach a cluster in."""
@@ -34,7 +34,7 @@ CONNECTING = 5.0
 class Workers(Protocol):
     """Annotate batches, several at a time, and give each when it is done."""
 
-    def annotated(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Annotated]]:
+    def annotated(self, batches: Iterable[RowBatch]) -> Iterator[tuple[RowBatch, Annotated]]:
         """Every row of the batches, in any order; a batch may come in pieces."""
 
 
@@ -44,7 +44,7 @@ class InProcess:
     def __init__(self, annotate: Annotate) -> None:
         self._annotate = annotate
 
-    def annotated(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Annotated]]:
+    def annotated(self, batches: Iterable[RowBatch]) -> Iterator[tuple[RowBatch, Annotated]]:
         for batch in batches:
             yield batch, self._annotate(_table(batch))
 
@@ -61,22 +61,22 @@ class Actors:
         number: int,
         *,
         gpu: bool = False,
-        tell: Callable[[str], object] = lambda message: None,
+        report: Callable[[str], object] = lambda message: None,
     ) -> None:
         self._ray: Any = import_module("ray")
         self._number = number
-        self._tell = tell
+        self._report = report
         self._needs = "1 CPU and 1 GPU" if gpu else "1 CPU"
         self._actor = self._ray.remote(num_cpus=1, num_gpus=1 if gpu else 0)(_Actor)
         self._annotate = self._ray.put(annotate)
-        self._awaited: dict[Any, tuple[Any, Batch | None]] = {}
+        self._awaited: dict[Any, tuple[Any, RowBatch | None]] = {}
         """By what is awaited the actor and its batch, None while it loads its model."""
         self._idle: list[Any] = []
-        self._again: deque[Batch] = deque()
+        self._again: deque[RowBatch] = deque()
         self._deaths: Counter[tuple[int, int, int]] = Counter()
         self._bad_starts = 0
 
-    def annotated(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Annotated]]:
+    def annotated(self, batches: Iterable[RowBatch]) -> Iterator[tuple[RowBatch, Annotated]]:
         remaining = iter(batches)
         for _ in range(self._number):
             self._start()
@@ -98,7 +98,7 @@ class Actors:
         actor = self._actor.remote()
         self._awaited[actor.begin.remote(self._annotate)] = actor, None
 
-    def _give(self, remaining: Iterator[Batch]) -> None:
+    def _give(self, remaining: Iterator[RowBatch]) -> None:
         """Work for those that have none."""
         while self._idle:
             batch = self._again.popleft() if self._again else next(remaining, None)
@@ -107,12 +107,12 @@ class Actors:
             actor = self._idle.pop()
             self._awaited[actor.annotate.remote(_table(batch))] = actor, batch
 
-    def _next_done(self) -> Iterator[tuple[Batch, Annotated]]:
+    def _next_done(self) -> Iterator[tuple[RowBatch, Annotated]]:
         done, _ = self._ray.wait(list(self._awaited), timeout=PATIENCE)
         if not done and not self._is_working:
             free = self._ray.available_resources()
             what = ", ".join(f"{free.get(name, 0):g} {name}" for name in ("CPU", "GPU"))
-            self._tell(
+            self._report(
                 f"no worker has started yet: each worker needs {self._needs}; free: {what};"
                 " still waiting"
             )
@@ -136,7 +136,7 @@ class Actors:
             else:
                 yield batch, result
 
-    def _replace(self, batch: Batch | None, reason: str) -> None:
+    def _replace(self, batch: RowBatch | None, reason: str) -> None:
         """Another actor for one that ended, unless they end while they load the model.
 
         One that ended with a batch had loaded it; how often a batch may do that is limited, too.
@@ -148,7 +148,7 @@ class Actors:
             first = reason.strip().partition("\n")[0]
             raise TrignerError(f"the workers stopped while loading the model: {first}")
 
-    def _again_or_error(self, batch: Batch) -> Iterator[tuple[Batch, Annotated]]:
+    def _again_or_error(self, batch: RowBatch) -> Iterator[tuple[RowBatch, Annotated]]:
         key = (batch.source, batch.first, batch.rows)
         self._deaths[key] += 1
         if self._deaths[key] < DEATHS:
@@ -239,7 +239,7 @@ def _check_reachable(address: str) -> None:
         raise TrignerError(f"no Ray cluster answers at {address}: {error}") from error
 
 
-def _table(batch: Batch) -> pa.Table:
+def _table(batch: RowBatch) -> pa.Table:
     return pa.table([batch.texts], names=["text"])
 
 

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -22,7 +23,7 @@ from trigner.model_folder import BUNDLED
 from trigner.quantities import counted
 
 if TYPE_CHECKING:
-    from trigner.bulk import Annotator, Source, Workers
+    from trigner.bulk import Annotator, InputFiles, Workers
 
 MOST_CHARACTERS = 10_000_000
 PART_ROWS = 10_000
@@ -173,9 +174,16 @@ def _annotated(
     chosen = chosen_columns(readable, **columns)
     if format == "jsonl":
         for kept in chosen.kept:
-            if "binary" in str(kept.type):
-                option = "--id" if kept.name == columns["id"] else "--keep"
-                raise InputError(f"{option} {kept.name}: JSON lines cannot hold {kept.type}")
+            if "binary" not in str(kept.type):
+                continue
+            what = f"{kept.name}: JSON lines cannot hold {kept.type}"
+            if columns["id"] == kept.name:
+                raise InputError(f"--id {what}")
+            if kept.name in columns["keep"]:
+                raise InputError(f"--keep {what}")
+            note([f"the column is not kept: {what}"])
+            others = tuple(own for own in chosen.kept if own.name != kept.name)
+            chosen = replace(chosen, kept=others)
     made_with = {
         **settings,
         **{"--model": annotator.fingerprint, "--format": format},
@@ -206,7 +214,7 @@ def _annotated(
             )
 
 
-def _identities(sources: Sequence[Source]) -> list[list[str]] | str:
+def _identities(sources: Sequence[InputFiles]) -> list[list[str]] | str:
     """What the input is known by: each source's name with a hash, or one hash of very many."""
     if len(sources) > MOST_NAMED:
         return _hash([source.identity() for source in sources])
@@ -239,14 +247,14 @@ def _workers(
     from trigner.bulk import Actors, InProcess, ray_session
 
     if number == 0:
-        annotator.extractor  # noqa: B018  # what cannot be loaded is told now
+        annotator.extractor  # noqa: B018  # what cannot be loaded is reported now
         yield InProcess(annotator)
         return
     session = ray_session(address=address, workers=number or available_cpus(), gpu=gpu)
     # Ray tells on standard output that a machine has gone: that is for results.
     with redirect_stdout(sys.stderr), session as cpus:
         yield Actors(
-            annotator, number or max(1, cpus), gpu=gpu, tell=lambda message: note([message])
+            annotator, number or max(1, cpus), gpu=gpu, report=lambda message: note([message])
         )
 
 
@@ -255,7 +263,7 @@ def _show_summary(summary: dict[str, Any], out: Path, *, json: bool) -> None:
     if json:
         print_json(summary)
         return
-    told = [
+    counts = [
         counted(summary["rows"], "row"),
         counted(summary["entities"], "entity", "entities"),
         counted(summary["errors"], "error"),
@@ -263,12 +271,12 @@ def _show_summary(summary: dict[str, Any], out: Path, *, json: bool) -> None:
         f"{counted(summary['bounded'], 'sentence')} bounded",
     ]
     if summary["unreadable"]:
-        told.append(f"{counted(len(summary['unreadable']), 'file')} unreadable")
+        counts.append(f"{counted(len(summary['unreadable']), 'file')} unreadable")
         missing = summary["missing_rows"]
-        told.append(
+        counts.append(
             "unknown number of rows missing"
             if missing is None
             else f"{counted(missing, 'row')} missing"
         )
-    line = f"{out}: {', '.join(told)}".encode("utf-8", "backslashreplace").decode()
+    line = f"{out}: {', '.join(counts)}".encode("utf-8", "backslashreplace").decode()
     results().print(line, markup=False, highlight=False, soft_wrap=True)

@@ -41,7 +41,7 @@ from trigner.rendering import (
 from trigner.rendering.columns import printable
 
 if TYPE_CHECKING:
-    from trigner.inference import Portion
+    from trigner.inference import PartialResult
 
 WRITABLE = (*(name for name, known in FORMATS.items() if known.write is not None), "html")
 
@@ -118,14 +118,14 @@ def extract(
 
     found = 0
 
-    def portions(given: Iterable[Document]) -> Iterator[Portion]:
+    def partial_results(given: Iterable[Document]) -> Iterator[PartialResult]:
         nonlocal found
-        for portion in running.load(model, threshold).portions(given, statistics):
-            found += len(portion.entities)
-            yield portion
+        for partial_result in running.load(model, threshold).partial_results(given, statistics):
+            found += len(partial_result.entities)
+            yield partial_result
 
     if output is None or is_written_into(output.path):
-        dropped = _stream(portions(documents), documents, output, format)
+        dropped = _stream(partial_results(documents), documents, output, format)
     else:
         made_with = {
             **{"--model": fingerprint(model), "--threshold": threshold, "--format": format},
@@ -135,7 +135,7 @@ def extract(
             "input": documents.fingerprint,
         }
         with begun(output, made_with, resume=resume, overwrite=overwrite) as journal:
-            dropped = _to_file(journal, portions, documents)
+            dropped = _to_file(journal, partial_results, documents)
     note(dropped)
     note(statistics.notices())
     if statistics.sentences and not found:
@@ -174,7 +174,7 @@ def _check(output: Output) -> Callable[[Iterable[Document]], Iterable[Document]]
 
 def _to_file(
     journal: Journal,
-    portions: Callable[[Iterable[Document]], Iterator[Portion]],
+    partial_results: Callable[[Iterable[Document]], Iterator[PartialResult]],
     inputs: Inputs,
 ) -> Sequence[str]:
     """Add to what is done until all is; what the format had no place for."""
@@ -184,10 +184,10 @@ def _to_file(
     if journal.done:
         note([f"already done: {counted(journal.done, 'document')}"])
     try:
-        remaining = portions(journal.remaining(inputs))
+        remaining = partial_results(journal.remaining(inputs))
         with journal.appending() as add, closing(_shown(remaining, inputs, journal.done)) as found:
-            for portion in found:
-                add(portion)
+            for partial_result in found:
+                add(partial_result)
         return journal.publish(inputs.title)
     except BaseException:
         if journal.done:
@@ -199,13 +199,13 @@ def _to_file(
 
 
 def _stream(
-    portions: Iterator[Portion], inputs: Inputs, output: Output | None, format: str
+    partial_results: Iterator[PartialResult], inputs: Inputs, output: Output | None, format: str
 ) -> Sequence[str]:
     """Write what is found as it comes; what the format had no place for.
 
     When something fails before the last document, tells how many were written.
     """
-    finished = Counted(portions)
+    finished = Counted(partial_results)
     try:
         with closing(_shown(iter(finished), inputs)) as found:  # a bar goes before anything is told
             return _written(found, inputs, output, format)
@@ -219,7 +219,7 @@ def _stream(
 
 
 def _written(
-    found: Iterator[Portion], inputs: Inputs, output: Output | None, format: str
+    found: Iterator[PartialResult], inputs: Inputs, output: Output | None, format: str
 ) -> Sequence[str]:
     from trigner.inference import assembled
 
@@ -239,40 +239,42 @@ def _written(
     return ()
 
 
-def _write_lines(found: Iterator[Portion], put: Callable[[str], object]) -> None:
+def _write_lines(found: Iterator[PartialResult], put: Callable[[str], object]) -> None:
     writer = LineWriter(put)
-    for portion in found:
-        writer.add(portion.document, portion.entities, is_last=portion.is_last)
+    for partial_result in found:
+        writer.add(partial_result.document, partial_result.entities, is_last=partial_result.is_last)
 
 
 class Counted:
-    """Portions, and how many documents were dealt with when the next one was asked for."""
+    """Partial results, and how many documents were dealt with when the next one was asked for."""
 
-    def __init__(self, portions: Iterable[Portion]) -> None:
+    def __init__(self, partial_results: Iterable[PartialResult]) -> None:
         self.done = 0
-        self._portions = portions
+        self._partial_results = partial_results
 
-    def __iter__(self) -> Iterator[Portion]:
-        for portion in self._portions:
-            yield portion
-            self.done += portion.is_last
+    def __iter__(self) -> Iterator[PartialResult]:
+        for partial_result in self._partial_results:
+            yield partial_result
+            self.done += partial_result.is_last
 
 
 def _shown(
-    portions: Iterator[Portion], inputs: Inputs, done: int = 0
-) -> Generator[Portion, None, None]:
-    """The portions, counted on standard error: documents, or the characters of a single one."""
+    partial_results: Iterator[PartialResult], inputs: Inputs, done: int = 0
+) -> Generator[PartialResult, None, None]:
+    """Partial results, counted on standard error: documents, or the characters of a single one."""
     with counting("extracting") as show:
-        for portion in portions:
-            yield portion
-            done += portion.is_last
-            of, length = portion.document.id, len(portion.document.text)
+        for partial_result in partial_results:
+            yield partial_result
+            done += partial_result.is_last
+            of, length = partial_result.document.id, len(partial_result.document.text)
             if inputs.total == 1:
-                show(portion.end, length, " characters")
-            elif portion.is_last:
+                show(partial_result.end, length, " characters")
+            elif partial_result.is_last:
                 show(done, inputs.total)
             else:
-                show(done, inputs.total, f", {portion.end:,} of {length:,} characters of {of}")
+                show(
+                    done, inputs.total, f", {partial_result.end:,} of {length:,} characters of {of}"
+                )
 
 
 def _print(documents: Iterable[Document], *, many: bool) -> None:

@@ -45,7 +45,7 @@ class Inputs:
     them.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[InputPart, ...]
     total: int | None
     title: str
     fingerprint: str | None = None
@@ -104,7 +104,7 @@ def inputs(
     return Inputs(parts, total, title, digest.hexdigest())
 
 
-class Part(Protocol):
+class InputPart(Protocol):
     """What one argument names."""
 
     def known(self) -> Iterator[Document]:
@@ -180,7 +180,9 @@ class Stream:
         print_notices(STANDARD_INPUT, reading.notices)
 
 
-def _part(argument: str, number: int, *, format: str | None, reading: Reading, lines: bool) -> Part:
+def _part(
+    argument: str, number: int, *, format: str | None, reading: Reading, lines: bool
+) -> InputPart:
     if argument == "-":
         if lines or format == "jsonl":
             return Stream(texts=lines, reading=reading)
@@ -228,7 +230,7 @@ def _hash(document: Document) -> bytes:
     return hashlib.sha256(json.dumps([document.text, document.words]).encode()).digest()
 
 
-def _apart(parts: Iterable[Part]) -> tuple[Part, ...]:
+def _apart(parts: Iterable[InputPart]) -> tuple[InputPart, ...]:
     """The parts, files with their folders before ids: from the one on that all of them are in."""
     folders = [
         os.path.abspath(path if path.is_dir() else path.parent)
@@ -236,7 +238,7 @@ def _apart(parts: Iterable[Part]) -> tuple[Part, ...]:
     ]
     remaining = iter(folders)
 
-    def named(part: Part) -> Part:
+    def named(part: InputPart) -> InputPart:
         if not isinstance(part, Files):
             return part
         below = Path(next(remaining)).relative_to(os.path.commonpath(folders)).as_posix()
@@ -245,7 +247,7 @@ def _apart(parts: Iterable[Part]) -> tuple[Part, ...]:
     return tuple(map(named, parts))
 
 
-def _id(part: Part, id: str) -> str:
+def _id(part: InputPart, id: str) -> str:
     return part.prefix + id if isinstance(part, Files) else id
 
 

@@ -35,7 +35,7 @@ from trigner.mentions import Document
 from trigner.rendering import documents_page_parts
 
 if TYPE_CHECKING:
-    from trigner.inference import Portion
+    from trigner.inference import PartialResult
 
 BOTH = "--resume continues it, --overwrite starts again"
 
@@ -132,19 +132,21 @@ class Journal:
         yield from given
 
     @contextmanager
-    def appending(self) -> Iterator[Callable[[Portion], None]]:
-        """What adds the next portion of a document."""
+    def appending(self) -> Iterator[Callable[[PartialResult], None]]:
+        """What adds the next partial result of a document."""
         with explained(self._path):
             # With this flag a link is not followed.
             flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
             file = os.fdopen(os.open(self._path, flags), "wb")
         writer = LineWriter(lambda text: file.write(text.encode("utf-8")))
 
-        def add(portion: Portion) -> None:
+        def add(partial_result: PartialResult) -> None:
             with explained(self._path):
-                writer.add(portion.document, portion.entities, is_last=portion.is_last)
+                writer.add(
+                    partial_result.document, partial_result.entities, is_last=partial_result.is_last
+                )
                 file.flush()
-            self.done += portion.is_last
+            self.done += partial_result.is_last
 
         with file:
             yield add

@@ -60,11 +60,6 @@ class Corpus:
         """Number of invalid annotations, which are missing from the documents."""
         return sum(notice.left_out for notice in self.notices)
 
-    @property
-    def files_left_out(self) -> int:
-        """Number of files, or of lines that are documents, that are in another encoding."""
-        return sum(notice.file_left_out for notice in self.notices)
-
 
 @dataclass(frozen=True, slots=True)
 class Source:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from trigner.atomic_files import write_text
 from trigner.corpora.brat import checked
-from trigner.corpora.documents import files, read_files
+from trigner.corpora.documents import all_end, read_files
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.corpora.span_entries import connected
 from trigner.corpora.words import fields_lost
@@ -50,8 +50,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*(\[\])?")
 
 def recognises(path: Path) -> bool:
     """`.xmi` files."""
-    found = files(path, _XMI)
-    return bool(found) and all(file.suffix.lower() in _XMI for file in found)
+    return all_end(path, _XMI)
 
 
 def read(path: Path, reading: Reading) -> Iterator[Document]:

@@ -16,11 +16,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from trigner.atomic_files import atomic_write
 from trigner.corpora.documents import files, peek, read_files
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.corpora.tags import TAG, mentions_of, tags_of
-from trigner.corpora.words import WordSentence, document_of, written_sentences
+from trigner.corpora.words import WordSentence, document_of, write_sentences
 from trigner.errors import InputError
 from trigner.mentions import Document, shortened
 
@@ -104,16 +103,12 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
     edges of labels, blanks.
     """
     dropped: Counter[str] = Counter()
-    with atomic_write(path, keep=True) as put:
-        for sentence in written_sentences(documents, dropped, keeps=NAME):
-            put(_block(sentence, path, dropped))
-    return WriteReport(1, dict(dropped))
+    return write_sentences(
+        documents, path, dropped, lambda sentence: _block(sentence, path, dropped), keeps=NAME
+    )
 
 
 def _block(sentence: WordSentence, path: Path, dropped: Counter[str]) -> str:
-    if not sentence.words:
-        dropped["sentences without words"] += 1
-        return ""
     for word in sentence.words:
         if not word or word == _START or any(mark in word for mark in "\t\n\r"):
             message = f"word {shortened(word)} cannot be written in a column"

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trigner.atomic_files import atomic_write, explained
-from trigner.corpora.documents import Item, files, read_items
+from trigner.corpora.documents import Item, all_end, read_items
 from trigner.corpora.json_shapes import Object
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.corpora.span_entries import score_of
@@ -44,8 +44,7 @@ _PIECE = 1 << 18  # bytes
 
 def recognises(path: Path) -> bool:
     """`.spacy` files."""
-    found = files(path, ENDINGS)
-    return bool(found) and all(file.suffix.lower() in ENDINGS for file in found)
+    return all_end(path, ENDINGS)
 
 
 def read(path: Path, reading: Reading) -> Iterator[Document]:

@@ -150,6 +150,12 @@ def all_begin(path: Path, suffixes: tuple[str, ...], fits: Callable[[str], bool]
     )
 
 
+def all_end(path: Path, suffixes: tuple[str, ...]) -> bool:
+    """Whether there are `files`, and all have one of these endings."""
+    found = files(path, suffixes)
+    return bool(found) and all(file.suffix.lower() in suffixes for file in found)
+
+
 def has_key(start: str, key: str) -> bool:
     """Whether the beginning of a JSON file has an object with this key.
 

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from trigner.atomic_files import atomic_write
 from trigner.corpora.documents import files, peek, read_files
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.corpora.words import (
@@ -20,7 +19,7 @@ from trigner.corpora.words import (
     between,
     checked,
     document_of,
-    written_sentences,
+    write_sentences,
 )
 from trigner.errors import InputError
 from trigner.mentions import Document, Mention, shortened
@@ -126,16 +125,12 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
             dropped["sentence names"] += document.words is not None
             yield document
 
-    with atomic_write(path, keep=True) as put:
-        for sentence in written_sentences(counted(), dropped, keeps=NAME):
-            put(_block(sentence, path, dropped))
-    return WriteReport(1, dict(dropped))
+    return write_sentences(
+        counted(), path, dropped, lambda sentence: _block(sentence, path), keeps=NAME
+    )
 
 
-def _block(sentence: WordSentence, path: Path, dropped: Counter[str]) -> str:
-    if not sentence.words:
-        dropped["sentences without words"] += 1
-        return ""
+def _block(sentence: WordSentence, path: Path) -> str:
     for word in sentence.words:
         if not word.strip() or any(mark in word for mark in " \n\r"):
             message = f"word {shortened(word)} is or contains white space, which separates words"

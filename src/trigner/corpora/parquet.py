@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from trigner.corpora.documents import files, read_items
+from trigner.corpora.documents import all_end, read_items
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.corpora.row_documents import COLUMNS, MORE, document_of_row
 from trigner.corpora.tables import parquet_rows, write_parquet
@@ -17,8 +17,7 @@ ENDINGS: tuple[str, ...] = (".parquet",)
 
 def recognises(path: Path) -> bool:
     """`.parquet` files, whatever their columns are."""
-    found = files(path, ENDINGS)
-    return bool(found) and all(file.suffix.lower() in ENDINGS for file in found)
+    return all_end(path, ENDINGS)
 
 
 def read(path: Path, reading: Reading) -> Iterator[Document]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from trigner.corpora import share_reports
 from trigner.corpora.published import Counts
 from trigner.corpora.reading import Reading
-from trigner.corpora.share_reports import WHOLE_TRAINING, Annotations, Part
+from trigner.corpora.share_reports import WHOLE_TRAINING, Annotations, ReportPart
 from trigner.corpora.surfaces import Surfaces
 from trigner.corpora.xml_elements import Element, parse
 from trigner.errors import InputError
@@ -54,15 +54,15 @@ def read(path: Path, reading: Reading, split: str | None = None) -> Iterator[Doc
     surfaces.check_total(path=path)
 
 
-def _parts(surfaces: Surfaces) -> dict[str, Part]:
+def _parts(surfaces: Surfaces) -> dict[str, ReportPart]:
     return {
-        "train": Part(
+        "train": ReportPart(
             ("Task1TrainSetCorpus199/ALLREPORTS", "Task1TrainSetCorpus199", "train/text"),
             ("Task1TrainSetGOLD199knowtatorehost/ALLSAVED", "ALLSAVED", "train/ann"),
             (".knowtator.xml",),
             partial(_read_knowtator, surfaces),
         ),
-        "test": Part(
+        "test": ReportPart(
             ("Task1TestSetCorpus100/ALLREPORTS", "Task1TestSetCorpus100", "test/text"),
             ("Gold_SN2012", "test/ann"),
             (".txt",),

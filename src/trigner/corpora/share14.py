@@ -18,7 +18,7 @@ from pathlib import Path
 from trigner.corpora import share_reports
 from trigner.corpora.published import Counts
 from trigner.corpora.reading import Reading
-from trigner.corpora.share_reports import LABEL, WHOLE_TRAINING, Part
+from trigner.corpora.share_reports import LABEL, WHOLE_TRAINING, ReportPart
 from trigner.mentions import Document, Entity
 
 NAME = "share14"
@@ -60,13 +60,13 @@ def _pipe(line: str, report: str, text: str) -> Entity:
 _read_pipes = share_reports.pipe_reader(_pipe, NAME, header="DD_DocName|")
 
 _PARTS = {
-    "train": Part(
+    "train": ReportPart(
         ("2014ShAReCLEFeHealthTask2_training_corpus", "train/text"),
         ("2014ShAReCLEFeHealthTask2_training_pipedelimited", "train/ann"),
         _ANNOTATION_ENDINGS,
         _read_pipes,
     ),
-    "test": Part(
+    "test": ReportPart(
         (
             "ShAReCLEFeHealth2104Task2_test_data_corpus",
             "ShAReCLEFeHealth2014Task2_test_data_corpus",

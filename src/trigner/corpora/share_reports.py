@@ -29,7 +29,7 @@ ReadAnnotations = Callable[[Path, str, str, Reading], Annotations]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ReportPart:
     """Where the training or the test part lies, and how its annotations are read.
 
     `texts` and `annotations` are paths that a folder may end with, the usual one first. `endings`
@@ -49,7 +49,7 @@ class _Report:
     annotations: Path | None
 
 
-def recognises(path: Path, parts: Mapping[str, Part]) -> bool:
+def recognises(path: Path, parts: Mapping[str, ReportPart]) -> bool:
     """A folder with texts and annotations of at least one part, in folders named as unpacked."""
     return path.is_dir() and any(
         find_folder(path, part.texts[:1]) and find_folder(path, part.annotations[:1])
@@ -61,7 +61,7 @@ def read(
     path: Path,
     reading: Reading,
     split: str | None,
-    parts: Mapping[str, Part],
+    parts: Mapping[str, ReportPart],
     published: Mapping[str | None, Counts],
 ) -> Iterator[Document]:
     """One document a report; its id is the file's name without `.txt`.
@@ -89,7 +89,7 @@ def read(
 
 
 def _reports(
-    root: Path, name: str, part: Part, others: Mapping[str, _Report], reading: Reading
+    root: Path, name: str, part: ReportPart, others: Mapping[str, _Report], reading: Reading
 ) -> dict[str, _Report]:
     texts = find_folder(root, part.texts)
     annotations = find_folder(root, part.annotations)
@@ -124,7 +124,7 @@ def _reports(
     return found
 
 
-def _wanted(name: str, part: Part) -> str:
+def _wanted(name: str, part: ReportPart) -> str:
     return f"{name}: {' or '.join(part.texts)}, and {' or '.join(part.annotations)}"
 
 
@@ -132,7 +132,7 @@ def _chosen(
     reports: Mapping[str, _Report],
     split: str,
     lists: Lists | None,
-    parts: Mapping[str, Part],
+    parts: Mapping[str, ReportPart],
     reading: Reading,
     root: Path,
 ) -> list[str]:
@@ -157,7 +157,7 @@ def _chosen(
 
 
 def _documents(
-    reports: Mapping[str, _Report], parts: Mapping[str, Part], reading: Reading
+    reports: Mapping[str, _Report], parts: Mapping[str, ReportPart], reading: Reading
 ) -> Iterator[Document]:
     for name, report in reports.items():
         document = None
@@ -167,7 +167,9 @@ def _documents(
             yield document
 
 
-def _document(name: str, report: _Report, parts: Mapping[str, Part], reading: Reading) -> Document:
+def _document(
+    name: str, report: _Report, parts: Mapping[str, ReportPart], reading: Reading
+) -> Document:
     text = reading.text(report.text)
     if report.annotations is None:
         return Document(name, text)

@@ -6,9 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trigner.atomic_files import atomic_write
 from trigner.corpora.json_shapes import Object
+from trigner.corpora.reading import WriteReport
 from trigner.mentions import Document, Entity, Extra, Mention, joined, surface_of
 
 if TYPE_CHECKING:
@@ -106,6 +109,24 @@ def written_sentences(
         yield from sentences
         dropped.update(dropped_with_words(document, unreachable, keeps=keeps))
         dropped.update(fields_lost(document, of_document=of_document, of_entity=of_entity))
+
+
+def write_sentences(
+    documents: Iterable[Document],
+    path: Path,
+    dropped: Counter[str],
+    block: Callable[[WordSentence], str],
+    *,
+    keeps: str,
+) -> WriteReport:
+    """One file with the `block` of each sentence that has words; `keeps` as above."""
+    with atomic_write(path, keep=True) as put:
+        for sentence in written_sentences(documents, dropped, keeps=keeps):
+            if sentence.words:
+                put(block(sentence))
+            else:
+                dropped["sentences without words"] += 1
+    return WriteReport(1, dict(dropped))
 
 
 def sentences_of(document: Document) -> tuple[list[WordSentence], int]:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from trigner.generative.spelling import Ids, Spelling
-from trigner.seq2seq import END, Automaton, State
+from trigner.seq2seq import END, OutputAutomaton, State
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PrefixState:
     """Where a text stands: the tokens that are whole, the state behind them, and subwords of the
     next one."""
 
@@ -29,18 +29,18 @@ class Writing:
     text has one reading, and from every place that is reached so a text can be ended.
     """
 
-    automaton: Automaton
+    automaton: OutputAutomaton
     spelling: Spelling
-    _known: dict[Ids, Mapping[int, Place]] = field(default_factory=dict, compare=False)
+    _known: dict[Ids, Mapping[int, PrefixState]] = field(default_factory=dict, compare=False)
 
-    def allowed(self, text: Ids) -> Mapping[int, Place]:
+    def allowed(self, text: Ids) -> Mapping[int, PrefixState]:
         """The subwords that may come behind this text, each with where it leads; none at its end.
 
         Raises KeyError when no well-formed text begins so.
         """
         found = self._known.get(text)
         if found is None:
-            place = self.allowed(text[:-1])[text[-1]] if text else Place()
+            place = self.allowed(text[:-1])[text[-1]] if text else PrefixState()
             found = self._known[text] = self._steps(place)
         return found
 
@@ -59,28 +59,28 @@ class Writing:
         """The subwords that are allowed at each place of a text, which have to be its own."""
         return [sorted(self.allowed(text[:n])) for n in range(len(text))]
 
-    def _steps(self, place: Place) -> dict[int, Place]:
+    def _steps(self, place: PrefixState) -> dict[int, PrefixState]:
         depth = len(place.begun)
         found = {}
         for token in self._next(place):
             spelled = self.spelling.tokens[token]
             if len(spelled) > depth:
                 begun = (*place.begun, spelled[depth])
-                found[spelled[depth]] = Place(place.tokens, place.state, begun)
+                found[spelled[depth]] = PrefixState(place.tokens, place.state, begun)
         whole = self._whole(place)
         if whole is not None and whole != END:
             state = self.automaton.after(place.state, whole)
-            further = self._steps(Place((*place.tokens, whole), state))
+            further = self._steps(PrefixState((*place.tokens, whole), state))
             found = {**further, **found}
         return found
 
-    def _next(self, place: Place) -> list[int]:
+    def _next(self, place: PrefixState) -> list[int]:
         """The tokens that the begun one may become."""
         depth = len(place.begun)
         tokens: Sequence[int] = np.flatnonzero(self.automaton.allowed(place.state)).tolist()
         return [t for t in tokens if self.spelling.tokens[t][:depth] == place.begun]
 
-    def _whole(self, place: Place) -> int | None:
+    def _whole(self, place: PrefixState) -> int | None:
         """The token that is whole, unless it goes on."""
         for token in self._next(place) if place.begun else ():
             if self.spelling.tokens[token] == place.begun:

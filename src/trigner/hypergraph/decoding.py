@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trigner.hypergraph.graph import FROM_B, FROM_O, Edge, Graph, Path, Step, Structure
 from trigner.hypergraph.inside import LOG, MAX, NEVER, Semiring, children, inside
-from trigner.hypergraph.reading import Found, Reading, Start, enough, search
+from trigner.hypergraph.reading import FoundPaths, Reading, Start, enough, search
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -85,14 +85,14 @@ class Chart:
         return starts > 0, chosen & (self.edges > NEVER / 2)
 
 
-def marginals(chart: Chart, threshold: float) -> Found:
+def marginals(chart: Chart, threshold: float) -> FoundPaths:
     """All mentions whose probability is the threshold or more, the most probable first."""
     probabilities = chart.log_probabilities()
     whole = np.ones_like(probabilities[1], dtype=bool)
     return _search(chart, probabilities, _starts(probabilities[0] < np.inf), whole, threshold)
 
 
-def best(chart: Chart, reading: Reading, structure: tuple[Mask, Mask] | None = None) -> Found:
+def best(chart: Chart, reading: Reading, structure: tuple[Mask, Mask] | None = None) -> FoundPaths:
     """The mentions of the best structure, with the logarithms of their probabilities.
 
     `structure` is what `chart.best` gives, which no temperature changes.
@@ -104,7 +104,7 @@ def best(chart: Chart, reading: Reading, structure: tuple[Mask, Mask] | None = N
         return _search(chart, probabilities, own, edges, 0.0)
     paths, complete = enough(chart.graph, _reached(chart.graph, own, edges))
     scored = [(path, log_probability(chart.graph, path, probabilities)) for path in paths]
-    return Found(tuple(sorted(scored, key=lambda found: -found[1])), complete)
+    return FoundPaths(tuple(sorted(scored, key=lambda found: -found[1])), complete)
 
 
 def log_probability(graph: Graph, path: Path, probabilities: tuple[Array, Array]) -> float:
@@ -127,7 +127,7 @@ def _search(
     starts: Sequence[Start],
     chosen: Mask,
     threshold: float,
-) -> Found:
+) -> FoundPaths:
     of_starts, of_edges = probabilities
     place = chart.graph.place
 

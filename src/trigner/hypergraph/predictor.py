@@ -11,7 +11,7 @@ from trigner.arrays import Logits
 from trigner.batches import Batch, Example
 from trigner.hypergraph.decoding import Chart, best, marginals
 from trigner.hypergraph.graph import Graph
-from trigner.hypergraph.reading import Found, mention_of
+from trigner.hypergraph.reading import FoundPaths, mention_of
 from trigner.hypergraph.settings import HypergraphSettings
 from trigner.mentions import ScoredMention
 from trigner.systems import SMALLEST_SCORE, Prediction, WordPredictor, check_finite
@@ -55,7 +55,7 @@ class HypergraphPredictor(WordPredictor[Chart]):
             found = marginals(chart, settings.marginal_threshold)
         return Prediction.of(example, self._scored(found), bounded=not found.complete)
 
-    def _scored(self, found: Found) -> list[ScoredMention]:
+    def _scored(self, found: FoundPaths) -> list[ScoredMention]:
         scored = [
             ScoredMention(mention_of(path, self.labels), max(SMALLEST_SCORE, float(np.exp(log))))
             for path, log in found.paths

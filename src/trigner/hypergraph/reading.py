@@ -42,7 +42,7 @@ the given kinds."""
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundPaths:
     """Paths with the sum of their weights, and whether the search ended before its bounds."""
 
     paths: tuple[tuple[Path, float], ...]
@@ -54,7 +54,7 @@ def search(
     starts: Mapping[Start, float],
     follow: Follow,
     minimum: float = -float("inf"),
-) -> Found:
+) -> FoundPaths:
     """Paths of the largest sum of weights first, of equal ones the longest.
 
     Ends with MAX_MENTIONS paths, at MAX_STEPS edges, or when none is left with a sum of `minimum`
@@ -69,7 +69,7 @@ def search(
     found: list[tuple[Path, float]] = []
     for _ in range(MAX_STEPS):
         if not heap:
-            return Found(tuple(found), True)
+            return FoundPaths(tuple(found), True)
         cost, depth, start, row, inside, steps = heapq.heappop(heap)
         if steps and steps[-1].edge is Edge.END:
             if len(found) == MAX_MENTIONS:
@@ -85,14 +85,14 @@ def search(
             taken = (*steps, Step(word, row, edge))
             in_segment = edge in (Edge.NEXT, Edge.RESUME)
             heapq.heappush(heap, (cost - weight, depth - 1, start, below, in_segment, taken))
-    return Found(tuple(found), not heap)
+    return FoundPaths(tuple(found), not heap)
 
 
-def read(graph: Graph, own: Structure, reading: Reading) -> Found:
+def read(graph: Graph, own: Structure, reading: Reading) -> FoundPaths:
     """The paths that a structure is read as, with weights of 0."""
     if reading == "enough":
         paths, complete = enough(graph, own)
-        return Found(tuple((path, 0.0) for path in paths), complete)
+        return FoundPaths(tuple((path, 0.0) for path in paths), complete)
 
     def follow(
         label: int, start: int, word: int, row: int, kinds: Sequence[Edge]

@@ -1,7 +1,7 @@
 """Text -> entities."""
 
 from trigner.inference.calibration import calibrate, with_temperature
-from trigner.inference.extraction import Extracted, Extractor, Portion, Run, assembled
+from trigner.inference.extraction import Extracted, Extractor, PartialResult, Run, assembled
 from trigner.inference.fetching import fetch
 from trigner.inference.loading import load, spec_of
 from trigner.inference.statistics import RunStatistics
@@ -9,7 +9,7 @@ from trigner.inference.statistics import RunStatistics
 __all__ = [
     "Extracted",
     "Extractor",
-    "Portion",
+    "PartialResult",
     "Run",
     "RunStatistics",
     "assembled",

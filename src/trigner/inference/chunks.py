@@ -18,7 +18,7 @@ DOCUMENTS = 64
 
 
 @dataclass
-class Part:
+class DocumentPart:
     """Neighbouring sentences of a document, which is there without its annotations."""
 
     document: Document
@@ -35,7 +35,7 @@ def ordered(entities: Iterable[Entity]) -> list[Entity]:
 class Chunk:
     """Parts of documents that are scored together, and how many words and documents end in it."""
 
-    parts: list[Part] = field(default_factory=list)
+    parts: list[DocumentPart] = field(default_factory=list)
     words: int = 0
     ending: int = 0
 
@@ -55,11 +55,11 @@ def chunks(documents: Iterable[Document]) -> Iterator[Chunk]:
     drawn = _Drawn(documents)
     for document in drawn:
         bare = replace(document, entities=(), extras=())
-        chunk.parts.append(Part(bare))
+        chunk.parts.append(DocumentPart(bare))
         for sentence in sentences_in(bare):
             if chunk.words and chunk.words + len(sentence.words) > WORDS:
                 yield chunk
-                chunk = Chunk([Part(bare)])
+                chunk = Chunk([DocumentPart(bare)])
             chunk.parts[-1].sentences.append(sentence)
             chunk.words += len(sentence.words)
         chunk.parts[-1].is_last = True

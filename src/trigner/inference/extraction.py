@@ -14,7 +14,7 @@ from typing import Any, overload
 from trigner.batches import by_cost
 from trigner.corpora import document_of
 from trigner.errors import InputError, TrignerError
-from trigner.inference.chunks import Chunk, Part, chunks, ordered
+from trigner.inference.chunks import Chunk, DocumentPart, chunks, ordered
 from trigner.inference.statistics import RunStatistics
 from trigner.inference.thresholds import checked_thresholds
 from trigner.mentions import SCORE_DIGITS, Document, Entity, ScoredMention, Sentence, shortened
@@ -35,7 +35,7 @@ Annotator = Callable[[Document, Sentence, Entity], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ModelSource:
     """Where an extractor's model was loaded from, so that another process can load it again."""
 
     folder: Path
@@ -53,11 +53,11 @@ class Extracted:
 
 
 @dataclass(frozen=True, slots=True)
-class Portion:
+class PartialResult:
     """What was found in the next sentences of a document, by place and label.
 
     `document` is without entities, `end` how many of its characters are done. The entities of all
-    portions one behind the other are those of the document, in order.
+    partial results of a document, one after the other, are its entities, in order.
     """
 
     document: Document
@@ -66,13 +66,13 @@ class Portion:
     is_last: bool
 
 
-def assembled(portions: Iterable[Portion]) -> Iterator[Document]:
-    """The documents of portions, with all that was found in them."""
+def assembled(partial_results: Iterable[PartialResult]) -> Iterator[Document]:
+    """The documents of partial results, with all that was found in them."""
     entities: list[Entity] = []
-    for portion in portions:
-        entities += portion.entities
-        if portion.is_last:
-            yield replace(portion.document, entities=tuple(entities))
+    for partial_result in partial_results:
+        entities += partial_result.entities
+        if partial_result.is_last:
+            yield replace(partial_result.document, entities=tuple(entities))
             entities.clear()
 
 
@@ -104,7 +104,7 @@ class Extractor:
     batch_size: int = 32
     threshold: float = 0.0
     thresholds: Mapping[str, float] = field(default_factory=dict)
-    source: Source | None = None
+    source: ModelSource | None = None
     annotators: tuple[Annotator, ...] = ()
 
     @property
@@ -249,17 +249,17 @@ class Extractor:
     def _found(
         self, prepared: Iterable[tuple[Chunk, Prepared]], statistics: RunStatistics
     ) -> Iterator[Document]:
-        return assembled(self._portions(prepared, statistics))
+        return assembled(self._partial_results(prepared, statistics))
 
-    def portions(
+    def partial_results(
         self, documents: Iterable[Document], statistics: RunStatistics
-    ) -> Iterator[Portion]:
-        """What `documents` finds as it is found: a long document has several portions, in order."""
-        return self._portions(self._prepared(documents), statistics)
+    ) -> Iterator[PartialResult]:
+        """What `documents` finds, as it is found: a long document comes in several, in order."""
+        return self._partial_results(self._prepared(documents), statistics)
 
-    def _portions(
+    def _partial_results(
         self, prepared: Iterable[tuple[Chunk, Prepared]], statistics: RunStatistics
-    ) -> Iterator[Portion]:
+    ) -> Iterator[PartialResult]:
         for chunk, inputs in prepared:
             predictions = iter(self._mentions(len(chunk.sentences), inputs, statistics))
             for part in chunk.parts:
@@ -270,7 +270,7 @@ class Extractor:
                     for sentence, mentions in zip(part.sentences, predictions, strict=False)
                     for entity in self.entities(part.document, sentence, mentions)
                 ]
-                yield Portion(part.document, tuple(ordered(found)), _end(part), part.is_last)
+                yield PartialResult(part.document, tuple(ordered(found)), _end(part), part.is_last)
 
     def entities(
         self, document: Document, sentence: Sentence, mentions: Iterable[ScoredMention]
@@ -373,13 +373,13 @@ def _with_characters(document: Document, entity: Entity) -> Entity:
     return replace(entity, fragments=fragments, text=document.surface(fragments))
 
 
-def _end(part: Part) -> int:
+def _end(part: DocumentPart) -> int:
     """The character of a document behind a part of it."""
     return len(part.document.text) if part.is_last else part.sentences[-1].offsets[-1][1]
 
 
 def _loaded_again(
-    source: Source,
+    source: ModelSource,
     batch_size: int,
     threshold: float,
     thresholds: Mapping[str, float],

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from trigner.errors import InputError
-from trigner.inference.extraction import Annotator, Extractor, Source
+from trigner.inference.extraction import Annotator, Extractor, ModelSource
 from trigner.inference.fetching import fetch
 from trigner.inference.thresholds import checked_thresholds
 from trigner.model_folder import BUNDLED, DESCRIPTION, Description, read_description
@@ -54,7 +54,7 @@ def load(
         batch_size=batch_size,
         threshold=of_all,
         thresholds=of_types,
-        source=Source(folder.absolute(), device, threads),
+        source=ModelSource(folder.absolute(), device, threads),
         annotators=(*((english(),) if qualifiers else ()), *annotators),
     )
 

@@ -34,10 +34,9 @@ from trigner.schemes.scheme import (
     Encoding,
     TagGroup,
     TagSpace,
-    check,
+    grid_tags,
     log_probability,
     tagged_spans,
-    tags_at,
 )
 from trigner.schemes.span_grid import AFTER, DONE, FIRST, INSIDE
 
@@ -77,9 +76,7 @@ class GapGrid:
 
     def encode(self, mentions: Sequence[Mention], length: int) -> Encoding:
         """Tags `[L, L, C]` of 0 and 1."""
-        check(mentions, self.labels, length)
-        cells = (cell for mention in mentions for cell in self._cells(mention))
-        return Encoding(tags_at(cells, length, len(self.tags)))
+        return Encoding(grid_tags(self, mentions, length, self._cells))
 
     def decode(self, scores: Logits) -> Decoding:
         """Mentions from scores `[L, L, C]`."""

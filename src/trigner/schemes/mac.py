@@ -40,9 +40,9 @@ from trigner.schemes.scheme import (
     Encoding,
     TagGroup,
     TagSpace,
-    check,
+    best_of,
+    grid_tags,
     log_probability,
-    tags_at,
 )
 from trigner.schemes.segment_graph import Bounds, Clique, Cliques, LinkScores, Span
 
@@ -107,9 +107,7 @@ class Mac:
 
     def encode(self, mentions: Sequence[Mention], length: int) -> Encoding:
         """Tags `[L, L, C]` of 0 and 1."""
-        check(mentions, self.labels, length)
-        cells = (cell for mention in mentions for cell in self._cells(mention))
-        tags = tags_at(cells, length, len(self.tags))
+        tags = grid_tags(self, mentions, length, self._cells)
         plain = not any(mention.is_discontinuous for mention in mentions)
         if plain and len(mentions) <= self.max_mentions:
             return Encoding(tags)  # nothing joins them: each comes back
@@ -126,9 +124,7 @@ class Mac:
                 ScoredMention(Mention(words, label), math.exp(clique.weight))
                 for words, clique in own.by_words.items()
             )
-        found.sort(key=lambda scored: -scored.score)
-        complete &= len(found) <= self.max_mentions
-        return Decoding(tuple(found[: self.max_mentions]), complete)
+        return best_of(found, self.max_mentions, complete=complete)
 
     def decode_tags(self, tags: Tags) -> Decoding:
         """Mentions from tags `[L, L, C]`, each with score 1."""

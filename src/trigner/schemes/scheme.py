@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, Protocol, runtime_checkable
@@ -140,12 +140,28 @@ def check(mentions: Sequence[Mention], labels: tuple[str, ...], length: int) -> 
             raise ValueError(f"unknown label {mention.label!r}")
 
 
-def tags_at(cells: Iterable[Cell], length: int, classes: int) -> Tags:
-    """Tags `[L, L, C]` of a multi-label grid: 1 in these cells, 0 elsewhere."""
-    tags = np.zeros((length, length, classes), dtype=np.int8)
-    for cell in cells:
-        tags[cell] = 1
+def grid_tags(
+    scheme: Scheme,
+    mentions: Sequence[Mention],
+    length: int,
+    cells: Callable[[Mention], Iterable[Cell]],
+) -> Tags:
+    """Tags `[L, L, C]` of a multi-label grid: 1 in the `cells` of the mentions, 0 elsewhere.
+
+    Raises ValueError as `check` does.
+    """
+    check(mentions, scheme.labels, length)
+    tags = np.zeros((length, length, len(scheme.tags)), dtype=np.int8)
+    for mention in mentions:
+        for cell in cells(mention):
+            tags[cell] = 1
     return tags
+
+
+def best_of(found: list[ScoredMention], most: int, *, complete: bool) -> Decoding:
+    """The `most` best of what was found; `complete` says whether that was all there is."""
+    found.sort(key=lambda scored: -scored.score)
+    return Decoding(tuple(found[:most]), complete and len(found) <= most)
 
 
 def log_probability(scores: Logits) -> Floats:

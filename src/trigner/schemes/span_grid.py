@@ -34,9 +34,9 @@ from trigner.schemes.scheme import (
     Encoding,
     TagGroup,
     TagSpace,
-    check,
+    best_of,
+    grid_tags,
     tagged_spans,
-    tags_at,
 )
 
 SEGMENTS = ("BE", "BI", "II", "IE")
@@ -85,9 +85,7 @@ class SpanGrid:
 
     def encode(self, mentions: Sequence[Mention], length: int) -> Encoding:
         """Tags `[L, L, C]` of 0 and 1."""
-        check(mentions, self.labels, length)
-        cells = (cell for mention in mentions for cell in self._cells(mention))
-        return Encoding(tags_at(cells, length, len(self.tags)))
+        return Encoding(grid_tags(self, mentions, length, self._cells))
 
     def decode(self, scores: Logits) -> Decoding:
         """Mentions from scores `[L, L, C]`."""
@@ -97,9 +95,7 @@ class SpanGrid:
             own, whole = self._paths(scores, number)
             found += (ScoredMention(Mention(w, label), math.exp(weight)) for weight, w in own)
             complete &= whole
-        found.sort(key=lambda scored: -scored.score)
-        complete &= len(found) <= self.max_mentions
-        return Decoding(tuple(found[: self.max_mentions]), complete)
+        return best_of(found, self.max_mentions, complete=complete)
 
     def decode_tags(self, tags: Tags) -> Decoding:
         """Mentions from tags `[L, L, C]`, each with score 1."""

@@ -39,7 +39,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Automaton:
+class OutputAutomaton:
     """The well-formed outputs for a sentence with these pointers and this number of types."""
 
     pointers: Pointers

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from trigner.mentions import Mention
-from trigner.seq2seq.automaton import END, FIRST_TYPE, Automaton
+from trigner.seq2seq.automaton import END, FIRST_TYPE, OutputAutomaton
 from trigner.seq2seq.pointers import Pointers, point
 from trigner.seq2seq.settings import Order, Representation, Seq2SeqSettings
 
@@ -61,9 +61,9 @@ class Format:
         size = len(pointers) if self.representation == "bpe" else pointers.words
         return self.length_base + int(self.length_ratio * size)
 
-    def automaton(self, pointers: Pointers) -> Automaton:
+    def automaton(self, pointers: Pointers) -> OutputAutomaton:
         """What outputs for a sentence with these pointers are well-formed."""
-        return Automaton(pointers, len(self.labels), increasing=self.order == "sorted")
+        return OutputAutomaton(pointers, len(self.labels), increasing=self.order == "sorted")
 
     def encode(
         self,

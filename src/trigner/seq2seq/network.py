@@ -21,7 +21,7 @@ from trigner.seq2seq.decoders import Decoder
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class EncodedSource:
     """What the encoder read of sentences.
 
     `memory [B, P, D]` and `memory_mask [B, P]` are attended to; `inputs`, `outputs` `[B, V, D]` are
@@ -34,9 +34,9 @@ class Source:
     inputs: Tensor
     outputs: Tensor
 
-    def select(self, sentences: Tensor) -> Source:
+    def select(self, sentences: Tensor) -> EncodedSource:
         """Those of some sentences, by index."""
-        return Source(
+        return EncodedSource(
             self.memory[sentences],
             self.memory_mask[sentences],
             self.inputs[sentences],
@@ -81,7 +81,7 @@ class Seq2SeqNetwork(nn.Module):
         self.project: nn.Module = nn.Linear(width, size) if tied_inputs else nn.Identity()
         self.special = nn.Parameter(torch.empty(FIRST_TYPE + types, size).normal_(std=size**-0.5))
 
-    def read(self, input_ids: Tensor, attention_mask: Tensor, targets: Tensor) -> Source:
+    def read(self, input_ids: Tensor, attention_mask: Tensor, targets: Tensor) -> EncodedSource:
         """Encode sentences, `[B, P]`, with the subword of each pointer, `targets [B, U]`.
 
         A target of -1 is no subword: its state and embedding are zeros.
@@ -98,15 +98,17 @@ class Seq2SeqNetwork(nn.Module):
         outputs = torch.cat([self.dropout(special), keys], dim=1)
         read_back = keys if self.tied_inputs else self.decoder.input_scale * pointed
         inputs = torch.cat([self.decoder.input_scale * special, read_back], dim=1)
-        return Source(memory, attention_mask, inputs, outputs)
+        return EncodedSource(memory, attention_mask, inputs, outputs)
 
-    def scores(self, source: Source, tokens: Tensor) -> Tensor:
+    def scores(self, source: EncodedSource, tokens: Tensor) -> Tensor:
         """Scores `[B, T, V]` of what follows each of these tokens, `[B, T]`, `START` first."""
         given = _tokens(source.inputs, tokens)
         states = self._decode(source.memory, source.memory_mask, given, None)
         return self._compare(states, source.outputs)
 
-    def next_scores(self, source: Source, tokens: Tensor, cache: EncoderDecoderCache) -> Tensor:
+    def next_scores(
+        self, source: EncodedSource, tokens: Tensor, cache: EncoderDecoderCache
+    ) -> Tensor:
         """Scores `[S, K, V]` behind the last tokens, `[S, K]`, of `K` outputs for each sentence.
 
         `source` holds `S` sentences; the cache keeps what came before, its rows are the outputs,

@@ -21,7 +21,7 @@ from trigner.systems import SMALLEST_SCORE, Prediction, WordPredictor
 
 
 @dataclass(frozen=True)
-class Found:
+class DecodedOutput:
     """An output, the mentions in it, and the scores `[T, V]` that it was written with.
 
     What was not allowed has score -inf.
@@ -33,7 +33,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Seq2SeqPredictor(WordPredictor[Found]):
+class Seq2SeqPredictor(WordPredictor[DecodedOutput]):
     """Predicts the mentions of the best output.
 
     A mention's score is the product of its tokens' probabilities, pointers and type, each given all
@@ -51,7 +51,7 @@ class Seq2SeqPredictor(WordPredictor[Found]):
         """The entity types that it can find."""
         return self.format.labels
 
-    def outputs(self, inputs: Sequence[Example]) -> list[Found]:
+    def outputs(self, inputs: Sequence[Example]) -> list[DecodedOutput]:
         """The output of each input and how it was scored."""
         pointers = [pointers_of(self.format, example) for example in inputs]
         automata = [self.format.automaton(own) for own in pointers]
@@ -77,7 +77,7 @@ class Seq2SeqPredictor(WordPredictor[Found]):
             scores = self.network.scores(source, torch.from_numpy(before).to(device))
             found = scores.float().cpu().numpy().astype(np.float64)
         return [
-            Found(
+            DecodedOutput(
                 output,
                 self.format.decode(output.tokens, own),
                 np.where(
@@ -89,7 +89,7 @@ class Seq2SeqPredictor(WordPredictor[Found]):
             for output, own, automaton, rows in zip(outputs, pointers, automata, found, strict=True)
         ]
 
-    def prediction(self, example: Example, output: Found, temperature: float) -> Prediction:
+    def prediction(self, example: Example, output: DecodedOutput, temperature: float) -> Prediction:
         """The mentions of an output, each once, with its best score."""
         logs = _log_softmax(output.scores / temperature)
         tokens = np.array(output.output.tokens, dtype=np.int64)

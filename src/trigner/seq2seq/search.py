@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache, EncoderDecoderCache
 
-from trigner.seq2seq.automaton import END, START, Automaton, State
-from trigner.seq2seq.network import Seq2SeqNetwork, Source
+from trigner.seq2seq.automaton import END, START, OutputAutomaton, State
+from trigner.seq2seq.network import EncodedSource, Seq2SeqNetwork
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class _Beam:
     """The hypotheses of one sentence, best first, and the best of those that have ended."""
 
     sentence: int
-    automaton: Automaton
+    automaton: OutputAutomaton
     limit: int
     live: list[_Hypothesis] = field(default_factory=lambda: [_Hypothesis(0.0, (), State(), 0)])
     ended: tuple[float, tuple[int, ...]] | None = None
@@ -78,8 +78,8 @@ class _Beam:
 
 def search(
     network: Seq2SeqNetwork,
-    source: Source,
-    automata: Sequence[Automaton],
+    source: EncodedSource,
+    automata: Sequence[OutputAutomaton],
     limits: Sequence[int],
     *,
     beam_size: int,
@@ -121,7 +121,9 @@ def search(
     return [beam.output for beam in beams]
 
 
-def _front(going: Sequence[_Beam], size: int, source: Source) -> tuple[Tensor, Tensor, Tensor]:
+def _front(
+    going: Sequence[_Beam], size: int, source: EncodedSource
+) -> tuple[Tensor, Tensor, Tensor]:
     """Last tokens `[S, K]`, log-probabilities `[S, K]` and what may follow, `[S, K, V]`.
 
     Where a sentence has fewer hypotheses than the beam is wide, the rest have probability zero.

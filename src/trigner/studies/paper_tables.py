@@ -6,7 +6,13 @@ from collections.abc import Sequence
 
 from trigner.evaluation import SLICES
 from trigner.studies.layout import NOTHING, RATE_NAMES, SLICE_NAMES, Section, Table, cells_of
-from trigner.studies.published import CORPORA, PublishedRow, PublishedTable, Rates, published
+from trigner.studies.published import (
+    CORPORA,
+    PublishedRates,
+    PublishedRow,
+    PublishedTable,
+    published,
+)
 from trigner.studies.results import CHOSEN_BY
 from trigner.studies.summary import RATES, Summary
 
@@ -55,7 +61,7 @@ def _column(corpus: str, slice_: str) -> str:
 
 
 def _rate(row: PublishedRow, corpus: str, slice_: str, rate: str) -> str:
-    rates: Rates | None = row.scores.get(corpus, {}).get(slice_)
+    rates: PublishedRates | None = row.scores.get(corpus, {}).get(slice_)
     value = None if rates is None else getattr(rates, rate)
     return NOTHING if value is None else f"{value:.2f}"
 

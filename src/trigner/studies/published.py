@@ -18,7 +18,7 @@ CORPORA = {"cadec": "CADEC", "share13": "ShARe13", "share14": "ShARe14"}
 
 
 @dataclass(frozen=True, slots=True)
-class Rates:
+class PublishedRates:
     """F1, precision and recall in percent; None where they are not reported."""
 
     f1: float
@@ -37,7 +37,7 @@ class PublishedRow:
     system: str
     ours: tuple[str, ...]
     chosen_by: str | None
-    scores: Mapping[str, Mapping[str, Rates]]
+    scores: Mapping[str, Mapping[str, PublishedRates]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,5 +78,9 @@ def _row(row: Mapping[str, Any]) -> PublishedRow:
     return PublishedRow(str(row["system"]), named, row.get("chosen_by"), scores)
 
 
-def _rates(values: Any) -> Rates:
-    return Rates(*map(float, values)) if isinstance(values, list) else Rates(float(values))
+def _rates(values: Any) -> PublishedRates:
+    return (
+        PublishedRates(*map(float, values))
+        if isinstance(values, list)
+        else PublishedRates(float(values))
+    )

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from trigner.arrays import Logits
 from trigner.batches import Batch, Example
-from trigner.errors import InputError
 from trigner.mentions import Mention, ScoredMention
 from trigner.schemes import Cell, Explaining, Scheme, TagSpace
-from trigner.systems import Prediction, WordPredictor
+from trigner.systems import Prediction, WordPredictor, check_finite
 
 Scorer = Callable[[Batch], Logits]
 """A batch to logits, special words included: `[B, L, L, C]`, of a sequence scheme `[B, L, C]`."""
@@ -63,8 +62,7 @@ class TagPredictor(WordPredictor[Logits]):
         axes = self.scheme.tag_space.word_axes
         lengths = [self.inputs.offset + each.length for each in inputs]
         found = [own[(slice(n),) * axes] for own, n in zip(scores, lengths, strict=True)]
-        if not all(np.isfinite(own).all() for own in found):
-            raise InputError("the model's scores are NaN or infinite: its weights are damaged")
+        check_finite(*found)
         return found
 
     def prediction(self, example: Example, output: Logits, temperature: float) -> Prediction:

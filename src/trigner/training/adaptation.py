@@ -84,12 +84,11 @@ class AdaptationSettings(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where an adaptation stands: updates done, epochs done, and the newest losses if any."""
+    """Where an adaptation stands: updates done, epochs done, and the newest loss on dev if any."""
 
     step: int
     steps: int
     epoch: float
-    train_loss: float | None
     dev_loss: float | None
 
 
@@ -289,18 +288,14 @@ class _Reporter(TrainerCallback):
     def on_step_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
-        def newest(name: str) -> float | None:
-            found = [entry[name] for entry in state.log_history if name in entry]
-            return float(found[-1]) if found else None
-
+        losses = [entry["eval_loss"] for entry in state.log_history if "eval_loss" in entry]
         if state.max_steps:  # none before training: the first evaluation is of the given encoder
             self._progress(
                 Progress(
                     step=state.global_step,
                     steps=state.max_steps,
                     epoch=float(state.epoch or 0),
-                    train_loss=newest("loss"),
-                    dev_loss=newest("eval_loss"),
+                    dev_loss=float(losses[-1]) if losses else None,
                 )
             )
 

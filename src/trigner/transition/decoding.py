@@ -17,7 +17,7 @@ from torch import Tensor
 from trigner.arrays import Logits
 from trigner.transition.layout import next_item, top_three
 from trigner.transition.network import States, TransitionNetwork
-from trigner.transition.parser import Cell, Found, Node, Rules, State, after
+from trigner.transition.parser import Cell, FinishedMention, Node, Rules, State, after
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Parse:
     bound.
     """
 
-    found: tuple[Found, ...]
+    found: tuple[FinishedMention, ...]
     actions: tuple[int, ...]
     logits: Logits
     bounded: bool

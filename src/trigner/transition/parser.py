@@ -74,7 +74,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class FinishedMention:
     """A finished mention and the steps whose actions made it, COMPLETE the last."""
 
     words: int
@@ -96,7 +96,7 @@ class State:
     previous: int = -1
     extra: int = 0
     steps: int = 0
-    found: tuple[Found, ...] = ()
+    found: tuple[FinishedMention, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def after(state: State, action: int) -> State:
         raise ValueError(f"action {action} needs a stack that is not empty")
     elif action >= Action.COMPLETE:
         own = (*stack.node.steps, step)
-        found = (*found, Found(stack.node.words, action - Action.COMPLETE, own))
+        found = (*found, FinishedMention(stack.node.words, action - Action.COMPLETE, own))
         stack = stack.below
     elif action == Action.COPY:
         top = stack.node
@@ -221,11 +221,6 @@ def replay(actions: Iterable[int], length: int, rules: Rules) -> State:
 def words_of(bits: int) -> tuple[int, ...]:
     """The words of a node, in order."""
     return tuple(word for word in range(bits.bit_length()) if bits >> word & 1)
-
-
-def bits_of(words: Iterable[int]) -> int:
-    """The words as the bits of an integer."""
-    return sum(1 << word for word in words)
 
 
 def mentions_of(state: State, labels: Sequence[str]) -> set[Mention]:
