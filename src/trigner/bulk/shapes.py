@@ -164,10 +164,7 @@ def chosen_columns(
             if name in shape.duplicates:
                 raise InputError(f"has several columns `{name}`", path=source.name)
         if text not in shape.types:
-            raise InputError(
-                f"{_missing(text, source, shape)}; --text names that of the texts",
-                path=source.name,
-            )
+            raise InputError(_missing(text, source, shape, option="--text"), path=source.name)
         if not is_text(shape.types[text]):
             raise InputError(
                 f"column `{text}` has the type {shape.types[text]}: texts are strings",
@@ -181,7 +178,7 @@ def chosen_columns(
     return Columns(text, tuple(kept))
 
 
-def _missing(name: str, source: InputFiles, shape: Shape) -> str:
+def _missing(name: str, source: InputFiles, shape: Shape, *, option: str | None = None) -> str:
     """That a source has no such column, and why that may be."""
     where = f" in its first {LOOKED_AT} lines" if shape.is_open else ""
     there = ", ".join(shape.types) or "none"
@@ -190,8 +187,8 @@ def _missing(name: str, source: InputFiles, shape: Shape) -> str:
         other = next((mark for mark in (";", "\t", "|") if mark in there), None)
         if other is not None:
             mark = "tabs" if other == "\t" else f"'{other}'"
-            message += f": columns are separated by commas; this header seems to use {mark}"
-    return message
+            return f"{message}: columns are separated by commas; this header seems to use {mark}"
+    return message if option is None else f"{message}; {option} names that of the texts"
 
 
 def _default_id(found: Sequence[tuple[InputFiles, Shape]]) -> pa.DataType | None:
