@@ -80,7 +80,7 @@ def errors_named(source: InputFiles) -> Iterator[None]:
 def is_damage(error: BaseException) -> bool:
     """Whether an error is about the content of a file, not about the way to it."""
     if isinstance(error, OSError):
-        return error.errno is None  # pyarrow's own
+        return type(error) is OSError and error.errno is None  # as pyarrow raises it
     return isinstance(error, (EOFError, pa.ArrowInvalid))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
@@ -166,7 +167,9 @@ def _failure(error: Any, *, is_loading: bool) -> TrignerError:
     why = str(cause).strip().partition("\n")[0]
     kind = type(cause).__name__
     what = "cannot load the model" if is_loading else "failed"
-    return TrignerError(f"a worker on {error.ip} {what}: {kind}{why and ': ' + why}")
+    machine = re.search(r"\bip=([^,\s)]+)", str(error))  # which Ray says nowhere else
+    where = f" on {machine[1]}" if machine else ""
+    return TrignerError(f"a worker{where} {what}: {kind}{why and ': ' + why}")
 
 
 class _Actor:
