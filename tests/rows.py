@@ -59,6 +59,19 @@ class EndsAtOnce:
         os._exit(1)
 
 
+@dataclass(frozen=True)
+class RaisesOnSome(FindPain):
+    """Raises what is not our error, at once or when a text begins so."""
+
+    start: str
+
+    def __call__(self, table):
+        texts = table.column("text").to_pylist()
+        if not self.start or any(text.startswith(self.start) for text in texts):
+            raise OSError("x")
+        return super().__call__(table)
+
+
 @contextmanager
 def ray_files():
     """A folder for Ray's files: its sockets need a short name."""

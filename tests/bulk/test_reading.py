@@ -113,7 +113,7 @@ def test_lines_that_are_no_rows_have_a_reason(tmp_path):
         "the line is not an object: [1]",
         "the line has no `text`",
         "the text is of type int, not a string",
-        "`id`: the text has a lone surrogate",
+        "`id` has a lone surrogate",
         "the text has a lone surrogate",
         "",
         "the line is not JSON: 'utf-8' codec",
@@ -132,7 +132,7 @@ def test_rows_of_csv_that_are_not_like_the_header_have_a_reason(tmp_path):
     assert [(row, id) for row, id, _, _ in rows] == [(n, str(n + 1)) for n in range(5)]
     assert [text and len(text) for _, _, text, _ in rows] == [3, None, None, None, 200_000]
     assert [why and why[:17] for *_, why in rows] == [
-        *(None, "the row has 1 cel", "the row has 3 cel", "the text has a lo", None)
+        *(None, "the row has 1 cel", "the row has 3 cel", "the text is not U", None)
     ]
 
 
@@ -185,8 +185,61 @@ def test_a_damaged_file_is_told_with_its_name(tmp_path, name, spoil):
     write = write_rows if not name.endswith("csv.gz") else write_gzipped_csv
     path = write(tmp_path / name, rows)
     spoil(path)
-    with pytest.raises(InputError, match=rf"{name}: cannot be read: "):
+    with pytest.raises(
+        InputError, match=rf"{name}: cannot be read (from|in) rows? .*: the file is damaged"
+    ):
         read(path)
+
+
+def test_row_groups_behind_damage_are_read(tmp_path):
+    letters = random.Random(1)
+    texts = ["".join(letters.choices("abcdefgh ", k=99)) for _ in range(500)]
+    path = tmp_path / "a.parquet"
+    table = pa.table({"id": [str(n) for n in range(500)], "text": texts})
+    pq.write_table(table, path, row_group_size=100, use_dictionary=False)
+    about = pq.read_metadata(path).row_group(1).column(1)
+    data = bytearray(path.read_bytes())
+    data[about.data_page_offset : about.data_page_offset + about.total_compressed_size] = bytes(
+        about.total_compressed_size
+    )
+    path.write_bytes(data)
+    (source,), _ = find_sources([str(path)], out=tmp_path / "out")
+    found = []
+    with pytest.raises(InputError, match="in rows 100 to 199: the file is damaged: ") as raised:
+        found.extend(room.batches(0, source, KEPT, Ranges()))
+    assert sum(batch.rows for batch in found) == 400
+    assert raised.value.missing == 100
+    finished = Ranges()
+    finished.add(0, 130)
+    with pytest.raises(InputError) as raised:
+        list(room.batches(0, source, KEPT, finished))
+    assert raised.value.missing == 70
+
+
+def test_a_quote_that_is_never_closed_is_told(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('id,text\n0,no\n1,"pain in leg\n2,headache\n3,nausea')
+    (source,), _ = find_sources([str(path)], out=tmp_path / "out")
+    found = []
+    with pytest.raises(InputError, match=r"from row 1 on: a quotation mark \("):
+        found.extend(room.batches(0, source, KEPT, Ranges()))
+    assert [batch.texts.to_pylist() for batch in found] == [["no"]]
+    path.write_text('id,"text\n0,no\n')
+    (shape,) = look_at([source])
+    assert "is never closed" in str(shape)
+    path.write_text('id,text\n0,"no"\n1,a "b" c')
+    assert [text for _, _, text, _ in read(path)[0]] == ["no", 'a "b" c']
+
+
+def test_ids_of_parquet_that_are_not_utf_8_have_a_reason(tmp_path):
+    ids = pa.array([b"a", b"\xff", None]).view(pa.string())
+    pq.write_table(pa.table({"id": ids, "text": ["x"] * 3}), tmp_path / "a.parquet")
+    rows, _ = read(tmp_path / "a.parquet")
+    assert rows == [
+        (0, "a", "x", None),
+        (1, None, None, "`id` is not UTF-8"),
+        (2, None, "x", None),
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -43,7 +43,7 @@ def test_json_lines_may_lack_what_is_kept(tmp_path):
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     (tmp_path / "b.jsonl").write_text('{"text": "x"}\n')
     assert chosen(tmp_path, keep=["year"]) == ["year: string"]
-    with pytest.raises(InputError, match=r"a\.jsonl: has no column `yaer` \(there are: text, year"):
+    with pytest.raises(InputError, match=r"`yaer` in its first 100 lines \(there are: text, y"):
         chosen(tmp_path, keep=["yaer"])
 
 
@@ -55,7 +55,7 @@ def test_json_lines_may_lack_what_is_kept(tmp_path):
         ({"keep": ["m"]}, r"a\.parquet: has no column `m`"),
         ({"id": "m"}, r"a\.parquet: has no column `m`"),
         ({"keep": ["n"]}, r"b\.parquet: column `n` has the type double, and int64 in .*a\.parquet"),
-        ({"keep": ["row"]}, "there is a column `row` already"),
+        ({"keep": ["row"]}, "`row` is a column that annotate adds: rename yours first"),
     ],
 )
 def test_wrong_columns_are_told_before_the_work(tmp_path, options, message):
@@ -67,7 +67,37 @@ def test_wrong_columns_are_told_before_the_work(tmp_path, options, message):
 
 
 def test_a_column_that_is_there_twice(tmp_path):
-    (tmp_path / "a.csv").write_text("id,text,text\n1,a,b\n")
+    (tmp_path / "a.csv").write_text("id,text,by,by,,\n1,a,b,c,,\n")
+    assert chosen(tmp_path) == ["id: string"]
+    with pytest.raises(InputError, match=r"a\.csv: has several columns `by`"):
+        chosen(tmp_path, keep=["by"])
+    pq.write_table(pa.table([["x"], ["y"]], names=["text", "text"]), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"a\.parquet: has several columns `text`"):
+        chosen(tmp_path)
+
+
+def test_ids_of_several_types_are_strings_unless_they_are_asked_for(tmp_path):
+    write_rows(tmp_path / "a.csv", [{"id": "1", "text": "x"}])
+    pq.write_table(pa.table({"id": [1], "text": ["x"]}), tmp_path / "b.parquet")
+    assert chosen(tmp_path) == ["id: string"]
+    with pytest.raises(InputError, match="column `id` has the type int64, and string in"):
+        chosen(tmp_path, id="id")
+    pq.write_table(pa.table({"id": [[1]], "text": ["x"]}), tmp_path / "c.parquet")
+    assert chosen(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"id;text\n1;x\n", "separated by commas; this header seems to use ';'"),
+        (b"id\ttext\n1\tx\n", "separated by commas; this header seems to use tabs"),
+        ("id,text\n1,x\n".encode("utf-16"), "header is not UTF-8, but seems to be UTF-16"),
+        ("id,text,größe\n1,x,y\n".encode("latin-1"), "cannot be read: its header is not UTF-8"),
+    ],
+)
+def test_csv_of_other_kinds_is_told(tmp_path, content, message):
+    (tmp_path / "a.csv").write_bytes(content)
     sources, _ = find_sources([str(tmp_path)], out=tmp_path / "out")
     (shape,) = look_at(sources)
-    assert "duplicate column `text`" in str(shape)
+    with pytest.raises(InputError, match=message):
+        raise shape if isinstance(shape, InputError) else AssertionError(chosen(tmp_path))

@@ -67,6 +67,27 @@ def test_globs_files_and_urls(folder, tmp_path, monkeypatch):
             assert file.read() == b'{"text": "pain"}\n'
 
 
+def test_ids_of_texts_are_paths_below_the_glob_and_differ(folder, tmp_path):
+    (folder / "deep/y.TXT").write_text("pain")
+
+    def ids(glob):
+        return find_sources([f"{folder}/{glob}"], out=tmp_path / "out")[0][-1].ids
+
+    assert ids("*.txt") == ("z",)
+    assert ids("*") == ("deep/y.TXT", "deep/y.txt", "z")
+    assert ids("dee?/*.txt") == ("deep/y",)
+
+
+def test_names_that_are_not_utf_8_are_escaped(tmp_path):
+    bad = os.fsdecode(b"a\xff")
+    (tmp_path / f"{bad}.txt").write_text("pain")
+    (tmp_path / f"{bad}.csv").write_text("text\npain\n")
+    sources, _ = find_sources([str(tmp_path)], out=tmp_path / "out")
+    assert [own.ids for own in sources] == [(), ("a\\xff",)]
+    assert sources[0].name == f"{tmp_path}/a\\xff.csv"
+    assert all(file.open().read() for own in sources for file in own.files)
+
+
 def test_a_changed_file_is_another(folder, tmp_path):
     def identities():
         return [own.identity() for own in find_sources([str(folder)], out=tmp_path / "out")[0]]
@@ -82,8 +103,11 @@ def test_a_changed_file_is_another(folder, tmp_path):
     ("given", "message"),
     [
         (["nothing.csv"], "nothing.csv: no such file or folder"),
-        (["in/*.parq"], "no such file or folder"),
+        (["in/*.parq"], r"in/\*\.parq: no file matches"),
         (["in/notes.pdf"], "unsupported file type; supported: .parquet, .pq, .jsonl"),
+        (["in/posts.json"], r"\.csv\.gz, .*rename it to \.jsonl if each line is an object"),
+        (["in/posts.tsv"], r"columns of \.csv are separated by commas"),
+        (["out"], "is both an input and OUT"),
         (["in/b.parquet", "in"], "b.parquet: is given twice"),
         (["empty"], "holds none of .parquet"),
         (["nosuch://bucket/a.csv"], "cannot be opened"),
@@ -91,6 +115,9 @@ def test_a_changed_file_is_another(folder, tmp_path):
 )
 def test_what_is_no_input(folder, tmp_path, monkeypatch, given, message):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "empty").mkdir()
+    for name in ("empty", "out"):
+        (tmp_path / name).mkdir()
+    for name in ("posts.json", "posts.tsv"):
+        (tmp_path / "in" / name).touch()
     with pytest.raises((InputError, TrignerError), match=message):
         find_sources(given, out=tmp_path / "out")

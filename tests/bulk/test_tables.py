@@ -50,7 +50,7 @@ def test_bytes_that_are_no_text_are_an_error_of_their_row(model_annotator):
     damaged = pa.array([b"my leg", b"\xff\xfe", b"my arm"]).view(pa.string())
     found, _ = annotate_batch(model_annotator.extractor, pa.table({"text": damaged}), keep=[])
     errors = found.column("error").to_pylist()
-    assert errors == [None, "the text is of type bytes, not a string", None]
+    assert errors == [None, "the text is not UTF-8", None]
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,7 @@ def sum_of(extractor, texts):
         (b"pain", "the text is of type bytes, not a string"),
         ("pain " * 21, "the text has 105 characters, of 100 at most"),
         ("pain \ud83d", "the text has a lone surrogate"),
+        ("pain \udcff", "the text is not UTF-8"),
     ],
     ids=str,
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from rows import EndsAtOnce, EndsOnSome, FindPain, ray_files
+from rows import EndsAtOnce, EndsOnSome, FindPain, RaisesOnSome, ray_files
 from tiny_models import TEXT
 from trigner.bulk import Actors, InProcess, ray_session
 from trigner.bulk.reading import RowBatch
@@ -112,9 +112,46 @@ def test_waiting_for_a_machine_is_told(session, monkeypatch):
 
     with pytest.raises(KeyboardInterrupt):
         list(Actors(FindPain(), 1, gpu=True, report=report).annotated(batches(1)))
-    assert re.fullmatch(
-        r"no worker has started yet; the cluster has free: [012] CPU, 0 GPU", *reported
+    expected = (
+        r"no worker has started yet: each worker needs 1 CPU and 1 GPU; free: [012] CPU, 0 GPU;"
+        " still waiting"
     )
+    assert re.fullmatch(expected, *reported)
+
+
+def test_other_errors_on_workers_name_the_machine(session):
+    with pytest.raises(TrignerError, match=r"a worker on [\d.]+ cannot load the model: OSError: x"):
+        list(Actors(RaisesOnSome(""), 1).annotated(batches(1)))
+    with pytest.raises(TrignerError, match=r"a worker on [\d.]+ failed: OSError: x$"):
+        list(Actors(RaisesOnSome("row"), 1).annotated(batches(1)))
+
+
+def test_one_that_ends_with_a_batch_is_replaced_whatever_was_before(monkeypatch):
+    actors = object.__new__(Actors)
+    actors._number, actors._bad_starts, actors._awaited, actors._idle = 1, 9, {}, []
+    started = []
+    monkeypatch.setattr(actors, "_start", lambda: started.append(1), raising=False)
+    actors._replace(next(batches(1)), "killed")
+    assert started
+    with pytest.raises(TrignerError, match="stopped while loading the model: killed"):
+        actors._replace(None, "killed")
+
+
+def test_without_an_address_a_cluster_that_runs_is_left_alone(monkeypatch):
+    monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
+    given = {}
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", lambda **options: given.update(options))
+    monkeypatch.setattr(ray, "shutdown", lambda: None)
+    monkeypatch.setattr(ray, "cluster_resources", lambda: {"CPU": 2.0})
+    with ray_session(address=None, workers=2) as cpus:
+        assert cpus == 2
+    assert given["address"] == "local"
+    with (
+        pytest.raises(TrignerError, match="--gpu: Ray finds no GPU on this machine"),
+        ray_session(address=None, workers=2, gpu=True),
+    ):
+        pass
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,17 @@ def test_other_options_are_refused(annotate, tmp_path):
         assert result.code == 2
         assert f"out: holds a job that was started with different {named}: " in result.err
     write_rows(tmp_path / "in/b.csv", rows_of(4))
-    assert "different input" in annotate().err
+    assert "holds a job of other inputs: " in (told := annotate().err)
+    assert "b.csv is new: continue with the same" in told
+    (tmp_path / "in/b.csv").unlink()
+    os.utime(tmp_path / "in/a.csv", (1, 1))
+    assert "a.csv was changed: continue" in annotate().err
+
+
+def test_the_same_thresholds_are_the_same_job(annotate, tmp_path):
+    write_rows(tmp_path / "in/a.csv", rows_of(4))
+    assert annotate("--threshold", "0.5").code == 0
+    assert "all of this was already done" in annotate("--threshold", "0.50").err
 
 
 @pytest.mark.parametrize(
@@ -109,6 +119,8 @@ def test_other_options_are_refused(annotate, tmp_path):
     [
         (["--text", "body"], 2, "has no column `body` (there are: id, text, by); --text names"),
         (["--keep", "x"], 2, "has no column `x`"),
+        (["--keep", "error"], 2, "`error` is a column that annotate adds"),
+        (["--id", "file"], 2, "`file` is a column that annotate adds"),
         (["--threshold", "Dose=0.5"], 2, "threshold of Dose: no such type"),
         (["--address", "localhost:1"], 2, "omit --workers 0"),
         (["--gpu"], 2, "cuda"),
@@ -128,10 +140,13 @@ def test_empty_and_damaged_files_are_told(annotate, tmp_path):
     result = annotate("--json")
     assert result.code == 1
     assert "b.csv: has no rows" in result.err
-    assert "c.parquet: cannot be read: " in result.err
+    assert result.err.count("c.parquet: cannot be read: the file is damaged: ") == 1
     assert "1 file could not be read to the end; all other rows are in" in result.err
     assert len(read_rows(tmp_path / "out")) == 4
-    assert json.loads(result.out)["complete"] is False
+    summary = json.loads(result.out)
+    assert (summary["complete"], summary["missing_rows"]) == (False, None)
+    assert json.loads((tmp_path / "out/_annotate/summary.json").read_text()) == summary
+    assert ", 1 file unreadable, unknown number of rows missing" in annotate().out
     only = annotate(inputs=["in/c.parquet"], out="other")
     assert (only.code, "c.parquet: cannot be read" in only.err) == (2, True)
 
@@ -150,10 +165,71 @@ def test_numbers_that_are_none_are_null_in_json_lines(annotate, tmp_path):
     assert found == [None, None, 0.5, None]
 
 
+def test_what_has_no_place_in_json_lines_is_an_error_of_its_row(annotate, tmp_path):
+    far = pa.array([0, 2**60, 250_000_000_000_000_000], pa.int64())
+    table = {
+        "id": pa.array([b"a", b"b", b"\xff"]).view(pa.string()),
+        "text": ["pain"] * 3,
+        "at": far.cast(pa.timestamp("us")),
+        "ns": pa.array([1, None, 1], pa.int64()).cast(pa.timestamp("ns")),
+        "days": pa.array([[0], [], None], pa.list_(pa.int32())).cast(pa.list_(pa.date32())),
+        "took": pa.array([1_000_000_001, 0, None], pa.int64()).cast(pa.duration("ns")),
+        "deep": pa.StructArray.from_arrays([far.cast(pa.timestamp("us"))], ["at"]),
+    }
+    pq.write_table(pa.table(table), tmp_path / "in/a.parquet")
+    result = annotate("--keep", "at,ns,days,took,deep", "--format", "jsonl", "--json")
+    assert (result.code, json.loads(result.out)["errors"]) == (0, 2), result.err
+    rows = read_rows(tmp_path / "out")
+    assert [(row["id"], row["error"]) for row in rows] == [
+        ("a", None),
+        ("b", "`at` cannot be written as JSON: the value is out of range"),
+        (None, "`id` is not UTF-8"),
+    ]
+    assert [row["entities"] is None for row in rows] == [False, True, True]
+    (part,) = (tmp_path / "out").glob("part-*")
+    first, second, third = map(json.loads, part.read_text("utf-8").splitlines())
+    assert first["at"] == "1970-01-01 00:00:00.000000"
+    assert first["ns"] == "1970-01-01 00:00:00.000000001"
+    assert (first["days"], first["took"]) == (["1970-01-01"], "0:00:01")
+    assert second["at"] is None
+    assert third["at"].startswith("9892-")
+
+
+def test_a_default_id_of_bytes_is_left_out_of_json_lines(annotate, tmp_path):
+    pq.write_table(pa.table({"text": ["x"], "id": [b"x"]}), tmp_path / "in/a.parquet")
+    result = annotate("--format", "jsonl")
+    assert (result.code, "the column is not kept: id: JSON lines" in result.err) == (0, True)
+
+
+def test_names_that_are_not_utf_8_are_escaped(annotate, tmp_path):
+    name = os.fsdecode(b"\xff")
+    (tmp_path / "in" / f"{name}.csv").write_text("text\npain\n")
+    (tmp_path / "in" / f"{name}.txt").write_text("pain")
+    assert annotate("--format", "jsonl", out=f"out{name}").code == 0
+    files = [row["file"] for row in read_rows(tmp_path / f"out{name}")]
+    assert files == [f"{tmp_path}/in/\\xff.csv", f"{tmp_path}/in"]
+
+
+def test_rows_that_damage_has_taken_are_counted(annotate, tmp_path):
+    path = tmp_path / "in/a.parquet"
+    texts = [os.urandom(20).hex() for _ in range(60)]
+    pq.write_table(pa.table({"text": texts}), path, row_group_size=20, use_dictionary=False)
+    page = pq.read_metadata(path).row_group(1).column(0)
+    data = bytearray(path.read_bytes())
+    for n in range(page.data_page_offset, page.data_page_offset + page.total_compressed_size):
+        data[n] = 0
+    path.write_bytes(data)
+    result = annotate()
+    assert (result.code, ": 40 rows, " in result.out) == (1, True)
+    assert ", 1 file unreadable, 20 rows missing" in result.out
+    assert result.err.count("a.parquet: cannot be read in rows 20 to 39: the file is") == 1
+    assert not (tmp_path / "out/_SUCCESS").exists()
+
+
 def test_an_output_behind_a_url_is_refused(run, exported_model, tmp_path):
     write_rows(tmp_path / "a.csv", rows_of(1))
     result = run("annotate", tmp_path / "a.csv", "s3://bucket/out", "--model", exported_model)
-    assert (result.code, "is not a folder of this machine" in result.err) == (2, True)
+    assert (result.code, "s3://bucket/out: is not a folder of" in result.err) == (2, True)
 
 
 def test_without_ray_it_says_so(run, exported_model, tmp_path, monkeypatch):

@@ -6,18 +6,19 @@ it does not matter when one of them ends, and a row is in the output when the jo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
+from trigner.bulk.json_values import json_columns, json_type
 from trigner.bulk.output import Output
 from trigner.bulk.progress import Progress
 from trigner.bulk.reading import ROWS, RowBatch, batches
-from trigner.bulk.shapes import PLACE, Columns, Shape
+from trigner.bulk.shapes import PLACE, Columns, Shape, UnreadableError
 from trigner.bulk.sources import InputFiles
-from trigner.bulk.tables import annotated_schema
+from trigner.bulk.tables import annotated_schema, without
 from trigner.bulk.workers import Annotated, Workers
 from trigner.errors import InputError
 from trigner.inference import RunStatistics
@@ -73,13 +74,18 @@ class Job:
     ) -> None:
         self.unreadable: dict[str, str] = {}
         """Sources that could not be read to their end, and why."""
+        self._missing: int | None = 0
+        """The rows of these, None when nobody knows."""
         self.progress = Progress()
         self._sources, self._shapes, self._columns = sources, shapes, columns
         self._output = output
         self._fingerprint = fingerprint
         self._part_rows = part_rows
         place = map(pa.field, PLACE, (pa.string(), pa.int64()))
-        found = annotated_schema(columns.kept, fingerprint)
+        kept: Iterable[pa.Field] = columns.kept
+        if output.format == "jsonl":
+            kept = [own.with_type(json_type(own.type)) for own in kept]
+        found = annotated_schema(kept, fingerprint)
         self._schema = pa.schema([*found, *place], metadata=found.metadata)
         self._open: list[OutputPart] = []
         self._read: set[int] = set()
@@ -93,20 +99,25 @@ class Job:
             show(self.progress)
         self._publish()
         summary = self._summary()
-        if summary["complete"]:
-            self._output.succeed(summary)
+        self._output.conclude(summary)
         return summary
 
     def _expect(self) -> None:
         for index, (source, shape) in enumerate(zip(self._sources, self._shapes, strict=True)):
             if isinstance(shape, InputError):
-                self.unreadable[source.name] = shape.message
+                self._note_unreadable(source, shape)
             elif index in self._output.complete:
                 self.progress.expect(self._output.finished[index].rows, source.size)
             else:
                 self.progress.expect(shape.rows, source.size)
         counts = self._output.counts
         self.progress.begin(counts.rows, counts.errors)
+
+    def _note_unreadable(self, source: InputFiles, error: InputError) -> None:
+        self.unreadable[source.name] = error.message
+        missing = error.missing if isinstance(error, UnreadableError) else None
+        known = self._missing
+        self._missing = None if known is None or missing is None else known + missing
 
     def _batches(self) -> Iterator[RowBatch]:
         """All that is to be done, each batch in a part that is open."""
@@ -122,7 +133,7 @@ class Job:
                     self._draw(batch)
                     yield batch
             except InputError as error:
-                self.unreadable[source.name] = error.message
+                self._note_unreadable(source, error)
             else:
                 self._read.add(index)
             self._close()
@@ -149,13 +160,18 @@ class Job:
         part = next(own for own in self._open if own.holds(batch))
         found, statistics = result
         error = found.column("error").to_pylist()
-        for n, why in batch.unreadable.items():
+        kept, entities, bad = batch.kept, found.column("entities"), batch.unreadable
+        if self._output.format == "jsonl":
+            kept, impossible = json_columns(kept)
+            if impossible:
+                entities, bad = without(entities, impossible), impossible | bad
+        for n, why in bad.items():
             error[n] = why
         name = self._sources[batch.source].name
         part.done[batch.first] = pa.table(
             [
-                *batch.kept.columns,
-                found.column("entities"),
+                *kept.columns,
+                entities,
                 pa.array(error, pa.string()),
                 pa.array([name] * batch.rows, pa.string()),
                 pa.array(range(batch.first, batch.end), pa.int64()),
@@ -183,5 +199,6 @@ class Job:
             **asdict(counts.statistics),
             "model": self._fingerprint,
             "unreadable": self.unreadable,
+            "missing_rows": self._missing,
             "complete": len(self._output.complete) == len(self._sources),
         }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import io
+import sys
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -36,11 +38,28 @@ class Lines:
             if line.strip():
                 yield line
 
-    def text(self) -> io.TextIOWrapper:
-        """The same as text, for CSV: bytes that are not UTF-8 become halves of characters."""
-        return io.TextIOWrapper(
+    def records(self) -> Iterator[list[str]]:
+        """The cells of its records, as CSV; bytes that are not UTF-8 become halves of characters.
+
+        Raises ValueError for a quotation mark that is open at the end, when it comes to the record
+        that has it: all that follows is in its cell.
+        """
+        csv.field_size_limit(sys.maxsize)
+        text = io.TextIOWrapper(
             self._stream, encoding="utf-8-sig", errors="surrogateescape", newline=""
         )
+        is_at_end = False
+
+        def watched() -> Iterator[str]:
+            nonlocal is_at_end
+            yield from text
+            is_at_end = True
+
+        for cells in csv.reader(watched()):
+            if is_at_end:  # a record is given with its last line, unless the reader wants more
+                raise ValueError('a quotation mark (") that opens there is never closed')
+            if cells:
+                yield cells
 
     def __enter__(self) -> Lines:
         return self

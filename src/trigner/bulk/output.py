@@ -3,6 +3,7 @@
     part-00003-000000010000.parquet    rows of source 3 from its row 10,000 on
     _annotate/job.json                 what the job depends on
     _annotate/journal.jsonl            a line for each part, written when the part has its name
+    _annotate/summary.json             the summary of the last run that came to its end
     _SUCCESS                           the summary, written when every row is in a part
 
 Readers of such folders pass over names with an underscore or a dot. A part that the journal does
@@ -32,6 +33,7 @@ from trigner.inference import RunStatistics
 from trigner.locks import LockedError, locked
 
 STATE, JOB, JOURNAL, LOCK = "_annotate", "job.json", "journal.jsonl", "lock"
+SUMMARY = "summary.json"
 SUCCESS = "_SUCCESS"
 FORMATS = ("parquet", "jsonl")
 
@@ -71,14 +73,14 @@ class Output:
         """The sources of which every row is."""
         self.summary: dict[str, Any] | None = None
         """That of a job that is done."""
-        self._format = format
+        self.format = format
         self._journal = folder / STATE / JOURNAL
 
     def write(self, source: int, first: int, table: pa.Table, statistics: RunStatistics) -> None:
         """Add a part; when this returns, its rows are in the output whatever happens."""
-        path = self.folder / f"part-{source:05d}-{first:012d}.{self._format}"
+        path = self.folder / f"part-{source:05d}-{first:012d}.{self.format}"
         with staged(path) as temporary, explained(path), temporary.open("xb") as file:
-            _WRITERS[self._format](table, file)
+            _WRITERS[self.format](table, file)
             _to_disk(file)
         counts = _counted(table, statistics)
         self._note({"part": path.name, "source": source, "first": first, "counts": asdict(counts)})
@@ -89,9 +91,12 @@ class Output:
         self._note({"complete": source})
         self.complete.add(source)
 
-    def succeed(self, summary: dict[str, Any]) -> None:
-        """Every row of every source is in a part."""
-        write_text(self.folder / SUCCESS, json.dumps(summary, ensure_ascii=False) + "\n")
+    def conclude(self, summary: dict[str, Any]) -> None:
+        """Everything that could be done is; `complete` says whether that is every row."""
+        content = json.dumps(summary, ensure_ascii=False) + "\n"
+        write_text(self.folder / STATE / SUMMARY, content)
+        if summary["complete"]:
+            write_text(self.folder / SUCCESS, content)
 
     def _note(self, line: dict[str, Any]) -> None:
         with explained(self._journal), self._journal.open("ab") as file:
@@ -169,10 +174,26 @@ def _check_same(path: Path, now: Mapping[str, Any]) -> None:
         raise InputError(message, path=path) from error
     names = dict.fromkeys([*before, *now])
     if other := [name for name in names if before.get(name) != now.get(name)]:
-        message = f"holds a job that was started with different {', '.join(other)}"
+        if other == ["input"] and isinstance(before["input"], list):
+            message = f"holds a job of other inputs: {_difference(before['input'], now['input'])}"
+        else:
+            message = f"holds a job that was started with different {', '.join(other)}"
         raise InputError(
             f"{message}: continue with the same, or choose a new folder", path=path.parent.parent
         )
+
+
+def _difference(before: list[list[str]], now: list[list[str]]) -> str:
+    """What is different between inputs, given as names and what is different when they are."""
+    old, new = dict(before), dict(now)
+    for name in {**old, **new}:
+        if name not in new:
+            return f"{name} is not among them now"
+        if name not in old:
+            return f"{name} is new"
+        if old[name] != new[name]:
+            return f"{name} was changed"
+    return "they are in another order"
 
 
 def _whole_lines(path: Path) -> list[bytes]:
@@ -209,7 +230,7 @@ def _write_lines(table: pa.Table, file: BinaryIO) -> None:
 
 
 def _as_json(value: Any) -> Any:
-    """A value of a column in JSON: numbers that are none are null, dates and the like strings."""
+    """A value of `json_columns` in JSON: numbers that are none are null, what is else strings."""
     match value:
         case dict():
             return {str(key): _as_json(own) for key, own in value.items()}

@@ -6,7 +6,6 @@ source.
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -19,10 +18,20 @@ import pyarrow.parquet as pq
 
 from trigner.bulk.lines import Lines
 from trigner.bulk.ranges import Ranges
-from trigner.bulk.shapes import Columns, errors_named
+from trigner.bulk.shapes import (
+    READ_ERRORS,
+    Columns,
+    UnreadableError,
+    errors_named,
+    is_damage,
+    reason,
+)
 from trigner.bulk.sources import InputFiles
-from trigner.bulk.texts import why_not
+from trigner.bulk.tables import values_of, without
+from trigner.bulk.texts import why_not, why_not_unicode
+from trigner.errors import InputError
 from trigner.mentions import shortened
+from trigner.quantities import counted
 
 T = TypeVar("T")
 
@@ -83,7 +92,7 @@ def batches(
 ) -> Iterator[RowBatch]:
     """The rows of a source that are not finished, at most so many together.
 
-    Raises InputError when it cannot be read.
+    Raises UnreadableError when it cannot be read, or only in part, after all that can be.
     """
     if source.kind == "parquet":
         given = _parquet(index, source, columns, finished, rows)
@@ -112,30 +121,98 @@ def _cut(batch: RowBatch) -> Iterator[RowBatch]:
 def _parquet(
     index: int, source: InputFiles, columns: Columns, finished: Ranges, rows: int
 ) -> Iterator[RowBatch]:
-    names = list(dict.fromkeys([columns.text, *(field.name for field in columns.kept)]))
+    names = list(dict.fromkeys([columns.text, *_names(columns)]))
+    lost = _Lost()
     with source.files[0].open() as file, pq.ParquetFile(file) as parquet:
-        total, first = parquet.metadata.num_rows, 0
+        total, start = parquet.metadata.num_rows, 0
         for group in range(parquet.num_row_groups):
             about = parquet.metadata.row_group(group)
-            gaps = list(finished.gaps(first, first + about.num_rows))
+            end = start + about.num_rows
             at_once = max(1, min(rows, HELD * about.num_rows // max(1, about.total_byte_size)))
-            read = parquet.iter_batches(at_once, row_groups=[group], columns=names)
-            for record in read if gaps else ():
-                table = pa.table(record)
-                whole = RowBatch(
-                    index,
-                    first,
-                    table.column(columns.text).cast(pa.string()),
-                    pa.table(
-                        [table.column(own.name).cast(own.type) for own in columns.kept],
-                        names=_names(columns),
-                    ),
-                    share=(first + table.num_rows) / total,
-                )
-                for start, stop in finished.gaps(whole.first, whole.end):
-                    yield whole.slice(start - whole.first, stop - whole.first)
-                first = whole.end
-            first = first if gaps else first + about.num_rows
+            gaps = list(finished.gaps(start, end))
+            read = parquet.iter_batches(at_once, row_groups=[group], columns=names) if gaps else ()
+            try:
+                for record in read:
+                    whole = _of_record(index, start, pa.table(record), columns, total)
+                    for first, stop in finished.gaps(whole.first, whole.end):
+                        yield whole.slice(first - whole.first, stop - whole.first)
+                    start = whole.end
+                if gaps and start != end:
+                    raise EOFError(f"a row group ends at row {start:,}, not {end:,}")
+            except READ_ERRORS as error:
+                # What is behind damage can be read; what is far away need not be asked again.
+                end = end if is_damage(error) else total
+                lost.add(start, end, _length(finished.gaps(start, end)), error)
+            start = end
+            if start >= total:
+                break
+    lost.report(source, total)
+
+
+def _of_record(index: int, first: int, table: pa.Table, columns: Columns, total: int) -> RowBatch:
+    kept = []
+    unreadable: dict[int, str] = {}
+    for own in columns.kept:
+        column = table.column(own.name).cast(own.type)
+        if own.type == pa.string() and (bad := _not_unicode(column)):
+            column = without(column, bad)
+            for n, why in bad.items():
+                unreadable.setdefault(n, f"`{own.name}` {why}")
+        kept.append(column)
+    texts = table.column(columns.text).cast(pa.string())
+    if unreadable:
+        texts = without(texts, unreadable)
+    return RowBatch(
+        index,
+        first,
+        texts,
+        pa.table(kept, names=_names(columns)),
+        unreadable,
+        share=(first + table.num_rows) / total,
+    )
+
+
+def _not_unicode(column: pa.ChunkedArray) -> dict[int, str]:
+    """What is wrong with strings of a column, by their rows: a file does not promise UTF-8."""
+    try:
+        column.cast(pa.binary()).cast(pa.string())
+    except pa.ArrowInvalid:
+        values = enumerate(values_of(column))
+        found = {n: why_not_unicode(value) for n, value in values if isinstance(value, str)}
+        return {n: why for n, why in found.items() if why is not None}
+    return {}
+
+
+class _Lost:
+    """The rows of a Parquet file that cannot be read."""
+
+    def __init__(self) -> None:
+        self._ranges: list[tuple[int, int]] = []
+        self._missing = 0
+        self._error: BaseException | None = None
+
+    def add(self, first: int, end: int, missing: int, error: BaseException) -> None:
+        """Rows from `first` to `end`, of which so many are not in the output."""
+        if self._ranges and self._ranges[-1][1] == first:
+            first = self._ranges.pop()[0]
+        self._ranges.append((first, end))
+        self._missing += missing
+        self._error = self._error or error
+
+    def report(self, source: InputFiles, total: int) -> None:
+        """Raises UnreadableError when there are any."""
+        if self._error is None:
+            return
+        first, end = self._ranges[0]
+        where = f" from row {first:,} on" if end == total else f" in rows {first:,} to {end - 1:,}"
+        if more := len(self._ranges) - 1:
+            where += f" and {counted(more, 'other place')}"
+        why, missing = reason(self._error), self._missing
+        raise UnreadableError(why, path=source.name, where=where, missing=missing) from self._error
+
+
+def _length(ranges: Iterable[tuple[int, int]]) -> int:
+    return sum(end - first for first, end in ranges)
 
 
 def _names(columns: Columns) -> list[str]:
@@ -143,7 +220,7 @@ def _names(columns: Columns) -> list[str]:
 
 
 def _texts(source: InputFiles, columns: Columns, finished: Ranges) -> Iterator[Row]:
-    for number, file in _unfinished(source.files, finished):
+    for number, file in _unfinished(source, source.files, finished):
         with file.open() as opened:
             data = opened.read()
         share = (number + 1) / len(source.files)
@@ -159,7 +236,7 @@ def _texts(source: InputFiles, columns: Columns, finished: Ranges) -> Iterator[R
 
 def _json(source: InputFiles, columns: Columns, finished: Ranges) -> Iterator[Row]:
     with Lines(source.files[0]) as lines:
-        for number, line in _unfinished(lines, finished):
+        for number, line in _unfinished(source, lines, finished):
             value, why = _object(line)
             if why is None and columns.text not in value:
                 why = f"the line has no `{columns.text}`"
@@ -186,37 +263,52 @@ def _string(value: object) -> str | None:
 
 
 def _csv(source: InputFiles, columns: Columns, finished: Ranges) -> Iterator[Row]:
-    csv.field_size_limit(sys.maxsize)
     with Lines(source.files[0]) as lines:
-        read = csv.reader(lines.text())
+        read = lines.records()
         header = next(read, [])
-        for number, cells in _unfinished(filter(None, read), finished):
+        for number, cells in _unfinished(source, read, finished):
             value: dict[str, str | None] = dict(zip(header, cells, strict=False))
             why = None
             if len(cells) != len(header):
-                why = f"the row has {len(cells)} cells, and the header {len(header)}"
+                why = f"the row has {counted(len(cells), 'cell')}, and the header {len(header)}"
             yield Row(number, value.get(columns.text), value, why, lines.share)
 
 
-def _unfinished(values: Iterable[T], finished: Ranges) -> Iterator[tuple[int, T]]:
-    for number, value in enumerate(values):
-        if finished.after(number) == number:
-            yield number, value
+def _unfinished(
+    source: InputFiles, values: Iterable[T], finished: Ranges
+) -> Iterator[tuple[int, T]]:
+    read = 0
+    try:
+        for number, value in enumerate(values):
+            read = number + 1
+            if finished.after(number) == number:
+                yield number, value
+    except READ_ERRORS as error:
+        where = f" from row {read:,} on"
+        raise UnreadableError(reason(error), path=source.name, where=where) from error
 
 
 def _gathered(index: int, columns: Columns, rows: Iterable[Row], most: int) -> Iterator[RowBatch]:
     """Neighbouring rows as batches of about the size that they are to have."""
     held: list[Row] = []
     size = 0
-    for row in rows:
+    failure = None
+    remaining = iter(rows)
+    while True:
+        try:
+            row = next(remaining, None)
+        except InputError as error:  # what was read before is whole
+            failure, row = error, None
         full = len(held) >= most or size >= BYTES
-        if held and (full or row.number != held[-1].number + 1):
+        if held and (row is None or full or row.number != held[-1].number + 1):
             yield _batch(index, columns, held)
             held, size = [], 0
+        if row is None:
+            break
         held.append(row)
         size += len(row.text) if isinstance(row.text, str) else 0
-    if held:
-        yield _batch(index, columns, held)
+    if failure is not None:
+        raise failure
 
 
 def _batch(index: int, columns: Columns, rows: list[Row]) -> RowBatch:
@@ -227,9 +319,9 @@ def _batch(index: int, columns: Columns, rows: list[Row]) -> RowBatch:
         why = row.unreadable
         for name, values in kept.items():
             values.append(row.kept.get(name))
-            if values[-1] is not None and (bad := why_not(values[-1], sys.maxsize)):
+            if values[-1] is not None and (bad := why_not_unicode(values[-1])):
                 values[-1] = None
-                why = why or f"`{name}`: {bad}"
+                why = why or f"`{name}` {bad}"
         if row.text is not None:
             why = why or why_not(row.text, sys.maxsize)
         if why is not None:

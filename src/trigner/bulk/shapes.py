@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trigner.bulk.sources import InputFiles
-from trigner.bulk.tables import is_text, plain_type, refuse_added
+from trigner.bulk.tables import is_text, plain_type
+from trigner.bulk.texts import why_not_unicode
 from trigner.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,6 +33,10 @@ AT_ONCE = 16
 PLACE = ("file", "row")
 """Columns of the output that say where a row comes from; rows count from 0."""
 
+ADDED_NAMES = ("entities", "error", *PLACE)
+
+READ_ERRORS = (OSError, EOFError, ValueError, pa.ArrowException, csv.Error)
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -39,6 +46,8 @@ class Shape:
     rows: int | None = None
     is_open: bool = False
     """Whether a row may have columns that others do not have."""
+    duplicates: frozenset[str] = frozenset()
+    """Names that several columns have."""
 
 
 @dataclass(frozen=True)
@@ -49,14 +58,36 @@ class Columns:
     kept: tuple[pa.Field, ...]
 
 
+class UnreadableError(InputError):
+    """Rows of a source cannot be read: so many, or None when nobody knows how many."""
+
+    def __init__(
+        self, reason: str, *, path: str | Path | None, where: str = "", missing: int | None = None
+    ) -> None:
+        super().__init__(f"cannot be read{where}: {reason}", path=path)
+        self.missing = missing
+
+
 @contextmanager
 def errors_named(source: InputFiles) -> Iterator[None]:
     """What goes wrong while a source is read, as an InputError that names it."""
     try:
         yield
-    except (OSError, EOFError, ValueError, pa.ArrowException, csv.Error) as error:
-        reason = str(error).strip().partition("\n")[0] or type(error).__name__
-        raise InputError(f"cannot be read: {reason}", path=source.name) from error
+    except READ_ERRORS as error:
+        raise UnreadableError(reason(error), path=source.name) from error
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether an error is about the content of a file, not about the way to it."""
+    if isinstance(error, OSError):
+        return type(error) is OSError and error.errno is None  # as pyarrow raises it
+    return isinstance(error, (EOFError, pa.ArrowInvalid))
+
+
+def reason(error: BaseException) -> str:
+    """Why something cannot be read, as messages say it."""
+    why = str(error).strip().partition("\n")[0] or type(error).__name__
+    return f"the file is damaged: {why}" if is_damage(error) else why
 
 
 def look_at(sources: Sequence[InputFiles]) -> list[Shape | InputError]:
@@ -79,20 +110,25 @@ def _shape(source: InputFiles) -> Shape:
     if source.kind == "parquet":
         with source.files[0].open() as file, pq.ParquetFile(file) as parquet:
             schema = parquet.schema_arrow
-            names = schema.names
-            if twice := sorted({name for name in names if names.count(name) > 1}):
-                raise ValueError(f"duplicate column `{twice[0]}`")
             types = {field.name: plain_type(field.type) for field in schema}
-            return Shape(types, parquet.metadata.num_rows)
+            rows = parquet.metadata.num_rows
+            return Shape(types, rows, duplicates=_duplicates(schema.names))
     from trigner.bulk.lines import Lines
 
     with Lines(source.files[0]) as lines:
         if source.kind == "csv":
-            header = next(csv.reader(lines.text()), [])
-            if twice := sorted({name for name in header if header.count(name) > 1}):
-                raise ValueError(f"duplicate column `{twice[0]}`")
-            return Shape(dict.fromkeys(header, pa.string()), None if header else 0)
+            header = next(lines.records(), [])
+            if any("\0" in name for name in header):
+                raise ValueError("its header is not UTF-8, but seems to be UTF-16")
+            if any(map(why_not_unicode, header)):
+                raise ValueError("its header is not UTF-8")
+            types = dict.fromkeys(header, pa.string())
+            return Shape(types, None if header else 0, duplicates=_duplicates(header))
         return _shape_of_lines(lines)
+
+
+def _duplicates(names: Sequence[str]) -> frozenset[str]:
+    return frozenset(name for name, times in Counter(names).items() if times > 1)
 
 
 def _shape_of_lines(lines: Lines) -> Shape:
@@ -114,35 +150,68 @@ def chosen_columns(
 ) -> Columns:
     """The columns of a job over these sources.
 
-    Without `id`, `id` is kept where all have it. Raises InputError, naming the source, for a column
-    that is not there or has another type than elsewhere; what JSON lines lack is null there.
+    Without `id`, `id` is kept where all have it, as strings where they have it with different
+    types. Raises InputError, naming the source, for any other column that is not there, is there
+    twice or has another type than elsewhere; what JSON lines lack is null there.
     """
     filled = [(source, shape) for source, shape in found if shape.types or shape.rows != 0]
-    if id is None and filled and all("id" in shape.types for _, shape in filled):
-        id = "id"
     names = list(dict.fromkeys([*([id] if id else []), *keep]))
-    refuse_added(names, ("entities", "error", *PLACE))
+    for name in names:
+        if name in ADDED_NAMES:
+            raise InputError(f"`{name}` is a column that annotate adds: rename yours first")
     for source, shape in filled:
+        for name in (text, *names):
+            if name in shape.duplicates:
+                raise InputError(f"has several columns `{name}`", path=source.name)
         if text not in shape.types:
-            there = ", ".join(shape.types) or "none"
-            raise InputError(
-                f"has no column `{text}` (there are: {there}); --text names that of the texts",
-                path=source.name,
-            )
+            raise InputError(_missing(text, source, shape, option="--text"), path=source.name)
         if not is_text(shape.types[text]):
             raise InputError(
                 f"column `{text}` has the type {shape.types[text]}: texts are strings",
                 path=source.name,
             )
-    return Columns(text, tuple(pa.field(name, _type_of(name, filled)) for name in names))
+    kept = [pa.field(name, _type_of(name, filled)) for name in names]
+    if id is None and "id" not in names and (kind := _default_id(filled)) is not None:
+        kept.insert(0, pa.field("id", kind))
+    elif id is None:
+        kept.sort(key=lambda own: own.name != "id")
+    return Columns(text, tuple(kept))
+
+
+def _missing(name: str, source: InputFiles, shape: Shape, *, option: str | None = None) -> str:
+    """That a source has no such column, and why that may be."""
+    where = f" in its first {LOOKED_AT} lines" if shape.is_open else ""
+    there = ", ".join(shape.types) or "none"
+    message = f"has no column `{name}`{where} (there are: {there})"
+    if source.kind == "csv" and len(shape.types) == 1:
+        other = next((mark for mark in (";", "\t", "|") if mark in there), None)
+        if other is not None:
+            mark = "tabs" if other == "\t" else f"'{other}'"
+            return f"{message}: columns are separated by commas; this header seems to use {mark}"
+    return message if option is None else f"{message}; {option} names that of the texts"
+
+
+def _default_id(found: Sequence[tuple[InputFiles, Shape]]) -> pa.DataType | None:
+    """The type of the column `id`, None where it is not kept without being asked for."""
+    if any("id" in shape.duplicates or "id" not in shape.types for _, shape in found):
+        return None
+    kinds = {shape.types["id"] for _, shape in found}
+    if len(kinds) < 2:
+        return next(iter(kinds), None)
+    is_plain = all(map(_has_string, kinds))
+    return pa.string() if is_plain else None
+
+
+def _has_string(kind: pa.DataType) -> bool:
+    """Whether each value of a type can be written as a string."""
+    return bool(kind in (pa.string(), pa.null()) or pa.types.is_primitive(kind))
 
 
 def _type_of(name: str, found: Sequence[tuple[InputFiles, Shape]]) -> pa.DataType:
     having = [(source, shape.types[name]) for source, shape in found if name in shape.types]
     for source, shape in found:
         if name not in shape.types and not (shape.is_open and having):
-            there = ", ".join(shape.types)
-            raise InputError(f"has no column `{name}` (there are: {there})", path=source.name)
+            raise InputError(_missing(name, source, shape), path=source.name)
     if not having:
         return pa.string()
     first, kind = having[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -21,6 +23,19 @@ KINDS = {
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 """Of JSON lines and CSV."""
 
+ENDINGS = (
+    *KINDS,
+    *(
+        ending + packed
+        for ending, kind in KINDS.items()
+        if kind in ("jsonl", "csv")
+        for packed in COMPRESSIONS
+    ),
+)
+
+_MARKS = "*?["
+"""Of a glob."""
+
 _CHANGES = ("mtime", "LastModified", "last_modified", "updated", "created", "ETag", "etag")
 """Where file systems tell when a file was changed, the surest first."""
 
@@ -37,6 +52,11 @@ class File:
     @property
     def name(self) -> str:
         """What messages and the output call it: an absolute path or a URL."""
+        return _printable(self.address)
+
+    @property
+    def address(self) -> str:
+        """The same as it is on the disk, where names need not be UTF-8."""
         return _name(self.system, self.path)
 
     @property
@@ -80,6 +100,8 @@ def find_sources(inputs: Sequence[str], *, out: Path) -> tuple[list[InputFiles],
     notices: list[str] = []
     for given in inputs:
         system, path = _system(given)
+        if _is_local(system) and Path(path).absolute() == out.absolute():
+            raise InputError("is both an input and OUT: choose another OUT", path=given)
         found, others = _files(given, system, path, out.absolute())
         if others:
             notices.append(f"{given}: {counted(others, 'file')} skipped, no inputs")
@@ -88,12 +110,12 @@ def find_sources(inputs: Sequence[str], *, out: Path) -> tuple[list[InputFiles],
         sources += [InputFiles(file.name, str(kind_of(file.path)), (file,)) for file in rows]
         if texts:
             files, ids = zip(*texts, strict=True)
-            sources.append(InputFiles(_name(system, path), "txt", files, ids))
+            sources.append(InputFiles(_printable(_name(system, path)), "txt", files, _ids(ids)))
     seen: set[str] = set()
     for file in (file for source in sources for file in source.files):
-        if file.name in seen:
+        if file.address in seen:
             raise InputError("is given twice: its rows would be duplicated", path=file.name)
-        seen.add(file.name)
+        seen.add(file.address)
     return sources, notices
 
 
@@ -112,41 +134,76 @@ def _files(given: str, system: Any, path: str, out: Path) -> tuple[list[tuple[Fi
             found = _below(system, path, out)
         elif system.exists(path):
             if kind_of(path) is None:
-                known = ", ".join([*KINDS, ".jsonl.gz", ".jsonl.zst"])
-                raise InputError(f"unsupported file type; supported: {known}", path=given)
+                raise InputError(_not_known(path), path=given)
             file = _file(system, path, system.info(path))
-            return [(file, _id(PurePosixPath(path).name))], 0
-        elif system.glob(path) and any(mark in given for mark in "*?["):
+            return [(file, PurePosixPath(path).name)], 0
+        elif any(mark in given for mark in _MARKS):
+            root = _above_marks(path)
             found = []
             for each in sorted(system.glob(path)):
                 if system.isdir(each):
-                    found += _below(system, each, out)
+                    found += _below(system, each, out, root=root)
                 else:
-                    found.append((_file(system, each, system.info(each)), each))
+                    file = _file(system, each, system.info(each))
+                    found.append((file, _inside(each, root).as_posix()))
+            if not found:
+                raise InputError("no file matches", path=given)
         else:
             raise InputError("no such file or folder", path=given)
     except (OSError, ImportError, ValueError) as error:
         raise TrignerError(f"{given}: cannot be read: {error}") from error
-    known_files = [(file, _id(name)) for file, name in found if kind_of(file.path)]
+    known_files = [(file, name) for file, name in found if kind_of(file.path)]
     if not known_files:
-        raise InputError(f"holds none of {', '.join(KINDS)}", path=given)
+        raise InputError(f"holds none of {', '.join(ENDINGS)}", path=given)
     return known_files, len(found) - len(known_files)
 
 
-def _below(system: Any, folder: str, out: Path) -> list[tuple[File, str]]:
-    root = PurePosixPath(folder)
+def _not_known(path: str) -> str:
+    message = f"unsupported file type; supported: {', '.join(ENDINGS)}"
+    match PurePosixPath(path.lower()).suffix:
+        case ".json":
+            message += " (rename it to .jsonl if each line is an object)"
+        case ".tsv":
+            message += " (convert it: columns of .csv are separated by commas)"
+    return message
+
+
+def _above_marks(path: str) -> str:
+    """The folder of a glob's path that all of its files are in."""
+    parts = PurePosixPath(path).parts
+    marked = [n for n, part in enumerate(parts) if any(mark in part for mark in _MARKS)]
+    return str(PurePosixPath(*parts[: marked[0]])) if marked else path
+
+
+def _inside(path: str, root: str) -> PurePosixPath:
+    name = PurePosixPath(path)
+    return name.relative_to(root) if name.is_relative_to(root) else name
+
+
+def _below(
+    system: Any, folder: str, out: Path, *, root: str | None = None
+) -> list[tuple[File, str]]:
+    """The files in a folder, with their names in it or in the folder `root`."""
     found = []
     for path, info in sorted(system.find(folder, detail=True).items()):
-        name = PurePosixPath(path)
-        inside = name.relative_to(root) if name.is_relative_to(root) else name
-        hidden = any(part.startswith((".", "_")) for part in inside.parts)
+        hidden = any(part.startswith((".", "_")) for part in _inside(path, folder).parts)
         if not hidden and not (_is_local(system) and Path(path).is_relative_to(out)):
+            inside = _inside(path, folder if root is None else root)
             found.append((_file(system, path, info), inside.as_posix()))
     return found
 
 
-def _id(name: str) -> str:
-    return name[:-4] if name.lower().endswith(".txt") else name
+def _ids(names: Sequence[str]) -> tuple[str, ...]:
+    """The names of `.txt` files without their ending, unless that makes two the same."""
+    stems = [name[: -len(".txt")] for name in names]
+    times = Counter(stems)
+    pairs = zip(stems, names, strict=True)
+    return tuple(_printable(stem if times[stem] == 1 else name) for stem, name in pairs)
+
+
+def _printable(name: str) -> str:
+    """A name as text: bytes that are not UTF-8 are escaped."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _file(system: Any, path: str, info: dict[str, Any]) -> File:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 import pyarrow as pa
 
@@ -91,8 +91,14 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
+def without(column: pa.ChunkedArray, rows: Container[int]) -> pa.ChunkedArray:
+    """A column in which these rows are null."""
+    indices = [None if n in rows else n for n in range(len(column))]
+    return column.take(pa.array(indices, pa.int64()))
+
+
 def values_of(column: pa.ChunkedArray) -> list[object]:
-    """Strings of a column; what is not UTF-8, which no file promises, as bytes."""
+    """Strings of a column; what is not UTF-8, as no file promises, with `surrogateescape`."""
     try:
         return list(column.to_pylist())
     except UnicodeDecodeError:
@@ -103,4 +109,4 @@ def _value(scalar: pa.Scalar) -> object:
     try:
         return scalar.as_py()
     except UnicodeDecodeError:
-        return bytes(scalar.as_buffer())
+        return bytes(scalar.as_buffer()).decode("utf-8", "surrogateescape")

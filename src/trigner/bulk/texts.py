@@ -58,17 +58,22 @@ def why_not(value: object, most_characters: int) -> str | None:
         return f"the text is of type {type(value).__name__}, not a string"
     if len(value) > most_characters:
         return f"the text has {len(value):,} characters, of {most_characters:,} at most"
-    if not _is_unicode(value):
-        return "the text has a lone surrogate (half a character): it was not read as UTF-8"
-    return None
+    bad = why_not_unicode(value)
+    return None if bad is None else f"the text {bad}"
 
 
-def _is_unicode(text: str) -> bool:
+def why_not_unicode(text: str) -> str | None:
+    """What is wrong with the characters of a string, None when it can be written as UTF-8.
+
+    Bytes that are not UTF-8 are expected as Python's `surrogateescape` decodes them.
+    """
     try:
         text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+    except UnicodeEncodeError as error:
+        if "\udc80" <= text[error.start] <= "\udcff":
+            return "is not UTF-8"
+        return "has a lone surrogate (half a character)"
+    return None
 
 
 def _annotated(found: Extracted) -> AnnotatedText:

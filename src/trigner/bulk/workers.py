@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
@@ -66,6 +67,7 @@ class Actors:
         self._ray: Any = import_module("ray")
         self._number = number
         self._report = report
+        self._needs = "1 CPU and 1 GPU" if gpu else "1 CPU"
         self._actor = self._ray.remote(num_cpus=1, num_gpus=1 if gpu else 0)(_Actor)
         self._annotate = self._ray.put(annotate)
         self._awaited: dict[Any, tuple[Any, RowBatch | None]] = {}
@@ -111,14 +113,18 @@ class Actors:
         if not done and not self._is_working:
             free = self._ray.available_resources()
             what = ", ".join(f"{free.get(name, 0):g} {name}" for name in ("CPU", "GPU"))
-            self._report(f"no worker has started yet; the cluster has free: {what}")
+            self._report(
+                f"no worker has started yet: each worker needs {self._needs}; free: {what};"
+                " still waiting"
+            )
         for each in done:
             actor, batch = self._awaited.pop(each)
             try:
                 result = self._ray.get(each)
             except self._ray.exceptions.RayTaskError as error:
-                cause = error.cause
-                raise cause if isinstance(cause, TrignerError) else error from None
+                if isinstance(error.cause, TrignerError):
+                    raise error.cause from None
+                raise _failure(error, is_loading=batch is None) from error
             except self._ray.exceptions.RayError as error:
                 self._ray.kill(actor)
                 self._replace(batch, str(error))
@@ -132,9 +138,12 @@ class Actors:
                 yield batch, result
 
     def _replace(self, batch: RowBatch | None, reason: str) -> None:
-        """Another actor for one that ended, unless they end while they load the model."""
+        """Another actor for one that ended, unless they end while they load the model.
+
+        One that ended with a batch had loaded it; how often a batch may do that is limited, too.
+        """
         self._bad_starts += batch is None
-        if self._bad_starts <= DEATHS * self._number:
+        if batch is not None or self._bad_starts <= DEATHS * self._number:
             self._start()
         elif not self._awaited and not self._idle:
             first = reason.strip().partition("\n")[0]
@@ -152,6 +161,17 @@ class Actors:
             yield batch, (_error(f"{DEATHS} workers stopped while reading it"), RunStatistics())
 
 
+def _failure(error: Any, *, is_loading: bool) -> TrignerError:
+    """What another error than ours on a worker is for the user: Ray's has the traceback."""
+    cause = error.cause
+    why = str(cause).strip().partition("\n")[0]
+    kind = type(cause).__name__
+    what = "cannot load the model" if is_loading else "failed"
+    machine = re.search(r"\bip=([^,\s)]+)", str(error))  # which Ray says nowhere else
+    where = f" on {machine[1]}" if machine else ""
+    return TrignerError(f"a worker{where} {what}: {kind}{why and ': ' + why}")
+
+
 class _Actor:
     """What an actor does: it annotates tables with a model that it loads when it begins."""
 
@@ -164,11 +184,12 @@ class _Actor:
 
 
 @contextmanager
-def ray_session(*, address: str | None, workers: int) -> Iterator[int]:
+def ray_session(*, address: str | None, workers: int, gpu: bool = False) -> Iterator[int]:
     """A connection to the cluster at an address, or Ray on this machine for so many workers.
 
     Gives the CPUs that there are. A session that this process has already is used and stays.
-    Raises TrignerError when Ray is not installed or there is no cluster at the address.
+    Raises TrignerError when Ray is not installed, there is no cluster at the address, or this
+    machine is to have GPUs and has none; a cluster may get them later.
     """
     require_extra("scale", "ray")
     # Ray reports its use to its maker unless it is told not to.
@@ -181,7 +202,8 @@ def ray_session(*, address: str | None, workers: int) -> Iterator[int]:
             # What is under way, several times over; Ray wants no less than 75 MiB.
             store = max(100 * 2**20, 20 * workers * BYTES)
             options |= {"num_cpus": workers, "object_store_memory": store}
-            options |= {"include_dashboard": False}
+            # Without an address Ray would take that of RAY_ADDRESS, or a cluster that runs here.
+            options |= {"include_dashboard": False, "address": "local"}
         else:
             _check_reachable(address)
             options["address"] = address
@@ -195,7 +217,10 @@ def ray_session(*, address: str | None, workers: int) -> Iterator[int]:
             where = "on this machine" if address is None else f"at {address}"
             raise TrignerError(f"Ray cannot be used {where}: {reason}") from error
     try:
-        yield int(ray.cluster_resources().get("CPU", 0))
+        resources = ray.cluster_resources()
+        if gpu and address is None and not resources.get("GPU"):
+            raise TrignerError("--gpu: Ray finds no GPU on this machine")
+        yield int(resources.get("CPU", 0))
     finally:
         if own:
             ray.shutdown()

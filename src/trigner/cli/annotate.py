@@ -6,8 +6,9 @@ import hashlib
 import json as json_format
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -22,10 +23,12 @@ from trigner.model_folder import BUNDLED
 from trigner.quantities import counted
 
 if TYPE_CHECKING:
-    from trigner.bulk import Annotator, Workers
+    from trigner.bulk import Annotator, InputFiles, Workers
 
 MOST_CHARACTERS = 10_000_000
 PART_ROWS = 10_000
+MOST_NAMED = 10_000
+"""Sources of a job of which each is known by its own name, so that messages can name it."""
 
 
 def annotate(
@@ -65,7 +68,8 @@ def annotate(
             min=0,
             metavar="N",
             help="Processes that annotate, each with a model and one thread; 0: this process alone."
-            " Default: one per core (with --address: of the cluster), 0 without Ray.",
+            " Default: one per CPU core of this machine, or of the cluster with --address; 0 if"
+            " Ray is not installed.",
         ),
     ] = None,
     address: Annotated[
@@ -98,6 +102,9 @@ def annotate(
     After any interruption the same command continues: finished rows are not annotated again, and no
     row is lost or duplicated. _SUCCESS in OUT says that the output is complete.
 
+    The inputs and all options bind a job, except --workers, --address, --part-rows and --json: with
+    others the same OUT is refused.
+
     Examples:
 
       trigner annotate posts.parquet found/ --keep author,date
@@ -107,6 +114,9 @@ def annotate(
       trigner annotate s3://bucket/notes/ found/ --model model --address 10.0.0.1:6379
     """
     require_extra("scale", "pyarrow", "fsspec")
+    if url := re.match(r"(\w\w+):/+", str(out)):  # a path has no two slashes
+        shown = f"{url[1]}://{str(out)[url.end() :]}"
+        raise InputError(f"{shown}: is not a folder of this machine, which OUT must be")
     if workers is None and address is None and find_spec("ray") is None:
         note(["Ray is not installed: this process annotates alone (pip install 'trigner[scale]')"])
         workers = 0
@@ -149,8 +159,6 @@ def _annotated(
     from trigner.bulk import Job, begun, chosen_columns, find_sources, look_at
 
     annotator = _annotator(settings, in_process=workers == 0)
-    if re.match(r"\w\w+:/", str(out)):
-        raise InputError("is not a folder of this machine, which the output must be", path=out)
     sources, notices = find_sources(inputs, out=out)
     shapes = look_at(sources)
     readable = [
@@ -158,23 +166,30 @@ def _annotated(
         for own, shape in zip(sources, shapes, strict=True)
         if not isinstance(shape, InputError)
     ]
-    for error in (shape for shape in shapes if isinstance(shape, InputError)):
-        if not readable:
-            raise error
-        notices.append(str(error))
+    # Where others can be read, what cannot is reported once, at the end.
+    for error in (shape for shape in shapes if isinstance(shape, InputError) and not readable):
+        raise error
     notices += [f"{own.name}: has no rows" for own, shape in readable if shape.rows == 0]
     note(notices)
     chosen = chosen_columns(readable, **columns)
     if format == "jsonl":
         for kept in chosen.kept:
-            if "binary" in str(kept.type):
-                raise InputError(f"--keep {kept.name}: JSON lines cannot hold {kept.type}")
-    identities = json_format.dumps([source.identity() for source in sources])
+            if "binary" not in str(kept.type):
+                continue
+            what = f"{kept.name}: JSON lines cannot hold {kept.type}"
+            if columns["id"] == kept.name:
+                raise InputError(f"--id {what}")
+            if kept.name in columns["keep"]:
+                raise InputError(f"--keep {what}")
+            note([f"the column is not kept: {what}"])
+            others = tuple(own for own in chosen.kept if own.name != kept.name)
+            chosen = replace(chosen, kept=others)
     made_with = {
         **settings,
         **{"--model": annotator.fingerprint, "--format": format},
+        "--threshold": [annotator.threshold, *annotator.thresholds],
         "columns": [chosen.text, *(f"{kept.name}: {kept.type}" for kept in chosen.kept)],
-        "input": hashlib.sha256(identities.encode("utf-8", "surrogateescape")).hexdigest(),
+        "input": _identities(sources),
     }
     with begun(out, made_with, format=format) as output:
         if output.summary is not None:
@@ -197,6 +212,17 @@ def _annotated(
                     progress.detail(),
                 ),
             )
+
+
+def _identities(sources: Sequence[InputFiles]) -> list[list[str]] | str:
+    """What the input is known by: each source's name with a hash, or one hash of very many."""
+    if len(sources) > MOST_NAMED:
+        return _hash([source.identity() for source in sources])
+    return [[source.name, _hash(source.identity())] for source in sources]
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(json_format.dumps(value).encode()).hexdigest()
 
 
 def _annotator(settings: dict[str, Any], *, in_process: bool) -> Annotator:
@@ -224,7 +250,7 @@ def _workers(
         annotator.extractor  # noqa: B018  # what cannot be loaded is reported now
         yield InProcess(annotator)
         return
-    session = ray_session(address=address, workers=number or available_cpus())
+    session = ray_session(address=address, workers=number or available_cpus(), gpu=gpu)
     # Ray tells on standard output that a machine has gone: that is for results.
     with redirect_stdout(sys.stderr), session as cpus:
         yield Actors(
@@ -237,11 +263,20 @@ def _show_summary(summary: dict[str, Any], out: Path, *, json: bool) -> None:
     if json:
         print_json(summary)
         return
-    told = [
+    counts = [
         counted(summary["rows"], "row"),
         counted(summary["entities"], "entity", "entities"),
         counted(summary["errors"], "error"),
         f"{counted(summary['truncated'], 'word')} truncated",
         f"{counted(summary['bounded'], 'sentence')} bounded",
     ]
-    results().print(f"{out}: {', '.join(told)}", markup=False, highlight=False, soft_wrap=True)
+    if summary["unreadable"]:
+        counts.append(f"{counted(len(summary['unreadable']), 'file')} unreadable")
+        missing = summary["missing_rows"]
+        counts.append(
+            "unknown number of rows missing"
+            if missing is None
+            else f"{counted(missing, 'row')} missing"
+        )
+    line = f"{out}: {', '.join(counts)}".encode("utf-8", "backslashreplace").decode()
+    results().print(line, markup=False, highlight=False, soft_wrap=True)

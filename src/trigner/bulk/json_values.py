@@ -1,0 +1,77 @@
+"""Columns as JSON lines hold them: dates and times are strings.
+
+pyarrow converts whole columns. Python's own dates end with the year 9999 and with microseconds, so
+values are only asked for one by one where a column cannot be converted.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trigner.bulk.tables import without
+
+_OUT_OF_RANGE = "<value out of range"
+"""How pyarrow begins the string of a date that it cannot write, beyond the year 32767."""
+
+_FAILURES = (ValueError, OverflowError, ImportError, pa.ArrowException)
+
+
+def json_type(kind: pa.DataType) -> pa.DataType:
+    """The type that a column of another type is converted to."""
+    target = _without_times(kind)
+    try:
+        pa.array([], kind).cast(target)
+    except pa.ArrowException:
+        return kind
+    return target
+
+
+def json_columns(table: pa.Table) -> tuple[pa.Table, dict[int, str]]:
+    """The columns of a table as types of `json_type`, and why rows of it cannot be JSON.
+
+    A value that is impossible is null.
+    """
+    columns: list[pa.ChunkedArray] = []
+    errors: dict[int, str] = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        target = json_type(column.type)
+        converted = column if target == column.type else column.cast(target, safe=False)
+        bad = _impossible(converted)
+        if bad:
+            converted = without(converted, bad)
+        columns.append(converted)
+        for n, why in bad.items():
+            errors.setdefault(n, f"`{name}` cannot be written as JSON: {why}")
+    return pa.table(columns, names=table.column_names), errors
+
+
+def _without_times(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_duration(kind):
+        return pa.duration("us")
+    if pa.types.is_temporal(kind):
+        return pa.string()
+    if pa.types.is_dictionary(kind):
+        return _without_times(kind.value_type)
+    if pa.types.is_struct(kind):
+        return pa.struct([own.with_type(_without_times(own.type)) for own in kind])
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_without_times(kind.value_type)))
+    return kind
+
+
+def _impossible(column: pa.ChunkedArray) -> dict[int, str]:
+    """The values that cannot be written, by their rows, and why."""
+    bad: dict[int, str] = {}
+    if column.type == pa.string():
+        out = pc.starts_with(column, _OUT_OF_RANGE).to_pylist()
+        bad = {n: "the value is out of range" for n, is_out in enumerate(out) if is_out}
+    try:
+        column.to_pylist()
+    except _FAILURES:
+        for n, scalar in enumerate(column):
+            try:
+                scalar.as_py()
+            except _FAILURES as error:
+                bad[n] = str(error).strip().partition("\n")[0]
+    return bad
