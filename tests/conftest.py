@@ -19,6 +19,25 @@ settings.load_profile("trigner")
 
 
 @pytest.fixture(scope="session")
+def encoder_of(tmp_path_factory):
+    """Folder of a tiny encoder by kind, head and positions, each made once; only to be read."""
+    from tiny_encoders import tiny_encoder
+
+    @cache
+    def made(kind="bert", *, head=False, positions=40):
+        folder = tmp_path_factory.mktemp("encoder") / kind
+        return tiny_encoder(folder, kind, head=head, positions=positions)
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def encoder(encoder_of):
+    """Folder of the tiny encoder that most tests take."""
+    return encoder_of()
+
+
+@pytest.fixture(scope="session")
 def tiny(tmp_path_factory):
     """Makes a small untrained model by tag scheme, encoder kind and network settings, each once."""
     from tiny_models import tiny_model

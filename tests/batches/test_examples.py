@@ -8,23 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
-from tiny_encoders import tiny_encoder
 from trigner.batches import SubwordTokenizer, windowing
 from trigner.errors import InputError
 from trigner.mentions import Mention, Sentence
 
 
 @pytest.fixture(scope="module")
-def word_subwords(tmp_path_factory):
-    folder = tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=False)
-    return SubwordTokenizer(AutoTokenizer.from_pretrained(folder).backend_tokenizer)
+def word_subwords(encoder):
+    return SubwordTokenizer(AutoTokenizer.from_pretrained(encoder).backend_tokenizer)
 
 
 @pytest.fixture(scope="module")
-def long_words(tmp_path_factory):
+def long_words(encoder_of):
     """A tokenizer with a subword for each letter of a word it does not know."""
-    folder = tiny_encoder(tmp_path_factory.mktemp("encoder"), "roberta", head=False)
-    tokenizer = AutoTokenizer.from_pretrained(folder, add_prefix_space=True)
+    tokenizer = AutoTokenizer.from_pretrained(encoder_of("roberta"), add_prefix_space=True)
     return SubwordTokenizer(tokenizer.backend_tokenizer)
 
 

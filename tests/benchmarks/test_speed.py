@@ -25,7 +25,6 @@ from speed import (
 from speed.straightforward import Straightforward, centroid_loss
 from transformers import PreTrainedModel
 
-from tiny_encoders import tiny_encoder
 from tiny_models import TAG_SCHEMES, make_scheme
 
 
@@ -34,8 +33,8 @@ def tell(what: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def encoder(tmp_path_factory):
-    return str(tiny_encoder(tmp_path_factory.mktemp("bert"), "bert", head=False, positions=90))
+def encoder(encoder_of):
+    return str(encoder_of(positions=90))
 
 
 def test_the_network_written_plainly_gives_our_scores_and_pair_states(encoder):

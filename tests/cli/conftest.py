@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import pytest
 
-from tiny_encoders import tiny_encoder
 from trigner.cli import main
 from trigner.systems import system_spec
 
@@ -95,12 +94,6 @@ def quick():
         ]
 
     return options
-
-
-@pytest.fixture(scope="session")
-def encoder(tmp_path_factory):
-    """A tiny encoder's folder."""
-    return tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=False)
 
 
 @pytest.fixture(scope="session")

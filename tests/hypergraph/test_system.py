@@ -7,7 +7,6 @@ from itertools import pairwise
 import pytest
 import torch
 
-from tiny_encoders import tiny_encoder
 from trigner.hypergraph import HypergraphSettings
 from trigner.hypergraph.exporting import largest_difference
 from trigner.hypergraph.network import NEVER
@@ -44,11 +43,6 @@ def sentence(text, mentions=()):
 
 
 SENTENCES = [sentence(*text) for text in TEXTS]
-
-
-@pytest.fixture(scope="module")
-def encoder(tmp_path_factory):
-    return tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=False)
 
 
 def system_of(encoder, **model):

@@ -3,15 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tiny_encoders import tiny_encoder
 from trigner.linking.vectors import encoder_vectors
 
 TEXTS = ["my leg", "my left leg and right arm hurt", "pain"]
 
 
 @pytest.fixture(scope="module")
-def vectors(tmp_path_factory):
-    return encoder_vectors(str(tiny_encoder(tmp_path_factory.mktemp("e"), "bert", head=False)))
+def vectors(encoder):
+    return encoder_vectors(str(encoder))
 
 
 def test_vectors_have_length_one_and_do_not_depend_on_their_batch(vectors):

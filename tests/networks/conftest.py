@@ -1,4 +1,4 @@
-"""One tiny encoder of each kind for all tests of the room; nobody may write into their folders."""
+"""One tiny encoder of each kind."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tiny_encoders import KINDS, tiny_encoder
+from tiny_encoders import KINDS
 
 
 @pytest.fixture(scope="session")
-def encoders(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+def encoders(encoder_of) -> Mapping[str, Path]:
     """Kind -> folder."""
-    root = tmp_path_factory.mktemp("encoders")
-    return {kind: tiny_encoder(root / kind, kind, head=False) for kind in KINDS}
+    return {kind: encoder_of(kind) for kind in KINDS}

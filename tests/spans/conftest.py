@@ -5,16 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from tiny_encoders import tiny_encoder
 from trigner.spans.system import build
 from trigner.training import resolve
 
 SMALL = {"lstm_size": 8, "width_size": 3, "hidden_size": 6}
-
-
-@pytest.fixture(scope="session")
-def encoder(tmp_path_factory):
-    return tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=False)
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from study_results import STUDY, result_of, write_corpus
-from tiny_encoders import tiny_encoder
 from trigner.studies import corpus_location, protocol, runs
 from trigner.studies.corpus import read_splits
 from trigner.studies.declaration import read_study
@@ -22,8 +21,9 @@ def corpus(corpus_folder):
 
 
 @pytest.fixture(scope="session")
-def encoder(tmp_path_factory):
-    return tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=True)
+def encoder(encoder_of):
+    """One that can be adapted."""
+    return encoder_of(head=True)
 
 
 @pytest.fixture

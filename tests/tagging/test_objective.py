@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch.nn import functional
 
-from tiny_encoders import tiny_encoder
 from trigner.batches import IGNORED, Example, Window
 from trigner.mentions import Mention
 from trigner.networks import NetworkSettings, create
@@ -33,10 +32,9 @@ MENTIONS = [
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory):
+def model(encoder):
     torch.manual_seed(0)
-    folder = tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=False)
-    made = create(str(folder), "w2ner", ("ADR",), SMALL)
+    made = create(str(encoder), "w2ner", ("ADR",), SMALL)
     made.tagger.eval()
     return made
 
@@ -144,13 +142,12 @@ def test_triplets_of_toe_see_the_main_tags_alone(tiny, source, co_predictor):
 
 
 @pytest.fixture(scope="module", params=["mac", "mac_minimal"])
-def mac(request, tmp_path_factory):
+def mac(request, encoder):
     torch.manual_seed(0)
-    folder = tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=False)
     network = NetworkSettings(
         lstm_size=8, mac=MacSettings(size=8, span_size=6, span_reach=4, length_size=3)
     )
-    made = create(str(folder), request.param, ("ADR", "Drug"), network)
+    made = create(str(encoder), request.param, ("ADR", "Drug"), network)
     made.tagger.eval()
     return made
 

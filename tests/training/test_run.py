@@ -14,7 +14,6 @@ from safetensors.torch import load_file
 from transformers import TrainerCallback
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 
-from tiny_encoders import tiny_encoder
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import score
 from trigner.mentions import Document, Entity
@@ -52,11 +51,6 @@ DOCUMENTS = [
     document(3, "no pain."),
     document(4, "pain after the tablet. my arm felt numb.", ((0, 4),), ((26, 29), (35, 39))),
 ]
-
-
-@pytest.fixture(scope="module")
-def encoder(tmp_path_factory):
-    return tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert", head=False)
 
 
 def run(encoder, out, *assignments, preset=None, small=SMALL, **options):
