@@ -52,9 +52,12 @@ def tokenizer_for_words(name: str) -> PreTrainedTokenizerBase:
     """The tokenizer of an encoder, for ready words. Raises InputError when it is not a fast one."""
     with named(name):
         check_encoder(name)
-        tokenizer = AutoTokenizer.from_pretrained(
-            encoder_source(name), add_prefix_space=True, trust_remote_code=False
-        )
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(
+                encoder_source(name), add_prefix_space=True, trust_remote_code=False
+            )
+        except TypeError as error:  # transformers 4 opens a vocabulary that is not there
+            raise InputError(f"no tokenizer comes with {name!r}") from error
     if not tokenizer.is_fast:
         raise InputError(f"the encoder {name!r} has no fast tokenizer, which word alignment needs")
     # Ready words carry no blank before them; byte-level tokenizers must put it there. Not every
