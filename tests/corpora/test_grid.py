@@ -83,7 +83,7 @@ def test_a_bad_annotation_stops_or_is_listed(tmp_path, entry, message):
     ("value", "message"),
     [
         ("", "is empty"),
-        ('[{"sentence": ["a"],\n}]', "a.json:2: is not JSON"),
+        ('[{"sentence": ["a"],\n,}]', "a.json:2: is not JSON"),
         ({"sentence": "a b"}, "expected an object with a list of strings `sentence`"),
         ([["a"]], "expected an object"),
         ([{"sentence": ["a", 3]}], "expected an object with a list of strings `sentence`"),
