@@ -22,7 +22,7 @@ def test_the_quick_form_writes_the_table(exported_model, tmp_path, monkeypatch):
     (tmp_path / "notes" / "deep").mkdir(parents=True)
     text = "No pain in the left leg.\r\rMy arm hurt after it.\r\n\r\nSo it was.\n"
     (tmp_path / "notes" / "deep" / "a.txt").write_bytes(text.encode())
-    options = ["--quick", "--rows", "40", "--many", "2000", "--parts", "30", "--workers", "0"]
+    options = ["--quick", "--rows", "40", "--many", "6000", "--parts", "30", "--workers", "0"]
     options += ["--no-spark", "--model", str(exported_model), "--many-model", str(exported_model)]
     benchmark.main([*options, "--corpus", str(tmp_path / "notes")], tmp_path / "results")
     table = json.loads((tmp_path / "results" / "scale-quick.json").read_text())
@@ -30,11 +30,10 @@ def test_the_quick_form_writes_the_table(exported_model, tmp_path, monkeypatch):
     asked = {what: each["reached"] for what, each in figures.items() if each["target"]}
     assert all(asked.values()), asked
     assert (
-        figures["rows that are there exactly once, after the kill"]["measured"] == "2,000 of 2,000"
+        figures["rows that are there exactly once, after the kill"]["measured"] == "6,000 of 6,000"
     )
     before = figures["rows in parts when it was killed (kill -9)"]["measured"]
-    # On a slow machine all rows may be there by the time that it is killed.
-    assert 1000 <= int(before.split()[0].replace(",", "")) <= 2000
+    assert 3000 <= int(before.split()[0].replace(",", "")) < 6000
     assert figures["annotate, 0 workers: entities and scores equal to extract's"]["value"] == 1
     markdown = (tmp_path / "results" / "scale-quick.md").read_text()
     assert markdown.startswith("# Any number of documents")
