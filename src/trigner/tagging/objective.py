@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from trigner.networks import PairTagger, Tagger, TagScores
 from trigner.systems import Losses
 from trigner.tagging.task_losses import TaskLoss
-from trigner.triplets import CandidateBatch, TripletLoss, TripletSettings
+from trigner.triplets import CandidateBatch, ContrastiveLoss, TripletLoss, TripletSettings
 
 
 class Objective(nn.Module):
@@ -31,6 +31,7 @@ class Objective(nn.Module):
         self.task_loss = task_loss
         self.triplets = triplets
         self.decoded = None if decoded is None else list(decoded)
+        self.contrastive_loss = ContrastiveLoss(triplets.temperature)
         self.triplet_loss = TripletLoss(
             selection=triplets.selection,
             margin=triplets.margin,
@@ -48,7 +49,7 @@ class Objective(nn.Module):
         """The losses of a batch. `tags` hold `IGNORED` in padding.
 
         `weights` say what its `cells` and `anchors` count compared to those of other batches
-        (`training.weighting`).
+        (`training.weighting`), and what part of their weight `triplets` have at this update.
         """
         weights = weights or {}
         scores = self.tagger(**inputs)
@@ -56,16 +57,26 @@ class Objective(nn.Module):
         if candidates is None:
             return Losses(task, {"loss_tags": task.detach()})
         candidates = candidates.to(scores.logits.device)
-        result = self.triplet_loss(self._states(scores, candidates), candidates)
+        weight = self.triplets.weight * weights.get("triplets", 1.0)
+        triplets = self._of_triplets(self._states(scores, candidates), candidates, weights)
+        parts = {"loss_tags": task.detach(), "loss_triplets": triplets.detach()}
+        return Losses(task + weight * triplets, parts)
+
+    def _of_triplets(
+        self, states: Tensor, candidates: CandidateBatch, weights: Mapping[str, float]
+    ) -> Tensor:
+        anchors = weights.get("anchors", 1.0)
+        if self.triplets.loss == "contrastive":
+            return anchors * cast(Tensor, self.contrastive_loss(states, candidates))
+        loss: Tensor = self.triplet_loss(states, candidates).loss
         # A sum counts each triplet alike already.
-        summed = self.triplets.reduction == "sum"
-        triplets = (1.0 if summed else weights.get("anchors", 1.0)) * result.loss
-        total = task + self.triplets.weight * triplets
-        return Losses(total, {"loss_tags": task.detach(), "loss_triplets": triplets.detach()})
+        return loss if self.triplets.reduction == "sum" else anchors * loss
 
     def _states(self, scores: TagScores, candidates: CandidateBatch) -> Tensor:
         cells = (candidates.sentences, candidates.rows, candidates.columns)
         if self.triplets.source == "logits":
             vectors = scores.logits[cells]
             return vectors if self.decoded is None else vectors[:, self.decoded]
-        return cast(PairTagger, self.tagger).pair_states(scores, *cells)
+        tagger = cast(PairTagger, self.tagger)
+        states = tagger.pair_states(scores, *cells)
+        return states if tagger.projection is None else cast(Tensor, tagger.projection(states))

@@ -294,6 +294,10 @@ def _refuse_idle(
             " --preset clean (with a system of word pairs)",
             path=file,
         )
+    unread = {f"triplets.{name}" for name in settings.triplets.unread}
+    if idle := [name for name in must_read if name in unread]:
+        chosen = f"loss={settings.triplets.loss} and source={settings.triplets.source}"
+        raise InputError(f"{idle[0]} changes nothing: triplets.{chosen} do not read it", path=file)
     ignored = [n for n in must_read if n not in _ABOUT_ALL and not spec.reads_setting(n)]
     if idle := [name for name in ignored if name != "triplets.weight"]:
         raise InputError(
