@@ -18,6 +18,7 @@ from trigner.tagging.sequence_loss import SequenceLoss, arcs_of, log_partition
 CORRO = Corro(("A",))
 SEQUENCES = ("corro", "biohd", "biohd1234", "bio")
 KINDS = ("soft", "hard", "first")
+ALL_KINDS = (*KINDS, "shared")
 
 GOLD = [
     (6, [(0, 2), (3,), (4, 5)]),
@@ -26,6 +27,7 @@ GOLD = [
     (4, [(1,)]),
     (5, [(0, 1), (1, 2), (4,)]),
     (1, []),
+    (5, [(0, 4), (2, 4)]),
 ]
 
 
@@ -73,7 +75,7 @@ def test_its_gradient_is_the_marginals():
         assert not gradient[len(own) :].any()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ALL_KINDS)
 @pytest.mark.parametrize("seed", range(3))
 def test_gold_in_closed_form_equals_all_sequences_that_mean_it(kind, seed):
     loss = SequenceLoss(CORRO.grammar, kind)
@@ -86,8 +88,31 @@ def test_gold_in_closed_form_equals_all_sequences_that_mean_it(kind, seed):
             "soft": math.log(math.fsum(map(math.exp, weights.values()))),
             "hard": max(weights.values()),
             "first": weights[tuple(row)],
+            "shared": math.log(
+                math.fsum(math.exp(w) for t, w in weights.items() if shared_is_x(t))
+            ),
         }[kind]
         assert float(total) == pytest.approx(expected, rel=1e-5, abs=1e-5)
+
+
+def shared_is_x(tags):
+    """Whether the one component that all mentions of a set share, if there is one, is x."""
+    sets = []
+    for tag in tags:
+        name = CORRO.tags[tag].partition("-A")[0]
+        if name in ("DB-Bx", "DB-By"):
+            sets.append("")
+        if name in ("DB-Bx", "DI-Bx"):
+            sets[-1] += "x"
+        if name in ("DB-By", "DI-By"):
+            sets[-1] += "y"
+    return all(own.count("y") != 1 or own.count("x") == 1 for own in sets)
+
+
+def test_the_cue_chooses_one_naming_of_each_set_with_one_shared_component():
+    row = CORRO.encode([Mention(w, "A") for w in ((0, 4), (2, 4))], 5).tags.tolist()
+    exchanged = [CORRO.grammar.exchanged[tag] for tag in row]
+    assert (shared_is_x(row), shared_is_x(exchanged)) == (False, True)
 
 
 def weighed(scores):

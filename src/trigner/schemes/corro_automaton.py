@@ -73,6 +73,10 @@ def corro_grammar(labels: tuple[str, ...]) -> Grammar:
         exchanged=(0, *_mapped(len(labels), _EXCHANGED, None)),
         reopened=(0, *_mapped(len(labels), _REOPENED, None)),
         opening=tuple(tag_of(label, kind) for label in each for kind in (DB_X, DB_Y)),
+        components=(
+            tuple(tag_of(label, kind) for label in each for kind in (DB_X, DI_BX)),
+            tuple(tag_of(label, kind) for label in each for kind in (DB_Y, DI_BY)),
+        ),
     )
 
 

@@ -23,7 +23,7 @@ class Grammar:
     mention, `NO_TAG` for none; `exchanged` the tag that means the same after the two component
     types x and y of its set of mentions are swapped; `reopened` the same tag at the beginning of a
     set instead of inside one, or the reverse. Both are mostly the tag itself. `opening` tags begin
-    a set.
+    a set, `components` begin a component of type x, and of type y.
     """
 
     tags: tuple[str, ...]
@@ -32,6 +32,7 @@ class Grammar:
     exchanged: tuple[int, ...]
     reopened: tuple[int, ...]
     opening: tuple[int, ...] = ()
+    components: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
 
     @cached_property
     def exchange(self) -> Integers:

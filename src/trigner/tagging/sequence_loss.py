@@ -15,7 +15,7 @@ from torch.nn import functional
 from trigner.batches import IGNORED
 from trigner.schemes import Automaton, Grammar
 
-PartialLabels = Literal["soft", "hard", "first"]
+PartialLabels = Literal["soft", "hard", "first", "shared"]
 
 NEVER = -1e30
 """A score of what cannot be. Not infinite: the gradient of a sum of such would be NaN."""
@@ -25,7 +25,9 @@ class SequenceLoss:
     """Negative log-likelihood of the gold sequences of a batch, the mean over its words.
 
     Where component types can change places, gold has the weight of the sum of both namings of
-    each set (`soft`), of the better one (`hard`), or of the one in the tags (`first`).
+    each set (`soft`), of the better one (`hard`), or of the one in the tags (`first`). `shared`
+    takes a cue from the set's structure: a component that all of its mentions share is x; where
+    each or none is such a one, as `soft`.
     """
 
     def __init__(self, grammar: Grammar, partial_labels: PartialLabels = "soft") -> None:
@@ -33,6 +35,7 @@ class SequenceLoss:
         self._partial_labels = partial_labels
         self._exchange = torch.from_numpy(grammar.exchange)
         self._opening = torch.tensor(grammar.opening, dtype=torch.int64)
+        self._components = [torch.tensor(own, dtype=torch.int64) for own in grammar.components]
 
     def __call__(self, scores: Tensor, tags: Tensor) -> Tensor:
         """A scalar from scores `[B, L, C]` or `[B, L, A]` and well-formed tags `[B, L]`, `IGNORED`
@@ -59,7 +62,14 @@ class SequenceLoss:
         sets = torch.isin(tags, self._opening.to(tags.device)).cumsum(dim=1)
         other = _chosen(scores, exchanged)
         one, two = (_sums(part.masked_fill(~typed, 0), sets) for part in (own, other))
-        together = torch.logaddexp(one, two) if self._partial_labels == "soft" else one.max(two)
+        together = one.max(two) if self._partial_labels == "hard" else torch.logaddexp(one, two)
+        if self._partial_labels == "shared":
+            x, y = (
+                _sums((torch.isin(tags, kind.to(tags.device)) & inside).to(own.dtype), sets)
+                for kind in self._components
+            )
+            together = torch.where((x == 1) & (y > 1), one, together)
+            together = torch.where((x > 1) & (y == 1), two, together)
         there = _sums(typed.to(own.dtype), sets) > 0
         fixed = own.masked_fill(typed, 0).sum(dim=1)
         return fixed + together.masked_fill(~there, 0).sum(dim=1)

@@ -21,9 +21,10 @@ class TaskSettings(BaseModel):
     negative_rate: float = Field(
         default=1.0, gt=0, le=1, description="share of the cells without tags that are learnt from"
     )
-    partial_labels: Literal["soft", "hard", "first"] = Field(
+    partial_labels: Literal["soft", "hard", "first", "shared"] = Field(
         default="soft",
-        description="what corro learns of component types: soft or hard EM, or the first is x",
+        description="what corro learns of component types: soft or hard EM, the first is x, or the"
+        " one that all mentions of a set share is x (shared; soft EM where that decides nothing)",
     )
     tag_weight: float = Field(
         default=1.0,
