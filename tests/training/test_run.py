@@ -84,6 +84,7 @@ def weights(trained):
             "triplets.loss=contrastive",
             "triplets.schedule=rising",
         ),
+        ("triplets.weight=1", "triplets.source=projection", "triplets.level=mentions"),
         ("system=mac",),
         ("system=mac", "triplets.weight=0.1", "optimisation.bias_init=false"),
         ("model.pair_map=folded", "model.special_words=false", "sampling.coordination=0"),

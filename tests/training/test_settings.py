@@ -119,6 +119,10 @@ def test_settings_of_triplets_that_change_nothing_are_refused(preset, scheme, to
             "triplets.margin changes nothing: triplets.loss=contrastive and source=logits",
         ),
         (["triplets.temperature=2"], "triplets.temperature changes nothing: triplets.loss=triplet"),
+        (
+            ["triplets.level=mentions", "triplets.source=projection", "triplets.window=3"],
+            "triplets.window changes nothing",
+        ),
         (["triplets.projection_size=2"], "triplets.projection_size changes nothing"),
     ],
 )

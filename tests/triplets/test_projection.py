@@ -6,7 +6,7 @@ from trigner.triplets import ProjectionHead
 
 
 def test_vectors_of_length_1():
-    head = ProjectionHead(6, 3)
+    head = ProjectionHead(6, 3, labels=2)
     states = torch.randn(5, 6)
     projected = head(states)
     assert projected.shape == (5, 3)
@@ -17,4 +17,4 @@ def test_vectors_of_length_1():
 
 
 def test_no_cells():
-    assert ProjectionHead(6, 3)(torch.zeros(0, 6)).shape == (0, 3)
+    assert ProjectionHead(6, 3, labels=2)(torch.zeros(0, 6)).shape == (0, 3)

@@ -43,6 +43,7 @@ ADDED: Mapping[str, Any] = {
     "sampling.discontinuous": 1.0,
     "sampling.empty": 1.0,
     "task.tag_weight": 1.0,
+    "triplets.level": "cells",
     "triplets.loss": "triplet",
     "triplets.projection_size": 64,
     "triplets.schedule": "constant",

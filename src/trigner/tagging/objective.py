@@ -10,7 +10,15 @@ from torch import Tensor, nn
 from trigner.networks import PairTagger, Tagger, TagScores
 from trigner.systems import Losses
 from trigner.tagging.task_losses import TaskLoss
-from trigner.triplets import CandidateBatch, ContrastiveLoss, TripletLoss, TripletSettings
+from trigner.triplets import (
+    CandidateBatch,
+    ContrastiveLoss,
+    MentionBatch,
+    MentionTripletLoss,
+    ProjectionHead,
+    TripletLoss,
+    TripletSettings,
+)
 
 
 class Objective(nn.Module):
@@ -31,6 +39,7 @@ class Objective(nn.Module):
         self.task_loss = task_loss
         self.triplets = triplets
         self.decoded = None if decoded is None else list(decoded)
+        self.mention_loss = MentionTripletLoss(triplets.margin)
         self.contrastive_loss = ContrastiveLoss(triplets.temperature)
         self.triplet_loss = TripletLoss(
             selection=triplets.selection,
@@ -42,7 +51,7 @@ class Objective(nn.Module):
     def forward(
         self,
         tags: Tensor,
-        candidates: CandidateBatch | None = None,
+        candidates: CandidateBatch | MentionBatch | None = None,
         weights: Mapping[str, float] | None = None,
         **inputs: Any,
     ) -> Losses:
@@ -63,16 +72,22 @@ class Objective(nn.Module):
         return Losses(task + weight * triplets, parts)
 
     def _of_triplets(
-        self, states: Tensor, candidates: CandidateBatch, weights: Mapping[str, float]
+        self,
+        states: Tensor,
+        candidates: CandidateBatch | MentionBatch,
+        weights: Mapping[str, float],
     ) -> Tensor:
         anchors = weights.get("anchors", 1.0)
+        if isinstance(candidates, MentionBatch):
+            centres = cast(ProjectionHead, cast(PairTagger, self.tagger).projection).centres
+            return anchors * cast(Tensor, self.mention_loss(states, centres, candidates))
         if self.triplets.loss == "contrastive":
             return anchors * cast(Tensor, self.contrastive_loss(states, candidates))
         loss: Tensor = self.triplet_loss(states, candidates).loss
         # A sum counts each triplet alike already.
         return loss if self.triplets.reduction == "sum" else anchors * loss
 
-    def _states(self, scores: TagScores, candidates: CandidateBatch) -> Tensor:
+    def _states(self, scores: TagScores, candidates: CandidateBatch | MentionBatch) -> Tensor:
         cells = (candidates.sentences, candidates.rows, candidates.columns)
         if self.triplets.source == "logits":
             vectors = scores.logits[cells]

@@ -27,7 +27,16 @@ from trigner.tagging.objective import Objective
 from trigner.tagging.predictor import TagPredictor
 from trigner.tagging.task_losses import task_loss
 from trigner.tagging.torch_runtime import torch_predictor
-from trigner.triplets import Candidates, ProjectionHead, TripletSettings, candidates
+from trigner.triplets import (
+    CandidateBatch,
+    Candidates,
+    MentionBatch,
+    ProjectionHead,
+    TripletSettings,
+    candidates,
+    collate_mentions,
+    wrong_mentions,
+)
 from trigner.triplets import collate as collate_candidates
 
 
@@ -58,7 +67,9 @@ class TagSystem(WordSystem):
         triplets: TripletSettings = settings.triplets
         if triplets.weight and triplets.source == "projection":
             tagger = cast(PairTagger, model.tagger)
-            tagger.projection = ProjectionHead(tagger.pair_state_size, triplets.projection_size)
+            tagger.projection = ProjectionHead(
+                tagger.pair_state_size, triplets.projection_size, len(self.labels)
+            )
         self.objective = Objective(
             model.tagger,
             task_loss(model.scheme, settings.task),
@@ -83,8 +94,14 @@ class TagSystem(WordSystem):
         length = example.length + self.inputs.offset
         sizes = {"cells": length**self.model.scheme.tag_space.word_axes}
         if self._candidates is not None:
-            sizes["anchors"] = len(self._mined(example, self._candidates).anchors)
+            sizes["anchors"] = self._anchors(example, self._candidates)
         return sizes
+
+    def _anchors(self, example: Example, options: TripletSettings) -> int:
+        if options.level == "mentions":
+            wrong = wrong_mentions(example.mentions, example.length)
+            return sum(bool(own) for own in wrong.values())
+        return len(self._mined(example, options).anchors)
 
     def _mined(self, example: Example, options: TripletSettings) -> Candidates:
         return candidates([m.words for m in example.mentions], example.length, options)
@@ -96,9 +113,15 @@ class TagSystem(WordSystem):
         padded = pad_tags(tags, word_axes=scheme.tag_space.word_axes, offset=self.inputs.offset)
         inputs: dict[str, Any] = {**self.tensors(examples), "tags": torch.from_numpy(padded)}
         if self._candidates is not None:
-            mined = [self._mined(e, self._candidates) for e in examples]
-            inputs["candidates"] = collate_candidates(mined)
+            inputs["candidates"] = self._collated(examples, self._candidates)
         return inputs
+
+    def _collated(
+        self, examples: Sequence[Example], options: TripletSettings
+    ) -> CandidateBatch | MentionBatch:
+        if options.level == "mentions":
+            return collate_mentions([(e.mentions, e.length) for e in examples], self.labels)
+        return collate_candidates([self._mined(example, options) for example in examples])
 
     def loss(self, weights: Mapping[str, float], **batch: Any) -> Losses:
         """The tags' loss plus the triplet loss (paper, section 3)."""

@@ -13,6 +13,12 @@ from trigner.triplets.projection import ProjectionHead
 from trigner.triplets.schedule import share_of_weight
 from trigner.triplets.selection import SELECTIONS
 from trigner.triplets.settings import SELECTION_ALIASES, TripletSettings
+from trigner.triplets.wrong_mentions import (
+    MentionBatch,
+    MentionTripletLoss,
+    collate_mentions,
+    wrong_mentions,
+)
 
 __all__ = [
     "METRICS",
@@ -21,11 +27,15 @@ __all__ = [
     "CandidateBatch",
     "Candidates",
     "ContrastiveLoss",
+    "MentionBatch",
+    "MentionTripletLoss",
     "ProjectionHead",
     "TripletLoss",
     "TripletResult",
     "TripletSettings",
     "candidates",
     "collate",
+    "collate_mentions",
     "share_of_weight",
+    "wrong_mentions",
 ]

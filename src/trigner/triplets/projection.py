@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from typing import cast
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 
 class ProjectionHead(nn.Module):
-    """Two layers, then vectors of length 1."""
+    """Two layers, then vectors of length 1. `centres [labels, size]` are for triplets of mentions."""
 
-    def __init__(self, input_size: int, size: int) -> None:
+    def __init__(self, input_size: int, size: int, labels: int) -> None:
         super().__init__()
         self.hidden = nn.Linear(input_size, input_size)
         self.output = nn.Linear(input_size, size)
+        self.centres = nn.Parameter(torch.randn(labels, size))
 
     def forward(self, states: Tensor) -> Tensor:
         """`[N, size]` from `[N, input_size]`."""

@@ -14,6 +14,11 @@ Reduction = Literal["mean_violating", "mean_all", "sum"]
 Schedule = Literal["constant", "rising", "falling"]
 
 _OF_HINGES = {"selection", "margin", "metric", "reduction"}
+_OF_SELECTED = {"selection", "metric", "reduction", "temperature"}
+_OF_CELLS = {
+    *("window", "window_metric", "window_from", "unique_pairs", "unique_masks", "per_entity"),
+    *("full_grid", "negatives", "one_word_anchor", "special_positive"),
+}
 
 SOURCE_ALIASES = {"output": "logits", "Y": "logits", "grid": "pair_states", "H^bi": "pair_states"}
 
@@ -48,6 +53,11 @@ class TripletSettings(BaseModel):
     )
     projection_size: int = Field(
         default=64, ge=1, description="size of the projection head's vectors, of length 1"
+    )
+    level: Literal["cells", "mentions"] = Field(
+        default="cells",
+        description="what is compared: cells, as in the paper; or mentions, the mean of a gold"
+        " one's cells with those of plausible wrong ones, by their distances to the centre of the label",
     )
     loss: Literal["triplet", "contrastive"] = Field(
         default="triplet",
@@ -124,7 +134,15 @@ class TripletSettings(BaseModel):
     def unread(self) -> frozenset[str]:
         """Settings that change nothing beside the others."""
         names = {"temperature"} if self.loss == "triplet" else _OF_HINGES
+        if self.level == "mentions":
+            names = _OF_SELECTED | _OF_CELLS
         return frozenset(names | (set() if self.source == "projection" else {"projection_size"}))
+
+    @model_validator(mode="after")
+    def _mentions_are_projected(self) -> TripletSettings:
+        if self.level == "mentions" and (self.source, self.loss) != ("projection", "triplet"):
+            raise ValueError("level=mentions needs source=projection and loss=triplet")
+        return self
 
     @field_validator("selection")
     @classmethod

@@ -1,0 +1,173 @@
+"""Triplets of mentions: gold ones against plausible wrong ones, by the means of their cells.
+
+Ours; the paper compares cells. What is wrong in a plausible way is made of a sentence's gold
+mentions, the same at every epoch: a fragment dropped, a gap filled, a word more or less at either
+end, and two mentions that share words split in the wrong way. What the network itself proposes
+wrongly is not among them: it would have to decode at every update.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import combinations, pairwise
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from trigner.mentions import Mention
+from trigner.triplets.candidates import SPECIAL_COUNT
+
+Words = tuple[int, ...]
+
+
+def wrong_mentions(mentions: Sequence[Mention], length: int) -> dict[Mention, tuple[Words, ...]]:
+    """For each mention of a sentence the wrong ones that are like it, sorted, none of them gold.
+
+    Gold are the mentions of the same label.
+    """
+    gold_of: defaultdict[str, set[Words]] = defaultdict(set)
+    for mention in mentions:
+        gold_of[mention.label].add(mention.words)
+    found = {}
+    for mention in sorted(set(mentions)):
+        gold = gold_of[mention.label]
+        wrong = {
+            *_at_the_ends(mention.words, length),
+            *_fragments_dropped(mention.words),
+            tuple(range(mention.words[0], mention.words[-1] + 1)),
+            *(words for other in gold for words in _split_wrongly(mention.words, other)),
+        }
+        found[mention] = tuple(sorted(words for words in wrong if words and words not in gold))
+    return found
+
+
+def _at_the_ends(words: Words, length: int) -> Iterator[Words]:
+    """A word more or less in front or behind."""
+    yield words[1:]
+    yield words[:-1]
+    if words[0] > 0:
+        yield (words[0] - 1, *words)
+    if words[-1] < length - 1:
+        yield (*words, words[-1] + 1)
+
+
+def _fragments(words: Words) -> list[Words]:
+    starts = [0, *(n for n in range(1, len(words)) if words[n] > words[n - 1] + 1), len(words)]
+    return [words[a:b] for a, b in pairwise(starts)]
+
+
+def _fragments_dropped(words: Words) -> Iterator[Words]:
+    own = _fragments(words)
+    for dropped in range(len(own)):
+        yield tuple(w for n, part in enumerate(own) if n != dropped for w in part)
+
+
+def _split_wrongly(one: Words, other: Words) -> Iterator[Words]:
+    """Of two mentions that share words: all their words, and each one's own without the shared."""
+    shared = set(one) & set(other)
+    if not shared or one == other:
+        return
+    yield tuple(sorted({*one, *other}))
+    yield tuple(word for word in one if word not in shared)
+    yield tuple(sorted(shared))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MentionBatch:
+    """Cells of the gold and wrong mentions of a batch: N cells, G groups, T triplets."""
+
+    sentences: Tensor
+    """`[N]`, int64: which sentence of the batch a cell is in."""
+    rows: Tensor
+    """`[N]`, int64."""
+    columns: Tensor
+    """`[N]`, int64."""
+    groups: Tensor
+    """`[N]`, int64: whose cell it is."""
+    golds: Tensor
+    """`[T]`, int64, a group: the positive."""
+    wrongs: Tensor
+    """`[T]`, int64, a group: the negative."""
+    labels: Tensor
+    """`[T]`, int64: the label of the positive."""
+    shares: Tensor
+    """`[T]`, float32: one over the triplets of the positive; they sum to the number of mentions."""
+    count: int
+    """G."""
+
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> MentionBatch:
+        """A copy with all tensors on `device`."""
+        moved = {
+            field.name: getattr(self, field.name).to(device, non_blocking=non_blocking)
+            for field in fields(self)
+            if field.name != "count"
+        }
+        return replace(self, **moved)
+
+
+def collate_mentions(
+    sentences: Sequence[tuple[Sequence[Mention], int]], labels: Sequence[str]
+) -> MentionBatch:
+    """The triplets of sentences, each its mentions and its number of words, in this order."""
+    cells: list[tuple[int, int, int, int]] = []
+    triplets: list[tuple[int, int, int, float]] = []
+    count = 0
+    for sentence, (mentions, length) in enumerate(sentences):
+        for mention, wrong in wrong_mentions(mentions, length).items():
+            if not wrong:
+                continue
+            gold = count
+            for words in (mention.words, *wrong):
+                cells += [(sentence, *cell, count) for cell in _cells(words)]
+                count += 1
+            label = labels.index(mention.label)
+            triplets += [(gold, n, label, 1 / len(wrong)) for n in range(gold + 1, count)]
+    places = np.array(cells, dtype=np.int64).reshape(-1, 4)
+    *numbers, shares = zip(*triplets, strict=True) if triplets else ((), (), (), ())
+    return MentionBatch(
+        *(torch.from_numpy(column.copy()) for column in places.T),
+        *(torch.tensor(column, dtype=torch.int64) for column in numbers),
+        shares=torch.tensor(shares, dtype=torch.float32),
+        count=count,
+    )
+
+
+def _cells(words: Words) -> list[tuple[int, int]]:
+    """The cells of a mention above the diagonal; of a single word the one on it."""
+    shifted = [word + SPECIAL_COUNT for word in words]
+    return list(combinations(shifted, 2)) or [(shifted[0], shifted[0])]
+
+
+class MentionTripletLoss(nn.Module):
+    """`max(0, margin + d(c, gold) - d(c, wrong))`, c being the learnt centre of the gold's label.
+
+    Mentions are the means of their cells' vectors, of length 1. The mean over mentions, of each the
+    mean over its wrong ones.
+    """
+
+    def __init__(self, margin: float = 1.0) -> None:
+        super().__init__()
+        self.margin = margin
+
+    def forward(self, states: Tensor, centres: Tensor, batch: MentionBatch) -> Tensor:
+        """A scalar; `states [N, D]` are the vectors of the batch's cells, `centres [K, D]` those of
+        the labels, on the batch's device.
+
+        Without triplets it is 0 and part of the states' graph. In float32 at least.
+        """
+        with torch.autocast(states.device.type, enabled=False):
+            states = states.to(torch.promote_types(states.dtype, torch.float32))
+            sums = states.new_zeros(batch.count, states.shape[1])
+            pooled = functional.normalize(sums.index_add(0, batch.groups, states), dim=1)
+            centres = functional.normalize(centres.to(states.dtype), dim=1)[batch.labels]
+            hinges = functional.relu(
+                self.margin
+                + functional.pairwise_distance(centres, pooled[batch.golds])
+                - functional.pairwise_distance(centres, pooled[batch.wrongs])
+            )
+            mentions = batch.shares.sum().clamp(min=1)
+            return (hinges * batch.shares).sum() / mentions + 0 * states.sum()
