@@ -15,7 +15,10 @@ from torch.nn import functional
 
 
 class ProjectionHead(nn.Module):
-    """Two layers, then vectors of length 1. `centres [labels, size]` are for triplets of mentions."""
+    """Two layers, then vectors of length 1.
+
+    `centres [labels, size]` are for triplets of mentions.
+    """
 
     def __init__(self, input_size: int, size: int, labels: int) -> None:
         super().__init__()

@@ -57,7 +57,7 @@ class TripletSettings(BaseModel):
     level: Literal["cells", "mentions"] = Field(
         default="cells",
         description="what is compared: cells, as in the paper; or mentions, the mean of a gold"
-        " one's cells with those of plausible wrong ones, by their distances to the centre of the label",
+        " one's cells with those of plausible wrong ones, by their distances to a learnt centre",
     )
     loss: Literal["triplet", "contrastive"] = Field(
         default="triplet",

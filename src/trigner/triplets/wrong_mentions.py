@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import combinations, pairwise
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -126,11 +125,16 @@ def collate_mentions(
                 count += 1
             label = labels.index(mention.label)
             triplets += [(gold, n, label, 1 / len(wrong)) for n in range(gold + 1, count)]
-    places = np.array(cells, dtype=np.int64).reshape(-1, 4)
-    *numbers, shares = zip(*triplets, strict=True) if triplets else ((), (), (), ())
+    places = torch.tensor(cells, dtype=torch.int64).view(-1, 4).T.contiguous()
+    golds, wrongs, kinds, shares = zip(*triplets, strict=True) if triplets else ((), (), (), ())
     return MentionBatch(
-        *(torch.from_numpy(column.copy()) for column in places.T),
-        *(torch.tensor(column, dtype=torch.int64) for column in numbers),
+        sentences=places[0],
+        rows=places[1],
+        columns=places[2],
+        groups=places[3],
+        golds=torch.tensor(golds, dtype=torch.int64),
+        wrongs=torch.tensor(wrongs, dtype=torch.int64),
+        labels=torch.tensor(kinds, dtype=torch.int64),
         shares=torch.tensor(shares, dtype=torch.float32),
         count=count,
     )
