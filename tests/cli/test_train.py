@@ -170,6 +170,21 @@ def test_starting_from_a_model_needs_no_network_settings(run, gold, encoder, mod
     assert "was trained with different model.lstm_size" in result.err
 
 
+def test_starting_from_a_model_for_other_types(run, gold, model, tmp_path):
+    result = run(
+        *("train", "--train", gold, "--out", tmp_path / "m", "--init-from", model),
+        *("--map-labels", "ADR=AdverseReaction", "--set", "optimisation.epochs=1"),
+        *("--device", "cpu"),
+    )
+    assert result.code == 0, result.err
+    told = " ".join(result.err.split())
+    assert f"starting from {model}: 3 of 4 tags taken over; AdverseReaction begins with" in told
+    assert "begins with the mean of ADR, Drug; left out: ADR" in told
+    about = json.loads(run("info", tmp_path / "m", "--json").out)
+    assert about["labels"] == ["AdverseReaction", "Drug"]
+    assert about["provenance"]["init_from"]["model"] == str(model)
+
+
 def test_a_preset_is_no_single_setting(run, gold, tmp_path):
     result = run("train", "--train", gold, "--out", tmp_path / "m", "--set", "preset=paper")
     assert (result.code, "use --preset paper" in result.err) == (2, True)

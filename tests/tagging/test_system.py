@@ -8,6 +8,8 @@ import pytest
 from tiny_models import TEXT, save
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Mention
+from trigner.networks import for_labels
+from trigner.systems import TakingOver
 from trigner.tagging.system import TagSystem, build
 from trigner.text import segment
 from trigner.training import resolve
@@ -39,6 +41,51 @@ def test_a_model_is_taken_with_all_its_labels_and_weights(tiny, saved_model):
         assert system.network.state_dict()[name].equal(own)
 
 
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (("ADR", "Drug"), ""),
+        (("ADR",), ""),
+        (
+            ("ADR", "Dose"),
+            "3 of 4 tags taken over; Dose begins with the mean of ADR, Drug; left out: Drug",
+        ),
+        (
+            ("Dose", "Effect"),
+            "2 of 4 tags taken over; Dose, Effect begin with the mean of ADR, Drug;"
+            " left out: ADR, Drug",
+        ),
+        (
+            ("ADR", "Dose", "Drug"),
+            "4 of 5 tags taken over; Dose begins with the mean of ADR, Drug",
+        ),
+    ],
+)
+def test_what_is_taken_over_for_other_labels(tiny, saved_model, labels, message):
+    model = tiny()
+    system = build(settings_for(model, "optimisation.bias_init=true"), labels, saved_model)
+    assert isinstance(system, TakingOver)
+    assert system.taken_over == message
+    assert system.labels == (labels if message else ("ADR", "Drug"))
+    system.initialise(system.prepare(SENTENCES[:0]).inputs)  # no biases of the training's cells
+    weights, before = system.network.state_dict(), model.tagger.state_dict()
+    ours = before["co_predictor.grid.output.bias"]
+    rows = {"ADR": ours[2], "Drug": ours[3]}
+    expected = [*ours[:2], *(rows.get(label, ours[2:].mean()) for label in system.labels)]
+    assert weights["co_predictor.grid.output.bias"].tolist() == [float(own) for own in expected]
+    shared = [n for n in before if "co_predictor" not in n]
+    assert all(weights[name].equal(before[name]) for name in shared)
+
+
+def test_a_model_of_one_type_gives_it_to_another(tiny, tmp_path):
+    model = tiny("bio")
+    one, _ = for_labels(replace(model, tagger=deepcopy(model.tagger)), ("ADR",))
+    folder = save(one, tmp_path / "one")
+    system = build(settings_for(model), ("Dose",), folder)
+    assert system.taken_over == "1 of 3 tags taken over; Dose begins as ADR; left out: ADR"
+    assert system.network.output.weight.equal(one.tagger.output.weight)
+
+
 def test_bias_initialisation_leaves_a_models_weights_alone(tiny, saved_model):
     system = build(settings_for(tiny(), "optimisation.bias_init=true"), ("ADR",), saved_model)
     before = {name: own.clone() for name, own in system.network.state_dict().items()}
@@ -48,18 +95,17 @@ def test_bias_initialisation_leaves_a_models_weights_alone(tiny, saved_model):
 
 def test_a_model_of_something_else_is_refused(tiny, saved_model, tmp_path):
     settings = settings_for(tiny())
-    with pytest.raises(InputError, match=r"ADR, Drug; this training is for Dose .*--map-labels"):
-        build(settings, ("Dose",), saved_model)
     toe = save(tiny("toe"), tmp_path / "toe")
-    with pytest.raises(
-        InputError, match=r"toe model for ADR, Drug; .* for ADR with the system w2ner"
-    ):
-        build(settings, ("ADR",), toe)
+    for label in ("ADR", "Dose"):
+        message = f"toe model for ADR, Drug; this training is for {label} with the system w2ner"
+        with pytest.raises(InputError, match=message):
+            build(settings, (label,), toe)
     others = settings.model_copy(
         update={"model": settings.model.model_copy(update={"channels": 5})}
     )
-    with pytest.raises(InputError, match="was trained with different model settings"):
-        build(others, ("ADR",), saved_model)
+    for label in ("ADR", "Dose"):
+        with pytest.raises(InputError, match="was trained with different model settings"):
+            build(others, (label,), saved_model)
 
 
 def test_sizes_are_cells_or_words_and_with_triplets_anchors(tiny):

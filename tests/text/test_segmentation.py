@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from trigner.mentions import CONTEXT_WORDS, Document, Entity, Fragment, Mention
 from trigner.text import (
     Unreachable,
     entity_of,
+    in_one,
     segment,
     sentence_at,
     sentence_starts,
@@ -181,6 +183,24 @@ def test_losses_on_drug_labels() -> None:
     assert reasons.count("not aligned to words") <= 0.004 * total
     lengths = [len(sentence.words) for one in found for sentence in one.sentences]
     assert max(lengths) <= 2 * 100
+
+
+@given(st.text(alphabet="aB.- \n\u0301😀", max_size=40), st.data())
+def test_in_one_is_the_document_with_its_words_as_given_ones(
+    text: str, data: st.DataObject
+) -> None:
+    bound = st.integers(0, len(text))
+    fragment = st.tuples(bound, bound).map(sorted).filter(lambda pair: pair[0] < pair[1])
+    chosen = data.draw(st.lists(st.lists(fragment, min_size=1, max_size=3), max_size=4))
+    entities = tuple(Entity("X", tuple(sorted(map(tuple, own))), "") for own in chosen)
+    document = Document("d", text, entities)
+    found = segment(document)
+    whole = in_one(document, found)
+    words = tuple(offset for sentence in found.sentences for offset in sentence.offsets)
+    given_words = segment(replace(document, words=words)).sentences
+    assert whole.offsets == words
+    assert whole.words == tuple(text[a:b] for a, b in words)
+    assert whole.mentions == tuple(sorted(m for own in given_words for m in own.mentions))
 
 
 @given(st.lists(st.integers(1, 50), max_size=12))

@@ -74,11 +74,15 @@ def notes(count):
         yield Document(str(number), text, tuple(entities))
 
 
-@pytest.mark.parametrize("preset", ["clean", "best"])
-def test_what_stays_of_a_sentence_are_2_kilobytes(preset, tmp_path):
+@pytest.mark.parametrize(
+    ("preset", "changes"), [("clean", []), ("best", []), ("clean", ["sampling.windows=0.2"])]
+)
+def test_what_stays_of_a_sentence_are_2_kilobytes(preset, changes, tmp_path):
     encoder = tiny_encoder(tmp_path, "bert", head=False)
     settings = resolve(
-        preset=preset, assignments=["model.lstm_size=8"], options={"encoder": str(encoder)}
+        preset=preset,
+        assignments=["model.lstm_size=8", *changes],
+        options={"encoder": str(encoder)},
     )
     system = system_spec(settings.system).implementation("build")(settings, ("ADR",), None)
 

@@ -14,11 +14,13 @@ from safetensors.torch import load_file
 from transformers import TrainerCallback
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 
+import trigner
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import score
 from trigner.mentions import Document, Entity
 from trigner.model_folder import read_description
 from trigner.networks import load
+from trigner.systems import system_spec
 from trigner.tagging.objective import Objective
 from trigner.training import resolve, train
 from trigner.training.ema import ExponentialMovingAverage
@@ -62,6 +64,10 @@ def run(encoder, out, *assignments, preset=None, small=SMALL, **options):
         init_from=options.get("init_from"),
     )
     return train(settings, DOCUMENTS, DOCUMENTS[:2], out, device="cpu", console=QUIET, **options)
+
+
+def reads(system, assignment):
+    return system_spec(system).reads_setting(assignment.partition("=")[0])
 
 
 def weights(trained):
@@ -332,6 +338,92 @@ def test_resuming_with_another_start_is_refused(encoder, tmp_path):
     for other in (None, second):
         with pytest.raises(InputError, match="started with different init_from"):
             run(encoder, second, init_from=other, resume=True)
+
+
+@pytest.mark.parametrize("system", ["w2ner", "bio"])
+def test_training_on_windows_too_says_so(encoder, tmp_path, system):
+    crossing = document(5, "My leg was numb. Then pain was there.", ((3, 6), (22, 26)))
+    small = [each for each in SMALL if reads(system, each)]
+    settings = resolve(
+        preset="clean",
+        assignments=[f"system={system}", "sampling.windows=1", *small],
+        options={"encoder": str(encoder)},
+    )
+    told = StringIO()
+    trained = train(
+        *(settings, [*DOCUMENTS, crossing], DOCUMENTS[:2], tmp_path / "m"),
+        console=Console(file=told, width=500),
+        device="cpu",
+    )
+    # The other documents are one sentence each, and no window of theirs is another.
+    assert "training on 6 sentences with 5 entities, and on 1 sentence generated" in told.getvalue()
+    assert (trained.data.made, trained.data.sentences) == (1, 6)
+    assert trained.data.unusable["crosses a sentence boundary"] == 1
+    assert trained.best.description.provenance.settings["sampling"]["windows"] == 1
+
+
+def relabelled(documents, **names):
+    """Documents whose entities have other types."""
+    return [
+        replace(d, entities=tuple(replace(e, label=names[e.label]) for e in d.entities))
+        for d in documents
+    ]
+
+
+@pytest.mark.parametrize("system", ["w2ner", "mac", "biohd"])
+def test_starting_from_a_model_for_other_types(encoder, tmp_path, system):
+    first, second = tmp_path / "first", tmp_path / "second"
+    run(encoder, first, f"system={system}", small=[s for s in SMALL if reads(system, s)])
+    settings = resolve(assignments=["optimisation.epochs=2"], init_from=first)
+    documents = relabelled(DOCUMENTS, ADR="Effect")
+    told = StringIO()
+    arguments = (settings, documents, documents[:2], second)
+    options = {"device": "cpu", "init_from": first}
+    trained = train(*arguments, console=Console(file=told, width=500), **options)
+    start, begins = told.getvalue().splitlines()[:2]
+    assert start.startswith(f"starting from {first}: ")
+    assert start.endswith(" tags taken over; Effect begins as ADR; left out: ADR")
+    assert begins.startswith("training on 4 sentences with 5 entities")
+    assert trained.best.description.labels == ("Effect",)
+    assert trained.best.description.provenance.init_from["weights"] == identity(first)
+    assert {e.label for d in trigner.load(second)(["my left leg hurt."]) for e in d.entities} <= {
+        "Effect"
+    }
+    kept = [p.clone() for p in weights(trained)]
+    again = train(*arguments, console=QUIET, resume=True, **options)
+    assert (again.epochs, again.history) == (2, trained.history)
+    assert all(a.equal(b) for a, b in zip(weights(again), kept, strict=True))
+
+
+def test_an_interrupted_training_for_other_types_goes_on_as_if_it_had_not_been(
+    encoder, tmp_path, monkeypatch
+):
+    first = tmp_path / "first"
+    run(encoder, first)
+    settings = resolve(assignments=["optimisation.epochs=3"], init_from=first)
+    documents = relabelled(DOCUMENTS, ADR="Effect")
+
+    def further(name, **options):
+        return train(
+            *(settings, documents, documents[:2], tmp_path / name),
+            **{"device": "cpu", "console": QUIET, "init_from": first, **options},
+        )
+
+    whole = further("whole")
+    epochs = []
+
+    def stop_in_the_second(*_, **__):
+        epochs.append(1)
+        if len(epochs) == 2:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ShowProgress, "on_evaluate", stop_in_the_second)
+        with pytest.raises(KeyboardInterrupt):
+            further("halved")
+    resumed = further("halved", resume=True)
+    assert resumed.history == whole.history
+    assert all(a.equal(b) for a, b in zip(weights(resumed), weights(whole), strict=True))
 
 
 def test_starting_from_a_model_that_does_not_fit(encoder, tmp_path):

@@ -68,7 +68,8 @@ def train(
             metavar="MODEL",
             parser=model_folder,
             help="Start from the weights of this model, a folder or a name on the Hub, with its"
-            " encoder, system and model settings.",
+            " encoder, system and model settings. Its entity types may be others where the system"
+            " is a tag scheme.",
         ),
     ] = None,
     resume: Annotated[

@@ -13,6 +13,7 @@ from trigner.networks.pretrained import (
     tokenizer_for_words,
 )
 from trigner.networks.tagger import PairTagger, Tagger, TagScores
+from trigner.networks.transfer import for_labels
 from trigner.networks.word_network import WordNetwork, batch_tensors, evaluating, word_parts
 from trigner.networks.word_system import WordSystem, word_inputs
 from trigner.systems import NetworkSettings
@@ -31,6 +32,7 @@ __all__ = [
     "choose_device",
     "create",
     "evaluating",
+    "for_labels",
     "load",
     "load_checkpoint",
     "load_encoder",

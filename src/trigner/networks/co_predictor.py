@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from trigner.networks.dropout import Dropout
 from trigner.networks.pair_maps import PairMap, pair_map, trilinear, with_one
+from trigner.networks.tag_weights import TagWeights, output_weights
 from trigner.systems.network_settings import PairMapKind
 
 
@@ -93,6 +94,10 @@ class TrignerCoPredictor(nn.Module):
         """`H^bi [N, pair_size]` at cells."""
         return self.pairs.states_at(states, sentences, rows, columns)
 
+    def tag_weights(self, start: int = 0) -> list[TagWeights]:
+        """Weights of single tags in both branches, `start` that of the first."""
+        return [*self.pairs.tag_weights(start), *output_weights(self.grid.output, start)]
+
 
 class W2nerCoPredictor(nn.Module):
     """W2NER's own: an MLP for each side of a pair, then a biaffine straight to the classes."""
@@ -138,6 +143,10 @@ class W2nerCoPredictor(nn.Module):
     ) -> Tensor:
         """The grid branch's states `[N, grid_size]` at cells."""
         return states[sentences, :, rows, columns]
+
+    def tag_weights(self, start: int = 0) -> list[TagWeights]:
+        """Weights of single tags in both branches, `start` that of the first."""
+        return [TagWeights(self.weight, start), *output_weights(self.grid.output, start)]
 
     def _side(self, layer: nn.Linear, states: Tensor) -> Tensor:
         hidden = nn.functional.gelu(layer(self.dropout(states)))

@@ -41,15 +41,17 @@ from trigner.systems import SavedState
 Network = TypeVar("Network", bound=nn.Module)
 
 
-def check_init_from(folder: Path, settings: Any, labels: Sequence[str]) -> Description:
+def check_init_from(
+    folder: Path, settings: Any, labels: Sequence[str], *, any_types: bool = False
+) -> Description:
     """The description of a model that a training of these settings and types can start from.
 
     Raises InputError when it is exported, is of another system, has other settings, or lacks a
-    type.
+    type, unless it may be of `any_types`.
     """
     description = read_description(folder)
     _refuse_exported(folder, description)
-    known = set(labels) <= set(description.labels)
+    known = any_types or set(labels) <= set(description.labels)
     if description.system != settings.system or not known:
         cure = "" if known else "; --map-labels renames types"
         raise InputError(

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from trigner.networks.co_predictor import CoPredictor
 from trigner.networks.pair_features import PairFeatures
+from trigner.networks.tag_weights import TagWeights
 from trigner.networks.tagger import PairTagger, TagScores
 
 
@@ -51,3 +52,7 @@ class GridTagger(PairTagger):
     ) -> Tensor:
         """At cells: `H^bi` of TriG-NER's co-predictor, of W2NER's the grid branch's `[N, D]`."""
         return self.co_predictor.pair_states(scores.states, sentences, rows, columns)
+
+    def tag_weights(self) -> list[TagWeights]:
+        """Those of the co-predictor."""
+        return self.co_predictor.tag_weights()

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from trigner.networks.conditional_norm import ConditionalNorm
 from trigner.networks.span_lstm import SpanLstm
+from trigner.networks.tag_weights import TagWeights, output_weights
 from trigner.networks.tagger import PairTagger, TagScores
 
 LENGTHS = 512
@@ -153,3 +154,8 @@ class MacTagger(PairTagger):
         cells = (sentences, rows, columns)
         states = [self.segments.states_at(of_segments, *cells)]
         return torch.cat([*states, self.links.states_at(of_links, *cells)], dim=1)
+
+    def tag_weights(self) -> list[TagWeights]:
+        """The last layers of both taggers."""
+        segments, links = self.segments.output, self.links.output
+        return [*output_weights(segments), *output_weights(links, segments.out_features)]

@@ -13,6 +13,7 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
+from trigner.networks.tag_weights import TagWeights, output_weights
 from trigner.systems.network_settings import PairMapKind
 
 
@@ -27,6 +28,10 @@ class PairMap(Protocol):
 
     def states_at(self, states: Tensor, sentences: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
         """`H^bi [N, size]` of the cells `(sentences, rows, columns)`, each `[N]`."""
+        ...
+
+    def tag_weights(self, start: int) -> list[TagWeights]:
+        """Weights of single tags, `start` that of the first."""
         ...
 
 
@@ -66,6 +71,9 @@ class FullPairMap(nn.Module):
             slices.append(grid[sentences, :, rows, columns])
         return torch.cat(slices, dim=1)
 
+    def tag_weights(self, start: int) -> list[TagWeights]:
+        return output_weights(self.output, start)
+
 
 class FoldedPairMap(nn.Module):
     """The folded map trained directly: `[C, D + 1, D + 1]`. Its `H^bi` are the tag scores."""
@@ -82,6 +90,9 @@ class FoldedPairMap(nn.Module):
 
     def states_at(self, states: Tensor, sentences: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
         return self(states)[sentences, :, rows, columns]
+
+    def tag_weights(self, start: int) -> list[TagWeights]:
+        return [TagWeights(self.weight, start)]
 
 
 class LowRankPairMap(nn.Module):
@@ -108,6 +119,9 @@ class LowRankPairMap(nn.Module):
     def states_at(self, states: Tensor, sentences: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
         states = self.norm(states)
         return self.left(states)[sentences, rows] * self.right(states)[sentences, columns]
+
+    def tag_weights(self, start: int) -> list[TagWeights]:
+        return output_weights(self.output, start)
 
 
 def pair_map(kind: PairMapKind, *, input_size: int, size: int, classes: int) -> PairMap:

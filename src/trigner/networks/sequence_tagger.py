@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from trigner.networks.encoder import Encoder
 from trigner.networks.pooling import WordPooling
+from trigner.networks.tag_weights import TagWeights, output_weights
 from trigner.networks.tagger import Tagger, TagScores
 
 
@@ -45,6 +46,11 @@ class SequenceTagger(Tagger):
         states = self.layer(words, lengths)
         scores = self.output(states)
         return TagScores(scores if self.transitions is None else self.transitions(scores), states)
+
+    def tag_weights(self) -> list[TagWeights]:
+        """The last layer, and the weights of arcs."""
+        arcs = [] if self.transitions is None else [self.transitions.weight]
+        return [*output_weights(self.output), *(TagWeights(own, of="arcs") for own in arcs)]
 
 
 class ArcWeights(nn.Module):

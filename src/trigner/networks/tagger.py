@@ -9,6 +9,7 @@ from typing import Any, cast
 from torch import Tensor, nn
 
 from trigner.networks.encoder import Encoder
+from trigner.networks.tag_weights import TagWeights
 from trigner.networks.word_network import WordNetwork
 
 
@@ -24,7 +25,7 @@ class TagScores:
     states: Tensor
 
 
-class Tagger(nn.Module):
+class Tagger(nn.Module, ABC):
     """A network of one scheme. `encoder` is its pretrained part, with a learning rate of its own.
 
     `forward` takes the arrays of `batches.Batch` in their order and gives `TagScores`.
@@ -38,8 +39,12 @@ class Tagger(nn.Module):
         """Scores of a batch."""
         return cast(TagScores, super().__call__(input_ids, attention_mask, word_subwords, lengths))
 
+    @abstractmethod
+    def tag_weights(self) -> list[TagWeights]:
+        """All weights that are those of single tags; equal settings give them in equal order."""
 
-class PairTagger(WordNetwork, Tagger, ABC):
+
+class PairTagger(WordNetwork, Tagger):
     """A tagger that scores pairs of words.
 
     `projection` is what a training puts on the pair states for its triplets; no model has it.

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from trigner.networks.co_predictor import CoPredictor
 from trigner.networks.tag_enhancement import TagEnhancement
+from trigner.networks.tag_weights import TagWeights, output_weights
 from trigner.networks.tagger import PairTagger, TagScores
 
 
@@ -70,3 +71,14 @@ class ToeTagger(PairTagger):
         would pass the tag representations by.
         """
         return scores.states[sentences, :, rows, columns]
+
+    def tag_weights(self) -> list[TagWeights]:
+        """The tables' scores of tags, what reads them, and both co-predictors."""
+        main = self.main_features.in_channels
+        return [
+            *output_weights(self.enhancement.output),
+            TagWeights(self.main_features.weight, axis=1),
+            TagWeights(self.auxiliary_features.weight, main, axis=1),
+            *self.main.tag_weights(),
+            *self.auxiliary.tag_weights(main),
+        ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from trigner.schemes.automaton import Arc, Automaton
 from trigner.schemes.bio import Bio
 from trigner.schemes.biohd import Biohd
+from trigner.schemes.correspondence import TypedName, arc_names, origins, typed_names
 from trigner.schemes.corro import Corro
 from trigner.schemes.gap_grid import GapGrid
 from trigner.schemes.grammar import Grammar, SequenceScheme
@@ -45,7 +46,11 @@ __all__ = [
     "TagSpace",
     "Toe",
     "Triangle",
+    "TypedName",
     "W2ner",
+    "arc_names",
     "decoded_tags",
+    "origins",
     "round_trip",
+    "typed_names",
 ]

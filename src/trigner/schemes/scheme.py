@@ -89,7 +89,10 @@ class Scheme(Protocol):
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """Names of the classes, in order; its length is `C`."""
+        """Names of the classes, in order; its length is `C`. Those of a type hold its label.
+
+        Apart from labels they do not depend on which these are, only on how many.
+        """
         ...
 
     @property

@@ -42,6 +42,7 @@ ADDED: Mapping[str, Any] = {
     "sampling.coordination": 0.0,
     "sampling.discontinuous": 1.0,
     "sampling.empty": 1.0,
+    "sampling.windows": 0.0,
     "task.tag_weight": 1.0,
     "triplets.level": "cells",
     "triplets.loss": "triplet",

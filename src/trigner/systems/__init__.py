@@ -13,6 +13,7 @@ from trigner.systems.protocols import (
     Predictor,
     SavedState,
     System,
+    TakingOver,
 )
 from trigner.systems.registry import (
     GROUP,
@@ -46,6 +47,7 @@ __all__ = [
     "System",
     "SystemSpec",
     "TaggerSpec",
+    "TakingOver",
     "WordPredictor",
     "WordSettings",
     "check_finite",

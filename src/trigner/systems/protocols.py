@@ -203,3 +203,13 @@ class System(Protocol):
     def saved_state(self) -> SavedState:
         """What a model folder needs so that the system's loader can build its predictor."""
         ...
+
+
+@runtime_checkable
+class TakingOver(Protocol):
+    """A system that can begin with the weights of a model for other entity types."""
+
+    @property
+    def taken_over(self) -> str:
+        """Which of them it has, for the first lines of a training; empty where the types fit."""
+        ...

@@ -17,9 +17,11 @@ from trigner.networks import (
     check_init_from,
     choose_device,
     create,
+    for_labels,
     load,
 )
 from trigner.networks.folder import saved_network
+from trigner.quantities import counted
 from trigner.schemes import decoded_tags
 from trigner.systems import Losses, SavedState, system_spec
 from trigner.tagging.bias_init import initialise_biases
@@ -43,15 +45,30 @@ from trigner.triplets import collate as collate_candidates
 def build(settings: Any, labels: tuple[str, ...], init_from: Path | None = None) -> TagSystem:
     """The system of `training.Settings`, fresh or with the weights of the folder `init_from`.
 
+    A model that has all these types keeps its own; any other gives its weights to these types.
     Raises InputError when the encoder cannot be had, or the model is not of these settings.
     """
     if init_from is None:
         spec = system_spec(settings.system)
         return TagSystem(create(settings.encoder, spec.name, labels, settings.model), settings)
-    check_init_from(init_from, settings, labels)
-    return TagSystem(
-        load(init_from), settings.model_copy(update={"optimisation": _without_bias_init(settings)})
-    )
+    check_init_from(init_from, settings, labels, any_types=True)
+    model, taken_over = load(init_from), ""
+    if not set(labels) <= set(model.scheme.labels):
+        before = model.scheme.labels
+        model, kept = for_labels(model, labels)
+        taken_over = _in_words(kept, len(model.scheme.tags), before, labels)
+    optimisation = _without_bias_init(settings)
+    return TagSystem(model, settings.model_copy(update={"optimisation": optimisation}), taken_over)
+
+
+def _in_words(kept: int, tags: int, before: Sequence[str], labels: Sequence[str]) -> str:
+    """What a model for types `before` has given to one for `labels`, of which some are new."""
+    new = [label for label in labels if label not in before]
+    left = [label for label in before if label not in labels]
+    begin = "begins" if len(new) == 1 else "begin"
+    start = f"with the mean of {', '.join(before)}" if len(before) > 1 else f"as {before[0]}"
+    without = f"; left out: {', '.join(left)}" if left else ""
+    return f"{kept} of {counted(tags, 'tag')} taken over; {', '.join(new)} {begin} {start}{without}"
 
 
 def _without_bias_init(settings: Any) -> Any:
@@ -59,11 +76,15 @@ def _without_bias_init(settings: Any) -> Any:
 
 
 class TagSystem(WordSystem):
-    """A model with what its training minimises (`systems.System`)."""
+    """A model with what its training minimises (`systems.System`).
 
-    def __init__(self, model: Model, settings: Any) -> None:
+    `taken_over` says what it has of a model for other types (`systems.TakingOver`).
+    """
+
+    def __init__(self, model: Model, settings: Any, taken_over: str = "") -> None:
         super().__init__(model.scheme.labels, model.tagger, model.tokenizer, model.inputs)
         self.model = model
+        self.taken_over = taken_over
         triplets: TripletSettings = settings.triplets
         if triplets.weight and triplets.source == "projection":
             tagger = cast(PairTagger, model.tagger)

@@ -20,6 +20,7 @@ from trigner.text import segment
 from trigner.training.coordination import coordinations
 from trigner.training.sampling import drawn
 from trigner.training.settings import OptimisationSettings, SamplingSettings
+from trigner.training.windows import Windows
 
 
 @dataclass(frozen=True)
@@ -52,28 +53,32 @@ def prepare(
 ) -> TrainingData:
     """Sentences with at least one word, as examples of the system, and those made of them.
 
-    Some 1,000 sentences at a time: a sentence is larger than the example that stays of it. Raises
-    InputError when there is nothing to learn from.
+    Those are made by coordination, and windows of documents. Some 1,000 sentences at a time: a
+    sentence is larger than the example that stays of it. Raises InputError when there is nothing to
+    learn from.
     """
     unusable: Counter[str] = Counter()
     examples: list[Any] = []
-    count = mentions = 0
+    of_windows: list[Any] = []
+    count = mentions = made = 0
     annotated: list[Sentence] = []
-    for sentences in _chunks(documents, unusable):
+    for sentences, windows in _chunks(documents, unusable, Windows(settings.windows, seed)):
         prepared = system.prepare(sentences)
         examples += prepared.inputs
         unusable["longer than the encoder's window"] += len(prepared.lost)
         unusable["the system cannot express them"] += system.inexpressible(sentences)
         count += len(sentences)
         mentions += sum(len(sentence.mentions) for sentence in sentences)
+        of_windows += system.prepare(windows).inputs if windows else ()
+        made += len(windows)
         if settings.coordination:
             annotated += (_words_alone(each) for each in sentences if each.mentions)
     if not mentions:
         raise InputError("the training documents contain no entity to learn from")
-    made = 0
-    for sentences in _chunks(coordinations(annotated, settings, seed), Counter()):
+    for sentences, _ in _chunks(coordinations(annotated, settings, seed), Counter()):
         examples += system.prepare(sentences).inputs
         made += len(sentences)
+    examples += of_windows
     return TrainingData(
         tuple(examples),
         count,
@@ -90,19 +95,28 @@ def _words_alone(sentence: Sentence) -> Sentence:
 
 
 def _chunks(
-    documents: Iterable[Document], unusable: Counter[str], size: int = 1000
-) -> Iterator[list[Sentence]]:
-    """The sentences of whole documents, at least `size` but the last; counts what has none."""
+    documents: Iterable[Document],
+    unusable: Counter[str],
+    windows: Windows | None = None,
+    size: int = 1000,
+) -> Iterator[tuple[list[Sentence], list[Sentence]]]:
+    """The sentences of whole documents, at least `size` but the last; counts what has none.
+
+    With them `windows` of the same documents.
+    """
     sentences: list[Sentence] = []
+    cut: list[Sentence] = []
     for document in documents:
         found = segment(document)
         unusable.update(entity.reason for entity in found.unreachable)
         sentences += found.sentences
+        if windows is not None:
+            cut += windows.of(document, found)
         if len(sentences) >= size:
-            yield sentences
-            sentences = []
+            yield sentences, cut
+            sentences, cut = [], []
     if sentences:
-        yield sentences
+        yield sentences, cut
 
 
 class EpochBatches:

@@ -27,7 +27,7 @@ from trigner.model_folder import (
 from trigner.networks import choose_device
 from trigner.networks.pretrained import quiet
 from trigner.quantities import counted
-from trigner.systems import System, checked_predictor, checked_system, system_spec
+from trigner.systems import System, TakingOver, checked_predictor, checked_system, system_spec
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
 from trigner.training.data import EpochBatches, TrainingData, prepare
 from trigner.training.devices import deterministic
@@ -93,8 +93,9 @@ def train(
 
     An interrupted training goes on from its last epoch with `resume`. `init_from` starts from
     another model's weights: its system and settings must be the same (`resolve` takes them over),
-    and its labels hold those of `documents`. Raises InputError for data or settings
-    that cannot work, TrignerError when the disk cannot be written.
+    and its labels hold those of `documents` unless the system can take it over for others
+    (`systems.TakingOver`). Raises InputError for data or settings that cannot work, TrignerError
+    when the disk cannot be written.
     """
     processes, chosen = connected(choose_device(device))
     run = {
@@ -234,6 +235,13 @@ def _epochs(
     work: _Work, console: Console, checkpoint: Path | None, report_to: Sequence[str]
 ) -> list[dict[str, float]] | None:
     """Dev scores of every epoch; None when memory ran out."""
+    started = work.provenance.init_from
+    if started is not None and isinstance(work.system, TakingOver) and work.system.taken_over:
+        console.print(
+            f"starting from {started['model']}: {work.system.taken_over}",
+            markup=False,
+            highlight=False,
+        )
     made = (
         f", and on {counted(work.data.made, 'sentence')} generated from them"
         if work.data.made

@@ -62,6 +62,13 @@ class SamplingSettings(_Section):
         description="coordination augmentation: sentences made of mentions that share words, as"
         " share of the sentences with mentions",
     )
+    windows: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="windows of a document's words around its mentions, across sentences, in"
+        " addition to the sentences: as share of the sentences with words of a mention",
+    )
     conjunctions: tuple[str, ...] = Field(
         default=("and", "or", "/", "("),
         min_length=1,
