@@ -46,6 +46,10 @@ class SequenceTagger(Tagger):
         scores = self.output(states)
         return TagScores(scores if self.transitions is None else self.transitions(scores), states)
 
+    def emissions(self, scores: TagScores) -> Tensor:
+        """`[B, L, C]`, also where the logits are those of arcs."""
+        return scores.logits if self.transitions is None else self.output(scores.states)
+
 
 class ArcWeights(nn.Module):
     """The score of an arc: that of its tag and a weight of its own, 0 at first."""

@@ -38,6 +38,10 @@ class Tagger(nn.Module):
         """Scores of a batch."""
         return cast(TagScores, super().__call__(input_ids, attention_mask, word_subwords, lengths))
 
+    def emissions(self, scores: TagScores) -> Tensor:
+        """The scores of the tags themselves, `[..., C]`, without what neighbouring tags add."""
+        return scores.logits
+
 
 class PairTagger(WordNetwork, Tagger, ABC):
     """A tagger that scores pairs of words."""

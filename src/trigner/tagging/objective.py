@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from trigner.networks import PairTagger, Tagger, TagScores
 from trigner.systems import Losses
+from trigner.tagging.r_drop import RDrop
 from trigner.tagging.task_losses import TaskLoss
 from trigner.triplets import CandidateBatch, TripletLoss, TripletSettings
 
@@ -16,7 +17,8 @@ from trigner.triplets import CandidateBatch, TripletLoss, TripletSettings
 class Objective(nn.Module):
     """A tagger and its loss.
 
-    Of the logits, triplets see the classes `decoded` alone (None: all).
+    Of the logits, triplets see the classes `decoded` alone (None: all). With `r_drop` a batch goes
+    through the tagger twice: triplets see the first pass, the tags' loss is the mean of both.
     """
 
     def __init__(
@@ -25,12 +27,14 @@ class Objective(nn.Module):
         task_loss: TaskLoss,
         triplets: TripletSettings,
         decoded: Sequence[int] | None = None,
+        r_drop: RDrop | None = None,
     ) -> None:
         super().__init__()
         self.tagger = tagger
         self.task_loss = task_loss
         self.triplets = triplets
         self.decoded = None if decoded is None else list(decoded)
+        self.r_drop = r_drop
         self.triplet_loss = TripletLoss(
             selection=triplets.selection,
             margin=triplets.margin,
@@ -51,17 +55,28 @@ class Objective(nn.Module):
         (`training.weighting`).
         """
         weights = weights or {}
+        count = weights.get("cells", 1.0)
         scores = self.tagger(**inputs)
-        task = weights.get("cells", 1.0) * self.task_loss(scores.logits.float(), tags)
+        task = count * self.task_loss(scores.logits.float(), tags)
+        parts: dict[str, Tensor] = {}
+        total = task
+        if self.r_drop is not None:
+            other = self.tagger(**inputs)
+            task = (task + count * self.task_loss(other.logits.float(), tags)) / 2
+            one, two = (self.tagger.emissions(own).float() for own in (scores, other))
+            divergence = count * self.r_drop.divergence(one, two, tags)
+            parts["loss_r_drop"] = divergence.detach()
+            total = task + self.r_drop.weight * divergence
+        parts["loss_tags"] = task.detach()
         if candidates is None:
-            return Losses(task, {"loss_tags": task.detach()})
+            return Losses(total, parts)
         candidates = candidates.to(scores.logits.device)
         result = self.triplet_loss(self._states(scores, candidates), candidates)
         # A sum counts each triplet alike already.
         summed = self.triplets.reduction == "sum"
         triplets = (1.0 if summed else weights.get("anchors", 1.0)) * result.loss
-        total = task + self.triplets.weight * triplets
-        return Losses(total, {"loss_tags": task.detach(), "loss_triplets": triplets.detach()})
+        total = total + self.triplets.weight * triplets
+        return Losses(total, {**parts, "loss_triplets": triplets.detach()})
 
     def _states(self, scores: TagScores, candidates: CandidateBatch) -> Tensor:
         cells = (candidates.sentences, candidates.rows, candidates.columns)

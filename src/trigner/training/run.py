@@ -28,6 +28,7 @@ from trigner.networks import choose_device
 from trigner.networks.pretrained import quiet
 from trigner.quantities import counted
 from trigner.systems import System, checked_predictor, checked_system, system_spec
+from trigner.training.adversarial import FastGradient, fast_gradient
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
 from trigner.training.data import EpochBatches, TrainingData, prepare
 from trigner.training.devices import deterministic
@@ -119,11 +120,12 @@ def train(
             check_budget(data.lengths, settings.optimisation)
             provenance = _provenance(used, system, data, documents, dev, init_from)
             reduced = _changes(settings.optimisation, optimisation)
+            work = _Work(
+                *(used, system, data, dev, provenance, out, chosen, tuple(also_keep), processes),
+                fast_gradient(system.network, optimisation.adversarial),
+            )
             if processes.is_main:
                 write_record(out / RUN, {**run, "reduced": reduced})
-            work = _Work(
-                used, system, data, dev, provenance, out, chosen, tuple(also_keep), processes
-            )
             history = _epochs(work, console, checkpoint, report_to)
             if history is None:
                 lengths = data.lengths
@@ -180,6 +182,7 @@ class _Work:
     device: torch.device
     also_keep: tuple[SelectBy, ...]
     processes: Processes
+    adversarial: FastGradient | None
 
     @property
     def optimisation(self) -> OptimisationSettings:
@@ -339,6 +342,7 @@ def _trainer(
         callbacks=[*keep_best, progress],
         logs=work.out / LOGS,
         ema=ema,
+        adversarial=work.adversarial,
         processes=work.processes,
     )
 

@@ -129,6 +129,17 @@ class OptimisationSettings(_Section):
         description="evaluate and save an exponential moving average (EMA) of the weights with"
         " this decay; none: the weights themselves",
     )
+    adversarial: float = Field(
+        default=0.0,
+        ge=0,
+        description="adversarial training (FGM): learn each batch a second time, with its subword"
+        " embeddings moved by a vector of this norm to where the loss rises most",
+    )
+    r_drop: float = Field(
+        default=0.0,
+        ge=0,
+        description="R-drop: weight of the divergence between two passes with different dropout",
+    )
     precision: Literal["float32", "bfloat16"] = Field(
         default="float32",
         description="bfloat16: mixed precision in training and in evaluating its epochs, faster"
