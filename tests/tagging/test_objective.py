@@ -213,6 +213,17 @@ def test_weights_scale_their_parts(model, inputs):
     torch.testing.assert_close(weighted.total.detach(), expected)
 
 
+@pytest.mark.parametrize("loss", ["triplet", "contrastive"])
+def test_a_share_of_the_triplets_weight(model, inputs, loss):
+    objective = Objective(model.tagger, cell_cross_entropy, TripletSettings(weight=0.5, loss=loss))
+    plain = objective(**inputs)
+    none, half = (objective(**inputs, weights={"triplets": share}) for share in (0.0, 0.5))
+    torch.testing.assert_close(none.total.detach(), plain.parts["loss_tags"])
+    torch.testing.assert_close(half.total, (plain.total + none.total) / 2)
+    weighted = objective(**inputs, weights={"anchors": 3.0})
+    torch.testing.assert_close(weighted.parts["loss_triplets"], 3 * plain.parts["loss_triplets"])
+
+
 def test_a_sum_of_triplets_counts_each_alike_already(model, inputs):
     triplets = TripletSettings(weight=0.5, reduction="sum")
     objective = Objective(model.tagger, cell_cross_entropy, triplets)

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from copy import deepcopy
+from dataclasses import replace
+
 import pytest
 
 from tiny_models import TEXT, save
@@ -69,6 +72,27 @@ def test_sizes_are_cells_or_words_and_with_triplets_anchors(tiny):
         assert sizes["cells"] == (words + offset) ** axes
         assert ("anchors" in sizes) == ("candidates" in system.collate([example]))
         assert ("anchors" in sizes) == (name == "w2ner")
+
+
+@pytest.mark.parametrize("name", ["w2ner", "toe", "mac"])
+@pytest.mark.parametrize("co_predictor", ["trigner", "w2ner"])
+def test_a_projection_head_is_of_the_training_alone(tiny, name, co_predictor):
+    made = tiny(name, co_predictor=co_predictor)
+    model = replace(made, tagger=deepcopy(made.tagger))
+    assignments = ("triplets.source=projection", "triplets.projection_size=3", "triplets.weight=1")
+    kept = TagSystem(model, settings_for(model)).saved_state().files["model.safetensors"]
+    system = TagSystem(model, settings_for(model, *assignments))
+    batch = system.collate(system.prepare(SENTENCES).inputs)
+    system.loss({}, **batch).total.backward()
+    head = system.network.projection
+    assert head.output.weight.shape[0] == 3
+    assert head.hidden.weight.grad.any()
+    (before,), (after,) = kept.args, system.saved_state().files["model.safetensors"].args
+    assert any(n.startswith("projection.") for n in system.network.state_dict())
+    assert before.keys() == after.keys()
+    groups = system.parameter_groups(resolve().optimisation)
+    learning = {id(p) for group in groups for p in group["params"]}
+    assert {id(p) for p in head.parameters()} <= learning
 
 
 def test_mentions_that_the_tags_cannot_express_are_counted(tiny):

@@ -78,6 +78,12 @@ def weights(trained):
             "triplets.selection=hn",
             "model.pair_map=full",
         ),
+        (
+            "triplets.weight=1",
+            "triplets.source=projection",
+            "triplets.loss=contrastive",
+            "triplets.schedule=rising",
+        ),
         ("system=mac",),
         ("system=mac", "triplets.weight=0.1", "optimisation.bias_init=false"),
         ("model.pair_map=folded", "model.special_words=false", "sampling.coordination=0"),
@@ -162,11 +168,12 @@ def test_equal_seeds_give_equal_models(encoder, tmp_path):
 @pytest.mark.parametrize(
     "chosen",
     [
-        "system=w2ner",
-        "system=corro",
-        "optimisation.ema_decay=0.9",
-        "optimisation.adversarial=1",
-        "optimisation.r_drop=1",
+        ("system=w2ner",),
+        ("system=corro",),
+        ("optimisation.ema_decay=0.9",),
+        ("triplets.weight=1", "triplets.source=projection", "triplets.schedule=falling"),
+        ("optimisation.adversarial=1",),
+        ("optimisation.r_drop=1",),
     ],
 )
 def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeypatch, chosen):
@@ -175,7 +182,7 @@ def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeyp
 
     # Every epoch's model is kept: the comparison sees the whole of the training.
     monkeypatch.setattr(KeepBest, "on_evaluate", keep_always)
-    run(encoder, tmp_path / "whole", chosen)
+    run(encoder, tmp_path / "whole", *chosen)
 
     told = []
 
@@ -187,18 +194,18 @@ def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeyp
     with monkeypatch.context() as patch:
         patch.setattr(ShowProgress, "on_evaluate", interrupt)
         with pytest.raises(KeyboardInterrupt):
-            run(encoder, tmp_path / "parts", chosen)
+            run(encoder, tmp_path / "parts", *chosen)
     assert (tmp_path / "parts" / "checkpoints").is_dir()
     with pytest.raises(InputError, match=r"started with different settings\.optimisation\.warmup"):
-        run(encoder, tmp_path / "parts", chosen, "optimisation.warmup=0", resume=True)
+        run(encoder, tmp_path / "parts", *chosen, "optimisation.warmup=0", resume=True)
     with pytest.raises(
         InputError, match=r"settings\.preset.*; resume with the same, --preset best"
     ):
-        run(encoder, tmp_path / "parts", chosen, preset="clean", resume=True)
-    trained = run(encoder, tmp_path / "parts", chosen, resume=True)
+        run(encoder, tmp_path / "parts", *chosen, preset="clean", resume=True)
+    trained = run(encoder, tmp_path / "parts", *chosen, resume=True)
     assert trained.epochs == 3
     before = (tmp_path / "parts" / "model.safetensors").stat().st_mtime_ns
-    assert run(encoder, tmp_path / "parts", chosen, resume=True).epochs == 3  # nothing left to do
+    assert run(encoder, tmp_path / "parts", *chosen, resume=True).epochs == 3  # nothing left to do
     assert (tmp_path / "parts" / "model.safetensors").stat().st_mtime_ns == before
     whole, parts = (load_file(tmp_path / n / "model.safetensors") for n in ("whole", "parts"))
     assert all(whole[name].equal(parts[name]) for name in whole)

@@ -30,6 +30,7 @@ class GridBranch(nn.Module):
 
     def __init__(self, *, input_size: int, size: int, classes: int, dropout: float) -> None:
         super().__init__()
+        self.size = size
         self.hidden = nn.Conv2d(input_size, size, 1)
         self.output = nn.Conv2d(size, classes, 1)
         self.dropout = Dropout(dropout)
@@ -81,6 +82,11 @@ class TrignerCoPredictor(nn.Module):
         logits = self.pairs(states) + cast(Tensor, self.grid.output(hidden))
         return PairScores(logits, states, hidden)
 
+    @property
+    def pair_state_size(self) -> int:
+        """The width of `H^bi`."""
+        return self.pairs.size
+
     def pair_states(
         self, states: Tensor, sentences: Tensor, rows: Tensor, columns: Tensor
     ) -> Tensor:
@@ -121,6 +127,11 @@ class W2nerCoPredictor(nn.Module):
         hidden = self.grid.states(features)
         logits = trilinear(rows, self.weight, columns) + cast(Tensor, self.grid.output(hidden))
         return PairScores(logits, hidden, hidden)
+
+    @property
+    def pair_state_size(self) -> int:
+        """The hidden size of the grid branch."""
+        return self.grid.size
 
     def pair_states(
         self, states: Tensor, sentences: Tensor, rows: Tensor, columns: Tensor

@@ -121,13 +121,24 @@ def load_network(
 
 
 def saved_network(
-    network: nn.Module, tokenizer: Tokenizer, padding_id: int, pretrained: str = "encoder.model"
+    network: nn.Module,
+    tokenizer: Tokenizer,
+    padding_id: int,
+    pretrained: str = "encoder.model",
+    without: str | None = None,
 ) -> SavedState:
-    """What a model folder holds of a network with this pretrained part."""
+    """What a model folder holds of a network with this pretrained part.
+
+    Weights whose names begin with `without` are left out.
+    """
     encoder = cast(PreTrainedModel, network.get_submodule(pretrained))
     config = encoder.config.to_json_string().encode("utf-8")
     subwords = tokenizer.to_str().encode("utf-8")
-    weights = {name: tensor.contiguous() for name, tensor in network.state_dict().items()}
+    weights = {
+        name: tensor.contiguous()
+        for name, tensor in network.state_dict().items()
+        if without is None or not name.startswith(without)
+    }
     return SavedState(
         files={
             CONFIG: lambda path: path.write_bytes(config),

@@ -41,6 +41,11 @@ class GridTagger(PairTagger):
         """Let every pair of words begin near these scores of the tags, `[C]`."""
         self.co_predictor.grid.initialise_bias(scores)
 
+    @property
+    def pair_state_size(self) -> int:
+        """That of the co-predictor."""
+        return self.co_predictor.pair_state_size
+
     def pair_states(
         self, scores: TagScores, sentences: Tensor, rows: Tensor, columns: Tensor
     ) -> Tensor:

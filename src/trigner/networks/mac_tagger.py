@@ -140,6 +140,11 @@ class MacTagger(PairTagger):
             for layer, own in zip(layers, scores.split(sizes), strict=True):
                 layer.bias.copy_(own)
 
+    @property
+    def pair_state_size(self) -> int:
+        """What both last layers read: `2 * size + length_size`."""
+        return self.segments.output.in_features + self.links.output.in_features
+
     def pair_states(
         self, scores: TagScores, sentences: Tensor, rows: Tensor, columns: Tensor
     ) -> Tensor:

@@ -17,7 +17,9 @@ from trigner.systems.network_settings import PairMapKind
 
 
 class PairMap(Protocol):
-    """Word states `[B, L, D]` to tag scores, and `H^bi` at cells."""
+    """Word states `[B, L, D]` to tag scores, and `H^bi` at cells, of `size` features."""
+
+    size: int
 
     def __call__(self, states: Tensor) -> Tensor:
         """Scores `[B, C, L, L]`."""
@@ -43,6 +45,7 @@ class FullPairMap(nn.Module):
 
     def __init__(self, *, input_size: int, size: int, classes: int) -> None:
         super().__init__()
+        self.size = size
         self.weight = nn.Parameter(torch.empty(size, input_size + 1, input_size + 1))
         self.output = nn.Linear(size, classes)
         nn.init.xavier_normal_(self.weight)
@@ -69,6 +72,7 @@ class FoldedPairMap(nn.Module):
 
     def __init__(self, *, input_size: int, classes: int) -> None:
         super().__init__()
+        self.size = classes
         self.weight = nn.Parameter(torch.empty(classes, input_size + 1, input_size + 1))
         nn.init.xavier_normal_(self.weight)
 
@@ -89,6 +93,7 @@ class LowRankPairMap(nn.Module):
 
     def __init__(self, *, input_size: int, rank: int, classes: int) -> None:
         super().__init__()
+        self.size = rank
         self.norm = nn.LayerNorm(input_size)
         self.left = nn.Linear(input_size, rank)
         self.right = nn.Linear(input_size, rank)

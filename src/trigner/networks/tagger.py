@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from torch import Tensor, nn
 
@@ -44,7 +44,19 @@ class Tagger(nn.Module):
 
 
 class PairTagger(WordNetwork, Tagger, ABC):
-    """A tagger that scores pairs of words."""
+    """A tagger that scores pairs of words.
+
+    `projection` is what a training puts on the pair states for its triplets; no model has it.
+    """
+
+    def __init__(self, **words: Any) -> None:
+        super().__init__(**words)
+        self.projection: nn.Module | None = None
+
+    @property
+    @abstractmethod
+    def pair_state_size(self) -> int:
+        """The `D` of `pair_states`."""
 
     @abstractmethod
     def initialise_bias(self, scores: Tensor) -> None:

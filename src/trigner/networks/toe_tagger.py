@@ -56,6 +56,11 @@ class ToeTagger(PairTagger):
         for co_predictor, own in zip((self.main, self.auxiliary), scores.split(sizes), strict=True):
             co_predictor.grid.initialise_bias(own)
 
+    @property
+    def pair_state_size(self) -> int:
+        """The hidden size of the main co-predictor's grid branch."""
+        return self.main.grid.size
+
     def pair_states(
         self, scores: TagScores, sentences: Tensor, rows: Tensor, columns: Tensor
     ) -> Tensor:

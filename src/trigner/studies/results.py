@@ -45,6 +45,10 @@ ADDED: Mapping[str, Any] = {
     "sampling.discontinuous": 1.0,
     "sampling.empty": 1.0,
     "task.tag_weight": 1.0,
+    "triplets.loss": "triplet",
+    "triplets.projection_size": 64,
+    "triplets.schedule": "constant",
+    "triplets.temperature": 0.1,
 }
 """Settings that are younger than results, dotted, with the value that means what was before.
 

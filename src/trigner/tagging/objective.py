@@ -11,7 +11,7 @@ from trigner.networks import PairTagger, Tagger, TagScores
 from trigner.systems import Losses
 from trigner.tagging.r_drop import RDrop
 from trigner.tagging.task_losses import TaskLoss
-from trigner.triplets import CandidateBatch, TripletLoss, TripletSettings
+from trigner.triplets import CandidateBatch, ContrastiveLoss, TripletLoss, TripletSettings
 
 
 class Objective(nn.Module):
@@ -35,6 +35,7 @@ class Objective(nn.Module):
         self.triplets = triplets
         self.decoded = None if decoded is None else list(decoded)
         self.r_drop = r_drop
+        self.contrastive_loss = ContrastiveLoss(triplets.temperature)
         self.triplet_loss = TripletLoss(
             selection=triplets.selection,
             margin=triplets.margin,
@@ -52,35 +53,55 @@ class Objective(nn.Module):
         """The losses of a batch. `tags` hold `IGNORED` in padding.
 
         `weights` say what its `cells` and `anchors` count compared to those of other batches
-        (`training.weighting`).
+        (`training.weighting`), and what part of their weight `triplets` have at this update.
         """
         weights = weights or {}
-        count = weights.get("cells", 1.0)
         scores = self.tagger(**inputs)
-        task = count * self.task_loss(scores.logits.float(), tags)
-        parts: dict[str, Tensor] = {}
-        total = task
+        task = weights.get("cells", 1.0) * self.task_loss(scores.logits.float(), tags)
+        of_tags = Losses(task, {"loss_tags": task.detach()})
         if self.r_drop is not None:
             other = self.tagger(**inputs)
-            task = (task + count * self.task_loss(other.logits.float(), tags)) / 2
-            one, two = (self.tagger.emissions(own).float() for own in (scores, other))
-            divergence = count * self.r_drop.divergence(one, two, tags)
-            parts["loss_r_drop"] = divergence.detach()
-            total = task + self.r_drop.weight * divergence
-        parts["loss_tags"] = task.detach()
+            of_tags = self._of_two_passes(self.r_drop, task, scores, other, tags, weights)
         if candidates is None:
-            return Losses(total, parts)
+            return of_tags
         candidates = candidates.to(scores.logits.device)
-        result = self.triplet_loss(self._states(scores, candidates), candidates)
+        weight = self.triplets.weight * weights.get("triplets", 1.0)
+        triplets = self._of_triplets(self._states(scores, candidates), candidates, weights)
+        parts = {**of_tags.parts, "loss_triplets": triplets.detach()}
+        return Losses(of_tags.total + weight * triplets, parts)
+
+    def _of_two_passes(
+        self,
+        r_drop: RDrop,
+        task: Tensor,
+        scores: TagScores,
+        other: TagScores,
+        tags: Tensor,
+        weights: Mapping[str, float],
+    ) -> Losses:
+        """R-drop: the mean of both passes' losses, `task` the first one's, and their divergence."""
+        cells = weights.get("cells", 1.0)
+        task = (task + cells * self.task_loss(other.logits.float(), tags)) / 2
+        one, two = (self.tagger.emissions(own).float() for own in (scores, other))
+        divergence = cells * r_drop.divergence(one, two, tags)
+        parts = {"loss_tags": task.detach(), "loss_r_drop": divergence.detach()}
+        return Losses(task + r_drop.weight * divergence, parts)
+
+    def _of_triplets(
+        self, states: Tensor, candidates: CandidateBatch, weights: Mapping[str, float]
+    ) -> Tensor:
+        anchors = weights.get("anchors", 1.0)
+        if self.triplets.loss == "contrastive":
+            return anchors * cast(Tensor, self.contrastive_loss(states, candidates))
+        loss: Tensor = self.triplet_loss(states, candidates).loss
         # A sum counts each triplet alike already.
-        summed = self.triplets.reduction == "sum"
-        triplets = (1.0 if summed else weights.get("anchors", 1.0)) * result.loss
-        total = total + self.triplets.weight * triplets
-        return Losses(total, {**parts, "loss_triplets": triplets.detach()})
+        return loss if self.triplets.reduction == "sum" else anchors * loss
 
     def _states(self, scores: TagScores, candidates: CandidateBatch) -> Tensor:
         cells = (candidates.sentences, candidates.rows, candidates.columns)
         if self.triplets.source == "logits":
             vectors = scores.logits[cells]
             return vectors if self.decoded is None else vectors[:, self.decoded]
-        return cast(PairTagger, self.tagger).pair_states(scores, *cells)
+        tagger = cast(PairTagger, self.tagger)
+        states = tagger.pair_states(scores, *cells)
+        return states if tagger.projection is None else cast(Tensor, tagger.projection(states))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 
@@ -19,15 +19,16 @@ from trigner.networks import (
     create,
     load,
 )
+from trigner.networks.folder import saved_network
 from trigner.schemes import decoded_tags
-from trigner.systems import Losses, system_spec
+from trigner.systems import Losses, SavedState, system_spec
 from trigner.tagging.bias_init import initialise_biases
 from trigner.tagging.objective import Objective
 from trigner.tagging.predictor import TagPredictor
 from trigner.tagging.r_drop import r_drop
 from trigner.tagging.task_losses import task_loss
 from trigner.tagging.torch_runtime import torch_predictor
-from trigner.triplets import Candidates, TripletSettings, candidates
+from trigner.triplets import Candidates, ProjectionHead, TripletSettings, candidates
 from trigner.triplets import collate as collate_candidates
 
 
@@ -55,14 +56,18 @@ class TagSystem(WordSystem):
     def __init__(self, model: Model, settings: Any) -> None:
         super().__init__(model.scheme.labels, model.tagger, model.tokenizer, model.inputs)
         self.model = model
+        triplets: TripletSettings = settings.triplets
+        if triplets.weight and triplets.source == "projection":
+            tagger = cast(PairTagger, model.tagger)
+            tagger.projection = ProjectionHead(tagger.pair_state_size, triplets.projection_size)
         self.objective = Objective(
             model.tagger,
             task_loss(model.scheme, settings.task),
-            settings.triplets,
+            triplets,
             decoded_tags(model.scheme),
             r_drop(model.scheme, settings.optimisation.r_drop),
         )
-        self._candidates = settings.triplets if settings.triplets.weight else None
+        self._candidates = triplets if triplets.weight else None
         self._bias_init = settings.optimisation.bias_init
 
     def inexpressible(self, sentences: Sequence[Sentence]) -> int:
@@ -101,6 +106,12 @@ class TagSystem(WordSystem):
         """The tags' loss plus the triplet loss (paper, section 3)."""
         losses: Losses = self.objective(weights=weights, **batch)
         return losses
+
+    def saved_state(self) -> SavedState:
+        """As of all systems; what the triplets alone need is left out."""
+        return saved_network(
+            self.network, self.tokenizer, self.inputs.padding_id, without="projection."
+        )
 
     def predictor(self, device: str = "auto") -> TagPredictor:
         """A predictor with the system's own weights, moved to the device."""

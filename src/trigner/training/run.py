@@ -45,6 +45,7 @@ from trigner.training.trainer import (
     LOGS,
     KeepBest,
     SystemTrainer,
+    TripletSchedule,
     figures,
     training_arguments,
 )
@@ -324,6 +325,8 @@ def _trainer(
             save=work.save_to(work.out),
         )
     )
+    schedule = settings.triplets.schedule
+    scheduled = [] if schedule == "constant" else [TripletSchedule(schedule)]
     return SystemTrainer(
         work.system,
         training_arguments(
@@ -339,7 +342,7 @@ def _trainer(
         collator=Collator(work.system, work.data.examples, batches, optimisation, work.processes),
         settings=optimisation,
         score_dev=work.scores_of_dev(),
-        callbacks=[*keep_best, progress],
+        callbacks=[*keep_best, *scheduled, progress],
         logs=work.out / LOGS,
         ema=ema,
         adversarial=work.adversarial,

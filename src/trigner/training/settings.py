@@ -130,15 +130,10 @@ class OptimisationSettings(_Section):
         " this decay; none: the weights themselves",
     )
     adversarial: float = Field(
-        default=0.0,
-        ge=0,
-        description="adversarial training (FGM): learn each batch a second time, with its subword"
-        " embeddings moved by a vector of this norm to where the loss rises most",
+        default=0.0, ge=0, description="adversarial training (FGM): norm of the embeddings' step"
     )
     r_drop: float = Field(
-        default=0.0,
-        ge=0,
-        description="R-drop: weight of the divergence between two passes with different dropout",
+        default=0.0, ge=0, description="R-drop: weight of the divergence of two dropout passes"
     )
     precision: Literal["float32", "bfloat16"] = Field(
         default="float32",
@@ -305,6 +300,10 @@ def _refuse_idle(
             " --preset clean (with a system of word pairs)",
             path=file,
         )
+    unread = {f"triplets.{name}" for name in settings.triplets.unread}
+    if idle := [name for name in must_read if name in unread]:
+        chosen = f"loss={settings.triplets.loss} and source={settings.triplets.source}"
+        raise InputError(f"{idle[0]} changes nothing: triplets.{chosen} do not read it", path=file)
     ignored = [n for n in must_read if n not in _ABOUT_ALL and not spec.reads_setting(n)]
     if idle := [name for name in ignored if name != "triplets.weight"]:
         raise InputError(

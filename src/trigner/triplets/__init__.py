@@ -1,13 +1,16 @@
 """Mentions -> candidate cells -> triplets -> loss (paper, section 3.3).
 
 `candidates` works on one sentence, `collate` joins those of a batch, and `TripletLoss` takes the
-vectors of the batch's cells.
+vectors of the batch's cells; `ContrastiveLoss` can stand in its place.
 """
 
 from trigner.triplets.batch import CandidateBatch, collate
 from trigner.triplets.candidates import Candidates, candidates
+from trigner.triplets.contrastive import ContrastiveLoss
 from trigner.triplets.loss import TripletLoss, TripletResult
 from trigner.triplets.metrics import METRICS
+from trigner.triplets.projection import ProjectionHead
+from trigner.triplets.schedule import share_of_weight
 from trigner.triplets.selection import SELECTIONS
 from trigner.triplets.settings import SELECTION_ALIASES, TripletSettings
 
@@ -17,9 +20,12 @@ __all__ = [
     "SELECTION_ALIASES",
     "CandidateBatch",
     "Candidates",
+    "ContrastiveLoss",
+    "ProjectionHead",
     "TripletLoss",
     "TripletResult",
     "TripletSettings",
     "candidates",
     "collate",
+    "share_of_weight",
 ]

@@ -11,6 +11,9 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Reduction = Literal["mean_violating", "mean_all", "sum"]
+Schedule = Literal["constant", "rising", "falling"]
+
+_OF_HINGES = {"selection", "margin", "metric", "reduction"}
 
 SOURCE_ALIASES = {"output": "logits", "Y": "logits", "grid": "pair_states", "H^bi": "pair_states"}
 
@@ -37,10 +40,28 @@ class TripletSettings(BaseModel):
     weight: float = Field(
         default=0.001, ge=0, description="factor of the triplet loss; 0 switches it off"
     )
-    source: Literal["logits", "pair_states"] = Field(
+    source: Literal["logits", "pair_states", "projection"] = Field(
         default="logits",
         description="which cell vectors: scores of tags that are decoded (logits), or what the last"
-        " layer before them reads: H^bi, of W2NER's co-predictor the grid branch (pair_states)",
+        " layer before them reads: H^bi, of W2NER's co-predictor the grid branch (pair_states), or"
+        " these through a projection head that training alone has (projection)",
+    )
+    projection_size: int = Field(
+        default=64, ge=1, description="size of the projection head's vectors, of length 1"
+    )
+    loss: Literal["triplet", "contrastive"] = Field(
+        default="triplet",
+        description="triplet: a hinge a triplet; contrastive: the supervised contrastive loss"
+        " (Khosla et al. 2020) of an anchor with all its positives and negatives, which selects"
+        " none and has a temperature in the place of a margin",
+    )
+    temperature: float = Field(
+        default=0.1, gt=0, description="what the contrastive loss divides cosine similarities by"
+    )
+    schedule: Schedule = Field(
+        default="constant",
+        description="the weight over a training: constant; rising: none in the first third of the"
+        " updates, growing in the second, whole in the last; falling: the other way round",
     )
     selection: str = Field(
         default="centroid", description="hn, sn, ce, nc or sn-hn, or a long name"
@@ -98,6 +119,12 @@ class TripletSettings(BaseModel):
         description="an anchor without positives gets ([POS], [POS]), unless it is a positive"
         " itself, or (row_or_column) shares a row or column with one",
     )
+
+    @property
+    def unread(self) -> frozenset[str]:
+        """Settings that change nothing beside the others."""
+        names = {"temperature"} if self.loss == "triplet" else _OF_HINGES
+        return frozenset(names | (set() if self.source == "projection" else {"projection_size"}))
 
     @field_validator("selection")
     @classmethod
