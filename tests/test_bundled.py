@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import trigner
 from trigner.corpora import read, with_types
 from trigner.evaluation import score, sign
@@ -21,8 +19,8 @@ MINI_ADR_TEST = Path(__file__).parents[1] / "data" / "mini-adr" / "test"
 SCRIPT = Path(__file__).parents[1] / "scripts" / "bundled_model.py"
 SENTENCE = "Patients reported headache and swelling of the face, lips and tongue."
 
-TOLERANCE = 0.005
-"""Of F1: another processor rounds 8-bit products otherwise, which tips a cell or two."""
+TIPPED = 2
+"""Mentions: another processor rounds otherwise before 8 bits, which tips a cell or two."""
 
 
 def test_the_first_sentence_of_the_readme_is_found_by_the_command_that_it_shows():
@@ -66,7 +64,8 @@ def test_it_scores_as_its_card_says():
     told = read_description(BUNDLED).provenance.model_extra["mini-adr test"]["scores"]
     for name in ("overall", "discontinuous"):
         assert found[name]["gold"] == told[name]["gold"]
-        assert found[name]["f1"] == pytest.approx(told[name]["f1"], abs=TOLERANCE)
+        for count in ("correct", "predicted"):
+            assert abs(found[name][count] - told[name][count]) <= TIPPED
     card = (BUNDLED / "README.md").read_text(encoding="utf-8")
     for part in ("mini-adr test", "spl-adr test"):
         own = read_description(BUNDLED).provenance.model_extra[part]["scores"]["overall"]

@@ -64,6 +64,15 @@ def test_what_is_read_are_sections_and_single_settings_but_for_exceptions():
     assert not spec.reads_setting("optimisations")
 
 
+def test_what_is_up_to_a_system_is_read_by_its_name_alone():
+    assert not row().reads_setting("optimisation.r_drop")
+    assert row().reads_setting("optimisation.adversarial")
+    named = row(reads=("optimisation", "optimisation.r_drop"))
+    assert named.reads_setting("optimisation.r_drop")
+    without = row(reads=("optimisation.r_drop",), ignores=("optimisation",))
+    assert not without.reads_setting("optimisation.r_drop")
+
+
 def test_functions_are_given_or_found_where_they_are():
     def load(folder, description, *, device, threads):
         """Loads nothing."""

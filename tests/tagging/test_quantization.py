@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 import trigner
 from trigner.batches import collate
-from trigner.tagging.onnx_runtime import onnx_scorer
+from trigner.tagging.onnx_runtime import _session, onnx_scorer
+from trigner.tagging.quantization import CONTRIB
 
 WORDS = ["my", "left", "leg", "arm", "hurt", "numb", "after", "the", "tablet", "no", "pain", "s"]
 
@@ -32,6 +33,33 @@ def test_the_encoder_is_in_8_bits_and_nothing_has_one_scale_for_all(in_8_bits):
 
 def test_scores_stay_near_those_of_the_model(tiny, scorer, same_scores):
     same_scores(tiny(), scorer, [WORDS[:5], WORDS, ["pain"]], tolerance=0.05)
+
+
+def test_the_largest_products_are_exact_on_every_processor(tmp_path):
+    """Two products of 255 * 127 are more than 16 bits hold, in which some processors add them."""
+    random = np.random.default_rng(0)
+    weight = random.choice([-127, 127], (64, 16)).astype(np.int8)
+    rows = random.choice([0, 1, 255], (8, 64)).astype(np.uint8)
+    one, zero = np.float32(1), np.uint8(128)
+    constants = {"w": weight, "a": one, "b": np.ones(16, np.float32), "z": zero}
+    graph = onnx.helper.make_graph(
+        [
+            onnx.helper.make_node(
+                "MatMulIntegerToFloat", ["x", "w", "a", "b", "z"], ["y"], domain=CONTRIB
+            )
+        ],
+        "product",
+        [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.UINT8, [8, 64])],
+        [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [8, 16])],
+        [onnx.numpy_helper.from_array(np.asarray(v), name) for name, v in constants.items()],
+    )
+    domains = [onnx.helper.make_opsetid("", 20), onnx.helper.make_opsetid(CONTRIB, 1)]
+    model = onnx.helper.make_model(graph, opset_imports=domains, ir_version=10)
+    onnx.save(model, tmp_path / "product.onnx")
+    session = _session(tmp_path / "product.onnx", ["CPUExecutionProvider"], 1)
+    (found,) = session.run(None, {"x": rows})
+    exact = (rows.astype(np.int64) - 128) @ weight.astype(np.int64)
+    np.testing.assert_array_equal(found, exact)
 
 
 def test_they_differ_from_those_of_float32(tiny, scorer, same_scores):

@@ -9,7 +9,7 @@ from trigner.corpora import document_of
 from trigner.mentions import Mention
 from trigner.text import segment
 from trigner.training.coordination import LONGEST, MEMBERS, coordinations
-from trigner.training.settings import SamplingSettings
+from trigner.training.sections import SamplingSettings
 
 ALWAYS = SamplingSettings(coordination=5, conjunctions=("and",))
 

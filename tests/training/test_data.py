@@ -13,7 +13,7 @@ from trigner.mentions import Document, Entity
 from trigner.systems import system_spec
 from trigner.training import resolve
 from trigner.training.data import EpochBatches, prepare
-from trigner.training.settings import OptimisationSettings
+from trigner.training.sections import OptimisationSettings
 
 
 @given(

@@ -5,7 +5,7 @@ import torch
 
 from trigner.errors import InputError, TrignerError
 from trigner.training.memory import check_budget, halved, is_out_of_memory
-from trigner.training.settings import OptimisationSettings
+from trigner.training.sections import OptimisationSettings
 
 LENGTHS = [3, 10, 4, 7]
 

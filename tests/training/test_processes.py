@@ -76,10 +76,11 @@ CASES = {
     "cells": ("triplets.weight=0.1",),
     "equal": ("triplets.weight=0.1", "optimisation.batch_weighting=equal"),
     "sum": ("triplets.weight=0.001", "triplets.reduction=sum"),
+    "moved": ("triplets.weight=0.1", "optimisation.adversarial=1", "optimisation.r_drop=1"),
 }
 
 
-@pytest.mark.parametrize("case", ["cells", "equal", "sum"])
+@pytest.mark.parametrize("case", ["cells", "equal", "sum", "moved"])
 def test_two_processes_train_as_one_does(encoder, tmp_path, case):
     one, _ = trained(encoder, tmp_path / "one", *CASES[case], processes=1)
     two, done = trained(encoder, tmp_path / "two", *CASES[case], processes=2)

@@ -98,6 +98,13 @@ def weights(trained):
         ("system=corro", "task.partial_labels=hard", "optimisation.precision=bfloat16"),
         ("system=biohd1234", "model.sequence.transitions=true"),
         ("system=bio", "model.sequence.layer=bilstm", "model.special_words=true"),
+        (
+            "triplets.weight=0.1",
+            "optimisation.adversarial=1",
+            "optimisation.r_drop=1",
+            "optimisation.precision=bfloat16",
+        ),
+        ("system=biohd", "model.sequence.transitions=true", "optimisation.r_drop=1"),
     ],
 )
 def test_a_training_leaves_a_model_and_nothing_unfinished(encoder, tmp_path, assignments):
@@ -172,6 +179,8 @@ def test_equal_seeds_give_equal_models(encoder, tmp_path):
         ("system=corro",),
         ("optimisation.ema_decay=0.9",),
         ("triplets.weight=1", "triplets.source=projection", "triplets.schedule=falling"),
+        ("optimisation.adversarial=1",),
+        ("optimisation.r_drop=1",),
     ],
 )
 def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeypatch, chosen):

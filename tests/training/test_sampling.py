@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from trigner.mentions import Mention
 from trigner.training.data import EpochBatches
 from trigner.training.sampling import drawn, rates
-from trigner.training.settings import OptimisationSettings, SamplingSettings
+from trigner.training.sections import OptimisationSettings, SamplingSettings
 
 NONE, ONE, SPLIT = (
     SimpleNamespace(mentions=mentions)

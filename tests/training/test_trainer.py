@@ -8,7 +8,7 @@ from transformers import TrainerControl
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 
 from trigner.errors import InputError, TrignerError
-from trigner.training.settings import OptimisationSettings
+from trigner.training.sections import OptimisationSettings
 from trigner.training.trainer import KeepBest, SystemTrainer, check_trackers, training_arguments
 
 

@@ -15,7 +15,7 @@ from trigner.mentions import Mention, Sentence
 from trigner.systems import system_spec
 from trigner.training import resolve
 from trigner.training.data import EpochBatches
-from trigner.training.settings import OptimisationSettings
+from trigner.training.sections import OptimisationSettings
 from trigner.training.weighting import Collator, counted
 
 SMALL = [

@@ -33,11 +33,13 @@ CHOSEN_BY = ("overall", "discontinuous")
 ADDED: Mapping[str, Any] = {
     "model.context_words": 0,
     "optimisation.ema_decay": None,
+    "optimisation.adversarial": 0.0,
     "optimisation.batch_weighting": "equal",
     "optimisation.batches": "similar",
     "optimisation.beta2": 0.999,
     "optimisation.bias_init": False,
     "optimisation.epsilon_to": "corrected",
+    "optimisation.r_drop": 0.0,
     "sampling.conjunctions": ["and", "or"],
     "sampling.coordination": 0.0,
     "sampling.discontinuous": 1.0,

@@ -39,6 +39,11 @@ _IDLE: Mapping[tuple[str, Any], tuple[str, ...]] = {
 """`SystemSpec.idle` of the settings that systems share."""
 
 
+_NAMED = ("optimisation.r_drop",)
+"""Settings that a section in `SystemSpec.reads` does not stand for: what they ask for is up to the
+system, so that a row says by their names that it has it."""
+
+
 @dataclass(frozen=True, eq=False)
 class SystemSpec:
     """A system: its name, what builds and loads it, its settings and what else it can do.
@@ -47,9 +52,10 @@ class SystemSpec:
     `defaults` are settings that it needs to be other than everybody's; presets and all else stand
     above them. `reads` are the shared settings that it looks at, sections or single ones
     (`optimisation`, `task.tag_weight`), `ignores` exceptions from these and from its own: what is
-    not read changes no result, and is refused on the command line. A section of which nothing is
-    read has its defaults whatever the preset. `idle` are settings that it does not look at where
-    another one has a value: `{("model.co_predictor", "w2ner"): ("model.pair_map",)}`.
+    not read changes no result, and is refused on the command line. `optimisation.r_drop` is read by
+    rows alone that name it. A section of which nothing is read has its defaults whatever the
+    preset. `idle` are settings that it does not look at where another one has a value:
+    `{("model.co_predictor", "w2ner"): ("model.pair_map",)}`.
 
     `build(settings, labels, init_from)` gives a `System`; `init_from` is a model folder or None.
     `load(folder, description, device=..., threads=...)` gives a `Predictor`. `round_trip(labels)`
@@ -101,7 +107,10 @@ class SystemSpec:
 
     def reads_setting(self, name: str) -> bool:
         """Whether a dotted setting changes what this system does."""
-        return _within(name, ("seed", "model", *self.reads)) and not _within(name, self.ignores)
+        read = (
+            name in self.reads if name in _NAMED else _within(name, ("seed", "model", *self.reads))
+        )
+        return read and not _within(name, self.ignores)
 
     def has_effect(self, name: str, values: Mapping[str, Any]) -> bool:
         """Whether a dotted setting changes what this system does, given these other values."""

@@ -39,7 +39,7 @@ class TaggerSpec(SystemSpec):
     network: str
 
 
-SHARED = ("encoder", "sampling", "optimisation")
+SHARED = ("encoder", "sampling", "optimisation", "optimisation.r_drop")
 PAIR_NETWORK = (
     "co_predictor",
     "lstm_size",

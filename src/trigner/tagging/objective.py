@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from trigner.networks import PairTagger, Tagger, TagScores
 from trigner.systems import Losses
+from trigner.tagging.r_drop import RDrop
 from trigner.tagging.task_losses import TaskLoss
 from trigner.triplets import (
     CandidateBatch,
@@ -24,7 +25,8 @@ from trigner.triplets import (
 class Objective(nn.Module):
     """A tagger and its loss.
 
-    Of the logits, triplets see the classes `decoded` alone (None: all).
+    Of the logits, triplets see the classes `decoded` alone (None: all). With `r_drop` a batch goes
+    through the tagger twice: triplets see the first pass, the tags' loss is the mean of both.
     """
 
     def __init__(
@@ -33,6 +35,7 @@ class Objective(nn.Module):
         task_loss: TaskLoss,
         triplets: TripletSettings,
         decoded: Sequence[int] | None = None,
+        r_drop: RDrop | None = None,
     ) -> None:
         super().__init__()
         self.tagger = tagger
@@ -40,6 +43,7 @@ class Objective(nn.Module):
         self.triplets = triplets
         self.decoded = None if decoded is None else list(decoded)
         self.mention_loss = MentionTripletLoss(triplets.margin)
+        self.r_drop = r_drop
         self.contrastive_loss = ContrastiveLoss(triplets.temperature)
         self.triplet_loss = TripletLoss(
             selection=triplets.selection,
@@ -63,13 +67,34 @@ class Objective(nn.Module):
         weights = weights or {}
         scores = self.tagger(**inputs)
         task = weights.get("cells", 1.0) * self.task_loss(scores.logits.float(), tags)
+        of_tags = Losses(task, {"loss_tags": task.detach()})
+        if self.r_drop is not None:
+            other = self.tagger(**inputs)
+            of_tags = self._of_two_passes(self.r_drop, task, scores, other, tags, weights)
         if candidates is None:
-            return Losses(task, {"loss_tags": task.detach()})
+            return of_tags
         candidates = candidates.to(scores.logits.device)
         weight = self.triplets.weight * weights.get("triplets", 1.0)
         triplets = self._of_triplets(self._states(scores, candidates), candidates, weights)
-        parts = {"loss_tags": task.detach(), "loss_triplets": triplets.detach()}
-        return Losses(task + weight * triplets, parts)
+        parts = {**of_tags.parts, "loss_triplets": triplets.detach()}
+        return Losses(of_tags.total + weight * triplets, parts)
+
+    def _of_two_passes(
+        self,
+        r_drop: RDrop,
+        task: Tensor,
+        scores: TagScores,
+        other: TagScores,
+        tags: Tensor,
+        weights: Mapping[str, float],
+    ) -> Losses:
+        """R-drop: the mean of both passes' losses, `task` the first one's, and their divergence."""
+        cells = weights.get("cells", 1.0)
+        task = (task + cells * self.task_loss(other.logits.float(), tags)) / 2
+        one, two = (self.tagger.emissions(own).float() for own in (scores, other))
+        divergence = cells * r_drop.divergence(one, two, tags)
+        parts = {"loss_tags": task.detach(), "loss_r_drop": divergence.detach()}
+        return Losses(task + r_drop.weight * divergence, parts)
 
     def _of_triplets(
         self,

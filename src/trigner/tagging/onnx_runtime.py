@@ -125,6 +125,8 @@ def _session(graph: Path, providers: Sequence[Any], threads: int | None) -> Any:
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
     options.log_severity_level = 4  # fatal: what is wrong is raised
+    # Products of 8 bits are exact on processors without VNNI too: by default sums of two overflow.
+    options.add_session_config_entry("session.x64quantprecision", "1")
     try:
         return onnxruntime.InferenceSession(str(graph), options, providers=list(providers))
     except Exception as error:  # it has an exception class of its own for each of its codes

@@ -27,6 +27,7 @@ from trigner.systems import Losses, SavedState, system_spec
 from trigner.tagging.bias_init import initialise_biases
 from trigner.tagging.objective import Objective
 from trigner.tagging.predictor import TagPredictor
+from trigner.tagging.r_drop import r_drop
 from trigner.tagging.task_losses import task_loss
 from trigner.tagging.torch_runtime import torch_predictor
 from trigner.triplets import (
@@ -96,6 +97,7 @@ class TagSystem(WordSystem):
             task_loss(model.scheme, settings.task),
             triplets,
             decoded_tags(model.scheme),
+            r_drop(model.scheme, settings.optimisation.r_drop),
         )
         self._candidates = triplets if triplets.weight else None
         self._bias_init = settings.optimisation.bias_init

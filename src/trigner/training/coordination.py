@@ -18,7 +18,7 @@ import numpy as np
 
 from trigner.corpora import document_of
 from trigner.mentions import Document, Mention, Sentence
-from trigner.training.settings import SamplingSettings
+from trigner.training.sections import SamplingSettings
 
 LONGEST = 3
 """Words of a member that coordination puts in, at most."""

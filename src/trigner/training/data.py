@@ -19,7 +19,7 @@ from trigner.systems import System
 from trigner.text import segment
 from trigner.training.coordination import coordinations
 from trigner.training.sampling import drawn
-from trigner.training.settings import OptimisationSettings, SamplingSettings
+from trigner.training.sections import OptimisationSettings, SamplingSettings
 from trigner.training.windows import Windows
 
 

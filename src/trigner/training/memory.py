@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 
 from trigner.errors import InputError, TrignerError
-from trigner.training.settings import OptimisationSettings
+from trigner.training.sections import OptimisationSettings
 
 
 def check_budget(lengths: Sequence[int], settings: OptimisationSettings) -> None:

@@ -28,6 +28,7 @@ from trigner.networks import choose_device
 from trigner.networks.pretrained import quiet
 from trigner.quantities import counted
 from trigner.systems import System, TakingOver, checked_predictor, checked_system, system_spec
+from trigner.training.adversarial import FastGradient, fast_gradient
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
 from trigner.training.data import EpochBatches, TrainingData, prepare
 from trigner.training.devices import deterministic
@@ -37,8 +38,9 @@ from trigner.training.processes import Processes, connected
 from trigner.training.progress import ShowProgress
 from trigner.training.records import RUN, finish_record, record_to_resume, write_record
 from trigner.training.sampling import rates
+from trigner.training.sections import OptimisationSettings, SelectBy
 from trigner.training.selected_model import SelectedModel, finished, identity, same, scored
-from trigner.training.settings import OptimisationSettings, SelectBy, Settings
+from trigner.training.settings import Settings
 from trigner.training.trainer import (
     FIGURES,
     LOGS,
@@ -121,11 +123,12 @@ def train(
             check_budget(data.lengths, settings.optimisation)
             provenance = _provenance(used, system, data, documents, dev, init_from)
             reduced = _changes(settings.optimisation, optimisation)
+            work = _Work(
+                *(used, system, data, dev, provenance, out, chosen, tuple(also_keep), processes),
+                fast_gradient(system.network, optimisation.adversarial),
+            )
             if processes.is_main:
                 write_record(out / RUN, {**run, "reduced": reduced})
-            work = _Work(
-                used, system, data, dev, provenance, out, chosen, tuple(also_keep), processes
-            )
             history = _epochs(work, console, checkpoint, report_to)
             if history is None:
                 lengths = data.lengths
@@ -182,6 +185,7 @@ class _Work:
     device: torch.device
     also_keep: tuple[SelectBy, ...]
     processes: Processes
+    adversarial: FastGradient | None
 
     @property
     def optimisation(self) -> OptimisationSettings:
@@ -350,6 +354,7 @@ def _trainer(
         callbacks=[*keep_best, *scheduled, progress],
         logs=work.out / LOGS,
         ema=ema,
+        adversarial=work.adversarial,
         processes=work.processes,
     )
 

@@ -9,11 +9,10 @@ import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from pydantic import (
     BaseModel,
-    ConfigDict,
     Field,
     SerializeAsAny,
     ValidationError,
@@ -31,124 +30,11 @@ from trigner.tagging.settings import TaskSettings
 from trigner.training.lines import read_yaml, yaml_value
 from trigner.training.presets import DEFAULT, PRESETS
 from trigner.training.records import differences
+from trigner.training.sections import OptimisationSettings, SamplingSettings, Section
 from trigner.triplets import TripletSettings
 
-SelectBy = Literal["overall", "discontinuous"]
 
-AUTO_CELLS = 40_000
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class SamplingSettings(_Section):
-    """How often an epoch sees a sentence, all others once; sentences made of those there are."""
-
-    discontinuous: float = Field(
-        default=1.0,
-        ge=1,
-        description="times that an epoch sees a sentence with a discontinuous mention",
-    )
-    empty: float = Field(
-        default=1.0,
-        ge=0,
-        le=1,
-        description="share of the sentences without mentions, drawn anew for each epoch",
-    )
-    coordination: float = Field(
-        default=0.0,
-        ge=0,
-        description="coordination augmentation: sentences made of mentions that share words, as"
-        " share of the sentences with mentions",
-    )
-    windows: float = Field(
-        default=0.0,
-        ge=0,
-        le=1,
-        description="windows of a document's words around its mentions, across sentences, in"
-        " addition to the sentences: as share of the sentences with words of a mention",
-    )
-    conjunctions: tuple[str, ...] = Field(
-        default=("and", "or", "/", "("),
-        min_length=1,
-        description="what such a sentence puts in before the last member; an opening parenthesis"
-        " is closed after it",
-    )
-
-
-BatchWeighting = Literal["random", "cells", "equal"]
-
-
-class OptimisationSettings(_Section):
-    """Rates, schedule, batches, and when to stop."""
-
-    epochs: int = Field(default=10, ge=1, description="passes over the training sentences")
-    batch_size: int = Field(default=12, ge=1, description="sentences in a batch, at most")
-    cell_budget: Annotated[int, Field(ge=1)] | Literal["auto"] | None = Field(
-        default="auto",
-        description="word pairs in a batch, at most; auto: 40,000, longer sentences alone;"
-        " none: random batches, last dropped",
-    )
-    batches: Literal["similar", "random"] = Field(
-        default="similar",
-        description="sentences of a batch: of similar length; or random, computed in parts of"
-        " similar length with cell_budget word pairs each, for the gradient of the whole batch",
-    )
-    batch_weighting: BatchWeighting = Field(
-        default="cells",
-        description="what a batch's loss counts: as much as it has word pairs (words where a scheme"
-        " scores words; anchors for triplets), so that each counts alike in the corpus; random: as"
-        " much as its sentences would on average in random batches; equal: the mean over each"
-        " batch, which weighs a sentence by the others in its batch",
-    )
-    encoder_lr: float = Field(
-        default=1e-4, ge=0, description="learning rate of the pretrained encoder"
-    )
-    learning_rate: float = Field(
-        default=3e-3, gt=0, description="learning rate of all other weights"
-    )
-    weight_decay: float = Field(default=0.0, ge=0, description="AdamW's weight decay")
-    warmup: float = Field(
-        default=0.1, ge=0, lt=1, description="share of the updates in which the learning rates rise"
-    )
-    beta2: float = Field(default=0.999, ge=0, lt=1, description="AdamW's beta2")
-    epsilon: float = Field(default=1e-8, gt=0, description="AdamW's epsilon")
-    epsilon_to: Literal["corrected", "uncorrected"] = Field(
-        default="corrected",
-        description="whether epsilon is added to the root of AdamW's second moment after its"
-        " bias correction, as PyTorch does, or before, as transformers' former AdamW did",
-    )
-    max_grad_norm: float = Field(default=5.0, gt=0, description="largest norm of the gradient")
-    patience: int | None = Field(
-        default=None, ge=1, description="stop after more than this many epochs without improvement"
-    )
-    select_by: SelectBy = Field(default="overall", description="the dev F1 that chooses the epoch")
-    bias_init: bool = Field(
-        default=False,
-        description="initialise the output biases so that the scores of word pairs start at the"
-        " share of training cells that have each tag; not with --init-from",
-    )
-    ema_decay: float | None = Field(
-        default=None,
-        gt=0,
-        lt=1,
-        description="evaluate and save an exponential moving average (EMA) of the weights with"
-        " this decay; none: the weights themselves",
-    )
-    precision: Literal["float32", "bfloat16"] = Field(
-        default="float32",
-        description="bfloat16: mixed precision in training and in evaluating its epochs, faster"
-        " where the hardware has it",
-    )
-
-    @property
-    def cells(self) -> int | None:
-        """Word pairs in a batch, at most; None: batches are not made by cost."""
-        return AUTO_CELLS if self.cell_budget == "auto" else self.cell_budget
-
-
-class Settings(_Section):
+class Settings(Section):
     """Everything that decides what a training makes of the same data.
 
     `model` are the system's own settings: their class is that of its row (`settings_of`).

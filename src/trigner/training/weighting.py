@@ -26,7 +26,7 @@ from trigner.batches import in_parts
 from trigner.systems import System
 from trigner.training.data import EpochBatches
 from trigner.training.processes import ALONE, Processes
-from trigner.training.settings import BatchWeighting, OptimisationSettings
+from trigner.training.sections import BatchWeighting, OptimisationSettings
 
 
 class Collator:
