@@ -74,7 +74,9 @@ def _check(data: mmap.mmap, graph: Path) -> None:
         for field in _fields(data, start, stop):
             count += 1
             if count > MOST_FIELDS:
-                raise InputError(f"has more than {MOST_FIELDS:,} fields: no graph of ours", path=graph)
+                raise InputError(
+                    f"has more than {MOST_FIELDS:,} fields: no graph of ours", path=graph
+                )
             # Of a graph or a tensor there may be many: what is not looked at is not kept.
             if field[0] in _INSIDE[message] or (message, field[0]) in _LOOKED_AT:
                 fields.append(field)
