@@ -109,3 +109,24 @@ def test_its_scores_are_on_the_corpus_that_ships():
     told = read_description(BUNDLED).provenance.model_extra["mini-adr test"]["signature"]
     own = with_types(read(MINI_ADR_TEST).documents, trigner.load().labels)
     assert sign(own).partition("|")[0] == told.partition("|")[0]
+
+
+LONG_WORDS, MOST_MEGABYTES = 30_000, 600
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+def test_a_long_text_without_a_stop_takes_little_memory():
+    """One sentence for all that cuts texts; the peak is that of the whole process."""
+    code = (
+        "import re, trigner\n"
+        "from pathlib import Path\n"
+        "words = 'severe pain and cramping in my hands after the second tablet'.split()\n"
+        f"text = ' '.join(words[n % len(words)] for n in range({LONG_WORDS}))\n"
+        "found = trigner.load(threads=1)(text)\n"
+        "peak = re.search(r'VmHWM:\\s*(\\d+) kB', Path('/proc/self/status').read_text())[1]\n"
+        "print(len(found.entities), int(peak) / 1024)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    entities, megabytes = done.stdout.split()
+    assert int(entities) > 100  # it was read to its end
+    assert float(megabytes) < MOST_MEGABYTES

@@ -317,3 +317,10 @@ def test_a_description_says_what_the_model_knows():
     assert "and was trained on 1,200 documents: on other texts" in about(train={"documents": 1200})
     many = Description(system="w2ner", labels=tuple(map(str, range(12))), files={})
     assert many.about.endswith("8, 9 ....")
+
+
+@pytest.mark.parametrize(("format", "hashed"), [(4, False), (5, False), (6, True)])
+def test_what_has_no_hash_says_so(format, hashed):
+    described = DESCRIBED.model_copy(update={"format": format, "trigner": "0.3.0"})
+    assert bool(described.unhashed) != hashed
+    assert hashed or f"model format {format}, of trigner 0.3.0," in described.unhashed

@@ -29,6 +29,22 @@ def write_text(path: Path, text: str, *, overwrite: bool = True) -> None:
         write(text)
 
 
+def write_new_text(path: Path, text: str) -> None:
+    """Write a file that is not there, or that is there with this very text already.
+
+    So what was cut off can be done again. Raises as `atomic_write` does: TrignerError for another
+    file of that name.
+    """
+    try:
+        write_text(path, text, overwrite=False)
+    except TrignerError:
+        content = text.encode("utf-8")
+        with explained(path):
+            same = path.is_file() and path.stat().st_size == len(content)
+            if not same or path.read_bytes() != content:
+                raise
+
+
 @contextmanager
 def atomic_write(
     path: Path, *, keep: bool = False, overwrite: bool = True

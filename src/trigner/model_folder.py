@@ -175,6 +175,16 @@ class Description(_Part):
         return files
 
     @property
+    def unhashed(self) -> str:
+        """What to know of a description of a format without a hash of its own; otherwise empty."""
+        if self.format >= FIRST_HASHED:
+            return ""
+        return (
+            f"model format {self.format}, of trigner {self.trigner}, has no hash of its"
+            " description: whether that was changed since it was saved is not known"
+        )
+
+    @property
     def is_exported(self) -> bool:
         """Whether ONNX Runtime runs this model, not PyTorch."""
         return self.runtime is not None

@@ -6,12 +6,16 @@ One tag scheme stands for all of them: they share everything but the scheme and 
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 from starlette.testclient import TestClient
 
 import trigner
+from model_changes import accept_files
 from tiny_encoders import tiny_encoder
 from tiny_language_models import tiny_language_model
 from trigner.corpora import read
@@ -154,3 +158,28 @@ def test_a_model_without_its_weights_is_refused(trained, tmp_path):
             (copy / file.name).write_bytes(file.read_bytes())
     with pytest.raises(InputError):
         trigner.load(copy)
+
+
+@pytest.fixture
+def without_numbers(trained, tmp_path):
+    """A copy of a model whose weights are all NaN, with hashes that fit."""
+    _, model = trained
+    copy = shutil.copytree(model, tmp_path / "copy")
+    weights = load_file(copy / "model.safetensors")
+    for values in weights.values():
+        if values.dtype.kind == "f":
+            values[...] = np.nan
+    save_file(weights, copy / "model.safetensors")
+    return accept_files(copy)
+
+
+def test_weights_that_are_no_numbers_are_refused(without_numbers):
+    with pytest.raises(InputError, match=r"model\.safetensors: .* NaN or infinite"):
+        trigner.load(without_numbers)
+
+
+def test_scores_that_are_no_numbers_are_refused(without_numbers, monkeypatch):
+    """Numbers may overflow to NaN, whatever the weights are."""
+    monkeypatch.setattr("trigner.networks.folder.check_numbers", lambda *_: None)
+    with pytest.raises(InputError, match="scores are NaN or infinite"):
+        trigner.load(without_numbers)(TEXT)

@@ -26,6 +26,15 @@ def test_what_matters_fits_a_screen(run, model):
     assert run("info", "bundled", "--all").out.count("\n") > 100
 
 
+def test_a_description_without_a_hash_is_told(run, model, tmp_path):
+    folder = shutil.copytree(model, tmp_path / "model")
+    assert "has no hash" not in run("info", folder).err
+    content = json.loads((folder / "trigner.json").read_text("utf-8"))
+    del content["sha256"]
+    (folder / "trigner.json").write_text(json.dumps({**content, "format": 5}), "utf-8")
+    assert "note: model format 5" in run("info", folder).err
+
+
 def test_the_systems_that_can_be_trained(run):
     shown = json.loads(run("info", "--systems", "--json").out)
     assert set(shown) >= set(TAG_SCHEMES)

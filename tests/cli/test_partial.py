@@ -261,6 +261,31 @@ def test_a_file_that_appears_meanwhile_stays(extract, monkeypatch, tmp_path, for
     assert {p.name for p in tmp_path.iterdir()} == {"notes.jsonl", "whole", "out"}
 
 
+@pytest.mark.parametrize("format", ["brat", "cas"])
+def test_a_file_that_appears_in_a_folder_meanwhile_stays(extract, monkeypatch, tmp_path, format):
+    out = tmp_path / "out"
+    publish = room.Journal.publish
+    ending = {"brat": ".ann", "cas": ".xmi"}[format]
+    theirs = []
+
+    def late(journal, title):
+        ids = [document.id for document in journal.documents()]
+        theirs.append(out / f"{ids[2]}{ending}")
+        theirs[0].write_text("theirs")
+        return publish(journal, title)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(room.Journal, "publish", late)
+        result = extract("out", format=format)
+    assert (result.code, "has appeared meanwhile" in result.err) == (1, True)
+    assert extract("out", "--resume", format=format).code == 1
+    assert theirs[0].read_text() == "theirs"
+    theirs[0].unlink()
+    assert extract("out", "--resume", format=format).code == 0
+    assert extract("whole", format=format).code == 0
+    assert contents(out) == contents(tmp_path / "whole")
+
+
 @pytest.mark.parametrize("format", ["jsonl", "html", "brat"])
 def test_killed_while_the_output_gets_its_name_it_goes_on(extract, monkeypatch, tmp_path, format):
     def killed(journal):

@@ -35,12 +35,14 @@ def test_protection_reaches_the_service(run, model, monkeypatch):
     monkeypatch.setenv("TRIGNER_API_KEY", "s3cret")
     options = ("--allowed-host", "a.test", "--allowed-host", "b.test", "--rate-limit", "2.5")
     more = ("--max-connections", "9", "--body-timeout", "4", "--trusted-proxy", "10.0.0.1")
-    sizes = ("--max-words", "7", "--max-cells", "8", "--host", "127.0.0.2")
+    sizes = ("--max-words", "7", "--max-cells", "8", "--max-request-words", "9")
+    more += ("--host", "127.0.0.2")
     result = run("serve", "--model", model, *options, *more, *sizes)
     assert result.code == 0, result.err
     _, settings = seen["app"]
     assert settings.allowed_hosts == ("127.0.0.2", "a.test", "b.test")
     assert (settings.rate_limit, settings.max_words, settings.max_cells) == (2.5, 7, 8)
+    assert settings.max_request_words == 9
     assert settings.api_key.get_secret_value() == "s3cret"
     limits = seen["limits"]
     assert (limits.connections, limits.of_one_client, limits.head) == (9, 4, 4)

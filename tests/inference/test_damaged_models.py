@@ -11,10 +11,18 @@ import shutil
 import numpy as np
 import onnx
 import pytest
-from onnx import helper, numpy_helper
 from safetensors.numpy import load_file, save_file
 
 import trigner
+from graph_changes import (
+    float_input,
+    infinite,
+    no_numbers,
+    one_score,
+    rename_input,
+    twice,
+    two_outputs,
+)
 from model_changes import accept_files, change_description
 from tiny_models import TAG_SCHEMES
 from trigner.errors import InputError
@@ -68,6 +76,20 @@ def test_an_edited_description_is_found(folder):
     del content["sha256"]
     path.write_text(json.dumps(content), "utf-8")
     assert "it has no hash of its own" in refused(folder)
+
+
+def test_an_older_description_without_a_hash_is_loaded_with_a_warning(folder, caplog):
+    path = folder / "trigner.json"
+    content = json.loads(path.read_text("utf-8"))
+    trigner.load(folder)
+    assert not caplog.messages
+    del content["sha256"]
+    path.write_text(json.dumps({**content, "format": 5, "temperature": 1.5}), "utf-8")
+    assert trigner.load(folder)(TEXT).text == TEXT
+    (message,) = caplog.messages
+    assert str(path) in message
+    assert "model format 5, of trigner" in message
+    assert "has no hash of its description" in message
 
 
 def test_layout_of_a_description_does_not_matter(folder):
@@ -173,51 +195,6 @@ def test_runtimes_that_fit_no_graph(exported, changes, message):
 def test_special_words_are_those_of_the_settings(exported):
     change_description(exported, model={"special_words": False})
     assert "special_words" in refused(exported)
-
-
-def rename_input(graph):
-    for node in graph.node:
-        for place, name in enumerate(node.input):
-            if name == "lengths":
-                node.input[place] = "others"
-    next(own for own in graph.input if own.name == "lengths").name = "others"
-
-
-def float_input(graph):
-    graph.input.append(helper.make_tensor_value_info("more", onnx.TensorProto.FLOAT, [1]))
-
-
-def no_numbers(graph):
-    for tensor in graph.initializer:
-        values = numpy_helper.to_array(tensor)
-        if values.dtype == np.float32 and values.ndim == 2:
-            tensor.CopyFrom(numpy_helper.from_array(np.full_like(values, np.nan), tensor.name))
-
-
-def infinite(graph):
-    multiply = helper.make_node("Mul", [graph.output[0].name, "huge"], ["infinite"])
-    graph.initializer.append(numpy_helper.from_array(np.float32(np.inf), "huge"))
-    graph.node.append(multiply)
-    graph.output[0].name = "infinite"
-
-
-def one_score(graph):
-    graph.node.append(helper.make_node("ReduceSum", [graph.output[0].name], ["sum"], keepdims=1))
-    graph.output[0].CopyFrom(
-        helper.make_tensor_value_info("sum", onnx.TensorProto.FLOAT, ["a", "b", "c", "d"])
-    )
-
-
-def twice(graph):
-    name = graph.output[0].name
-    graph.node.append(helper.make_node("Concat", [name, name], ["twice"], axis=0))
-    graph.output[0].CopyFrom(
-        helper.make_tensor_value_info("twice", onnx.TensorProto.FLOAT, ["a", "b", "c", "d"])
-    )
-
-
-def two_outputs(graph):
-    graph.output.append(graph.output[0])
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 
 import pytest
@@ -106,14 +107,17 @@ def test_thresholds_that_are_no_numbers(serve, number):
 
 
 def test_work_is_bounded_before_it_starts(serve, gated, gate):
-    client = serve(gated, max_words=240, max_cells=5000)
+    client = serve(gated, max_words=240, max_cells=50_000)
     before = len(gate.sizes)
     sentence = client.post("/v1/extract", json={"text": "pain " * 500})
     assert sentence.status_code == 413
     assert "a sentence of more than 240 words" in sentence.json()["detail"]
-    cells = client.post("/v1/extract", json={"texts": ["My left leg hurt a lot. "] * 200})
+    cells = client.post("/v1/extract", json={"texts": ["My left leg hurt a lot. " * 6] * 200})
     assert cells.status_code == 413
-    assert "more than 5000 word pairs" in cells.json()["detail"]
+    assert "more than 50000 word pairs" in cells.json()["detail"]
+    words = client.post("/v1/extract", json={"texts": ["No pain. " * 60] * 50})
+    assert words.status_code == 413
+    assert "more than 12000 words" in words.json()["detail"]
     assert len(gate.sizes) == before
     assert client.get("/v1/model").json()["limits"]["max_words"] == 240
     assert client.post("/v1/extract", json={"text": "no pain."}).status_code == 200
@@ -226,6 +230,27 @@ def test_health_readiness_and_metrics(serve):
     entities = sum(s.value for s in samples if s.name == "trigner_entities_total")
     assert entities == len(found)
     assert any(s.name == "trigner_batch_sentences_count" and s.value >= 1 for s in samples)
+
+
+def test_unhealthy_while_one_batch_never_ends(serve, gated, gate):
+    client = serve(gated, timeout=0.2)  # so a batch may take a second
+    gate.shut()
+    assert client.post("/v1/extract", json={"text": TEXTS[0]}).status_code == 504
+    assert client.get("/healthz").status_code == client.get("/readyz").status_code == 200
+    until(lambda: client.get("/healthz").status_code == 503)
+    assert "one batch for over 1 s" in client.get("/healthz").json()["status"]
+    assert client.get("/readyz").status_code == 503
+    gate.open.set()
+    until(lambda: client.get("/healthz").status_code == 200)
+    assert client.get("/readyz").json() == {"status": "ready"}
+
+
+def until(true):
+    """Wait at most 20 seconds for something to be true."""
+    end = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def test_unhealthy_without_the_worker(extract):

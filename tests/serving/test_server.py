@@ -47,10 +47,8 @@ def test_requests_in_progress_are_finished_on_sigterm(exported_model):
 
 def test_requests_that_exceed_the_grace_period_get_503(exported_model):
     answers = []
-    with process(exported_model, "--stop-within", "1", "--max-cells", "10000000") as (
-        running,
-        port,
-    ):
+    limits = ("--max-cells", "10000000", "--max-request-words", "10000000")
+    with process(exported_model, "--stop-within", "1", *limits) as (running, port):
         body = {"texts": ["My left leg hurt, no pain in arm, numb after the tablet. " * 300] * 90}
         client = threading.Thread(target=lambda: answers.append(post(port, body)))
         client.start()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from trigner.inference.extraction import CELL_BUDGET
 from trigner.serving import ServiceSettings
 from trigner.serving.batching import group_by_length
-from trigner.serving.sizes import check_sentences, padded_cells
+from trigner.serving.sizes import SHORTEST, check_sentences, padded_cells
 
 
 def refused(texts, **settings):
@@ -36,6 +36,40 @@ def test_cells_are_refused_over_all_texts():
         "the sentences of the request have more than 50 word pairs: send less text at a time"
     )
     check_sentences([], ServiceSettings(max_cells=1))
+
+
+def test_words_are_refused_over_all_texts():
+    texts = ["a b c d e f g h i", "No pain. No rash."]  # of 9 words; of 3 twice, 8 each
+    assert SHORTEST == 8
+    check_sentences(texts, ServiceSettings(max_request_words=25))
+    assert refused(texts, max_request_words=24) == (
+        "the request has more than 24 words (a sentence counts as 8 at least):"
+        " send less text at a time"
+    )
+    check_sentences(["", " "], ServiceSettings(max_request_words=1))
+
+
+@pytest.mark.parametrize("sentence", ["No pain. ", "A.\n\n", "I had a severe headache after it. "])
+def test_short_sentences_in_the_longest_text_are_refused(sentence):
+    """Such a text has few word pairs, and took all of a request's time."""
+    settings = ServiceSettings()
+    text = sentence * (settings.max_characters // len(sentence))
+    assert "more than 12000 words" in refused([text])
+
+
+def test_nothing_is_read_beyond_the_words_of_a_request(monkeypatch):
+    from trigner.serving import sizes
+
+    read = []
+
+    def sentence_words(text):
+        for number in range(1000):
+            read.append(number)
+            yield ((0, 1),) * 10
+
+    monkeypatch.setattr(sizes, "sentence_words", sentence_words)
+    refused(["any"], max_request_words=35)
+    assert read == [0, 1, 2, 3]
 
 
 @given(st.lists(st.integers(1, 300), max_size=40))

@@ -1,16 +1,35 @@
 from __future__ import annotations
 
+import shutil
+
+import numpy as np
+import onnx
 import pytest
 
-from trigner.errors import TrignerError
+import trigner
+from graph_changes import (
+    cast_to,
+    constant,
+    doubled,
+    float_input,
+    infinite,
+    no_numbers,
+    only_first,
+    rename_input,
+    spoilt,
+    two_outputs,
+)
+from model_changes import change_description
+from trigner.errors import InputError, TrignerError
 from trigner.mentions import Sentence
 from trigner.model_folder import Description, read_description, save_model
 from trigner.spans import exporting
 from trigner.spans.loading import load, load_model
-from trigner.spans.onnx_runtime import OUTPUTS
+from trigner.spans.onnx_runtime import OUTPUTS, check_kept
 from trigner.tagging.exporting import graph_of, probes
 
 SMALL = {"lstm_size": 8, "width_size": 3, "hidden_size": 6}
+TEXT = "my left leg hurt, no pain in arm"
 TEXTS = ["my left leg hurt .", "pain", "no pain in arm , numb after the tablet"]
 
 
@@ -72,3 +91,63 @@ def test_a_graph_that_scores_otherwise_is_not_written(folder, graph, tmp_path, m
     with pytest.raises(TrignerError, match="differ"):
         exporting.export(folder, tmp_path / "onnx")
     assert not (tmp_path / "onnx").exists()
+
+
+@pytest.fixture(scope="module")
+def exported(folder, graph, tmp_path_factory):
+    """The model for ONNX Runtime."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exporting, "graph_of", lambda *_: graph)
+        return exporting.export(folder, tmp_path_factory.mktemp("exported") / "model")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (rename_input, "a tagger's inputs"),
+        (float_input, "a tagger's inputs"),
+        (no_numbers, "NaN or infinite"),
+        (infinite, "NaN or infinite"),
+        (two_outputs, "model.onnx"),
+        (only_first, "the graph of another system"),
+        *((doubled(0, axis), "not scores of shape") for axis in range(4)),
+        *((doubled(1, axis), "not spans of shape") for axis in range(2)),
+        *((doubled(2, axis), "not scores of shape") for axis in range(4)),
+        (cast_to(0, onnx.TensorProto.INT64), "not scores of shape"),
+        (cast_to(1, onnx.TensorProto.FLOAT), "not spans of shape"),
+        (cast_to(2, onnx.TensorProto.INT64), "not scores of shape"),
+        *((constant(1, n), "no span") for n in (0, -2, 2, 10_000, 2**63 - 1, -(2**63))),
+    ],
+    ids=lambda own: getattr(own, "__name__", ""),
+)
+def test_graphs_that_are_of_no_spans(exported, tmp_path, change, message):
+    folder = spoilt(shutil.copytree(exported, tmp_path / "model"), change)
+    with pytest.raises(InputError) as raised:
+        trigner.load(folder)(TEXT)
+    assert message in str(raised.value)
+
+
+def test_special_words_that_it_does_not_have(exported, tmp_path):
+    folder = shutil.copytree(exported, tmp_path / "model")
+    change_description(folder, runtime={"special_words": ["[POS]"]})
+    with pytest.raises(InputError, match="special_words must be"):
+        trigner.load(folder)
+
+
+@pytest.mark.parametrize(
+    ("kept", "good"),
+    [
+        ([[0, 1, 8, -1], [0, -1, -1, -1]], True),
+        ([[11, -1, -1, -1], [-1, -1, -1, -1]], False),  # words 2 to 5 of 3
+        ([[8, -1, -1, -1], [4, -1, -1, -1]], False),  # a word of padding
+        ([[0, 0, -1, -1], [-1, -1, -1, -1]], False),
+        ([[-2, -1, -1, -1], [-1, -1, -1, -1]], False),
+    ],
+)
+def test_spans_that_may_be_kept(kept, good, tmp_path):
+    arrays = (np.array(kept), np.array([3, 1]), 4, tmp_path / "model.onnx")
+    if good:
+        check_kept(*arrays)
+        return
+    with pytest.raises(InputError, match=r"model\.onnx: keeps what is no span"):
+        check_kept(*arrays)

@@ -46,6 +46,8 @@ def info(
     from trigner.inference import spec_of
 
     description = read_description(model)
+    if description.unhashed:
+        note([description.unhashed])
     provenance = description.provenance
     spec = spec_of(model, description)
     if spec.calibration and provenance.dev.epoch is not None and provenance.calibration is None:

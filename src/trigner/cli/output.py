@@ -172,7 +172,7 @@ def write_documents(
     overwrite: bool,
     old: Iterable[Path] = (),
 ) -> WriteReport:
-    """Write documents to a file, which must be new unless it may be overwritten, or to a folder.
+    """Write documents to a file or to files in a folder, which must be new unless `overwrite`.
 
     `old` are the files of a folder that go before. Raises TrignerError for a file that has appeared
     since it was looked for.
@@ -180,7 +180,7 @@ def write_documents(
     if format.writes_folder:
         for path in old:
             path.unlink()
-        return write(documents, out, format=format.name)
+        return write(documents, out, format=format.name, overwrite=overwrite)
     with staged(out, overwrite=overwrite) as path:
         return write(documents, path, format=format.name)
 

@@ -153,7 +153,9 @@ class Journal:
 
     def publish(self, title: str) -> list[str]:
         """Write the output of all documents; what its format cannot hold."""
-        overwrite, output = self.overwrite, self.output
+        output = self.output
+        # What was written to a folder before it was cut off has the text that it gets again.
+        overwrite = bool(self._state["overwrite"]) if output.is_folder else self.overwrite
         self._write_state(complete=True)
         try:
             notices = _write(self, overwrite=overwrite, title=title)

@@ -35,6 +35,14 @@ def serve(
     max_words: Annotated[
         int, typer.Option("--max-words", min=1, help="Maximum words per sentence.")
     ] = 240,
+    max_request_words: Annotated[
+        int,
+        typer.Option(
+            "--max-request-words",
+            min=1,
+            help="Maximum words per request; a sentence counts as 8 at least.",
+        ),
+    ] = 12_000,
     max_cells: Annotated[
         int,
         typer.Option(
@@ -116,6 +124,7 @@ def serve(
         stop_within=stop_within,
         batch_sentences=running.batch_size,
         max_words=max_words,
+        max_request_words=max_request_words,
         max_cells=max_cells,
         body_timeout=body_timeout,
         rate_limit=rate_limit,

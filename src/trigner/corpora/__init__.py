@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from trigner.atomic_files import staged
 from trigner.corpora.encodings import UTF_8, checked_encoding
 from trigner.corpora.formats import (
     FORMATS,
@@ -158,14 +159,22 @@ def writable(format: str, path: str | Path) -> Format:
     return chosen
 
 
-def write(documents: Iterable[Document], path: str | Path, *, format: str) -> WriteReport:
+def write(
+    documents: Iterable[Document], path: str | Path, *, format: str, overwrite: bool = True
+) -> WriteReport:
     """Write documents in a format, as they come; the report counts what it cannot hold.
 
     A file gets its name when it is whole; when something fails before, what there is of it stays
-    at `partial_of(path)`. Raises InputError as `writable` does, TrignerError when writing fails.
+    at `partial_of(path)`. Without `overwrite` no file is replaced, in a folder neither, and of one
+    that fails nothing stays. Raises InputError as `writable` does, TrignerError when writing fails.
     """
     chosen = writable(format, path)
     assert chosen.write is not None  # `writable` says so
+    if not overwrite:
+        if chosen.write_new is not None:
+            return chosen.write_new(documents, Path(path))
+        with staged(Path(path)) as new:
+            return chosen.write(documents, new)
     return chosen.write(documents, Path(path))
 
 

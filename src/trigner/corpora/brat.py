@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from trigner.atomic_files import write_text
+from trigner.atomic_files import write_new_text, write_text
 from trigner.corpora.brat_fields import document_fields, fields_in, lines_of
 from trigner.corpora.documents import files, name_below
 from trigner.corpora.folders import has_ending, is_hidden, walk, without_ending
@@ -129,17 +129,19 @@ def checked(documents: Iterable[Document], path: Path) -> Iterator[Document]:
         yield document
 
 
-def write(documents: Iterable[Document], path: Path) -> WriteReport:
+def write(documents: Iterable[Document], path: Path, *, overwrite: bool = True) -> WriteReport:
     """One `.txt` and one `.ann` a document in the folder `path`.
 
+    Without `overwrite` another file of one of these names is left as it is, and ends the writing.
     A fragment that spans lines is written as one for each line, as brat has it. Raises InputError
     as `checked`: for a sequence of documents before anything is written, for a stream of them when
-    it comes to the one that is refused.
+    it comes to the one that is refused. Raises TrignerError when a file cannot be written.
     """
     dropped = {"scores": 0, "entity ids": 0, "blanks in labels": 0}
     dropped |= {"extras of other formats": 0, "extras that are not lines of brat": 0}
     dropped |= {"given word boundaries": 0}
     files = 0
+    put = write_text if overwrite else write_new_text
     stream = checked(documents, path)
     for document in list(stream) if isinstance(documents, Sequence) else stream:
         named = _named(document)
@@ -149,8 +151,8 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
         lines += [*lines_of(document, named, kept), *kept]
         # The text comes last: annotations without it are refused, while a text without
         # annotations would look like one in which nothing was found.
-        write_text(path / f"{document.id}.ann", "".join(line + "\n" for line in lines))
-        write_text(path / f"{document.id}.txt", document.text)
+        put(path / f"{document.id}.ann", "".join(line + "\n" for line in lines))
+        put(path / f"{document.id}.txt", document.text)
         entities = document.entities
         dropped["scores"] += sum(e.score is not None for e in entities)
         dropped["entity ids"] += sum(e.id is not None and e.id != name for name, e in named)

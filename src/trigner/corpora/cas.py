@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trigner.atomic_files import write_text
+from trigner.atomic_files import write_new_text, write_text
 from trigner.corpora.brat import checked
 from trigner.corpora.documents import all_end, read_files
 from trigner.corpora.reading import Reading, WriteReport
@@ -183,14 +183,17 @@ def _entity(parts: Sequence[Any], text: str) -> Entity:
     )
 
 
-def write(documents: Iterable[Document], path: Path) -> WriteReport:
+def write(documents: Iterable[Document], path: Path, *, overwrite: bool = True) -> WriteReport:
     """One `.xmi` a document in the folder `path`, and the `TypeSystem.xml` of all.
 
-    Raises InputError for ids that cannot be names of files, for a text that XML cannot hold.
+    Without `overwrite` another file of one of these names is left as it is, and ends the writing.
+    Raises InputError for ids that cannot be names of files, for a text that XML cannot hold,
+    TrignerError when a file cannot be written.
     """
     require_extra("cas", "cassis")
     types = _types()
-    write_text(path / "TypeSystem.xml", types.to_xml())
+    put = write_text if overwrite else write_new_text
+    put(path / "TypeSystem.xml", types.to_xml())
     dropped: Counter[str] = Counter()
     count = 1
     for document in checked(documents, path):
@@ -199,7 +202,7 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
         except ValueError as error:  # lxml's, for characters that XML does not have
             message = f"document {shortened(document.id)} cannot be XML: {error}"
             raise InputError(message, path=path) from error
-        write_text(path / f"{document.id}.xmi", content)
+        put(path / f"{document.id}.xmi", content)
         count += 1
         dropped.update(_lost(document))
     return WriteReport(count, dict(dropped))

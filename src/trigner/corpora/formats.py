@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -49,8 +50,9 @@ class Format:
 
     `endings` are those of the files that it reads. `read_part` is for corpora that say themselves
     what belongs to train, dev and test; `published` are their sizes in the literature, by part
-    (None: the whole corpus). Most write one file; `writes_folder` marks those that do not, and
-    `check` passes on the documents that can be written there.
+    (None: the whole corpus). Most write one file; `writes_folder` marks those that do not,
+    `write_new` writes there and replaces nothing, and `check` passes on the documents that can be
+    written there.
     `is_credentialed`: its users have signed not to give it on.
     """
 
@@ -60,6 +62,7 @@ class Format:
     recognises: Recognises
     read: Read
     write: Write | None = None
+    write_new: Write | None = None
     writes_folder: bool = False
     check: Check | None = None
     read_part: ReadPart | None = None
@@ -84,6 +87,14 @@ class _Module(_Reader, Protocol):
     def write(self, documents: Iterable[Document], path: Path) -> WriteReport: ...
 
 
+class _FolderModule(_Reader, Protocol):
+    """What the module of a format has that is written to a folder."""
+
+    def write(
+        self, documents: Iterable[Document], path: Path, *, overwrite: bool = True
+    ) -> WriteReport: ...
+
+
 class _CorpusModule(Protocol):
     """What the module of a corpus has."""
 
@@ -100,6 +111,16 @@ class _CorpusModule(Protocol):
 
 def _format(of: _Module, description: str) -> Format:
     return Format(of.NAME, description, of.ENDINGS, of.recognises, of.read, of.write)
+
+
+def _folder(of: _FolderModule, description: str) -> Format:
+    """A format of a file or two a document, in a folder."""
+    return replace(
+        _format(of, description),
+        write_new=partial(of.write, overwrite=False),
+        writes_folder=True,
+        check=brat.checked,
+    )
 
 
 def _read_only(of: _Reader, description: str) -> Format:
@@ -120,13 +141,10 @@ def _corpus(of: _CorpusModule, description: str, *, is_credentialed: bool = Fals
     )
 
 
-_BRAT = _format(brat, "brat standoff, .txt with .ann")
-_CAS = _format(cas, "UIMA CAS XMI, INCEpTION's export")
-
 FORMATS: dict[str, Format] = {
     known.name: known
     for known in (
-        replace(_BRAT, writes_folder=True, check=brat.checked),
+        _folder(brat, "brat standoff, .txt with .ann"),
         _format(grid, "W2NER's grid JSON"),
         _format(inline, "Dai's inline text"),
         _format(bigbio, "BigBio KB JSON"),
@@ -140,7 +158,7 @@ FORMATS: dict[str, Format] = {
         _format(csv_tables, "CSV, a row a text"),
         _format(parquet, "Parquet, a row a text"),
         _format(docbin, "spaCy's DocBin"),
-        replace(_CAS, writes_folder=True, check=brat.checked),
+        _folder(cas, "UIMA CAS XMI, INCEpTION's export"),
         _read_only(spans, "JSON of a text and annotations by start and end"),
         _corpus(cadec, "CADEC"),
         _corpus(share13, "ShARe 2013", is_credentialed=True),

@@ -45,11 +45,17 @@ def load(
     """
     settings = description.settings(HypergraphSettings, folder)
     if description.is_exported:
-        from trigner.hypergraph.onnx_runtime import onnx_scorer
+        from trigner.hypergraph.onnx_runtime import checked_scorer
         from trigner.tagging.onnx_runtime import exported_inputs, providers
 
         inputs = exported_inputs(folder, description, settings.context_words)
-        scorer = onnx_scorer(folder / GRAPH, providers(device), threads)
+        scorer = checked_scorer(
+            folder / GRAPH,
+            providers(device),
+            threads,
+            types=len(description.labels),
+            structure=settings.structure(),
+        )
     else:
         require_extra("train", "torch", "transformers")
         from trigner.hypergraph.torch_runtime import torch_scorer

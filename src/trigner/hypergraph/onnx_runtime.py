@@ -6,9 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from trigner.arrays import Logits
+import numpy as np
+
+from trigner.arrays import Booleans, Integers, Logits
 from trigner.batches import Batch
+from trigner.errors import InputError
+from trigner.hypergraph.graph import Edge, Graph
+from trigner.hypergraph.inside import NEVER
 from trigner.hypergraph.predictor import Scorer
+from trigner.tagging.graph_checks import check_array
 from trigner.tagging.onnx_runtime import onnx_outputs
 
 OUTPUTS = ("starts", "edges")
@@ -24,3 +30,43 @@ def onnx_scorer(graph: Path, providers: Sequence[Any], threads: int | None = Non
         return starts, edges
 
     return scorer
+
+
+def checked_scorer(
+    graph: Path, providers: Sequence[Any], threads: int | None, *, types: int, structure: Graph
+) -> Scorer:
+    """The same for a model of so many entity types with the nodes of `structure`.
+
+    Its scorer raises InputError for scores of other shapes than the batch and the nodes ask for,
+    and for an edge where there is none.
+    """
+    scores = onnx_scorer(graph, providers, threads)
+    rows, families = len(structure.rows), structure.families
+
+    def scorer(batch: Batch) -> tuple[Logits, Logits]:
+        starts, edges = scores(batch)
+        count, length, _ = batch.word_subwords.shape
+        check_array(starts, (count, length, types, families), graph)
+        size = structure.size(length)
+        check_array(edges, (count, *size, types, rows, len(Edge)), graph)
+        if ((edges > NEVER / 2) & ~_there(structure, batch.lengths, length)).any():
+            raise InputError("gives scores to edges that there are not", path=graph)
+        return starts, edges
+
+    return scorer
+
+
+def _there(structure: Graph, lengths: Integers, length: int) -> Booleans:
+    """Where edges may be in sentences of so many words that are padded to `length`.
+
+    `[B, G, D, 1, R, 5]`, as `HypergraphNetwork` has them: the end anywhere, what leads on to
+    another word only where there is one.
+    """
+    graphs, places = (np.arange(size) for size in structure.size(length))
+    word = graphs[:, None] + places
+    leads_on = word + 1 < lengths[:, None, None]
+    if structure.remembers_start:
+        leads_on &= places + 1 < len(places)
+    ends = np.arange(len(Edge)) == Edge.END
+    there: Booleans = structure.allowed & (ends | leads_on[..., None, None, None])
+    return there

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from trigner.inference.thresholds import checked_thresholds
 from trigner.model_folder import BUNDLED, DESCRIPTION, Description, read_description
 from trigner.qualifiers import english
 from trigner.systems import SystemSpec, checked_predictor, system_spec
+
+log = logging.getLogger(__name__)
 
 
 def load(
@@ -36,7 +39,8 @@ def load(
     to it. With `qualifiers` entities have fields that say whether they are negated, hypothetical,
     historical or somebody else's (English; `trigner.qualifiers`); `annotators` give them other
     fields, as a `trigner.linking.Linker` does. `device` is `auto`, `cpu`, `cuda`, `cuda:1` or, with
-    PyTorch, another of its names.
+    PyTorch, another of its names. A model whose description has no hash of its own, of a format
+    below 6, is loaded with a warning in the log.
     Raises InputError when the folder cannot be loaded, `threads` are given for a model that ONNX
     Runtime does not run (`torch.set_num_threads` sets PyTorch's), a threshold is outside [0, 1] or
     of a type that the model does not have, its system is not installed or the device is not there,
@@ -52,6 +56,8 @@ def load(
             " torch.set_num_threads sets those of PyTorch",
             path=folder,
         )
+    if description.unhashed:
+        log.warning("%s: %s", folder / DESCRIPTION, description.unhashed)
     spec = spec_of(folder, description)
     predictor = spec.implementation("load")(folder, description, device=device, threads=threads)
     of_all, of_types = checked_thresholds(threshold, thresholds or {}, description.labels)

@@ -34,7 +34,12 @@ from trigner.model_folder import (
     read_description,
     read_tokenizer,
 )
-from trigner.networks.loading_checks import check_configuration, check_settings, check_shapes
+from trigner.networks.loading_checks import (
+    check_configuration,
+    check_numbers,
+    check_settings,
+    check_shapes,
+)
 from trigner.networks.pretrained import encoder_from_config, rows_needed
 from trigner.systems import SavedState
 
@@ -82,8 +87,8 @@ def load_network(
     """The network that `build` makes around an encoder, its tokenizer and the padding id.
 
     Its weights are those of the folder. `kind` gives the class of `transformers` for a
-    configuration (None: an encoder's). Raises InputError naming the file that is missing or
-    foreign.
+    configuration (None: an encoder's). Raises InputError naming the file that is missing, foreign,
+    or has weights that are NaN or infinite.
     """
     _refuse_exported(folder, description)
     check_files(folder, description, (WEIGHTS, CONFIG, TOKENIZER))
@@ -112,12 +117,14 @@ def load_network(
         )
     network = build(encoder)
     try:
-        network.load_state_dict(load_file(folder / WEIGHTS), strict=True)
+        weights = load_file(folder / WEIGHTS)
+        network.load_state_dict(weights, strict=True)
     except (OSError, SafetensorError, RuntimeError) as error:
         reason = str(error).strip().splitlines()
         raise InputError(
             f"does not match the model: {' '.join(reason[:3])}", path=folder / WEIGHTS
         ) from error
+    check_numbers(weights, folder / WEIGHTS)
     network.eval()
     return network, tokenizer, padding_id
 

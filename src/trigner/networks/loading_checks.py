@@ -1,4 +1,5 @@
-"""What a model folder asks for, checked before any of it is built: sizes, and the weights' shapes.
+"""What a model folder asks for, checked before any of it is built: sizes, and the weights' shapes;
+then whether the weights are numbers.
 
 A network of absurd size would fill the memory or never be finished, long before its weights are
 found to be of another one.
@@ -74,6 +75,13 @@ def check_shapes(build: Callable[[], nn.Module], weights: Path) -> None:
         else:
             continue
         raise InputError(f"does not match the model: {fault}", path=weights)
+
+
+def check_numbers(weights: Mapping[str, torch.Tensor], path: Path) -> None:
+    """Raises InputError naming the first of a file's weights that has a NaN or an infinite one."""
+    for name, values in weights.items():
+        if values.is_floating_point() and not torch.isfinite(values).all():
+            raise InputError(f"is damaged: {name} has weights that are NaN or infinite", path=path)
 
 
 def _check_numbers(value: Any, path: Path, name: str, largest: int) -> None:

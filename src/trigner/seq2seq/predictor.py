@@ -17,7 +17,7 @@ from trigner.seq2seq.format import Decoded, Format
 from trigner.seq2seq.network import Seq2SeqNetwork
 from trigner.seq2seq.search import Output, search
 from trigner.seq2seq.targets import pad_targets, pad_tokens, pointers_of
-from trigner.systems import SMALLEST_SCORE, Prediction, WordPredictor
+from trigner.systems import SMALLEST_SCORE, Prediction, WordPredictor, check_finite
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,7 @@ class Seq2SeqPredictor(WordPredictor[DecodedOutput]):
             before = pad_tokens([(START, *output.tokens[:-1]) for output in outputs], START)
             scores = self.network.scores(source, torch.from_numpy(before).to(device))
             found = scores.float().cpu().numpy().astype(np.float64)
+        check_finite(found)
         return [
             DecodedOutput(
                 output,

@@ -13,6 +13,7 @@ from transformers import DynamicCache, EncoderDecoderCache
 
 from trigner.seq2seq.automaton import END, START, OutputAutomaton, State
 from trigner.seq2seq.network import EncodedSource, Seq2SeqNetwork
+from trigner.systems import check_finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,7 @@ def search(
 
     A hypothesis is worth its log-probability divided by its length to the power `length_penalty`.
     A sentence is done when none that goes on is worth more than the best that has ended.
+    Raises InputError for scores that are NaN or infinite.
     """
     beams = [
         _Beam(n, automaton, limit)
@@ -99,8 +101,9 @@ def search(
     cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
     while going:
         last, scores, allowed = _front(going, width, source)
-        found = network.next_scores(source, last, cache).float().masked_fill(~allowed, -math.inf)
-        total = found.log_softmax(dim=2) + scores[:, :, None]
+        found = network.next_scores(source, last, cache).float()
+        check_finite(found.cpu().numpy())
+        total = found.masked_fill(~allowed, -math.inf).log_softmax(dim=2) + scores[:, :, None]
         ranked = _ranked(total, 2 * beam_size)
         kept = [
             place

@@ -42,11 +42,14 @@ from trigner.systems import GridView
 
 PROBES = ("/healthz", "/readyz")
 
+STUCK_AFTER = 5
+"""Times the time limit of a request that one batch may take before the worker counts as stuck."""
+
 _DESCRIPTIONS = {
     400: "The body is not valid JSON in UTF-8.",
     401: "The service has a key, and the request does not carry it.",
     408: "Timed out while reading the body.",
-    413: "Body too large, too many texts, or a text or a sentence too long.",
+    413: "Body too large, too many texts or words, or a text or a sentence too long.",
     415: "Not JSON.",
     421: "The service does not answer for this host.",
     422: "Unknown fields, wrong types, missing fields.",
@@ -102,7 +105,7 @@ def create_app(
     _add_extraction(app, extractor, admission, metrics)
     _add_grid(app, extractor, admission)
     info = _model_info(extractor, settings, description)
-    _add_information(app, batcher, metrics, info)
+    _add_information(app, batcher, metrics, info, STUCK_AFTER * settings.timeout)
     _add_page(app)
     paths = [path for route in app.routes if isinstance(path := getattr(route, "path", None), str)]
     open_paths = {*page_files(), *PROBES}
@@ -174,7 +177,7 @@ def _add_grid(app: FastAPI, extractor: Extractor, admission: AdmissionControl) -
 
 
 def _add_information(
-    app: FastAPI, batcher: Batcher, metrics: Metrics, info: Mapping[str, Any]
+    app: FastAPI, batcher: Batcher, metrics: Metrics, info: Mapping[str, Any], patience: float
 ) -> None:
     @app.get("/v1/model", summary="The model: labels, settings, scores, versions, limits")
     async def model() -> Response:
@@ -182,11 +185,14 @@ def _add_information(
 
     @app.get("/healthz", summary="Whether the service is alive")
     async def healthy() -> Response:
+        if batcher.is_working and batcher.is_stuck(patience):
+            return _status(False, "ok", f"the worker is at one batch for over {patience:g} s")
         return _status(batcher.is_working, "ok", "the worker has stopped")
 
     @app.get("/readyz", summary="Whether the service accepts requests")
     async def ready() -> Response:
-        return _status(batcher.is_working, "ready", "not ready")
+        free = batcher.is_working and not batcher.is_stuck(patience)
+        return _status(free, "ready", "not ready")
 
     @app.get("/metrics", summary="Metrics for Prometheus", response_class=Response)
     async def show_metrics() -> Response:
@@ -233,6 +239,7 @@ def _model_info(
                 "max_texts",
                 "max_characters",
                 "max_words",
+                "max_request_words",
                 "max_cells",
                 "max_grid_words",
                 "timeout",

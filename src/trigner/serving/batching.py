@@ -68,6 +68,7 @@ class Batcher:
         self._queue: deque[Work[Any]] = deque()
         self._change = threading.Condition()
         self._closing = False
+        self._begun: float | None = None
         self._thread = threading.Thread(target=self._run, name="trigner-worker", daemon=True)
 
     def start(self) -> None:
@@ -78,6 +79,11 @@ class Batcher:
     def is_working(self) -> bool:
         """Whether the worker thread is running and accepts work."""
         return self._thread.is_alive() and not self._closing
+
+    def is_stuck(self, seconds: float) -> bool:
+        """Whether the worker is at one batch for longer than that: it may never be done with it."""
+        begun = self._begun
+        return begun is not None and time.monotonic() - begun > seconds
 
     def submit(self, work: Work[Any]) -> None:
         """Queue work; its `future` gets the result. Raises TrignerError after `close`."""
@@ -101,11 +107,13 @@ class Batcher:
 
     def _run(self) -> None:
         while self._wait():
+            self._begun = time.monotonic()
             entries = self._next_entries()
             if entries:
                 started = time.perf_counter()
                 self._score(entries)
                 self._observe(len(entries), time.perf_counter() - started)
+            self._begun = None
 
     def _wait(self) -> bool:
         """Wait for work; False when the batcher is closing."""

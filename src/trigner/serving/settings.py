@@ -14,7 +14,8 @@ class ServiceSettings(BaseModel):
     """Limits of the service. Each has a status code of its own when it is exceeded.
 
     `max_body` is in bytes, `max_characters` applies to each text, `max_words` to each sentence,
-    `max_cells` to the word pairs of all sentences of a request, padding included,
+    `max_request_words` to the words of a request (`sizes.SHORTEST` for a sentence at least),
+    `max_cells` to the word pairs of all its sentences, padding included,
     `max_grid_words` to the sentence of a grid request. At most `max_waiting` requests are in
     progress, more get 503. A body must have arrived within `body_timeout` seconds, a request be
     answered within `timeout` after that, requests in progress on shutdown within `stop_within`.
@@ -31,6 +32,7 @@ class ServiceSettings(BaseModel):
     max_texts: Count = 256
     max_characters: Count = 100_000
     max_words: Count = 240
+    max_request_words: Count = 12_000
     max_cells: Count = 2_000_000
     max_grid_words: Count = 80
     max_waiting: Count = 64

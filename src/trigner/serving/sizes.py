@@ -10,6 +10,9 @@ from trigner.serving.batching import group_by_length
 from trigner.serving.settings import ServiceSettings
 from trigner.text.sentences import sentence_words
 
+SHORTEST = 8
+"""Words that a sentence counts as at least: one of two words takes as long as these do."""
+
 
 def check_texts(texts: Sequence[str], settings: ServiceSettings) -> None:
     """Raises HTTPException (413) for too many texts, and for a text that is too long."""
@@ -22,12 +25,12 @@ def check_texts(texts: Sequence[str], settings: ServiceSettings) -> None:
 
 
 def check_sentences(texts: Sequence[str], settings: ServiceSettings) -> None:
-    """Raises HTTPException (413) for a sentence that is too long, and for too many cells.
+    """Raises HTTPException (413) for a sentence that is too long, and for too many words or cells.
 
     Texts are read sentence by sentence, and no further than to where it is clear.
     """
     lengths: list[int] = []
-    cells = 0
+    cells = counted = 0
     for number, text in enumerate(texts, 1):
         for words in sentence_words(text):
             if len(words) > settings.max_words:
@@ -38,6 +41,13 @@ def check_sentences(texts: Sequence[str], settings: ServiceSettings) -> None:
                     " lines",
                 )
             lengths.append(len(words))
+            counted += max(SHORTEST, len(words))
+            if counted > settings.max_request_words:
+                raise HTTPException(
+                    413,
+                    f"the request has more than {settings.max_request_words} words (a sentence"
+                    f" counts as {SHORTEST} at least): send less text at a time",
+                )
             cells += len(words) ** 2
             if cells > settings.max_cells:
                 raise _too_many_cells(settings)

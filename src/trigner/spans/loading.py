@@ -61,11 +61,17 @@ def load(
     settings = description.settings(SpanSettings, folder)
     format = format_of(description.labels, settings)
     if description.is_exported:
-        from trigner.spans.onnx_runtime import onnx_scorer
+        from trigner.spans.onnx_runtime import checked_scorer
         from trigner.tagging.onnx_runtime import exported_inputs, providers
 
         inputs = exported_inputs(folder, description, settings.context_words)
-        scorer = onnx_scorer(folder / GRAPH, providers(device), threads)
+        scorer = checked_scorer(
+            folder / GRAPH,
+            providers(device),
+            threads,
+            types=len(description.labels),
+            settings=settings,
+        )
     else:
         require_extra("train", "torch", "transformers")
         from trigner.networks import choose_device

@@ -6,14 +6,14 @@ Li et al., ACL 2021, without its syntax features.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
 from trigner.networks import Encoder, WordNetwork, word_parts
 from trigner.spans.scorers import PairScorer, Propagation, SpanScorer
-from trigner.spans.settings import SpanSettings
+from trigner.spans.settings import SpanSettings, kept_of
 
 RELATIONS = 2
 """COMBINED and OVERLAP: the score of NONE is 0."""
@@ -124,17 +124,6 @@ class SpanNetwork(WordNetwork):
         places = kept[..., None].expand(-1, -1, flat.shape[2])
         own = torch.where(inside[..., None], own.to(flat.dtype), flat.gather(1, places))
         return flat.scatter(1, places, own).view_as(fragments)
-
-
-Count = TypeVar("Count", int, Tensor)
-
-
-def kept_of(words: Count, share: float) -> Count:
-    """How many spans of sentences are kept: this share of the words, rounded up.
-
-    The share is taken in whole percents, so that the number is exact on every device.
-    """
-    return (words * max(1, round(100 * share)) + 99) // 100
 
 
 def build_network(encoder: Encoder, types: int, settings: SpanSettings) -> SpanNetwork:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from pydantic import Field
 
 from trigner.spans.fragments import MAX_WIDTH, Reading
 from trigner.systems import WordSettings
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Count = TypeVar("Count", int, "Tensor")
 
 Pruning = Literal["fragments", "relations"]
 
@@ -41,3 +46,11 @@ class SpanSettings(WordSettings):
     output_dropout: float = Field(
         default=0.33, ge=0, lt=1, description="of the hidden layers that score spans and pairs"
     )
+
+
+def kept_of(words: Count, share: float) -> Count:
+    """How many spans of sentences are kept: this share of the words, rounded up.
+
+    The share is taken in whole percents, so that the number is exact on every device.
+    """
+    return (words * max(1, round(100 * share)) + 99) // 100

@@ -18,9 +18,9 @@ from trigner.mentions import Sentence
 from trigner.networks import Encoder, WordSystem, choose_device, load_encoder, word_inputs
 from trigner.spans.fragments import FragmentFormat, Relation
 from trigner.spans.loading import format_of
-from trigner.spans.network import SpanNetwork, SpanOutput, build_network, kept_of
+from trigner.spans.network import SpanNetwork, SpanOutput, build_network
 from trigner.spans.predictor import SpanPredictor
-from trigner.spans.settings import SpanSettings
+from trigner.spans.settings import SpanSettings, kept_of
 from trigner.spans.targets import relations_of_kept, targets
 from trigner.spans.torch_runtime import torch_scorer
 from trigner.systems import Losses

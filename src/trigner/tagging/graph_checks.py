@@ -1,4 +1,4 @@
-"""Whether a graph is one of a tagger with a scheme: its inputs, and the shape of its scores."""
+"""Whether a graph is one of a system: its inputs, and the shapes of its outputs."""
 
 from __future__ import annotations
 
@@ -68,9 +68,20 @@ def check_scores(
 ) -> None:
     """Raises InputError when a batch was given scores of another shape than it has words."""
     count, length, _ = batch.word_subwords.shape
-    expected = (count, *(length,) * axes, scores or found.shape[-1])
-    if found.shape != expected or not np.issubdtype(found.dtype, np.floating):
+    check_array(found, (count, *(length,) * axes, scores or found.shape[-1]), graph)
+
+
+def check_array(
+    found: NDArray[Any],
+    expected: tuple[int, ...],
+    graph: Path,
+    *,
+    what: str = "scores",
+    kind: type[np.generic] = np.floating,
+) -> None:
+    """Raises InputError when an output is not of this kind of numbers or of another shape."""
+    if found.shape != expected or not np.issubdtype(found.dtype, kind):
         raise InputError(
-            f"gives {found.dtype} of shape {found.shape}, not scores of shape {expected}",
+            f"gives {found.dtype} of shape {found.shape}, not {what} of shape {expected}",
             path=graph,
         )

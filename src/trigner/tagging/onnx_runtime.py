@@ -31,6 +31,7 @@ from trigner.tagging.graph_checks import (
     inputs_of,
     scores_of_a_word,
 )
+from trigner.tagging.graph_files import check_graph_file
 from trigner.tagging.predictor import Scorer, TagPredictor
 
 INPUTS = tuple(AXES)
@@ -53,11 +54,9 @@ def onnx_predictor(
     does not have.
     """
     settings = description.settings(NetworkSettings, folder)
-    inputs = exported_inputs(folder, description, settings.context_words)
+    leading = settings.leading_words
+    inputs = exported_inputs(folder, description, settings.context_words, leading)
     scheme = tagger_spec(description.system).scheme(description.labels)
-    if inputs.tokenizer.special_words != settings.leading_words:
-        message = f"is damaged: special_words must be {list(settings.leading_words)}"
-        raise InputError(message, path=folder / DESCRIPTION)
     session = _session(folder / GRAPH, providers(device), threads)
     scores = scores_of_a_word(scheme, settings)
     check_output(session, scheme, scores, folder / GRAPH)
@@ -72,14 +71,20 @@ def onnx_predictor(
 
 
 def exported_inputs(
-    folder: Path, description: Description, context_words: int = 0
+    folder: Path,
+    description: Description,
+    context_words: int = 0,
+    special_words: tuple[str, ...] = (),
 ) -> EncoderInputs:
-    """How sentences become what an exported graph reads.
+    """How sentences become what an exported graph reads, behind these special words.
 
     Raises InputError when a file of the folder is missing or another model's.
     """
     check_files(folder, description, (GRAPH, TOKENIZER))
     runtime = cast(Runtime, description.runtime)
+    if runtime.special_words != special_words:
+        message = f"is damaged: special_words must be {list(special_words)}"
+        raise InputError(message, path=folder / DESCRIPTION)
     tokenizer = read_tokenizer(folder)
     try:
         subwords = SubwordTokenizer(tokenizer, runtime.special_words)
@@ -119,11 +124,14 @@ def onnx_outputs(
 
 
 def _session(graph: Path, providers: Sequence[Any], threads: int | None) -> Any:
+    check_graph_file(graph)
     options = onnxruntime.SessionOptions()
     # By itself it takes a thread for each CPU of the machine, and binds them.
     if (threads := threads or threads_for_models()) is not None:
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
+    # It would read a file of its own format, too, which is not the one that is checked.
+    options.add_session_config_entry("session.load_model_format", "ONNX")
     options.log_severity_level = 4  # fatal: what is wrong is raised
     # Products of 8 bits are exact on processors without VNNI too: by default sums of two overflow.
     options.add_session_config_entry("session.x64quantprecision", "1")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from trigner.arrays import Logits
+from trigner.systems import check_finite
 from trigner.transition.layout import next_item, top_three
 from trigner.transition.network import States, TransitionNetwork
 from trigner.transition.parser import Cell, FinishedMention, Node, Rules, State, after
@@ -168,7 +169,8 @@ def parses(
 ) -> list[Parse]:
     """The parse of each sentence, from word states `[B, L, d]` and which of them are words.
 
-    Every sentence ends: the rules bound how many actions it may take.
+    Every sentence ends: the rules bound how many actions it may take. Raises InputError for scores
+    that are NaN or infinite.
     """
     vectors = _Vectors(network, words, inside)
     lengths = inside.sum(dim=1).tolist()
@@ -185,6 +187,7 @@ def parses(
         rows = torch.tensor([path.row for _, path, _ in live], device=words.device)
         states = [(sentence, path.state, lengths[sentence]) for sentence, path, _ in live]
         logits = vectors.scores(states, history[0][rows]).float().cpu().numpy()
+        check_finite(logits)
         logits[~table[[legal for _, _, legal in live]]] = -np.inf
         chosen = _advanced(beams, live, logits, beam_size)
         parents = torch.tensor([path.row for _, path in chosen], device=words.device)
