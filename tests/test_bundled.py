@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import trigner
 from trigner.corpora import read, with_types
 from trigner.evaluation import score, sign
