@@ -1,4 +1,4 @@
-"""What trials choose at random: otherwise in each run of `make soak`, alike in each of the tests."""
+"""What trials choose at random: anew in each round of `make soak`, alike in all tests."""
 
 from __future__ import annotations
 

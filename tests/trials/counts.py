@@ -22,7 +22,10 @@ from trigner.locks import locked
 FILE = Path(__file__).resolve().parents[2] / "docs" / "results" / "robustness.json"
 SUMS = ("inputs", "refused", "seconds", "foreign")
 GROUPS = {
-    "read-": ("readers of every format, and recognising one", "entities lie in their text and say what stands there"),
+    "read-": (
+        "readers of every format, and recognising one",
+        "entities lie in their text and say what stands there",
+    ),
     "write-": ("writers of every format", "the format's own reader has the same entities"),
     "decode-": (
         "decoders of every system",

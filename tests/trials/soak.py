@@ -50,7 +50,7 @@ AMID = "amid a restart"
 """Instead of a status: no answer because the service was being stopped, as planned."""
 REFUSED = "no connection"
 """Instead of a status: no answer of a service that nobody had stopped."""
-ENOUGH = 40
+ENOUGH = 80
 """Samples of memory below which nothing is said about its growth."""
 KILLED = (
     "tests/cli/test_partial.py::test_killed_at_random_moments_it_gives_the_bytes_of_an_unkilled_one",
@@ -72,7 +72,7 @@ class Soaked:
     wrong: int = 0
     restarts: int = 0
     crashes: int = 0
-    """Ends of the service that were not planned."""
+    """Ends of the service that were not planned, or not as they should be."""
     megabytes: list[float] = field(default_factory=list)
 
     @property
@@ -102,7 +102,7 @@ class Soaked:
         odd = {s: n for s, n in seen.items() if s.isdigit() and not is_fair(int(s))}
         found = [f"{n} answers with status {status}" for status, n in odd.items()]
         found += [f"{self.wrong} answers unlike those alone"] * bool(self.wrong)
-        found += [f"the service ended {self.crashes} times by itself"] * bool(self.crashes)
+        found += [f"the service ended badly {self.crashes} times"] * bool(self.crashes)
         refused = self.statuses[REFUSED]
         found += [f"{refused} honest requests without an answer"] * bool(refused)
         if self.otherwise > OTHERWISE:
@@ -153,9 +153,9 @@ def service(model: Path, seconds: float, *, clients: int, restarts: int, seed: i
             stop = (signal.SIGTERM, signal.SIGKILL)[number % 2] if number < restarts else None
             life = _life(port, running, max(1.0, left), stop, expected, seen, seed + number)
             crashed = asyncio.run(life)
-            seen.crashes += crashed
             if stop == signal.SIGTERM and not crashed:
-                assert running.wait(60) == 0, "the service did not stop as asked"
+                crashed = not _stops(running)
+            seen.crashes += crashed
             seen.restarts += number < restarts
     return seen
 
@@ -192,6 +192,14 @@ async def _life(
     return await ended or (stop is None and running.poll() is not None)
 
 
+def _stops(running: subprocess.Popen[str]) -> bool:
+    """Whether a service that was asked to stop does so in time, and says that all was well."""
+    try:
+        return running.wait(60) == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
 async def _stopped(
     running: subprocess.Popen[str], end: float, stop: int | None, stopping: asyncio.Event
 ) -> bool:
@@ -208,9 +216,11 @@ async def _stopped(
 async def _watch(running: subprocess.Popen[str], end: float, seen: Soaked) -> None:
     page = os.sysconf("SC_PAGE_SIZE")
     step = max(0.1, (end - time.monotonic()) / 200)
-    while time.monotonic() < end - 1 and running.poll() is None:
+    while running.poll() is None:  # once at least
         pages = int(Path(f"/proc/{running.pid}/statm").read_text().split()[1])
         seen.megabytes.append(pages * page / 1e6)
+        if time.monotonic() + step > end - 1:
+            break
         await asyncio.sleep(step)
 
 
