@@ -50,7 +50,7 @@ def part(text: str, names: Collection[str]) -> str:
 
     Raises ValueError for a package that has none.
     """
-    found = {}
+    found: dict[str, str] = {}
     for line in text.splitlines():
         if "==" in line and not line.startswith("#"):
             found[canonicalize_name(line.partition("==")[0])] = f"{line}\n"
