@@ -1,16 +1,34 @@
 # The service with the bundled model: docker build -t trigner . && docker compose up
 #
 # It runs as a user without a name or a home, needs no writable file system, and fetches nothing.
-FROM python:3.11-slim AS build
+#
+# A tag may be moved to another image, a digest may not. `docker buildx imagetools inspect TAG` prints
+# that of today: docker build --build-arg BASE=python@sha256:DIGEST
+ARG BASE=python:3.11-slim-bookworm
+
+FROM ${BASE} AS build
+# Of one Python and platform: for another, run `make hashes` there and name its own.
+ARG PLATFORM=cp311-linux-x86_64
 WORKDIR /build
-COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY hashes/image hashes/image
+RUN python -m venv /opt/build \
+ && /opt/build/bin/pip install --no-cache-dir --no-deps --only-binary :all: --require-hashes \
+      --requirement hashes/image/build-${PLATFORM}.txt \
+ && python -m venv /opt/trigner \
+ && /opt/trigner/bin/pip install --no-cache-dir --no-deps --only-binary :all: --require-hashes \
+      --requirement hashes/image/serve-${PLATFORM}.txt
+COPY pyproject.toml README.md LICENSE ./
 COPY src src
-RUN python -m venv /opt/trigner \
- && /opt/trigner/bin/pip install --no-cache-dir --constraint constraints.txt ".[serve]" \
+RUN /opt/build/bin/pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir wheel . \
+ && /opt/trigner/bin/pip install --no-cache-dir --no-deps --no-index wheel/*.whl \
+ && /opt/trigner/bin/pip check \
  && /opt/trigner/bin/pip uninstall --yes pip
 
-FROM python:3.11-slim
+FROM ${BASE}
 COPY --from=build /opt/trigner /opt/trigner
+# No way to become root: nobody logs in as it, and no program runs with its rights.
+RUN sed -i 's#^\(root:.*:\)[^:]*$#\1/usr/sbin/nologin#' /etc/passwd \
+ && find / -xdev -type f -perm /6000 -exec chmod a-s {} +
 ENV PATH=/opt/trigner/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \

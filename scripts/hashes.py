@@ -1,6 +1,10 @@
 """The files that pip would install, each by its SHA-256, out of pip's own report.
 
     python scripts/hashes.py report.json > hashes/NAME.txt         (or: make hashes)
+    python scripts/hashes.py --part serve hashes/NAME.txt > hashes/image/serve-PLATFORM.txt
+
+The second form takes those lines alone that the image needs: `serve` of what runs in it, `build` of
+what its wheel is built with, by the packages of this environment.
 
 They are those of one platform, one Python version and one package index: `docs/decisions/pins.md`.
 """
@@ -9,8 +13,11 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
+
+from packaging.utils import canonicalize_name
 
 HEAD = (
     "# Written by `make hashes`: what `make` may install on this platform, checked by its hash.\n"
@@ -38,10 +45,31 @@ def requirements(report: dict[str, Any]) -> str:
     return HEAD + "".join([*sorted(sources), *(lines[name] for name in sorted(lines))])
 
 
+def part(text: str, names: Collection[str]) -> str:
+    """The lines of a requirements file that are of these packages, by their normalised names.
+
+    Raises ValueError for a package that has none.
+    """
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        if "==" in line and not line.startswith("#"):
+            found[canonicalize_name(line.partition("==")[0])] = f"{line}\n"
+    if missing := {*names} - {*found}:
+        raise ValueError(f"without a hash: {', '.join(sorted(missing))}")
+    return HEAD + "".join(found[name] for name in sorted(names))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("report", type=Path)
+    parser.add_argument("--part", choices=("serve", "build"), help="of a requirements file")
     given = parser.parse_args()
+    if given.part:
+        from licences import needed  # beside this file
+
+        names = needed("serve") if given.part == "serve" else needed(name="hatchling")
+        print(part(given.report.read_text("utf-8"), names), end="")
+        return
     print(requirements(json.loads(given.report.read_text("utf-8"))), end="")
 
 

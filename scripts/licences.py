@@ -53,10 +53,10 @@ COPYLEFT = re.compile(r"\b(A?GPL|LGPL|SSPL|EUPL|CC-BY-NC)", re.IGNORECASE)
 """Licences that would ask something of whoever gives a program with trigner on."""
 
 
-def needed(extra: str = "") -> dict[str, Distribution]:
-    """What trigner needs with an extra, needs of needs included, by name."""
+def needed(extra: str = "", *, name: str = "trigner") -> dict[str, Distribution]:
+    """What a package needs with an extra, needs of needs included, and itself, without trigner."""
     found: dict[str, Distribution] = {}
-    waiting = [("trigner", extra)]
+    waiting = [(name, extra)]
     seen = set(waiting)
     while waiting:
         name, own = waiting.pop()
@@ -69,7 +69,7 @@ def needed(extra: str = "") -> dict[str, Distribution]:
             if below not in seen:
                 seen.add(below)
                 waiting.append(below)
-    del found["trigner"]
+    found.pop("trigner", None)
     return dict(sorted(found.items()))
 
 

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def process(folder, *options):
+def process(folder, *options, program=("-m", "trigner")):
     """A service on a free port: the process and the port."""
-    command = [sys.executable, "-m", "trigner", "serve", "--model", str(folder), "--port", "0"]
+    command = [sys.executable, *program, "serve", "--model", str(folder), "--port", "0"]
     running = subprocess.Popen(
         [*command, *options],
         stderr=subprocess.PIPE,

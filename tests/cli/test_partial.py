@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import random
 import shutil
 import stat
 import subprocess
@@ -14,6 +13,7 @@ import time
 
 import pytest
 
+import trial_seed
 from trigner.atomic_files import atomic_write
 from trigner.cli import partial as room
 from trigner.cli.extract import WRITABLE
@@ -357,7 +357,7 @@ def test_through_a_process_substitution(exported_model, notes, tmp_path):
 
 
 def test_killed_at_random_moments_it_gives_the_bytes_of_an_unkilled_one(exported_model, tmp_path):
-    chosen = random.Random(int(os.environ.get("TRIALS_SEED", "7")))
+    chosen = trial_seed.chosen(7)
     notes = tmp_path / "notes.jsonl"
     with atomic_write(notes) as write:
         for n in range(400):

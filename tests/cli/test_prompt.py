@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import trial_seed
 from llm_stub import Response, answered, failing, serving
 from trigner.locks import locked
 
@@ -170,6 +171,7 @@ def test_a_killed_run_asks_nothing_twice(gold, tmp_path, how):
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and not under_way():
             time.sleep(0.02)
+        time.sleep(trial_seed.chosen(5).uniform(0, 0.2))
         process.send_signal(how)
         _, err = process.communicate(timeout=60)
         assert process.returncode == (-signal.SIGKILL if how == signal.SIGKILL else 130), err

@@ -132,6 +132,25 @@ def test_cancelled_work_is_not_continued(gated, gate, batcher):
     assert len(gate.sizes) == 2
 
 
+def test_what_nobody_waits_for_any_more_is_not_computed(gated, gate, batcher):
+    """Taken together with a short request, done with before its own pass begins."""
+    worker = batcher()
+    gate.shut()
+    worker.submit(extraction(gated, ["no pain."]))
+    assert gate.entered.wait(10)
+    short, long = (extraction(gated, [text]) for text in ("no pain.", "leg hurt numb " * 30))
+    short.future.add_done_callback(lambda _: long.future.cancel())
+    worker.submit(short)
+    worker.submit(long)
+    gate.open.set()
+    short.future.result(30)
+    after = extraction(gated, ["no pain."])
+    worker.submit(after)
+    after.future.result(30)
+    assert long.future.cancelled()
+    assert gate.sizes == [1, 1, 1]
+
+
 def test_one_requests_failure_does_not_fail_the_others(extract, batcher, caplog):
     bad = "pain " * 7
 

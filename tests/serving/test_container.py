@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +32,51 @@ def test_the_image_runs_as_a_user_that_is_not_root():
     assert json.loads(found["ENTRYPOINT"])[:2] == ["trigner", "serve"]
 
 
+def run_lines():
+    """What the Dockerfile runs, stage by stage."""
+    text = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
+    _, *stages = re.split(r"^FROM .*$", text, flags=re.MULTILINE)
+    return [re.findall(r"^RUN (.*)$", stage, re.MULTILINE) for stage in stages]
+
+
+def test_nothing_in_the_image_makes_root_of_a_user(tmp_path):
+    """The instruction is run on files of this test in the place of the image's."""
+    names = [name for name, _ in instructions()]
+    assert names.index("COPY") < names.index("RUN") < names.index("USER")
+    (command,) = run_lines()[-1]
+    assert command.count("/etc/passwd") == command.count("find / ") == 1
+    (tmp_path / "bin").mkdir()
+    passwd, program = tmp_path / "passwd", tmp_path / "bin" / "su"
+    others = "daemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin\nrooted:x:5:5::/:/bin/sh\n"
+    passwd.write_text(f"root:x:0:0:root:/root:/bin/bash\n{others}")
+    for name, mode in (("su", 0o4755), ("mail", 0o2755), ("plain", 0o755)):
+        (tmp_path / "bin" / name).write_text("")
+        (tmp_path / "bin" / name).chmod(mode)
+    assert program.stat().st_mode & 0o6000
+    own = command.replace("/etc/passwd", str(passwd)).replace("find / ", f"find {tmp_path} ")
+    subprocess.run(["sh", "-ec", own], check=True)
+    assert passwd.read_text() == f"root:x:0:0:root:/root:/usr/sbin/nologin\n{others}"
+    assert {p.stat().st_mode & 0o7777 for p in (tmp_path / "bin").iterdir()} == {0o755}
+
+
+def test_the_image_is_made_of_what_is_named():
+    """A base of one release, by tag or digest; packages by their hashes; nothing else."""
+    text = (ROOT / "Dockerfile").read_text("utf-8")
+    assert re.search(r"^ARG BASE=python:3\.\d+-slim-[a-z]+$", text, re.MULTILINE)
+    assert re.findall(r"^FROM (\S+)", text, re.MULTILINE) == ["${BASE}", "${BASE}"]
+    every = " && ".join(line for stage in run_lines() for line in stage)
+    installs = [own for own in every.split("&&") if re.search(r"pip (install|wheel) ", own)]
+    assert len(installs) == 4
+    for own in installs:
+        by_hash = "--require-hashes" in own and "--only-binary :all:" in own
+        here = "--no-build-isolation" in own or "--no-index" in own
+        assert by_hash or here, own
+        assert "--no-deps" in own, own
+    (platform,) = re.findall(r"^ARG PLATFORM=(\S+)$", text, re.MULTILINE)
+    for name in re.findall(r"--requirement (\S+)", every):
+        assert (ROOT / name.replace("${PLATFORM}", platform)).is_file(), name
+
+
 def test_the_health_check_tells_a_service_that_answers(exported_model):
     (_, check) = next(own for own in instructions() if own[0] == "HEALTHCHECK")
     _, _, command = check.partition("CMD ")
@@ -49,13 +95,14 @@ def test_compose_takes_away_what_the_service_does_not_need():
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+    assert service["cpus"] >= 1  # the model takes as many threads as the quota has CPUs
     assert "TRIGNER_API_KEY" in service["environment"]  # its value stands in no file
 
 
 def test_only_what_is_needed_goes_into_the_image():
     first, *kept = (ROOT / ".dockerignore").read_text("utf-8").split()
     assert first == "*"
-    copied = {"pyproject.toml", "constraints.txt", "README.md", "LICENSE", "src"}
+    copied = {"pyproject.toml", "hashes/image", "README.md", "LICENSE", "src"}
     assert {name[1:] for name in kept if name.startswith("!")} == copied
 
 

@@ -15,6 +15,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+import trial_seed
 from tiny_encoders import tiny_encoder
 from trigner.errors import InputError
 from trigner.model_folder import WEIGHTS
@@ -99,6 +100,7 @@ def test_two_processes_go_on_where_they_were_killed(encoder, tmp_path):
     try:
         while killed.poll() is None and not list((out / CHECKPOINTS).glob(f"*/{HASHES}")):
             time.sleep(0.02)
+        time.sleep(trial_seed.chosen(5).uniform(0, 0.1))
     finally:
         os.killpg(killed.pid, signal.SIGKILL)
         killed.communicate()

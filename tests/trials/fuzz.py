@@ -1,11 +1,12 @@
 """`make fuzz`: inputs without end for everything that reads what others wrote.
 
-    python -m trials.fuzz [--target read-brat ...] [--seconds 60] [--seed 0] [--random]
+    python -m trials.fuzz [--target read-brat ...] [--seconds 60] [--seed 0] [--jobs 1] [--random]
 
-Each target runs in a process of its own. With `atheris` installed it is led by what code an input
-reaches; else, and with --random, by the messages it ends with. Inputs that reached something new
-are kept in `.fuzz/TARGET`; those that ended with anything but a TrignerError go to
-`tests/trials/regressions/TARGET`, where the tests find them.
+Each target runs in a process of its own, so many at once. With `atheris` installed it is led by
+what code an input reaches; else, and with --random, by the messages it ends with. Inputs that
+reached something new are kept in `.fuzz/TARGET`; those that ended with anything but a TrignerError
+go to `tests/trials/regressions/TARGET`, where the tests find them. A process that does not end is
+killed, and its last input is one of these. --json adds the counts to a file: `trials.counts`.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -34,6 +36,9 @@ ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / ".fuzz"
 REGRESSIONS = Path(__file__).with_name("regressions")
 LAST = "last"
+COMMAND = (sys.executable, "-m", "trials.fuzz")
+READY = 60
+"""Seconds in which a target is made and has told what came of it, beside those it is given."""
 MEMORY = 6 * 2**30
 """Bytes that a target may take beyond what it has when it is ready."""
 
@@ -95,7 +100,7 @@ def where(error: BaseException) -> str:
 
 @contextmanager
 def limited() -> Iterator[None]:
-    """TimeoutError after `LONGEST` seconds."""
+    """TimeoutError after `LONGEST` seconds, in Python: code in C is not interrupted."""
     from trials.targets import LONGEST
 
     def late(*_: object) -> None:
@@ -123,7 +128,7 @@ def kept(*folders: Path) -> list[bytes]:
 
 def by_messages(name: str, target: Any, seconds: float, seed: int, most: float) -> Trial:
     """Changes of known inputs, and of those that ended in a new way."""
-    trial, random = Trial(name, "random"), Random(f"{name} {seed}")
+    trial, random = Trial(name, "messages"), Random(f"{name} {seed}")
     known = [*target.seeds, *kept(REGRESSIONS / name, KEPT / name)]
     begun = time.monotonic()
     for data in known:
@@ -167,7 +172,8 @@ def by_coverage(name: str, target: Any, seconds: float, seed: int) -> Trial:
 
 def report(trial: Trial) -> None:
     """What the process of a target hands back: its last line."""
-    content = {**asdict(trial), "messages": len(trial.messages)}
+    content = {"target": trial.target, "engine": trial.engine, "inputs": trial.inputs}
+    content |= {"refused": trial.refused, "seconds": trial.seconds, "foreign": dict(trial.foreign)}
     print(json.dumps(content), flush=True)
 
 
@@ -205,7 +211,8 @@ def made(name: str, folder: Path) -> Any:
 
 
 def main() -> None:
-    """Fuzz the targets one after the other, each in a process of its own."""
+    """Fuzz the targets, each in a process of its own."""
+    from trials import counts
     from trials.targets import TARGETS
 
     parser = argparse.ArgumentParser(
@@ -216,6 +223,7 @@ def main() -> None:
     )
     parser.add_argument("--seconds", type=float, default=60.0, help="for each target")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1, help="targets at once")
     parser.add_argument("--random", action="store_true", help="without atheris")
     parser.add_argument("--json", type=Path, help="add what came out to this file")
     parser.add_argument("--alone", type=Path, help=argparse.SUPPRESS)
@@ -224,36 +232,49 @@ def main() -> None:
     if given.alone:
         run_alone(given.target[0], given.alone, given.seconds, given.seed, led=led)
         return
-    ends = [own for own in (started(n, given) for n in given.target or TARGETS) if own]
+    engine = "atheris" if led else "messages"
+    ends = []
+    with ThreadPoolExecutor(max(1, given.jobs)) as pool:
+        every = [pool.submit(started, n, given, engine) for n in given.target or TARGETS]
+        for done in as_completed(every):
+            ends.append(done.result())
+            if given.json:
+                counts.add(given.json, ends[-1:])
     total = sum(own["inputs"] for own in ends)
     foreign = sum(sum(own["foreign"].values()) for own in ends)
     print(f"{total:,} inputs of {len(ends)} targets, {foreign} foreign exceptions")
     sys.exit(bool(foreign))
 
 
-def started(name: str, given: argparse.Namespace) -> dict[str, Any]:
+def started(name: str, given: argparse.Namespace, engine: str) -> dict[str, Any]:
     """One target in a process of its own, and what came of it."""
+    from trials.targets import LONGEST
+
     in_memory = Path("/dev/shm")  # a file for each input
     where = in_memory if in_memory.is_dir() else None
+    # What is led by messages tries all known inputs first, however long that takes: here, no more.
+    limit = given.seconds + 2 * LONGEST + READY
     with tempfile.TemporaryDirectory(prefix="trigner-fuzz-", dir=where) as folder:
-        command = [sys.executable, "-m", "trials.fuzz", "--alone", folder, "--target", name]
+        command = [*COMMAND, "--alone", folder, "--target", name]
         command += ["--seconds", str(given.seconds), "--seed", str(given.seed)]
         command += ["--random"] * given.random
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        try:
+            done = subprocess.run(
+                command, stdout=subprocess.PIPE, text=True, check=False, timeout=limit
+            )
+            out, end = done.stdout, f"died with {done.returncode}"
+        except subprocess.TimeoutExpired:
+            out, end = "", f"did not end within {limit:.0f} seconds"
         last = Path(folder) / LAST
-        lines = [line for line in done.stdout.splitlines() if line.startswith('{"target"')]
+        lines = [line for line in out.splitlines() if line.startswith('{"target"')]
         if not lines and last.exists():
             keep(REGRESSIONS / name, last.read_bytes())
     if not lines:
-        own = {"target": name, "inputs": 0, "foreign": {f"died with {done.returncode}": 1}}
-        print(f"{name}: the process died with {done.returncode}", flush=True)
-    else:
-        own = json.loads(lines[-1])
-        trial = Trial(**{**own, "foreign": Counter(own["foreign"]), "messages": set()})
-        print(trial.told(), flush=True)
-    if given.json:
-        before = json.loads(given.json.read_text()) if given.json.exists() else []
-        given.json.write_text(json.dumps([*before, own], indent=1) + "\n")
+        print(f"{name}: the process {end}", flush=True)
+        return {"target": name, "engine": engine, "inputs": 1, "foreign": {end: 1}}
+    own: dict[str, Any] = json.loads(lines[-1])
+    trial = Trial(**{**own, "foreign": Counter(own["foreign"])})
+    print(trial.told(), flush=True)
     return own
 
 

@@ -20,11 +20,12 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+import trial_seed
 import trigner
 from serving_process import process
 from trials import kills
@@ -43,10 +44,21 @@ TEXTS = (
 HOSTILE = 8
 """Every so many clients one is hostile."""
 FLAT = 1.05
+OTHERWISE = 0.1
+"""The share of honest requests that may be answered with anything but 200: a busy service's 503."""
+AMID = "amid a restart"
+"""Instead of a status: no answer because the service was being stopped, as planned."""
+REFUSED = "no connection"
+"""Instead of a status: no answer of a service that nobody had stopped."""
+ENOUGH = 80
+"""Samples of memory below which nothing is said about its growth."""
 KILLED = (
     "tests/cli/test_partial.py::test_killed_at_random_moments_it_gives_the_bytes_of_an_unkilled_one",
     "tests/cli/test_prompt.py::test_a_killed_run_asks_nothing_twice",
+    "tests/cli/test_annotate.py::test_killed_at_any_moment_nothing_is_lost_or_twice",
+    "tests/training/test_processes.py::test_two_processes_go_on_where_they_were_killed",
 )
+"""Tests that kill at moments that `trial_seed` chooses."""
 HEAD = "POST /v1/extract HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n"
 
 
@@ -59,15 +71,29 @@ class Soaked:
     hostile: Counter[str] = field(default_factory=Counter)
     wrong: int = 0
     restarts: int = 0
+    crashes: int = 0
+    """Ends of the service that were not planned, or not as they should be."""
     megabytes: list[float] = field(default_factory=list)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether there are samples enough to say something about memory."""
+        return len(self.megabytes) >= ENOUGH
 
     @property
     def growth(self) -> float:
         """Memory at the end of the last service's life against that of its middle."""
         half = self.megabytes[len(self.megabytes) // 2 :]
-        if len(half) < 4:
+        if not self.is_settled or min(half) <= 0:
             return 1.0
         return median(half[len(half) // 2 :]) / median(half[: len(half) // 2])
+
+    @property
+    def otherwise(self) -> float:
+        """The share of other statuses than 200 among those that honest clients got."""
+        answers = {s: n for s, n in self.statuses.items() if s.isdigit()}
+        total = sum(answers.values())
+        return 1 - answers.get("200", 0) / total if total else 0.0
 
     @property
     def faults(self) -> list[str]:
@@ -76,8 +102,32 @@ class Soaked:
         odd = {s: n for s, n in seen.items() if s.isdigit() and not is_fair(int(s))}
         found = [f"{n} answers with status {status}" for status, n in odd.items()]
         found += [f"{self.wrong} answers unlike those alone"] * bool(self.wrong)
+        found += [f"the service ended badly {self.crashes} times"] * bool(self.crashes)
+        refused = self.statuses[REFUSED]
+        found += [f"{refused} honest requests without an answer"] * bool(refused)
+        if self.otherwise > OTHERWISE:
+            found.append(f"{self.otherwise:.1%} of the honest got another status than 200")
+        if not self.megabytes:
+            found.append("memory was not measured")
+        elif min(self.megabytes) <= 0:
+            found.append("memory of a process that was no more")
         found += [f"memory grew by {self.growth - 1:.1%}"] * (self.growth > FLAT)
         return found + ["no answer at all"] * (not self.statuses["200"])
+
+    def told(self) -> dict[str, Any]:
+        """What came out, for JSON."""
+        step = max(1, len(self.megabytes) // 20)
+        return {
+            "clients": self.clients,
+            "statuses": dict(self.statuses),
+            "hostile": dict(self.hostile),
+            "wrong": self.wrong,
+            "restarts": self.restarts,
+            "crashes": self.crashes,
+            "megabytes": [round(own) for own in self.megabytes[::step]],
+            "growth": round(self.growth, 4),
+            "faults": self.faults,
+        }
 
 
 def is_fair(status: int) -> bool:
@@ -92,7 +142,7 @@ def service(model: Path, seconds: float, *, clients: int, restarts: int, seed: i
     seen = Soaked(clients)
     ends = [seconds * (n + 1) / (2 * restarts) for n in range(restarts)] + [seconds]
     begun = time.monotonic()
-    for life, end in enumerate(ends):
+    for number, end in enumerate(ends):
         with process(model, "--max-connections", str(4 * clients), "--body-timeout", "2") as (
             running,
             port,
@@ -100,11 +150,13 @@ def service(model: Path, seconds: float, *, clients: int, restarts: int, seed: i
             seen.megabytes.clear()
             left = begun + end - time.monotonic()
             # Every other end comes amid requests, from outside.
-            stop = (signal.SIGTERM, signal.SIGKILL)[life % 2] if life < restarts else None
-            asyncio.run(_life(port, running, max(1.0, left), stop, expected, seen, seed + life))
-            if stop == signal.SIGTERM:
-                assert running.wait(60) == 0, "the service did not stop as asked"
-            seen.restarts += life < restarts
+            stop = (signal.SIGTERM, signal.SIGKILL)[number % 2] if number < restarts else None
+            life = _life(port, running, max(1.0, left), stop, expected, seen, seed + number)
+            crashed = asyncio.run(life)
+            if stop == signal.SIGTERM and not crashed:
+                crashed = not _stops(running)
+            seen.crashes += crashed
+            seen.restarts += number < restarts
     return seen
 
 
@@ -123,36 +175,62 @@ async def _life(
     expected: Sequence[Any],
     seen: Soaked,
     seed: int,
-) -> None:
+) -> bool:
+    """Clients for so long, then `stop`. Whether the service had ended by itself before."""
     end = time.monotonic() + seconds
+    stopping = asyncio.Event()
     every = [
         _hostile(port, end, seen, random.Random(f"{seed} {n}"))
         if n % HOSTILE == HOSTILE - 1
-        else _honest(port, end, n, expected, seen)
+        else _honest(port, end, n, expected, seen, stopping)
         for n in range(seen.clients)
     ]
-    watched = asyncio.ensure_future(_watch(running.pid, end, seen))
-    ended = asyncio.ensure_future(_stopped(running, end, stop))
-    await asyncio.gather(*every, watched, ended)
+    watched = asyncio.ensure_future(_watch(running, end, seen))
+    ended = asyncio.ensure_future(_stopped(running, end, stop, stopping))
+    await asyncio.gather(*every, watched)
+    # Without a stop it has to be there when the last client has its answer.
+    return await ended or (stop is None and running.poll() is not None)
 
 
-async def _stopped(running: subprocess.Popen[str], end: float, stop: int | None) -> None:
+def _stops(running: subprocess.Popen[str]) -> bool:
+    """Whether a service that was asked to stop does so in time, and says that all was well."""
+    try:
+        return running.wait(60) == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+async def _stopped(
+    running: subprocess.Popen[str], end: float, stop: int | None, stopping: asyncio.Event
+) -> bool:
+    """Stop the service shortly before the end. Whether it had ended by itself."""
     await asyncio.sleep(max(0.0, end - time.monotonic() - 0.5))
+    if running.poll() is not None:
+        return True
     if stop is not None:
+        stopping.set()
         running.send_signal(stop)
+    return False
 
 
-async def _watch(pid: int, end: float, seen: Soaked) -> None:
+async def _watch(running: subprocess.Popen[str], end: float, seen: Soaked) -> None:
     page = os.sysconf("SC_PAGE_SIZE")
     step = max(0.1, (end - time.monotonic()) / 200)
-    while time.monotonic() < end - 1:
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    while running.poll() is None:  # once at least
+        pages = int(Path(f"/proc/{running.pid}/statm").read_text().split()[1])
         seen.megabytes.append(pages * page / 1e6)
+        if time.monotonic() + step > end - 1:
+            break
         await asyncio.sleep(step)
 
 
 async def _honest(
-    port: int, end: float, number: int, expected: Sequence[Any], seen: Soaked
+    port: int,
+    end: float,
+    number: int,
+    expected: Sequence[Any],
+    seen: Soaked,
+    stopping: asyncio.Event,
 ) -> None:
     while time.monotonic() < end:
         number += 1
@@ -161,7 +239,11 @@ async def _honest(
         try:
             status, answer = await _asked(port, HEAD.format(len(body.encode())) + body)
         except (OSError, EOFError, ValueError):
-            seen.statuses["no connection"] += 1
+            seen.statuses[AMID if stopping.is_set() else REFUSED] += 1
+            await asyncio.sleep(0.2)
+            continue
+        if status != 200 and stopping.is_set():
+            seen.statuses[AMID if is_fair(status) else str(status)] += 1
             await asyncio.sleep(0.2)
             continue
         seen.statuses[str(status)] += 1
@@ -262,7 +344,7 @@ ATTACKS: dict[str, Any] = {
 
 
 def killed(seconds: float, seed: int) -> dict[str, int]:
-    """Trainings, studies, extractions and prompts killed and resumed, until the time is over."""
+    """Whatever can be resumed killed and resumed, until the time is over."""
     counts: Counter[str] = Counter()
     end = time.monotonic() + seconds
     while time.monotonic() < end or not counts:
@@ -271,10 +353,10 @@ def killed(seconds: float, seed: int) -> dict[str, int]:
                 counts[f"kills of {name}"] += trial(Path(folder), seed, 4).kills
                 counts[name] += 1
         run = [sys.executable, "-m", "pytest", "-q", *KILLED]
-        environment = {**os.environ, "TRIALS_SEED": str(seed)}
+        environment = {**os.environ, trial_seed.NAME: str(seed)}
         root = Path(__file__).resolve().parents[2]
         subprocess.run(run, cwd=root, env=environment, check=True, stdout=subprocess.DEVNULL)
-        counts["extractions and prompts"] += 1
+        counts["extractions, prompts, annotations and trainings of two processes"] += 1
         seed += 1
     return dict(counts)
 
@@ -291,8 +373,7 @@ def main() -> None:
     half = given.minutes * 30
     restarts = max(1, round(half / 120))
     seen = service(given.model, half, clients=given.clients, restarts=restarts, seed=given.seed)
-    told = {**asdict(seen), "growth": round(seen.growth, 4), "faults": seen.faults}
-    told["megabytes"] = [round(own) for own in seen.megabytes[:: max(1, len(seen.megabytes) // 20)]]
+    told = seen.told()
     print(json.dumps(told, indent=1), flush=True)
     told["killed"] = killed(half, given.seed)
     print(json.dumps(told["killed"], indent=1))

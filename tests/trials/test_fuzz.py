@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
+import threading
+import time
 from contextlib import closing
 from random import Random
 
 import pytest
 
-from trials import fuzz
+from trials import counts, fuzz
 from trials.mutations import changed_json, mutated
 from trials.targets import FILES, MODELS, READ, SYSTEMS, TAGGERS, TARGETS, WRITE, Target
 from trigner.corpora import FORMATS
@@ -68,7 +71,7 @@ def test_what_comes_out_is_told(tmp_path, monkeypatch, capsys):
     assert (trial.inputs, trial.refused, trial.foreign.total()) == (4, 1, 2)
     assert list(trial.foreign) == [f"KeyError at test_fuzz.py:{check.__code__.co_firstlineno + 4}"]
     assert fuzz.kept(tmp_path / "found" / "own") == [b"y"]
-    assert "4 inputs of own (random, 0 s, 1 refused), 2 foreign exceptions" in trial.told()
+    assert "4 inputs of own (messages, 0 s, 1 refused), 2 foreign exceptions" in trial.told()
     assert "KeyError" in capsys.readouterr().err
 
 
@@ -79,10 +82,125 @@ def test_an_input_without_end_is_ended(monkeypatch):
         while True:
             pass
 
-    trial = fuzz.Trial("own", "random")
+    trial = fuzz.Trial("own", "messages")
     monkeypatch.setattr(fuzz, "keep", lambda *_: None)
     trial.run(Target([], check), b"")
     assert next(iter(trial.foreign)).startswith("TimeoutError")
+
+
+ALONE = """
+import signal, sys, time
+from trials import fuzz, targets
+
+def stuck(data):
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+    time.sleep(600)
+
+def told(data):
+    if b"x" in data:
+        raise KeyError("x")
+
+def dies(data):
+    if b"x" in data:
+        import os
+        os._exit(3)
+
+def slow(data):
+    time.sleep(0.01)
+
+CHECKS = {"stuck": stuck, "told": told, "dies": dies, "slow": slow, "slower": slow}
+for name, check in CHECKS.items():
+    made = targets.Target([b"a", b"x"], check, lambda data, random: data)
+    targets.TARGETS[name] = lambda folder, made=made: made
+fuzz.REGRESSIONS, fuzz.KEPT = [fuzz.Path(own) for own in sys.argv[1:3]]
+del sys.argv[1:3]
+fuzz.main()
+"""
+
+
+@pytest.fixture
+def fuzzed(tmp_path, monkeypatch, capsys):
+    """`make fuzz` of targets of its own: what it prints, its exit status and its file."""
+    script, file = tmp_path / "alone.py", tmp_path / "counts.json"
+    script.write_text(ALONE)
+    found = tmp_path / "found"
+    alone = (sys.executable, str(script), str(found), str(tmp_path / "kept"))
+    monkeypatch.setattr(fuzz, "COMMAND", alone)
+    monkeypatch.setattr(fuzz, "REGRESSIONS", found)
+
+    def run(*options):
+        given = ["fuzz", "--random", "--json", str(file), *options]
+        monkeypatch.setattr(sys, "argv", given)
+        with pytest.raises(SystemExit) as ended:
+            fuzz.main()
+        return capsys.readouterr().out, ended.value.code, counts.known(file)
+
+    return run
+
+
+def test_a_target_that_no_signal_reaches_is_ended_and_its_input_kept(fuzzed, monkeypatch, tmp_path):
+    monkeypatch.setattr("trials.targets.LONGEST", 2)
+    monkeypatch.setattr(fuzz, "READY", 8)
+    begun = time.monotonic()
+    out, code, found = fuzzed("--target", "stuck", "--seconds", "1")
+    assert time.monotonic() - begun < 60
+    assert "stuck: the process did not end within 13 seconds" in out
+    assert (code, found["stuck"]["messages"]["foreign"]) == (1, 1)
+    assert fuzz.kept(tmp_path / "found" / "stuck") == [b"a"]
+
+
+def test_counts_of_targets_at_once_are_summed_by_target(fuzzed, tmp_path):
+    for name in ("told", "dies"):
+        out, code, found = fuzzed("--target", name, "--seconds", "0")
+        assert code == 1
+        assert fuzz.kept(tmp_path / "found" / name) == [b"x"]
+    assert found["told"]["messages"] == {"inputs": 2, "refused": 0, "seconds": 0, "foreign": 1}
+    assert "dies: the process died with 3" in out
+    assert found["dies"]["messages"]["foreign"] == 1
+    _, code, one = fuzzed("--target", "slow", "slower", "--seconds", "1", "--jobs", "2")
+    assert (code, {*one}) == (0, {"told", "dies", "slow", "slower"})
+    _, _, two = fuzzed("--target", "slow", "--seconds", "1")
+    assert two["slow"]["messages"]["inputs"] > one["slow"]["messages"]["inputs"] > 2
+    assert two["slow"]["messages"]["seconds"] > one["slow"]["messages"]["seconds"]
+    assert two["told"] == one["told"]
+
+
+def test_so_many_targets_run_at_once_as_asked(fuzzed, monkeypatch):
+    both = threading.Barrier(2, timeout=30)
+
+    def started(name, given, engine):
+        both.wait()  # raises where they come one behind the other
+        return {"target": name, "engine": engine, "inputs": 1, "foreign": {}}
+
+    monkeypatch.setattr(fuzz, "started", started)
+    assert fuzzed("--target", "a", "b", "--jobs", "2")[1] == 0
+
+
+def test_runs_led_otherwise_stand_apart(tmp_path):
+    file = tmp_path / "counts.json"
+    end = {"target": "text", "engine": "messages", "inputs": 5, "seconds": 1.6, "refused": 2}
+    counts.add(file, [end, {**end, "foreign": {"KeyError at a.py:1": 2, "x": 1}}])
+    counts.add(file, [{**end, "engine": "atheris", "inputs": 7}])
+    found = counts.known(file)
+    assert found == {
+        "text": {
+            "messages": {"inputs": 10, "refused": 4, "seconds": 4, "foreign": 3},
+            "atheris": {"inputs": 7, "refused": 2, "seconds": 2, "foreign": 0},
+        }
+    }
+    assert {*json.loads(file.read_text())["not_yet_run"]} == {*TARGETS} - {"text"}
+    assert "| texts | as of readers | 1 | 17 | 0.00 | 3 |" in counts.table(found)
+    assert "messages 10, by coverage (`atheris`) 7. Not yet run: `read-brat`" in counts.table(found)
+
+
+def test_the_page_has_the_counts_of_its_file():
+    found = counts.known()
+    page = counts.FILE.with_suffix(".md").read_text("utf-8")
+    assert counts.table(found) in page, "python -m trials.counts prints what should stand there"
+    assert counts.FILE.read_text("utf-8") == counts.told(found)
+    not_yet_run = json.loads(counts.FILE.read_text("utf-8"))["not_yet_run"]
+    assert sorted([*found, *not_yet_run]) == sorted(TARGETS)
+    assert all(name.startswith(tuple(counts.GROUPS)) for name in found)
 
 
 def test_mutations_change_what_they_are_given():

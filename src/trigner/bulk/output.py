@@ -79,7 +79,7 @@ class Output:
     def write(self, source: int, first: int, table: pa.Table, statistics: RunStatistics) -> None:
         """Add a part; when this returns, its rows are in the output whatever happens."""
         path = self.folder / f"part-{source:05d}-{first:012d}.{self.format}"
-        with staged(path) as temporary, explained(path), temporary.open("xb") as file:
+        with staged(path) as temporary, explained(path), temporary.open("wb") as file:
             _WRITERS[self.format](table, file)
             _to_disk(file)
         counts = _counted(table, statistics)

@@ -276,7 +276,7 @@ def _write(journal: Journal, *, overwrite: bool, title: str) -> list[str]:
     if output.format is None:
         with staged(output.path, overwrite=overwrite) as path:
             page = documents_page_parts(journal.documents(), title=title)
-            with explained(output.path), path.open("x", encoding="utf-8", newline="") as file:
+            with explained(output.path), path.open("w", encoding="utf-8", newline="") as file:
                 file.writelines(page)
         return []
     if output.format.name == "jsonl":  # it is that already

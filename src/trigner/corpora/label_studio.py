@@ -159,13 +159,15 @@ def _entities(
                 joined[other].append(one)
             if not ends:
                 rest.append(own)
-    found, names = [], {}
+    found: list[Entity] = []
+    names: dict[str, str | None] = {}
     nodes = [(n, label) for n, own in enumerate(regions) for label in dict.fromkeys(_labels(own))]
     for group in connected(nodes, joined):
         with item.annotation():
             parts = [regions[number] for number, _ in sorted(group)]
             entity = _entity(group[0][1], parts, text)
-            names.update({part.get("id"): entity.id for part in parts})
+            ids = [part.get("id") for part in parts]
+            names.update({own: entity.id for own in ids if isinstance(own, str)})
             found.append(entity)
     return tuple(found), [_renamed(own, names) for own in rest]
 
@@ -184,6 +186,8 @@ def _joined(
     if not isinstance(own, dict) or own.get("type") != "relation":
         return []
     called = own.get("labels") or []
+    if not isinstance(called, list):
+        raise ValueError(f"a relation's `labels` are no list: {shortened(called)}")
     if called and JOINING not in called:
         return []
     ends = [
@@ -227,7 +231,7 @@ def _entity(label: str, regions: Sequence[Object], text: str) -> Entity:
     )
 
 
-def _renamed(own: Any, names: Mapping[object, str | None]) -> Any:
+def _renamed(own: Any, names: Mapping[str, str | None]) -> Any:
     """A result that refers to regions, as one that refers to their entities."""
     if not isinstance(own, dict):
         return own
