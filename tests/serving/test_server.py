@@ -31,7 +31,7 @@ def post(port, body, timeout=60):
 def test_requests_in_progress_are_finished_on_sigterm(exported_model):
     answers = []
     with process(exported_model) as (running, port):
-        body = {"text": "My left leg hurt, no pain in arm, numb after the tablet. " * 900}
+        body = {"text": "My left leg hurt, no pain in arm, numb after the tablet. " * 700}
         client = threading.Thread(target=lambda: answers.append(post(port, body)))
         client.start()
         _until(lambda: _queue(port) == 1)
