@@ -19,6 +19,9 @@ from trigner.text import segment
 
 def test_what_is_no_graph(tmp_path):
     (tmp_path / "model.onnx").write_bytes(b"nothing of the kind")
+    with pytest.raises(InputError, match=r"model\.onnx: is not a graph of ONNX"):
+        onnx_runtime.onnx_scorer(tmp_path / "model.onnx", ["CPUExecutionProvider"])
+    (tmp_path / "model.onnx").write_bytes(b"\x08\x01")  # a version and no graph
     with pytest.raises(InputError, match=rf"model\.onnx: ONNX Runtime {onnxruntime.__version__}"):
         onnx_runtime.onnx_scorer(tmp_path / "model.onnx", ["CPUExecutionProvider"])
 
