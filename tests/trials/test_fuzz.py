@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from contextlib import closing
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -126,6 +127,7 @@ def fuzzed(tmp_path, monkeypatch, capsys):
     found = tmp_path / "found"
     alone = (sys.executable, str(script), str(found), str(tmp_path / "kept"))
     monkeypatch.setattr(fuzz, "COMMAND", alone)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
     monkeypatch.setattr(fuzz, "REGRESSIONS", found)
 
     def run(*options):
