@@ -138,7 +138,7 @@ def test_its_scores_are_on_the_corpus_that_ships():
     assert sign(own).partition("|")[0] == told.partition("|")[0]
 
 
-LONG_WORDS, MOST_MEGABYTES = 30_000, 600
+LONG_WORDS, MOST_MEGABYTES = 12_000, 400
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import threading
 from types import SimpleNamespace
 
 import pytest
 
-from trigner.errors import InputError
-from trigner.training.checkpoints import HashCheckpoints, last_checkpoint
+from trigner.errors import InputError, TrignerError
+from trigner.training.checkpoints import HashCheckpoints, disk_errors, last_checkpoint
 
 
 @pytest.mark.parametrize("broken", [[], [10], [20]])
@@ -73,3 +74,30 @@ def test_folders_that_are_no_checkpoints_are_left_alone(hashed):
     (hashed.parent / "checkpoint-mine").mkdir()
     assert last_checkpoint(hashed.parent) == hashed
     assert (hashed.parent / "checkpoint-mine").is_dir()
+
+
+def test_threads_that_cannot_write_are_not_shown_beside_the_error(tmp_path, monkeypatch):
+    shown = []
+    hook = shown.append
+    monkeypatch.setattr(threading, "excepthook", hook)
+
+    def fails(error):
+        def raising():
+            raise error
+
+        thread = threading.Thread(target=raising)
+        thread.start()
+        thread.join()
+
+    with disk_errors(tmp_path):
+        fails(OSError("in a training that goes on"))
+    assert threading.excepthook is hook
+    with pytest.raises(ValueError, match="else"), disk_errors(tmp_path):
+        raise ValueError("something else")
+    assert threading.excepthook is hook
+    with pytest.raises(TrignerError, match="cannot write to"), disk_errors(tmp_path):
+        raise OSError("no space")
+    fails(OSError("no space, seen late"))
+    assert shown == []
+    fails(ValueError("not of the disk"))
+    assert [failed.exc_type for failed in shown] == [ValueError]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -96,7 +97,19 @@ class HashCheckpoints(TrainerCallback):
 
 @contextmanager
 def disk_errors(out: Path) -> Iterator[None]:
-    """A disk that cannot be written becomes a TrignerError; other errors stay as they are."""
+    """A disk that cannot be written becomes a TrignerError; other errors stay as they are.
+
+    TensorBoard writes its log in a thread of its own, whose traceback would come on top of it, also
+    after the error: such a one is not shown from then on.
+    """
+    shown = threading.excepthook
+
+    def unless_of_a_disk(failed: threading.ExceptHookArgs) -> None:
+        if not issubclass(failed.exc_type, OSError):
+            shown(failed)
+
+    threading.excepthook = unless_of_a_disk
+    failed = False
     try:
         yield
     except (OSError, RuntimeError, SafetensorError) as error:
@@ -105,5 +118,9 @@ def disk_errors(out: Path) -> Iterator[None]:
         full = shutil.disk_usage(there).free < FULL_DISK
         if not full and not isinstance(error, OSError):
             raise
+        failed = True
         reason = "the disk is full" if full else str(error)
         raise TrignerError(f"cannot write to {out}: {reason}; continue with --resume") from error
+    finally:
+        if not failed:
+            threading.excepthook = shown
