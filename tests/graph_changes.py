@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 import onnx
+import pytest
 from onnx import helper, numpy_helper
 
-from model_changes import accept_files
+import trigner
+from model_changes import accept_files, change_description
+from trigner.errors import InputError
 
 
 def spoilt(folder: Path, change: Any) -> Path:
@@ -107,6 +110,31 @@ def constant(output: int, number: float) -> Any:
 
 def only_first(graph):
     del graph.output[1:]
+
+
+OF_ALL = (
+    (rename_input, "a tagger's inputs"),
+    (float_input, "a tagger's inputs"),
+    (no_numbers, "NaN or infinite"),
+    (infinite, "NaN or infinite"),
+    (two_outputs, "model.onnx"),
+    (only_first, "the graph of another system"),
+)
+"""Changes that no system of several outputs takes, and what they end with."""
+
+
+def refused(folder: Path, change: Any, text: str) -> str:
+    """The error of extracting from a text with a changed graph."""
+    with pytest.raises(InputError) as raised:
+        trigner.load(spoilt(folder, change))(text)
+    return str(raised.value)
+
+
+def refuses_special_words(folder: Path) -> None:
+    """Holds that the system of an exported model is not loaded with special words."""
+    change_description(folder, runtime={"special_words": ["[POS]"]})
+    with pytest.raises(InputError, match="special_words must be"):
+        trigner.load(folder)
 
 
 def _replace(graph: Any, output: int, name: str, kind: int) -> None:

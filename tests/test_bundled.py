@@ -21,8 +21,11 @@ MINI_ADR_TEST = Path(__file__).parents[1] / "data" / "mini-adr" / "test"
 SCRIPT = Path(__file__).parents[1] / "scripts" / "bundled_model.py"
 SENTENCE = "Patients reported headache and swelling of the face, lips and tongue."
 
+TOLERANCE = 0.005
+"""Of F1."""
 TIPPED = 2
-"""Mentions: another processor rounds otherwise before 8 bits, which tips a cell or two."""
+"""Mentions, on a processor without VNNI: the card is of one with it, and what is rounded otherwise
+before 8 bits tips a cell or two."""
 
 
 def test_the_first_sentence_of_the_readme_is_found_by_the_command_that_it_shows():
@@ -58,6 +61,12 @@ def test_it_is_the_default_and_needs_no_torch():
     assert any("swelling" in text and "tongue" in text for text in found)
 
 
+def has_vnni():
+    """Whether the processor multiplies 8 bits as that of the card; yes where that is not told."""
+    told = Path("/proc/cpuinfo")
+    return not told.exists() or "vnni" in told.read_text("utf-8")
+
+
 def test_it_scores_as_its_card_says():
     documents = read(MINI_ADR_TEST).documents
     extract = trigner.load(device="cpu")
@@ -68,6 +77,8 @@ def test_it_scores_as_its_card_says():
         assert found[name]["gold"] == told[name]["gold"]
         for count in ("correct", "predicted"):
             assert abs(found[name][count] - told[name][count]) <= TIPPED
+        if has_vnni():
+            assert found[name]["f1"] == pytest.approx(told[name]["f1"], abs=TOLERANCE)
     card = (BUNDLED / "README.md").read_text(encoding="utf-8")
     for part in ("mini-adr test", "spl-adr test"):
         own = read_description(BUNDLED).provenance.model_extra[part]["scores"]["overall"]
