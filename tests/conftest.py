@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when huggingface_hub is imported
@@ -10,12 +11,31 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 from functools import cache
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import settings
 
 settings.register_profile("trigner", deadline=None, print_blob=True)
 settings.load_profile("trigner")
+
+
+def pytest_configure(config):
+    """A folder of graphs that this run's processes share: `graphs_made_once`."""
+    if not hasattr(config, "workerinput"):
+        folder = TemporaryDirectory(prefix="trigner-graphs-")
+        config.add_cleanup(folder.cleanup)
+        os.environ["TRIGNER_TEST_GRAPHS"] = folder.name
+
+
+@pytest.fixture(scope="module", autouse=True)
+def long_lived_objects_are_not_searched():
+    """Garbage is searched for among what a module's tests made, not among all that was imported.
+
+    A collection takes a second where there are millions of objects, and each training has some.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

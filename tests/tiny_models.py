@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+import graphs_made_once  # noqa: F401 - in its place from here on
 from tiny_encoders import tiny_encoder
 from trigner.batches import collate
 from trigner.inference import Extractor

@@ -54,8 +54,9 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
 
 def _docs(path: Path, reading: Reading) -> Iterator[tuple[int, Doc]]:
     """The Docs of a file, numbered from 1; the file is in memory as a whole."""
-    nlp = _language()
+    require_extra("spacy", "spacy")
     from spacy.tokens import DocBin
+    from spacy.vocab import Vocab
 
     content = path.read_bytes()
     try:
@@ -66,7 +67,7 @@ def _docs(path: Path, reading: Reading) -> Iterator[tuple[int, Doc]]:
         message = f"unpacks to more than {_TIMES} times its size, as no file of texts does"
         raise InputError(f"{message}: if it is yours, divide it or write it as JSON", path=path)
     try:
-        docs = DocBin(store_user_data=True).from_bytes(content).get_docs(nlp.vocab)
+        docs = DocBin(store_user_data=True).from_bytes(content).get_docs(Vocab())
         yield from enumerate(docs, 1)
     except Exception as error:  # spaCy, srsly and zlib raise errors of many kinds for bad bytes
         raise InputError(f"is not a DocBin that can be read: {error}", path=path) from error
