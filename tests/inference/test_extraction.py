@@ -198,9 +198,7 @@ def test_memory_grows_by_the_text_alone(extract):
     def peak(sentences):
         text = "Pain in my left arm. " * sentences
         peaks = []
-        for _ in range(
-            3
-        ):  # the garbage of cycles is freed at any time: the least is what is needed
+        for _ in range(2):  # cycles are freed at any time: the least is what is needed
             gc.collect()
             tracemalloc.start()
             try:

@@ -10,6 +10,7 @@ import pytest
 from llm_stub import answered, serving
 from study_results import STUDY, write_corpus
 from tiny_encoders import tiny_encoder
+from tiny_models import save
 from trials import kills
 from trigner.corpora import FORMATS
 
@@ -51,7 +52,8 @@ def test_conversions_to_a_disk_that_fills(disk, notes, format):
     assert FORMATS[format].writes_folder or not (disk / "out").exists()
 
 
-def test_models_reports_and_exports_to_a_disk_that_fills(disk, saved_model, notes, tmp_path):
+def test_models_reports_and_exports_to_a_disk_that_fills(disk, tiny, notes, tmp_path):
+    saved_model = save(tiny("corro"), tmp_path / "saved")  # its graph is made sooner than others
     encoder = tiny_encoder(tmp_path / "encoder", "bert", head=False)
     corpus = write_corpus(tmp_path / "corpus")
     (disk / "filling").write_bytes(bytes(950 * 1024))
