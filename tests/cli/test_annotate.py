@@ -279,19 +279,18 @@ def kill_after(run, tmp_path, parts, chosen, *, group):
     run.communicate()
 
 
-@pytest.mark.parametrize(
-    ("workers", "kills", "group"), [("0", 2, False), ("2", 1, False), ("2", 1, True)]
-)
+@pytest.mark.parametrize(("workers", "groups"), [("0", (False, False)), ("2", (False, True))])
 def test_killed_at_any_moment_nothing_is_lost_or_twice(
-    start, tmp_path, exported_model, workers, kills, group
+    start, tmp_path, exported_model, workers, groups
 ):
+    """The process alone is killed, or with it the group that its workers are in."""
     if workers != "0":
         pytest.importorskip("ray", reason="Ray is not installed (extra `scale`)")
     rows = rows_of(800)
     (tmp_path / "in").mkdir()
     paths = [write_rows(tmp_path / "in" / name, rows) for name in ("a.csv", "b.parquet")]
     counts, chosen = [0], trial_seed.chosen(5)
-    for kill in range(kills):
+    for kill, group in enumerate(groups):
         parts = 3 + kill + chosen.randrange(4)  # of 32
         kill_after(start("--workers", workers), tmp_path, parts, chosen, group=group)
         counts.append(done(tmp_path))

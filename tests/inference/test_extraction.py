@@ -188,6 +188,7 @@ def test_mentions_that_no_window_holds_are_counted(extract):
     assert with_predictor(extract, max_subwords=500).beyond_windows([gold]) == 0
 
 
+@pytest.mark.parametrize("extract", [8], indirect=True, ids=["context8"])
 def test_memory_grows_by_the_text_alone(extract):
     def scorer(batch: Batch):
         length = batch.word_subwords.shape[1]

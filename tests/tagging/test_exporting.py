@@ -46,7 +46,7 @@ def test_any_lengths_in_any_batch_score_as_in_pytorch(tiny, tmp_path, same_score
 
 def test_the_papers_words_without_subwords_export_too(tiny, tmp_path):
     # Their value is the smallest of the batch: equal in equal batches only.
-    model = tiny(empty_word="batch_minimum")
+    model = tiny("corro", empty_word="batch_minimum")
     folder = export(model, tmp_path / "out")
     assert read_description(folder).runtime.difference < 1e-4
 
