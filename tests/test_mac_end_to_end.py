@@ -70,7 +70,8 @@ def assert_same_scores(model, scorer, sentences, tolerance=1e-4):
     ("kind", "scheme", "changes"),
     [
         ("bert", "mac", {}),
-        ("mpnet", "mac", {"span_reach": None, "recurrent": False, "squared_norm": True}),
+        ("mpnet", "mac", {"span_reach": None, "recurrent": False}),
+        ("roberta", "mac_minimal", {"squared_norm": True}),
     ],
     ids=str,
 )
