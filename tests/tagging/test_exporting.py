@@ -28,10 +28,11 @@ SENTENCES = [
     [
         ("bert", {}),
         ("mpnet", {}),
-        ("roberta", {"special_words": False, "co_predictor": "w2ner", "dilations": (1, 2)}),
+        ("roberta", {"special_words": False, "co_predictor": "w2ner"}),
         ("bert", {"pair_map": "full", "mask_between": False, "normalised": "column"}),
         ("bert", {"pair_map": "folded", "chained": False, "encoder_layers": 1}),
-        ("bert", {"scheme": "toe"}),
+        ("bert", {"scheme": "toe", "co_predictor": "w2ner", "dilations": (1, 2)}),
+        ("bert", {"scheme": "mac"}),
         ("bert", {"scheme": "corro"}),
     ],
     ids=str,
@@ -46,7 +47,7 @@ def test_any_lengths_in_any_batch_score_as_in_pytorch(tiny, tmp_path, same_score
 
 def test_the_papers_words_without_subwords_export_too(tiny, tmp_path):
     # Their value is the smallest of the batch: equal in equal batches only.
-    model = tiny("corro", empty_word="batch_minimum")
+    model = tiny(empty_word="batch_minimum")
     folder = export(model, tmp_path / "out")
     assert read_description(folder).runtime.difference < 1e-4
 

@@ -74,7 +74,9 @@ def notes(count):
         yield Document(str(number), text, tuple(entities))
 
 
-@pytest.mark.parametrize(("preset", "changes"), [("clean", []), ("best", ["sampling.windows=0.2"])])
+@pytest.mark.parametrize(
+    ("preset", "changes"), [("clean", []), ("best", []), ("clean", ["sampling.windows=0.2"])]
+)
 def test_what_stays_of_a_sentence_are_2_kilobytes(preset, changes, tmp_path):
     encoder = tiny_encoder(tmp_path, "bert", head=False)
     settings = resolve(

@@ -19,7 +19,7 @@ from trigner.corpora import FORMATS
 from trigner.errors import InputError
 from trigner.systems import systems
 
-SLOW = {"service": 150, "text": 40, "write-spacy": 60, **{f"model-{name}": 15 for name in MODELS}}
+SLOW = {"service": 150, "text": 40, **{f"model-{name}": 25 for name in MODELS}}
 SLOW |= {f"decode-{name}": 30 for name in (*TAGGERS, *SYSTEMS)}
 INPUTS = 200
 """Of each other target besides its seeds."""

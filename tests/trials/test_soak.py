@@ -33,11 +33,11 @@ def test_the_service_under_load_and_attack(exported_model):
 
 
 def test_a_killed_training_ends_with_the_weights_of_an_unkilled_one(tmp_path):
-    assert kills.training(tmp_path, trial_seed.seed(3), 2).kills >= 1
+    assert kills.training(tmp_path, trial_seed.seed(3), 3).kills >= 1
 
 
 def test_a_killed_study_has_the_results_of_an_unkilled_one(tmp_path):
-    assert kills.study(tmp_path, trial_seed.seed(3), 1).resumed == 3
+    assert kills.study(tmp_path, trial_seed.seed(3), 2).resumed == 3
 
 
 def soaked(**changes):
