@@ -182,7 +182,7 @@ def test_gradients_are_the_expected_numbers_of_edges(kind):
 
 def test_a_temperature_changes_scores_and_no_mention():
     chart = random_chart("start", 5, 2, 4)
-    plain, cooled = best(chart, "all"), best(chart.at(3.0), "all", chart.best())
+    plain, cooled = best(chart, "all"), best(chart.at(3.0), "all", chart.best)
     assert {path for path, _ in plain.paths} == {path for path, _ in cooled.paths}
     assert {path for path, _ in best(chart.at(3.0), "all").paths} == {
         path for path, _ in cooled.paths

@@ -115,6 +115,8 @@ class SubwordTokenizer:
 
 def readable(words: Sequence[str]) -> list[str]:
     """The words as tokenizers can read them: lone surrogates become the replacement character."""
+    if not _UNENCODABLE.search("".join(words)):
+        return [*words]
     return [_UNENCODABLE.sub("\ufffd", word) for word in words]
 
 
@@ -123,13 +125,17 @@ def _aligned(encoding: Encoding, length: int, most: int) -> SentenceSubwords:
     owners = np.array([-1 if w is None else w for w in encoding.word_ids], dtype=np.int32)
     # A word's subwords stand side by side: a subword's index in its word is its distance from the
     # first subword that has the same owner.
-    runs = np.flatnonzero(np.diff(owners, prepend=-2))
-    indices = np.arange(len(ids)) - np.repeat(runs, np.diff(runs, append=len(ids)))
+    is_first = np.ones(len(owners), dtype=bool)
+    is_first[1:] = owners[1:] != owners[:-1]
+    runs = is_first.nonzero()[0]
+    indices = np.arange(len(ids)) - runs[is_first.cumsum() - 1]
     indices[owners < 0] = 0
-    seen = indices < most
-    truncated = len(set(owners[~seen].tolist()))
-    ids, owners, indices = ids[seen], owners[seen], indices[seen]
-    positions = np.flatnonzero(owners >= 0)
+    truncated = 0
+    if indices.max(initial=0) >= most:
+        seen = indices < most
+        truncated = len(set(owners[~seen].tolist()))
+        ids, owners, indices = ids[seen], owners[seen], indices[seen]
+    positions = (owners >= 0).nonzero()[0]
     width = int(indices.max(initial=0)) + 1
     word_subwords = np.full((length, width), -1, dtype=np.int32)
     word_subwords[owners[positions], indices[positions]] = positions
@@ -145,23 +151,22 @@ def _without_context(
     separators included, which go when nothing else of their side is left.
     """
     rows = whole.word_subwords
-    counts = (rows >= 0).sum(axis=1)
-    left, right = counts[first:start].tolist(), counts[stop:].tolist()[::-1]  # farthest first
-    excess = len(whole.ids) - limit
-    dropped: list[list[int]] = [[], []]
-    while excess > 0:
-        side = 0 if sum(left) > sum(right) else 1
-        sizes = (left, right)[side]
-        for _ in range(2 if len(sizes) == 2 else 1):
-            size = sizes.pop(0)
-            dropped[side].append(size)
-            excess -= size
-    own = np.r_[0:first, start:stop]
-    gone = np.r_[first : first + len(dropped[0]), len(rows) - len(dropped[1]) : len(rows)]
-    kept = np.ones(len(whole.ids), dtype=bool)
-    kept[rows[gone][rows[gone] >= 0]] = False
-    moved = np.cumsum(kept) - 1
-    rows = rows[own]
-    width = max(1, int((rows >= 0).sum(axis=1).max(initial=0)))
-    rows = np.where(rows >= 0, moved[rows], -1)[:, :width]
-    return SentenceSubwords(whole.ids[kept], small(rows), whole.truncated)
+    ids, own = whole.ids, np.concatenate((rows[:first], rows[start:stop]))
+    excess = len(ids) - limit
+    if excess > 0:
+        counts = (rows >= 0).sum(axis=1)
+        left, right = counts[first:start].tolist(), counts[stop:].tolist()[::-1]  # farthest first
+        dropped = [0, 0]
+        while excess > 0:
+            side = 0 if sum(left) > sum(right) else 1
+            sizes = (left, right)[side]
+            for _ in range(2 if len(sizes) == 2 else 1):
+                excess -= sizes.pop(0)
+                dropped[side] += 1
+        kept = np.ones(len(ids), dtype=bool)
+        for gone in (rows[first : first + dropped[0]], rows[len(rows) - dropped[1] :]):
+            kept[gone[gone >= 0]] = False
+        moved = kept.cumsum() - 1
+        ids, own = ids[kept], np.where(own >= 0, moved[own], -1)
+    width = max(1, int((own >= 0).sum(axis=1).max(initial=0)))
+    return SentenceSubwords(ids, small(own[:, :width]), whole.truncated)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,7 @@ class Chart:
                 result[..., kind] = edges[..., kind] + others - values
         return -LOG.optional(-starts), np.minimum(result, 0.0)
 
+    @cached_property
     def best(self) -> tuple[Mask, Mask]:
         """The edges that each node has in the best structure below it.
 
@@ -95,9 +97,9 @@ def marginals(chart: Chart, threshold: float) -> FoundPaths:
 def best(chart: Chart, reading: Reading, structure: tuple[Mask, Mask] | None = None) -> FoundPaths:
     """The mentions of the best structure, with the logarithms of their probabilities.
 
-    `structure` is what `chart.best` gives, which no temperature changes.
+    `structure` is `chart.best`, which no temperature changes.
     """
-    starts, edges = structure or chart.best()
+    starts, edges = structure or chart.best
     probabilities = chart.log_probabilities()
     own = _starts(starts)
     if reading == "all":

@@ -16,7 +16,9 @@ from trigner.hypergraph.inside import NEVER, Semiring, inside
 from trigner.networks import WordNetwork
 from trigner.networks.dropout import Dropout
 
-TORCH_LOG = Semiring(torch.logaddexp, functional.softplus, torch.roll)
+TORCH_LOG = Semiring(
+    torch.logaddexp, functional.softplus, lambda values: torch.roll(values, -1, -1)
+)
 """Sums of probabilities, of tensors."""
 
 START_BIAS, EDGE_BIAS = -3.0, -1.0

@@ -50,7 +50,7 @@ class HypergraphPredictor(WordPredictor[Chart]):
         """The best structure's mentions, or those whose marginals are high enough."""
         chart, settings = output.at(temperature), self.settings
         if settings.decoding == "best":
-            found = best(chart, settings.reading, output.best())
+            found = best(chart, settings.reading, output.best)
         else:
             found = marginals(chart, settings.marginal_threshold)
         return Prediction.of(example, self._scored(found), bounded=not found.complete)
