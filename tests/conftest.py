@@ -9,6 +9,8 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # read when huggingface_hub is imported
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when onnxruntime is imported
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+# Ray's workers give way to every other process by default: here those are the other tests.
+os.environ.setdefault("RAY_worker_niceness", "0")
 
 from functools import cache
 from tempfile import TemporaryDirectory

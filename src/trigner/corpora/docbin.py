@@ -13,6 +13,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,6 +86,7 @@ def _unpacks_to_more(content: bytes, most: int) -> bool:
     return size > most
 
 
+@cache  # making it takes as long as writing some thousand words
 def _language() -> Language:
     require_extra("spacy", "spacy")
     import spacy
