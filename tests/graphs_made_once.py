@@ -36,6 +36,8 @@ def equal_networks_have(network: torch.nn.Module, options: dict[str, Any]) -> st
         for key, value in sorted(vars(module).items()):
             if isinstance(value, PretrainedConfig):
                 value = value.to_dict() | {"_name_or_path": None}
+            if isinstance(value, set):
+                value = sorted(value, key=repr)  # a set's order is another one in each process
             if key not in NOT_COMPARED:
                 if " at 0x" in repr(value):
                     return None
