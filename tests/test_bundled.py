@@ -149,22 +149,28 @@ def test_its_scores_are_on_the_corpus_that_ships():
     assert sign(own).partition("|")[0] == told.partition("|")[0]
 
 
-LONG_WORDS, MOST_MEGABYTES = 12_000, 400
+WORDS = "severe pain and cramping in my hands after the second tablet".split()
+WITHOUT_A_STOP = " ".join(WORDS[n % len(WORDS)] for n in range(12_000))
+PROSE = "\n\n".join(path.read_text() for path in sorted(MINI_ADR_TEST.parent.glob("*/*.txt")))
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
-def test_a_long_text_without_a_stop_takes_little_memory():
-    """One sentence for all that cuts texts; the peak is that of the whole process."""
+@pytest.mark.parametrize(
+    ("text", "most"), [(WITHOUT_A_STOP, 400), (PROSE, 340)], ids=["without a stop", "prose"]
+)
+def test_a_long_text_takes_little_memory(text, most, tmp_path):
+    """One sentence for all that cuts texts, and many lengths; the peak is the whole process's."""
+    given = tmp_path / "text"
+    given.write_text(text)
     code = (
-        "import re, trigner\n"
+        "import re, sys, trigner\n"
         "from pathlib import Path\n"
-        "words = 'severe pain and cramping in my hands after the second tablet'.split()\n"
-        f"text = ' '.join(words[n % len(words)] for n in range({LONG_WORDS}))\n"
-        "found = trigner.load(threads=1)(text)\n"
+        "found = trigner.load(threads=1)(Path(sys.argv[1]).read_text())\n"
         "peak = re.search(r'VmHWM:\\s*(\\d+) kB', Path('/proc/self/status').read_text())[1]\n"
         "print(len(found.entities), int(peak) / 1024)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", code, str(given)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     entities, megabytes = done.stdout.split()
     assert int(entities) > 100  # it was read to its end
-    assert float(megabytes) < MOST_MEGABYTES
+    assert float(megabytes) < most

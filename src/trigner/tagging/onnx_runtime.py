@@ -133,6 +133,8 @@ def _session(graph: Path, providers: Sequence[Any], threads: int | None) -> Any:
     # It would read a file of its own format, too, which is not the one that is checked.
     options.add_session_config_entry("session.load_model_format", "ONNX")
     options.log_severity_level = 4  # fatal: what is wrong is raised
+    # It would keep a block of memory for each shape of a batch, and nearly every batch has its own.
+    options.enable_mem_pattern = False
     # Products of 8 bits are exact on processors without VNNI too: by default sums of two overflow.
     options.add_session_config_entry("session.x64quantprecision", "1")
     try:
