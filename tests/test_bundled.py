@@ -149,8 +149,7 @@ def test_its_scores_are_on_the_corpus_that_ships():
     assert sign(own).partition("|")[0] == told.partition("|")[0]
 
 
-WORDS = "severe pain and cramping in my hands after the second tablet".split()
-WITHOUT_A_STOP = " ".join(WORDS[n % len(WORDS)] for n in range(12_000))
+WITHOUT_A_STOP = " ".join(["severe pain and cramping in my hands after the second tablet"] * 1_091)
 PROSE = "\n\n".join(path.read_text() for path in sorted(MINI_ADR_TEST.parent.glob("*/*.txt")))
 
 

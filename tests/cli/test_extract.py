@@ -8,7 +8,7 @@ import pytest
 
 from trigner.cli.extract import _print
 from trigner.corpora import LineWriter
-from trigner.inference import chunks
+from trigner.inference import PartialResult, chunks
 from trigner.mentions import Document, Entity
 
 
@@ -204,7 +204,7 @@ def test_texts_that_are_no_names_of_files(run, model, tmp_path, monkeypatch):
 def test_what_looks_like_markup_is_shown(capsys):
     text = "numb [see label] arm [/b]"
     entity = Entity("[adr]", ((0, 16), (17, 25)), "numb [see label] arm [/b]", 0.5)
-    _print(iter([Document("note", text, (entity,))]), many=False)
+    _print([PartialResult(Document("note", text), (entity,), len(text), True)], many=False)
     shown = capsys.readouterr().out
     assert "[adr]" in shown
     assert "numb [see label] … arm [/b]" in shown
@@ -228,7 +228,7 @@ def test_html(run, model, gold, tmp_path):
 def test_entities_are_drawn_under_their_text(capsys):
     text = "Pain in my hands."
     entity = Entity("ADR", ((0, 4), (11, 16)), "Pain hands", 0.5)
-    _print([Document("note", text, (entity,))], many=False)
+    _print([PartialResult(Document("note", text), (entity,), len(text), True)], many=False)
     lines = capsys.readouterr().out.splitlines()
     assert [line.rstrip() for line in lines[:2]] == [
         "          Pain in my hands.",
@@ -236,9 +236,39 @@ def test_entities_are_drawn_under_their_text(capsys):
     ]
 
 
+def test_a_long_text_is_drawn_as_it_comes(capsys):
+    first, second, third = "Pain in my hands.", "Nothing here.", "Then a bad rash."
+    text = f"{first} {second}\n{third}"
+    pain = Entity("ADR", ((0, 4), (11, 16)), "Pain hands", 0.5)
+    rash = Entity("ADR", ((text.index("rash"), text.index("rash") + 4),), "rash", 0.9)
+    document, shown = Document("note", text), []
+    ends = [len(first), len(f"{first} {second}"), len(text)]
+    for number, (entities, end) in enumerate(zip([(pain,), (), (rash,)], ends, strict=True)):
+        shown.append(PartialResult(document, entities, end, is_last=number == 2))
+    drawn = []
+    for many in (False, True):
+        _print(shown, many=many)
+        drawn.append([line.rstrip() for line in capsys.readouterr().out.splitlines()])
+    alone = [
+        *("          Pain in my hands.", "ADR 0.50  ┗━━┛╌╌╌╌╌╌╌┗━━━┛", ""),
+        *("type  entity        characters  score", "ADR   Pain … hands  0-4 11-16   0.500", ""),
+        *("          Then a bad rash.", "ADR 0.90             ┗━━┛", ""),
+        *("type  entity  characters  score", "ADR   rash    43-47       0.900"),
+    ]
+    assert drawn == [alone, ["note", *alone, "", "2 entities"]]
+
+
+def test_a_long_text_without_entities_says_so_once(capsys):
+    document = Document("note", "Nothing. Nothing.")
+    nothing = [PartialResult(document, (), end, is_last=end == 17) for end in (8, 17)]
+    _print(nothing, many=False)
+    assert capsys.readouterr().out == "no entities found\n"
+
+
 def test_control_characters_do_not_reach_the_terminal(capsys):
     entity = Entity("ADR", ((0, 9),), "", 0.5)
-    _print([Document("\x1b]0;title\x07", "\x1b[2Jrash\x00", (entity,))], many=True)
+    document = Document("\x1b]0;title\x07", "\x1b[2Jrash\x00")
+    _print([PartialResult(document, (entity,), 9, True)], many=True)
     assert not set(capsys.readouterr().out) & {"\x1b", "\x07", "\x00"}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -226,7 +227,7 @@ def _written(
     from trigner.inference import assembled
 
     if output is None and format == "pretty":
-        _print(assembled(found), many=inputs.total != 1)
+        _print(found, many=inputs.total != 1)
     elif output is None:
         _write_lines(found, lambda text: print(text, end="", flush=True))
     elif format in ("jsonl", "html"):
@@ -279,23 +280,39 @@ def _shown(
                 )
 
 
-def _print(documents: Iterable[Document], *, many: bool) -> None:
+def _print(partial_results: Iterable[PartialResult], *, many: bool) -> None:
+    """Draw what is found as it comes: of a long document several drawings, each with its table."""
     console = results()
     marks = UNICODE if console.encoding.startswith("utf") else ASCII
     colours = Colours()
-    total = 0
-    for document in documents:
-        total += len(document.entities)
-        if many:
+    total = in_document = start = 0
+    for found in partial_results:
+        document = replace(found.document, entities=found.entities)
+        if many and start == 0:
             console.print(Text(printable(document.id), style="bold"), highlight=False)
         if document.entities:
-            for line in drawing(document, width=console.width, marks=marks, colours=colours):
+            part = document if found.is_last and start == 0 else _cut(document, start, found.end)
+            for line in drawing(part, width=console.width, marks=marks, colours=colours):
                 # As it is: the line has its width already.
                 console.print(line, highlight=False, no_wrap=True, overflow="ignore", crop=False)
             console.print(entity_table(document))
-            if many:
+            if many or not found.is_last:
                 console.print()
-        elif not many:
-            console.print("no entities found")
+        total += len(document.entities)
+        in_document += len(document.entities)
+        start = found.end
+        if found.is_last:
+            if not (in_document or many):
+                console.print("no entities found")
+            in_document = start = 0
     if many:
         console.print(counted(total, "entity", "entities"), highlight=False)
+
+
+def _cut(document: Document, start: int, end: int) -> Document:
+    """Characters `[start, end)` of a document as one of their own; its entities lie in them."""
+    moved = [
+        replace(entity, fragments=tuple((a - start, b - start) for a, b in entity.fragments))
+        for entity in document.entities
+    ]
+    return Document(document.id, document.text[start:end], tuple(moved))
