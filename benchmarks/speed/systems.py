@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -15,6 +16,7 @@ from speed.figures import Figure, Section, Tell, Work, in_turns, ratios, spread
 from speed.forward import run_bare
 from speed.step import BARE, bare_loss, updater
 from speed.straightforward import Straightforward
+from trigner.batches import Example
 from trigner.mentions import Mention, Sentence
 from trigner.schemes import Scheme, TagSpace
 from trigner.studies import TrainingRun, find_study, protocol, runs
@@ -51,8 +53,10 @@ def measure(
             f"Inference: forward pass, float32, {source}; batches as extraction makes them. "
             f"`{PLAIN}`: the grid system in the formulation without algebra, on every 4. batch of "
             "up to 40 words, its time as many times that of ours as there.",
-            "Decoding, of tag schemes: one sentence at a time, from scores that are sure of its "
-            "annotations' tags. By length: made-up sentences with a mention every 8 words.",
+            "Decoding: one sentence at a time, by length made-up sentences with a mention every 8 "
+            "words. Of tag schemes from scores that are sure of its annotations' tags, of the "
+            "others from what fresh weights give; where these write or parse, the search is part "
+            "of inference, and decoding reads what it found.",
             "Memory: the most that was resident, in a fresh process, above the loaded model: in "
             f"a training step, and in forward passes over {WIDE[0]} sentences of {WIDE[1]} words "
             "in extraction's batches, which are as large as they get.",
@@ -153,11 +157,20 @@ def _decoding(
     tagged = (s.model.scheme for s in made.values() if isinstance(s, TagSystem))
     schemes = {scheme.name: scheme for scheme in tagged}
     long = {length: made_up.sentences([length], 9, mentions=length // 8) for length in lengths}
+    others = {
+        name: cast(WordPredictor[Any], system.predictor("cpu"))
+        for name, system in made.items()
+        if not isinstance(system, TagSystem)
+    }
     taken = [
-        in_turns({n: partial(_decode, s, scores(s, own)) for n, s in schemes.items()}, rounds)
+        in_turns(
+            {n: partial(_decode, s, scores(s, own)) for n, s in schemes.items()}
+            | {n: partial(_read, p, outputs(p, own)) for n, p in others.items()},
+            rounds,
+        )
         for own in (chosen, *long.values())
     ]
-    for name in schemes:
+    for name in (*schemes, *others):
         rate = _rate(taken[0][name], _words(chosen))
         growth = [
             f"{length} words {1e3 * spread(times[name]).median:.1f} ms"
@@ -181,6 +194,17 @@ def scores(scheme: Scheme, sentences: Sequence[Sentence]) -> list[np.ndarray]:
             tags = np.eye(len(scheme.tags), dtype=np.int8)[tags]
         made.append(np.where(tags > 0, SURE, -SURE).astype(np.float32))
     return made
+
+
+def outputs(
+    predictor: WordPredictor[Any], sentences: Sequence[Sentence]
+) -> list[tuple[Example, Any]]:
+    """Inputs with what the network gives for each."""
+    return [
+        pair
+        for batch in made_up.batched(predictor.prepare(sentences).inputs)
+        for pair in zip(batch, predictor.outputs(batch), strict=True)
+    ]
 
 
 def _memory(name: str, encoder: str, size: int, longest: int, tell: Tell) -> str:
@@ -218,6 +242,12 @@ def _bare(encoder: torch.nn.Module, **batch: torch.Tensor) -> object:
 def _decode(scheme: Scheme, found: Sequence[np.ndarray]) -> None:
     for one in found:
         scheme.decode(one)
+
+
+def _read(predictor: WordPredictor[Any], pairs: Sequence[tuple[Example, Any]]) -> None:
+    for example, output in pairs:
+        # Another object each time: what is computed of it once is part of the work.
+        predictor.prediction(example, replace(output), 1.0)
 
 
 def _words(sentences: Sequence[Sentence]) -> int:
