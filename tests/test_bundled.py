@@ -154,22 +154,30 @@ PROSE = "\n\n".join(path.read_text() for path in sorted(MINI_ADR_TEST.parent.glo
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
-@pytest.mark.parametrize(
-    ("text", "most"), [(WITHOUT_A_STOP, 400), (PROSE, 340)], ids=["without a stop", "prose"]
-)
-def test_a_long_text_takes_little_memory(text, most, tmp_path):
-    """One sentence for all that cuts texts, and many lengths; the peak is the whole process's."""
+@pytest.mark.parametrize("text", [WITHOUT_A_STOP, PROSE], ids=["without a stop", "prose"])
+def test_a_long_text_takes_little_memory(text, tmp_path):
+    """One sentence for all that cuts texts, and many lengths; peaks are the whole process's.
+
+    What a process takes before it reads anything differs by tens of megabytes from one machine to
+    the next; by how much the peak grows once a third was read does not (some 15 MB; 125 MB where
+    ONNX Runtime keeps a block of memory for each shape of a batch).
+    """
     given = tmp_path / "text"
     given.write_text(text)
     code = (
         "import re, sys, trigner\n"
         "from pathlib import Path\n"
-        "found = trigner.load(threads=1)(Path(sys.argv[1]).read_text())\n"
-        "peak = re.search(r'VmHWM:\\s*(\\d+) kB', Path('/proc/self/status').read_text())[1]\n"
-        "print(len(found.entities), int(peak) / 1024)"
+        "extractor, text = trigner.load(threads=1), Path(sys.argv[1]).read_text()\n"
+        "def peak():\n"
+        "    status = Path('/proc/self/status').read_text()\n"
+        "    return int(re.search(r'VmHWM:\\s*(\\d+) kB', status)[1]) / 1024\n"
+        "extractor(text[: len(text) // 3])\n"
+        "third = peak()\n"
+        "print(len(extractor(text).entities), third, peak())"
     )
     command = [sys.executable, "-c", code, str(given)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    entities, megabytes = done.stdout.split()
+    entities, third, whole = done.stdout.split()
     assert int(entities) > 100  # it was read to its end
-    assert float(megabytes) < most
+    assert float(whole) - float(third) < 60
+    assert float(whole) < 400
