@@ -299,10 +299,17 @@ def check_files(folder: Path, description: Description, needed: Iterable[str] = 
 
 def read_tokenizer(folder: Path) -> Tokenizer:
     """The tokenizer of a model folder. Raises InputError when it is none."""
+    path = folder / TOKENIZER
     try:
-        return Tokenizer.from_file(str(folder / TOKENIZER))
+        tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises bare Exception
-        raise InputError(f"is not a tokenizer: {error}", path=folder / TOKENIZER) from error
+        raise InputError(f"is not a tokenizer: {error}", path=path) from error
+    ids = tokenizer.get_vocab(with_added_tokens=True).values()
+    # The library counts up to the largest whenever it copies a tokenizer.
+    if max(ids, default=0) > 2 * len(ids) + 1000:
+        message = f"is not a tokenizer: of {len(ids):,} subwords one has the id {max(ids):,}"
+        raise InputError(message, path=path)
+    return tokenizer
 
 
 def padding_of(folder: Path, description: Description, tokenizer: Tokenizer) -> int:

@@ -26,13 +26,18 @@ GROUPS = {
         "readers of every format, and recognising one",
         "entities lie in their text and say what stands there",
     ),
+    "rows-": (
+        "tables of texts, as `annotate` reads them",
+        "each row is there once, in order, as a text or with a reason",
+    ),
     "write-": ("writers of every format", "the format's own reader has the same entities"),
     "decode-": (
         "decoders of every system",
         "different mentions, best first, at most 1,000, each with a probability",
     ),
     "file-": (
-        "settings, studies, results, records, checkpoints, answers of language models",
+        "settings, studies, results, records, journals, checkpoints, vocabularies, answers of"
+        " language models",
         "",
     ),
     "model-": (

@@ -10,7 +10,7 @@ from pathlib import Path
 from shutil import rmtree
 
 from study_results import STUDY
-from trials.reader_targets import TEXT
+from trials.reader_targets import BETWEEN, TEXT
 from trials.targets import Target
 
 ASSIGNMENTS = (
@@ -195,6 +195,41 @@ def checkpoint(folder: Path) -> Target:
     return Target([seed, b"{}\n{}"], check)
 
 
+def job(folder: Path) -> Target:
+    """What `annotate` leaves in the folder of its output."""
+    from trigner.bulk.output import JOB, JOURNAL, STATE, SUCCESS, begun
+
+    out = folder / "out"
+    made_with = {"--model": "0", "input": [["a.csv", "0"]]}
+    counts = {"parts": 1, "rows": 2, "entities": 1, "errors": 0, "statistics": {}}
+    about = {"part": "part-0.jsonl", "source": 0, "first": 0, "counts": counts}
+    known = {"trigner": _version(), **made_with}
+    parts = ([known], [about, {"complete": 0}], [{"rows": 2, "complete": True}])
+    seed = BETWEEN.join("".join(json.dumps(v) + "\n" for v in own).encode() for own in parts)
+
+    def check(data: bytes) -> None:
+        rmtree(out, ignore_errors=True)
+        (out / STATE).mkdir(parents=True)
+        (out / "part-0.jsonl").write_bytes(b"")
+        names = (f"{STATE}/{JOB}", f"{STATE}/{JOURNAL}", SUCCESS)
+        for name, content in zip(names, data.split(BETWEEN, 2), strict=False):
+            (out / name).write_bytes(content)
+        with begun(out, made_with, format="jsonl"):
+            pass
+
+    return Target([seed, BETWEEN.join(seed.split(BETWEEN)[:2])], check)
+
+
+def vocabulary(folder: Path) -> Target:
+    from trigner.linking import read_vocabulary
+
+    seeds = (
+        b"code,name,synonyms\n1,Rash,red skin|spots\n2,Pain,\n1,Eruption,\n",
+        b'Name;Code;kind\n"A; b";7;x\n',
+    )
+    return _of_file(folder / "v.csv", seeds, read_vocabulary)
+
+
 def answer(_: Path) -> Target:
     """What a language model says."""
     from trigner.prompting.alignment import REPAIRS, align
@@ -233,4 +268,6 @@ MADE: dict[str, Callable[[Path], Target]] = {
     "partial": partial,
     "checkpoint": checkpoint,
     "answer": answer,
+    "job": job,
+    "vocabulary": vocabulary,
 }

@@ -39,6 +39,8 @@ LAST = "last"
 COMMAND = (sys.executable, "-m", "trials.fuzz")
 READY = 60
 """Seconds in which a target is made and has told what came of it, beside those it is given."""
+FROM_SEEDS = 0.25
+"""Share of inputs that are changes of valid ones."""
 MEMORY = 6 * 2**30
 """Bytes that a target may take beyond what it has when it is ready."""
 
@@ -134,7 +136,9 @@ def by_messages(name: str, target: Any, seconds: float, seed: int, most: float) 
     for data in known:
         trial.run(target, data)
     while trial.inputs < most and time.monotonic() - begun < seconds:
-        data = target.mutate(random.choice(known), random)
+        # What ended in a new way was refused: of that alone hardly anything valid would come.
+        chosen = target.seeds if random.random() < FROM_SEEDS else known
+        data = target.mutate(random.choice(chosen), random)
         if trial.run(target, data) and len(known) < 5000:
             known.append(data)
             if seconds < float("inf"):

@@ -9,6 +9,7 @@ from shutil import rmtree
 
 from trials.targets import Target
 from trigner.corpora import FORMATS, document_of, read, write
+from trigner.errors import TrignerError
 from trigner.mentions import Document, Entity, Extra, Mention
 
 BETWEEN = b"\n=====\n"
@@ -120,6 +121,47 @@ def reader(name: str, folder: Path) -> Target:
             rmtree(root, ignore_errors=True)
 
     return Target(contents, check)
+
+
+ROWS: Mapping[str, tuple[bytes, ...]] = {
+    "csv": (b'id,text,n\n1,numb arm,2\n2,"a, ""b""\nc",3\n', b"\xef\xbb\xbftext\nx\n"),
+    "jsonl": (b'{"id": 1, "text": "numb arm", "n": [1]}\n{"text": null}\n\n{"text": "x"}\n',),
+    "parquet": (),
+}
+
+
+def rows(kind: str, folder: Path) -> Target:
+    """Tables of texts: every row comes once, in order."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from trigner.bulk.ranges import Ranges
+    from trigner.bulk.reading import batches
+    from trigner.bulk.shapes import chosen_columns, look_at
+    from trigner.bulk.sources import find_sources
+
+    path = folder / f"a.{kind}"
+    seeds = ROWS[kind]
+    if kind == "parquet":
+        table = pa.table({"id": [1, 2, 3], "text": ["numb arm", None, "x" * 50], "n": [0.5] * 3})
+        pq.write_table(table, path, row_group_size=2)
+        seeds = (path.read_bytes(),)
+
+    def check(data: bytes) -> None:
+        path.write_bytes(data)
+        sources, _ = find_sources([str(path)], out=folder / "out")
+        [shape] = look_at(sources)
+        if isinstance(shape, TrignerError):
+            raise shape
+        columns = chosen_columns([(sources[0], shape)], text="text", id=None, keep=())
+        end = 0
+        for batch in batches(0, sources[0], columns, Ranges()):
+            assert batch.first >= end, (batch.first, end)
+            assert batch.rows == len(batch.kept) > 0, batch
+            end = batch.end
+        assert shape.rows in (None, end), (shape.rows, end)
+
+    return Target([*seeds], check)
 
 
 def check_document(document: Document) -> None:

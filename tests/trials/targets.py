@@ -44,11 +44,12 @@ TAGGERS = (
     *("w2ner", "span_grid", "gap_grid", "mac", "mac_minimal", "toe"),
     *("corro", "biohd", "biohd1234", "bio"),
 )
+ROWS = ("csv", "jsonl", "parquet")
 SYSTEMS = ("spans", "hypergraph", "transition", "seq2seq")
 MODELS = ("description", "exported-description", "configuration", "tokenizer", "weights", "graph")
 FILES = (
     *("settings", "assignment", "study", "result", "predictions", "sentences", "answers"),
-    *("record", "partial", "checkpoint", "answer"),
+    *("record", "partial", "checkpoint", "answer", "job", "vocabulary"),
 )
 
 
@@ -64,6 +65,7 @@ def _later(module: str, function: str, *given: str) -> Make:
 
 TARGETS: dict[str, Make] = {
     **{f"read-{name}": _later("reader_targets", "reader", name) for name in READ},
+    **{f"rows-{name}": _later("reader_targets", "rows", name) for name in ROWS},
     **{f"write-{name}": _later("writer_targets", "writer", name) for name in WRITE},
     **{f"decode-{name}": _later("decoder_targets", "tagger", name) for name in TAGGERS},
     **{f"decode-{name}": _later("decoder_targets", "system", name) for name in SYSTEMS},

@@ -14,6 +14,7 @@ import numpy as np
 from tokenizers import Encoding, Tokenizer
 
 from trigner.arrays import SmallIntegers, small
+from trigner.errors import InputError
 
 POS, NEG = "[POS]", "[NEG]"
 SPECIAL_WORDS = (POS, NEG)
@@ -66,13 +67,14 @@ class SubwordTokenizer:
     @cached_property
     def _separator(self) -> list[str]:
         """The tokenizer's own mark at the end of a sentence, if it has one."""
-        ids = self._tokenizer.encode([], is_pretokenized=True).ids
+        [ids] = (own.ids for own in self._encoded([[]]))
         return [str(self._tokenizer.id_to_token(ids[-1]))] if ids else []
 
     @property
     def overhead(self) -> int:
         """Subwords that every sentence has besides its own words'."""
-        return len(self._tokenizer.encode([*self.special_words], is_pretokenized=True).ids)
+        [encoding] = self._encoded([[*self.special_words]])
+        return len(encoding.ids)
 
     def __call__(
         self, sentences: Sequence[Sequence[str]], *, most: int = MAX_SUBWORDS_PER_WORD
@@ -82,8 +84,18 @@ class SubwordTokenizer:
             [*self.special_words, *(self._before + word for word in readable(words))]
             for words in sentences
         ]
-        encodings = self._tokenizer.encode_batch(inputs, is_pretokenized=True)
+        encodings = self._encoded(inputs)
         return [_aligned(e, len(words), most) for e, words in zip(encodings, inputs, strict=True)]
+
+    def _encoded(self, inputs: list[list[str]]) -> list[Encoding]:
+        """What the tokenizer makes of words. Raises InputError when it cannot."""
+        try:
+            return self._tokenizer.encode_batch(inputs, is_pretokenized=True)
+        except BaseException as error:
+            # The library raises bare Exception, and of Rust's panics what is not even that.
+            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+                raise
+            raise InputError(f"the tokenizer cannot cut words into subwords: {error}") from error
 
     def in_context(
         self,
@@ -105,7 +117,7 @@ class SubwordTokenizer:
             start = len(self.special_words) + len(before)
             inputs.append([*self.special_words, *before, *readable(words), *behind])
             owns.append((start, start + len(words)))
-        encodings = self._tokenizer.encode_batch(inputs, is_pretokenized=True)
+        encodings = self._encoded(inputs)
         first = len(self.special_words)
         return [
             _without_context(_aligned(encoding, len(words), most), first, *own, limit)

@@ -17,7 +17,7 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -36,6 +36,7 @@ STATE, JOB, JOURNAL, LOCK = "_annotate", "job.json", "journal.jsonl", "lock"
 SUMMARY = "summary.json"
 SUCCESS = "_SUCCESS"
 FORMATS = ("parquet", "jsonl")
+DAMAGED = "is damaged, so nothing can be resumed: choose a new folder"
 
 
 @dataclass
@@ -116,11 +117,10 @@ class Output:
                 if "complete" in value:
                     self.complete.add(value["complete"])
                     continue
-                known.add(value["part"])
+                known.add(str(value["part"]))
                 self._count(value["source"], value["first"], Counts.from_dict(value["counts"]))
-            except (ValueError, KeyError, TypeError) as error:
-                message = "is damaged, so nothing can be resumed: choose a new folder"
-                raise InputError(message, path=self._journal, line=number) from error
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
+                raise InputError(DAMAGED, path=self._journal, line=number) from error
         there = {path.name: path for path in self.folder.iterdir()}
         if gone := sorted(known - set(there)):
             message = f"{len(gone):,} parts of the output are missing, first {gone[0]}: restore"
@@ -129,7 +129,7 @@ class Output:
             if is_leftover(path) or (name.startswith("part-") and name not in known):
                 path.unlink()
         if (success := self.folder / SUCCESS).is_file():
-            self.summary = json.loads(success.read_text("utf-8"))
+            self.summary = _object(success)
 
 
 @contextmanager
@@ -166,18 +166,25 @@ def _refuse_others(folder: Path) -> None:
         raise InputError("is not empty: choose a new folder", path=folder)
 
 
-def _check_same(path: Path, now: Mapping[str, Any]) -> None:
+def _object(path: Path) -> dict[str, Any]:
     try:
-        before = dict(json.loads(path.read_text("utf-8")))
-    except (OSError, ValueError) as error:
-        message = "is damaged, so nothing can be resumed: choose a new folder"
-        raise InputError(message, path=path) from error
+        content = json.loads(path.read_text("utf-8"))
+        if not isinstance(content, dict):
+            raise ValueError("it is not an object")
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(DAMAGED, path=path) from error
+    return content
+
+
+def _check_same(path: Path, now: Mapping[str, Any]) -> None:
+    before = _object(path)
     names = dict.fromkeys([*before, *now])
     if other := [name for name in names if before.get(name) != now.get(name)]:
-        if other == ["input"] and isinstance(before["input"], list):
-            message = f"holds a job of other inputs: {_difference(before['input'], now['input'])}"
-        else:
-            message = f"holds a job that was started with different {', '.join(other)}"
+        message = f"holds a job that was started with different {', '.join(other)}"
+        if other == ["input"] and isinstance(before.get("input"), list):
+            with suppress(TypeError, ValueError):  # the record may hold anything
+                difference = _difference(before["input"], now["input"])
+                message = f"holds a job of other inputs: {difference}"
         raise InputError(
             f"{message}: continue with the same, or choose a new folder", path=path.parent.parent
         )

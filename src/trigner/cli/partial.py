@@ -231,7 +231,9 @@ def _resumed(output: Output, made_with: Mapping[str, Any], *, overwrite: bool) -
         return None
     try:
         state = json.loads(output.record.read_text("utf-8"))
-        before, complete = dict(state["made_with"]), bool(state["complete"])
+        before, complete = state["made_with"], bool(state["complete"])
+        if not isinstance(before, dict):
+            raise TypeError("made_with is not an object")
         state["overwrite"] = bool(state["overwrite"]) or overwrite
     except FileNotFoundError as error:
         message = "was not written by an extraction: it has no record"

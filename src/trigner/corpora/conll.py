@@ -121,4 +121,5 @@ def _block(sentence: WordSentence, path: Path, dropped: Counter[str]) -> str:
     if sentence.id.isprintable() and sentence.id == sentence.id.strip():
         return f"# id = {sentence.id}\n{rows}\n"
     dropped["sentence names"] += 1
-    return f"{rows}\n"
+    # A byte order mark that begins the first word would be taken for the file's.
+    return f"# words = {len(sentence.words)}\n{rows}\n"

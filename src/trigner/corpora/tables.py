@@ -124,7 +124,7 @@ def _parquet_file(file: IO[bytes], path: Path) -> pq.ParquetFile:
 
     try:
         return pq.ParquetFile(file)
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, ValueError, pa.ArrowException) as error:  # names that are not UTF-8, too
         raise InputError(f"is not a Parquet file: {error}", path=path) from error
 
 

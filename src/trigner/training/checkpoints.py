@@ -55,12 +55,13 @@ def check_checkpoint(folder: Path) -> None:
     Those of former versions have no hashes: of them the state alone is read.
     """
     hashes = _read(folder / HASHES) if (folder / HASHES).is_file() else {}
+    files = {path.name: path for path in folder.iterdir() if path.is_file()}
     for name, expected in hashes.items():
-        path = folder / Path(name).name
-        if not path.is_file():
-            raise InputError(f"is missing: {_ADVICE}", path=path)
-        if hash_of_file(path) != expected:
-            raise InputError(f"is damaged, changed since it was saved: {_ADVICE}", path=path)
+        if name not in files:
+            raise InputError(f"is missing: {_ADVICE}", path=folder / Path(name).name[:100])
+        if hash_of_file(files[name]) != expected:
+            message = f"is damaged, changed since it was saved: {_ADVICE}"
+            raise InputError(message, path=files[name])
     _read(folder / STATE)
 
 

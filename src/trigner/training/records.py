@@ -26,8 +26,11 @@ def write_record(path: Path, record: Mapping[str, Any]) -> None:
 def read_record(path: Path) -> dict[str, Any]:
     """What `write_record` wrote. Raises InputError when it cannot be read."""
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, RecursionError) as error:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(content, dict):
+            raise ValueError("it is not an object")
+        return content
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"is damaged: {error}", path=path) from error
 
 
