@@ -111,6 +111,7 @@ class Provenance(_Part):
     data: str | None = None
     recipe: str | None = None
     init_from: dict[str, str] | None = None
+    teachers: list[dict[str, str]] | None = None
 
 
 class Description(_Part):

@@ -170,6 +170,18 @@ def test_starting_from_a_model_needs_no_network_settings(run, gold, encoder, mod
     assert "was trained with different model.lstm_size" in result.err
 
 
+def test_a_model_learns_from_others(run, gold, encoder, model, quick, tmp_path):
+    base = ["train", "--train", gold, "--encoder", encoder, *quick(), "--out", tmp_path / "m"]
+    result = run(*base, "--teacher", model, "--teacher", model)
+    assert result.code == 0, result.err
+    assert "2 teachers read the sentences first" in result.err
+    about = json.loads(run("info", tmp_path / "m", "--json").out)
+    assert [own["model"] for own in about["provenance"]["teachers"]] == [str(model)] * 2
+    result = run(*base, "--out", tmp_path / "n", "--teacher", tmp_path)
+    assert result.code == 2
+    assert str(tmp_path) in " ".join(result.err.split())
+
+
 def test_starting_from_a_model_for_other_types(run, gold, model, tmp_path):
     result = run(
         *("train", "--train", gold, "--out", tmp_path / "m", "--init-from", model),

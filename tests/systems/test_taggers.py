@@ -19,6 +19,7 @@ MULTI_LABEL = {"task.multi_label", "task.first_group", "task.negative_rate"}
 OF_SEQUENCES = {
     "triplets",
     "optimisation.bias_init",
+    "optimisation.distillation",
     "task.tag_weight",
     "model.mac",
     "model.toe",
@@ -103,7 +104,7 @@ def test_a_row_makes_its_scheme(name):
     assert (scheme.name, scheme.labels) == (name, ("ADR", "Drug"))
     pairs = scheme.tag_space is not TagSpace.SEQUENCE
     assert (spec.grid, spec.triplets) == (pairs, pairs)
-    without = set() if pairs else {"grid", "triplets"}
+    without = set() if pairs else {"grid", "triplets", "teachers"}
     assert set(spec.capabilities) == set(CAPABILITIES) - without
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from trigner.arrays import Integers, Tags
+from trigner.arrays import Integers
 from trigner.batches.subwords import SentenceSubwords
 
 IGNORED = -100
@@ -44,11 +46,12 @@ def collate(sentences: Sequence[SentenceSubwords], *, padding_id: int) -> Batch:
     return Batch(input_ids, attention_mask, word_subwords, lengths)
 
 
-def pad_tags(tags: Sequence[Tags], *, word_axes: int, offset: int = 0) -> Tags:
+def pad_tags(tags: Sequence[NDArray[Any]], *, word_axes: int, offset: int = 0) -> NDArray[Any]:
     """Tags of each sentence `[L_b, ...]` as one array `[B, L, ...]`.
 
     The first `word_axes` axes of a sentence's tags run over its words. `offset` special words
-    come before them: theirs is class 0 (the scheme's none). Padding holds `IGNORED`.
+    come before them: theirs is class 0 (the scheme's none). Padding holds `IGNORED`. They may be
+    probabilities of tags, too.
     """
     length = max(len(own) for own in tags) + offset
     behind = tags[0].shape[word_axes:]

@@ -72,6 +72,16 @@ def train(
             " is a tag scheme.",
         ),
     ] = None,
+    teacher: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--teacher",
+            metavar="MODEL",
+            parser=model_folder,
+            help="Learn from this model too, of the same system and entity types; repeat for"
+            " several. It may be larger, or exported. optimisation.distillation is what it counts.",
+        ),
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue an interrupted training in --out.")
     ] = False,
@@ -133,6 +143,7 @@ def train(
             out,
             device=device,
             init_from=init_from,
+            teachers=teacher or (),
             resume=resume,
             console=errors(),
             report_to=comma_list(report_to) or (),

@@ -32,6 +32,7 @@ CHOSEN_BY = ("overall", "discontinuous")
 
 ADDED: Mapping[str, Any] = {
     "model.context_words": 0,
+    "optimisation.distillation": 0.5,
     "optimisation.ema_decay": None,
     "optimisation.adversarial": 0.0,
     "optimisation.batch_weighting": "equal",

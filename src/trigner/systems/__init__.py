@@ -12,6 +12,7 @@ from trigner.systems.protocols import (
     Prediction,
     Predictor,
     SavedState,
+    Student,
     System,
     TakingOver,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "Predictor",
     "Prepared",
     "SavedState",
+    "Student",
     "System",
     "SystemSpec",
     "TaggerSpec",

@@ -213,3 +213,19 @@ class TakingOver(Protocol):
     def taken_over(self) -> str:
         """Which of them it has, for the first lines of a training; empty where the types fit."""
         ...
+
+
+@runtime_checkable
+class Student(Protocol):
+    """A system that can learn from other models, too: the capability `teachers`."""
+
+    def learn_from(self, teachers: Sequence[Predictor]) -> None:
+        """What they make of its sentences joins the examples of `prepare` from now on.
+
+        They are of the same system and entity types. With none of them nothing joins any more.
+        """
+        ...
+
+    def has_teachers(self, example: Any) -> bool:
+        """Whether an example has what teachers make of it."""
+        ...

@@ -23,6 +23,7 @@ CAPABILITIES = {
     "grid": "show the word-pair grid",
     "triplets": "train with the triplet loss",
     "init_from": "start from another model's weights",
+    "teachers": "learn from other models",
 }
 """What only some systems can do."""
 
@@ -39,7 +40,7 @@ _IDLE: Mapping[tuple[str, Any], tuple[str, ...]] = {
 """`SystemSpec.idle` of the settings that systems share."""
 
 
-_NAMED = ("optimisation.r_drop",)
+_NAMED = ("optimisation.r_drop", "optimisation.distillation")
 """Settings that a section in `SystemSpec.reads` does not stand for: what they ask for is up to the
 system, so that a row says by their names that it has it."""
 
@@ -52,10 +53,10 @@ class SystemSpec:
     `defaults` are settings that it needs to be other than everybody's; presets and all else stand
     above them. `reads` are the shared settings that it looks at, sections or single ones
     (`optimisation`, `task.tag_weight`), `ignores` exceptions from these and from its own: what is
-    not read changes no result, and is refused on the command line. `optimisation.r_drop` is read by
-    rows alone that name it. A section of which nothing is read has its defaults whatever the
-    preset. `idle` are settings that it does not look at where another one has a value:
-    `{("model.co_predictor", "w2ner"): ("model.pair_map",)}`.
+    not read changes no result, and is refused on the command line. `optimisation.r_drop` and
+    `optimisation.distillation` are read by rows alone that name them. A section of which nothing is
+    read has its defaults whatever the preset. `idle` are settings that it does not look at where
+    another one has a value: `{("model.co_predictor", "w2ner"): ("model.pair_map",)}`.
 
     `build(settings, labels, init_from)` gives a `System`; `init_from` is a model folder or None.
     `load(folder, description, device=..., threads=...)` gives a `Predictor`. `round_trip(labels)`
@@ -87,6 +88,11 @@ class SystemSpec:
         return "triplets" in self.reads
 
     @property
+    def teachers(self) -> bool:
+        """Whether it can learn from other models."""
+        return "optimisation.distillation" in self.reads
+
+    @property
     def capabilities(self) -> tuple[str, ...]:
         """Which of `CAPABILITIES` it has."""
         has = {
@@ -96,6 +102,7 @@ class SystemSpec:
             "grid": self.grid,
             "triplets": self.triplets,
             "init_from": self.init_from,
+            "teachers": self.teachers,
         }
         return tuple(name for name in CAPABILITIES if has[name])
 

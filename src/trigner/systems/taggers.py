@@ -85,7 +85,7 @@ def _tagger(
         round_trip=lambda labels: partial(round_trip, scheme(tuple(labels))),
         scheme=scheme,
         network=f"trigner.networks.build:{network}",
-        reads=(*SHARED, *reads),
+        reads=(*SHARED, *(("optimisation.distillation",) if grid else ()), *reads),
         ignores=ignores,
         idle={("model.co_predictor", "w2ner"): _of_model("pair_map", "pair_size")},
         defaults=defaults or {},

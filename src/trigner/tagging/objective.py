@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from trigner.networks import PairTagger, Tagger, TagScores
 from trigner.systems import Losses
+from trigner.tagging.distillation import Distillation
 from trigner.tagging.r_drop import RDrop
 from trigner.tagging.task_losses import TaskLoss
 from trigner.triplets import (
@@ -26,7 +27,8 @@ class Objective(nn.Module):
     """A tagger and its loss.
 
     Of the logits, triplets see the classes `decoded` alone (None: all). With `r_drop` a batch goes
-    through the tagger twice: triplets see the first pass, the tags' loss is the mean of both.
+    through the tagger twice: triplets see the first pass, the tags' loss is the mean of both. With
+    `distillation` it is a mean of what tags and teachers ask for, in a batch that has `soft` tags.
     """
 
     def __init__(
@@ -36,6 +38,7 @@ class Objective(nn.Module):
         triplets: TripletSettings,
         decoded: Sequence[int] | None = None,
         r_drop: RDrop | None = None,
+        distillation: Distillation | None = None,
     ) -> None:
         super().__init__()
         self.tagger = tagger
@@ -44,6 +47,7 @@ class Objective(nn.Module):
         self.decoded = None if decoded is None else list(decoded)
         self.mention_loss = MentionTripletLoss(triplets.margin)
         self.r_drop = r_drop
+        self.distillation = distillation
         self.contrastive_loss = ContrastiveLoss(triplets.temperature)
         self.triplet_loss = TripletLoss(
             selection=triplets.selection,
@@ -57,6 +61,7 @@ class Objective(nn.Module):
         tags: Tensor,
         candidates: CandidateBatch | MentionBatch | None = None,
         weights: Mapping[str, float] | None = None,
+        soft: Tensor | None = None,
         **inputs: Any,
     ) -> Losses:
         """The losses of a batch. `tags` hold `IGNORED` in padding.
@@ -66,11 +71,11 @@ class Objective(nn.Module):
         """
         weights = weights or {}
         scores = self.tagger(**inputs)
-        task = weights.get("cells", 1.0) * self.task_loss(scores.logits.float(), tags)
+        task = weights.get("cells", 1.0) * self._task(scores.logits.float(), tags, soft)
         of_tags = Losses(task, {"loss_tags": task.detach()})
         if self.r_drop is not None:
             other = self.tagger(**inputs)
-            of_tags = self._of_two_passes(self.r_drop, task, scores, other, tags, weights)
+            of_tags = self._of_two_passes(self.r_drop, task, scores, other, tags, soft, weights)
         if candidates is None:
             return of_tags
         candidates = candidates.to(scores.logits.device)
@@ -79,6 +84,13 @@ class Objective(nn.Module):
         parts = {**of_tags.parts, "loss_triplets": triplets.detach()}
         return Losses(of_tags.total + weight * triplets, parts)
 
+    def _task(self, logits: Tensor, tags: Tensor, soft: Tensor | None) -> Tensor:
+        """The tags' loss; with teachers, of their probabilities too."""
+        task = self.task_loss(logits, tags)
+        if soft is None or self.distillation is None:
+            return task
+        return task + self.distillation.weight * (self.distillation.loss(logits, tags, soft) - task)
+
     def _of_two_passes(
         self,
         r_drop: RDrop,
@@ -86,11 +98,12 @@ class Objective(nn.Module):
         scores: TagScores,
         other: TagScores,
         tags: Tensor,
+        soft: Tensor | None,
         weights: Mapping[str, float],
     ) -> Losses:
         """R-drop: the mean of both passes' losses, `task` the first one's, and their divergence."""
         cells = weights.get("cells", 1.0)
-        task = (task + cells * self.task_loss(other.logits.float(), tags)) / 2
+        task = (task + cells * self._task(other.logits.float(), tags, soft)) / 2
         one, two = (self.tagger.emissions(own).float() for own in (scores, other))
         divergence = cells * r_drop.divergence(one, two, tags)
         parts = {"loss_tags": task.detach(), "loss_r_drop": divergence.detach()}

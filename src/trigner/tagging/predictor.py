@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trigner.arrays import Logits
+from trigner.arrays import Floats, Logits
 from trigner.batches import Batch, Example
 from trigner.mentions import Mention
 from trigner.schemes import Cell, Explaining, Scheme, TagSpace
@@ -61,13 +61,19 @@ class TagPredictor(WordPredictor[Logits]):
         """The word-pair grid of each input, for schemes that tag pairs of words."""
         return [self._grid(*each) for each in zip(inputs, self.outputs(inputs), strict=True)]
 
+    def probabilities(self, inputs: Sequence[Example]) -> list[Floats]:
+        """`Grid.probabilities` of each input, without its mentions."""
+        return [self._probabilities(logits / self.temperature) for logits in self.outputs(inputs)]
+
+    def _probabilities(self, logits: Logits) -> Floats:
+        words = slice(self.inputs.offset, None)
+        return PROBABILITIES[self.scheme.tag_space](logits[words, words])
+
     def _grid(self, example: Example, logits: Logits) -> Grid:
         whole = logits / self.temperature
-        own = slice(self.inputs.offset, None)
         mentions = self.prediction(example, logits, self.temperature).mentions
         cells = self._cells([scored.mention for scored in mentions], whole)
-        probabilities = PROBABILITIES[self.scheme.tag_space](whole[own, own])
-        return Grid(self.scheme.tags, probabilities, mentions, tuple(cells))
+        return Grid(self.scheme.tags, self._probabilities(whole), mentions, tuple(cells))
 
     def _cells(self, mentions: Sequence[Mention], logits: Logits) -> list[tuple[Cell, ...]]:
         """Of each mention the cells whose probabilities, multiplied, are its score.
@@ -90,14 +96,14 @@ def _tagged(tags: NDArray[np.integer[Any]]) -> tuple[Cell, ...]:
     return tuple((int(i), int(j), int(tag)) for i, j, tag in np.argwhere(tags))
 
 
-def _softmax(logits: Logits) -> NDArray[np.float64]:
+def _softmax(logits: Logits) -> Floats:
     weights = np.exp(logits.astype(np.float64) - logits.max(axis=-1, keepdims=True))
-    result: NDArray[np.float64] = weights / weights.sum(axis=-1, keepdims=True)
+    result: Floats = weights / weights.sum(axis=-1, keepdims=True)
     return result
 
 
-def _sigmoid(logits: Logits) -> NDArray[np.float64]:
-    result: NDArray[np.float64] = 1 / (1 + np.exp(-logits.astype(np.float64).clip(-700, 700)))
+def _sigmoid(logits: Logits) -> Floats:
+    result: Floats = 1 / (1 + np.exp(-logits.astype(np.float64).clip(-700, 700)))
     return result
 
 

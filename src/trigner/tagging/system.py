@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import torch
 
-from trigner.batches import Example, pad_tags
+from trigner.batches import Example, Prepared, pad_tags
 from trigner.mentions import Sentence
 from trigner.networks import (
     Model,
@@ -23,8 +24,9 @@ from trigner.networks import (
 from trigner.networks.folder import saved_network
 from trigner.quantities import counted
 from trigner.schemes import decoded_tags
-from trigner.systems import Losses, SavedState, system_spec
+from trigner.systems import Losses, Predictor, SavedState, system_spec
 from trigner.tagging.bias_init import initialise_biases
+from trigner.tagging.distillation import Teachers, distillation, soft_grid
 from trigner.tagging.objective import Objective
 from trigner.tagging.predictor import TagPredictor
 from trigner.tagging.r_drop import r_drop
@@ -99,8 +101,36 @@ class TagSystem(WordSystem):
             decoded_tags(model.scheme),
             r_drop(model.scheme, settings.optimisation.r_drop),
         )
+        self._distillation: float = settings.optimisation.distillation
+        self._teachers: Teachers | None = None
         self._candidates = triplets if triplets.weight else None
         self._bias_init = settings.optimisation.bias_init
+
+    def learn_from(self, teachers: Sequence[Predictor]) -> None:
+        """What these models make of its sentences joins the examples of `prepare` from now on."""
+        scheme = self.model.scheme
+        own = cast(Sequence[TagPredictor], teachers)
+        self._teachers = Teachers(own, scheme) if own else None
+        if own:
+            self.objective.distillation = distillation(scheme, self._distillation)
+
+    def has_teachers(self, example: Example) -> bool:
+        """Whether an example has what teachers make of it."""
+        return example.soft_tags is not None
+
+    def prepare(self, sentences: Sequence[Sentence]) -> Prepared:
+        """Examples that the encoder can hold, with what teachers make of whole sentences."""
+        prepared = super().prepare(sentences)
+        if self._teachers is None:
+            return prepared
+        soft = self._teachers.soft_tags(sentences)
+        found = (
+            replace(own, soft_tags=soft.get(own.sentence))
+            if own.length == len(sentences[own.sentence].words)
+            else own
+            for own in prepared.inputs
+        )
+        return replace(prepared, inputs=tuple(found))
 
     def inexpressible(self, sentences: Sequence[Sentence]) -> int:
         """How many mentions of the sentences the scheme's tags cannot express."""
@@ -130,11 +160,15 @@ class TagSystem(WordSystem):
         return candidates([m.words for m in example.mentions], example.length, options)
 
     def collate(self, examples: Sequence[Example]) -> dict[str, Any]:
-        """The tagger's arrays, padded `tags` and, with triplets, their `candidates`."""
+        """The tagger's arrays, padded `tags`, `soft` ones of teachers, `candidates` of triplets."""
         scheme = self.model.scheme
         tags = [scheme.encode(e.mentions, e.length).tags for e in examples]
         padded = pad_tags(tags, word_axes=scheme.tag_space.word_axes, offset=self.inputs.offset)
         inputs: dict[str, Any] = {**self.tensors(examples), "tags": torch.from_numpy(padded)}
+        if self.objective.distillation is not None:
+            own = [soft_grid(scheme, *each) for each in zip(examples, tags, strict=True)]
+            soft = pad_tags(own, word_axes=2, offset=self.inputs.offset)
+            inputs["soft"] = torch.from_numpy(soft)
         if self._candidates is not None:
             inputs["candidates"] = self._collated(examples, self._candidates)
         return inputs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,12 +15,11 @@ from rich.console import Console
 from transformers import set_seed
 
 from trigner.errors import TrignerError
-from trigner.evaluation import Scores, data_hash, score, sign
+from trigner.evaluation import Scores, data_hash, score
 from trigner.inference import Extractor
 from trigner.mentions import Document
 from trigner.model_folder import (
     Description,
-    DevPart,
     Provenance,
     TrainingPart,
     save_model,
@@ -34,6 +34,7 @@ from trigner.training.data import EpochBatches, TrainingData, prepare
 from trigner.training.devices import deterministic
 from trigner.training.ema import ExponentialMovingAverage
 from trigner.training.memory import check_budget, halved, is_out_of_memory, release
+from trigner.training.origin import provenance_of
 from trigner.training.processes import Processes, connected
 from trigner.training.progress import ShowProgress
 from trigner.training.records import RUN, finish_record, record_to_resume, write_record
@@ -41,6 +42,7 @@ from trigner.training.sampling import rates
 from trigner.training.sections import OptimisationSettings, SelectBy
 from trigner.training.selected_model import SelectedModel, finished, identity, same, scored
 from trigner.training.settings import Settings
+from trigner.training.teachers import check_teachers, learning_from
 from trigner.training.trainer import (
     FIGURES,
     LOGS,
@@ -79,6 +81,7 @@ def train(
     *,
     device: str = "auto",
     init_from: Path | None = None,
+    teachers: Sequence[Path] = (),
     resume: bool = False,
     console: Console | None = None,
     also_keep: Sequence[SelectBy] = (),
@@ -96,15 +99,18 @@ def train(
     An interrupted training goes on from its last epoch with `resume`. `init_from` starts from
     another model's weights: its system and settings must be the same (`resolve` takes them over),
     and its labels hold those of `documents` unless the system can take it over for others
-    (`systems.TakingOver`). Raises InputError for data or settings that cannot work, TrignerError
-    when the disk cannot be written.
+    (`systems.TakingOver`). `teachers` are models of the same system and types, of whose
+    probabilities it learns too (`optimisation.distillation`). Raises InputError for data or
+    settings that cannot work, TrignerError when the disk cannot be written.
     """
+    check_teachers(teachers, settings, types_of(documents))
     processes, chosen = connected(choose_device(device))
     run = {
         "settings": settings.model_dump(mode="json"),
         "train": data_hash(documents),
         "dev": data_hash(dev),
         "init_from": None if init_from is None else identity(init_from),
+        "teachers": [identity(own) for own in teachers] or None,
         "also_keep": list(also_keep) or None,
     }
     # Before an encoder is loaded or fetched: what cannot be resumed is reported at once.
@@ -113,15 +119,16 @@ def train(
     optimisation = settings.optimisation.model_copy(update=record.get("reduced") or {})
     if console is None or not processes.is_main:
         console = Console(stderr=True, quiet=not processes.is_main)
+    teaching = partial(learning_from, teachers, device=chosen, console=console)
     history: list[dict[str, float]] | None = record.get("history")
     if "finished" in record and history is None:
         history = []  # of a training that did not write it down
     with deterministic(settings.seed, chosen):
         while history is None:
             used = settings.model_copy(update={"optimisation": optimisation})
-            system, data = begun(used, documents, init_from)
+            system, data = begun(used, documents, init_from, teaching)
             check_budget(data.lengths, settings.optimisation)
-            provenance = _provenance(used, system, data, documents, dev, init_from)
+            provenance = provenance_of(used, system, data, documents, dev, init_from, teachers)
             reduced = _changes(settings.optimisation, optimisation)
             work = _Work(
                 *(used, system, data, dev, provenance, out, chosen, tuple(also_keep), processes),
@@ -159,15 +166,24 @@ def _ended(
     return Trained(best, int(record.get("finished", len(history))), also, tuple(history))
 
 
+def types_of(documents: Sequence[Document]) -> tuple[str, ...]:
+    """The entity types that a training on these documents learns."""
+    return tuple(sorted({e.label for d in documents for e in d.entities}))
+
+
 def begun(
-    settings: Settings, documents: Sequence[Document], init_from: Path | None
+    settings: Settings,
+    documents: Sequence[Document],
+    init_from: Path | None,
+    teaching: Callable[[System], AbstractContextManager[object]] = nullcontext,
 ) -> tuple[System, TrainingData]:
     """The system as it is before its first update, and what it learns from."""
     spec = system_spec(settings.system)
-    labels = tuple(sorted({e.label for d in documents for e in d.entities}))
+    labels = types_of(documents)
     set_seed(settings.seed)
     system = checked_system(spec, spec.implementation("build")(settings, labels, init_from))
-    data = prepare(documents, system, settings.sampling, settings.seed)
+    with teaching(system):
+        data = prepare(documents, system, settings.sampling, settings.seed)
     system.initialise(data.examples)
     return system, data
 
@@ -356,35 +372,4 @@ def _trainer(
         ema=ema,
         adversarial=work.adversarial,
         processes=work.processes,
-    )
-
-
-def _provenance(
-    settings: Settings,
-    system: System,
-    data: TrainingData,
-    documents: Sequence[Document],
-    dev: Sequence[Document],
-    init_from: Path | None,
-) -> Provenance:
-    """What a model says about its training; the epoch and its scores join later."""
-    dumped = settings.model_dump(mode="json")
-    started = None
-    if init_from is not None:
-        started = {"model": str(init_from), "weights": identity(init_from)}
-    return Provenance(
-        settings=dumped,
-        parameters=sum(p.numel() for p in system.network.parameters()),
-        train=TrainingPart(
-            documents=len(documents),
-            sentences=data.sentences,
-            mentions=data.mentions,
-            unusable=data.unusable,
-            made=data.made,
-            signature=str(sign(documents, settings=dumped, seed=settings.seed)),
-        ),
-        dev=DevPart(
-            documents=len(dev), signature=str(sign(dev, settings=dumped, seed=settings.seed))
-        ),
-        init_from=started,
     )

@@ -115,6 +115,13 @@ class OptimisationSettings(Section):
     r_drop: float = Field(
         default=0.0, ge=0, description="R-drop: weight of the divergence of two dropout passes"
     )
+    distillation: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="with --teacher: what the teachers' probabilities count in the loss of the"
+        " tags, which have the rest of 1",
+    )
     precision: Literal["float32", "bfloat16"] = Field(
         default="float32",
         description="bfloat16: mixed precision in training and in evaluating its epochs, faster"

@@ -1,0 +1,128 @@
+"""Knowledge distillation: a network learns what other models make of a sentence, beside its tags.
+
+Hinton, Vinyals and Dean, Distilling the knowledge in a neural network, 2015. Several teachers teach
+the mean of their probabilities, which are calibrated: so there is no further temperature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from trigner.arrays import Floats, Tags
+from trigner.batches import IGNORED, Example, SoftTags, by_cost
+from trigner.mentions import Sentence
+from trigner.schemes import Scheme, TagSpace
+from trigner.tagging.predictor import TagPredictor
+from trigner.tagging.task_losses import TRIANGLES
+
+SENTENCES, CELLS = 32, 40_000
+"""What a teacher reads at once, at most; a longer sentence alone."""
+
+SoftLoss = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""Logits of a batch in single precision `[B, L, L, C]`, its tags, `IGNORED` in padding, and the
+teachers' probabilities of tags other than "none", to a scalar: the mean over the valid cells."""
+
+
+@dataclass(frozen=True)
+class Distillation:
+    """What the teachers count in the loss of the tags, which themselves have the rest of 1."""
+
+    weight: float
+    loss: SoftLoss
+
+
+def distillation(scheme: Scheme, weight: float) -> Distillation:
+    """Distillation for a scheme that tags pairs of words."""
+    return Distillation(weight, SOFT_LOSSES[scheme.tag_space](scheme))
+
+
+class Teachers:
+    """Models of a scheme's tags, that read the sentences which a student is to learn from."""
+
+    def __init__(self, predictors: Sequence[TagPredictor], scheme: Scheme) -> None:
+        self._scheme = scheme
+        # Types may stand in another order.
+        self._teachers = [(own, [own.tags.index(tag) for tag in scheme.tags]) for own in predictors]
+
+    def soft_tags(self, sentences: Sequence[Sentence]) -> dict[int, SoftTags]:
+        """The mean of the teachers' probabilities, by the sentence's index.
+
+        A sentence that one of them reads through windows is not among them.
+        """
+        sums: dict[int, Floats] = {}
+        read = set(range(len(sentences)))
+        for teacher, order in self._teachers:
+            inputs = [
+                own
+                for own in teacher.prepare(sentences).inputs
+                if own.length == len(sentences[own.sentence].words)
+            ]
+            read &= {own.sentence for own in inputs}
+            for batch in by_cost([own.size for own in inputs], sentences=SENTENCES, cells=CELLS):
+                chosen = [inputs[n] for n in batch]
+                for own, found in zip(chosen, teacher.probabilities(chosen), strict=True):
+                    sums[own.sentence] = sums.get(own.sentence, 0.0) + found[..., order]
+        return {n: SoftTags.of(self._learnt(sums[n] / len(self._teachers))) for n in sorted(read)}
+
+    def _learnt(self, probabilities: Floats) -> Floats:
+        """Without "none", and 0 where a tag's group does not have it: nobody learns it there."""
+        if self._scheme.tag_space is TagSpace.EXCLUSIVE_GRID:
+            return probabilities[..., 1:]
+        cells = torch.ones(probabilities.shape[:2], dtype=torch.bool)
+        for group in self._scheme.groups:
+            outside = ~TRIANGLES[group.triangle](cells).numpy()
+            probabilities[outside, group.start : group.stop] = 0
+        return probabilities
+
+
+def soft_grid(scheme: Scheme, example: Example, tags: Tags) -> NDArray[np.float32]:
+    """What a student learns of an example beside its tags, `[L, L, C]` without "none".
+
+    Where no teacher reads it that is its tags once more.
+    """
+    if example.soft_tags is not None:
+        return example.soft_tags.grid(example.length)
+    if scheme.tag_space is TagSpace.EXCLUSIVE_GRID:
+        return np.eye(len(scheme.tags), dtype=np.float32)[tags][..., 1:]
+    return tags.astype(np.float32)
+
+
+def _exclusive(scheme: Scheme) -> SoftLoss:
+    def loss(logits: Tensor, tags: Tensor, soft: Tensor) -> Tensor:
+        valid = tags != IGNORED
+        found, wanted = functional.log_softmax(logits[valid], dim=1), soft[valid]
+        none = (1 - wanted.sum(dim=1, keepdim=True)).clamp(min=0)  # of half precision
+        return -(torch.cat([none, wanted], dim=1) * found).sum(dim=1).mean()
+
+    return loss
+
+
+def _multi_label(scheme: Scheme) -> SoftLoss:
+    """Binary cross-entropies, summed over the tags of a cell, where their group has them."""
+
+    def loss(logits: Tensor, tags: Tensor, soft: Tensor) -> Tensor:
+        valid = tags[..., 0] != IGNORED
+        sums = []
+        for group in scheme.groups:
+            inside = TRIANGLES[group.triangle](valid)
+            own = slice(group.start, group.stop)
+            found, wanted = logits[inside][:, own], soft[inside][:, own]
+            sums.append(functional.binary_cross_entropy_with_logits(found, wanted, reduction="sum"))
+        # Over all cells, those without a tag too, as batches are weighted by all of them.
+        return torch.stack(sums).sum() / valid.sum()
+
+    return loss
+
+
+SOFT_LOSSES: Mapping[TagSpace, Callable[[Scheme], SoftLoss]] = {
+    TagSpace.EXCLUSIVE_GRID: _exclusive,
+    TagSpace.MULTI_LABEL_GRID: _multi_label,
+}
+"""One line a tag space that is a grid."""

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from io import StringIO
+
+import pytest
+import torch
+from rich.console import Console
+from safetensors.torch import load_file
+
+from trigner.errors import InputError
+from trigner.mentions import Document, Entity
+from trigner.tagging.distillation import Teachers
+from trigner.training import resolve, train
+from trigner.training.selected_model import identity
+
+SMALL = [
+    "optimisation.epochs=2",
+    "optimisation.batch_size=2",
+    "sampling.windows=1",
+    "model.lstm_size=8",
+    "model.channels=4",
+    "model.pair_size=6",
+    "model.grid_size=5",
+]
+TEXT = (
+    "my left leg hurt. no pain. numb left and right arm for days, each morning, with my tea and"
+    " bread"
+)
+DOCUMENTS = [
+    Document(
+        "d",
+        TEXT,
+        (
+            Entity("ADR", ((3, 11), (12, 16)), "left leg hurt"),
+            Entity("ADR", ((27, 36), (47, 50)), "numb left arm"),
+            Entity("ADR", ((27, 31), (41, 50)), "numb right arm"),
+        ),
+    ),
+    Document("e", "pain after the tablet.", (Entity("ADR", ((0, 4),), "pain"),)),
+]
+
+
+@pytest.fixture(scope="module")
+def run(encoder_of):
+    def run(out, *assignments, documents=DOCUMENTS, told=None, **options):
+        settings = resolve(
+            assignments=assignments, shared=SMALL, options={"encoder": str(encoder_of())}
+        )
+        console = Console(quiet=True) if told is None else Console(file=told)
+        return train(settings, documents, DOCUMENTS, out, device="cpu", console=console, **options)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def teachers(run, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("teachers")
+    return [run(folder / str(seed), f"seed={seed}").best.folder for seed in (1, 2)]
+
+
+def weights(trained):
+    return load_file(trained.best.folder / "model.safetensors")
+
+
+def equal(one, other):
+    return all(torch.equal(weights(one)[name], own) for name, own in weights(other).items())
+
+
+def test_a_student_says_of_whom_it_learnt(run, teachers, tmp_path):
+    told = StringIO()
+    trained = run(tmp_path / "m", teachers=teachers, told=told)
+    assert "2 teachers read the sentences first" in told.getvalue()
+    made = trained.best.description.provenance.teachers
+    assert made == [{"model": str(own), "weights": identity(own)} for own in teachers]
+    assert json.loads((tmp_path / "m" / "run.json").read_text())["teachers"] == [
+        identity(own) for own in teachers
+    ]
+    alone = run(tmp_path / "alone")
+    assert alone.best.description.provenance.teachers is None
+    assert not equal(trained, alone)
+
+
+def test_what_teachers_count_for_is_a_setting(run, teachers, tmp_path):
+    alone = run(tmp_path / "alone")
+    for weight, same in ((0, True), (0.5, False), (1, False)):
+        out = tmp_path / str(weight)
+        trained = run(out, f"optimisation.distillation={weight}", teachers=teachers)
+        assert equal(trained, alone) is same
+
+
+def test_generated_sentences_are_taught_too(run, teachers, tmp_path, monkeypatch):
+    read = []
+    own = Teachers.soft_tags
+    monkeypatch.setattr(
+        Teachers,
+        "soft_tags",
+        lambda self, given: read.extend(s.words for s in given) or own(self, given),
+    )
+    trained = run(tmp_path / "m", teachers=teachers[:1])
+    assert trained.data.made > 0
+    assert len(read) == trained.data.sentences + trained.data.made
+
+
+def test_a_resumed_training_has_the_same_teachers(run, teachers, tmp_path):
+    out = tmp_path / "m"
+    run(out, teachers=teachers)
+    assert run(out, teachers=teachers, resume=True).epochs == 2
+    for others in ([], teachers[:1], teachers[::-1]):
+        with pytest.raises(InputError, match="started with different teachers"):
+            run(out, teachers=others, resume=True)
+
+
+def test_teachers_that_cannot_teach_are_named(run, teachers, tmp_path):
+    other = [
+        replace(d, entities=tuple(replace(e, label="Drug") for e in d.entities)) for d in DOCUMENTS
+    ]
+    message = "is a w2ner model for ADR; this training is for Drug with the system w2ner"
+    with pytest.raises(InputError, match=message) as raised:
+        run(tmp_path / "m", teachers=teachers, documents=other)
+    assert raised.value.path == teachers[0]
+    with pytest.raises(InputError, match="this training is for ADR with the system toe"):
+        run(tmp_path / "m", "system=toe", teachers=teachers)
+    with pytest.raises(InputError, match="the system bio cannot learn from other models"):
+        run(tmp_path / "m", "system=bio", teachers=teachers)
+    with pytest.raises(InputError, match=r"trigner\.json"):
+        run(tmp_path / "m", teachers=[tmp_path])
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_weight_without_teachers_is_refused(run, tmp_path):
+    with pytest.raises(InputError, match="distillation changes nothing without a teacher"):
+        run(tmp_path / "m", "optimisation.distillation=0.7")
