@@ -10,7 +10,7 @@
 #   make docs          the documentation site, in site/ (docs-serve shows it while it is written)
 #   make fuzz          inputs without end for all that reads (SECONDS=60 TARGET="read-brat text"
 #                                                         JOBS=2 COUNTS=docs/results/robustness.json)
-#   make soak          the service under load and attack, kills, full disks  (MINUTES=30)
+#   make soak          the service under attack, kills, full disks, a clock that jumps  (MINUTES=30)
 #   make dist          wheel and source distribution, in dist/, built twice and compared, and an SBOM
 #   make audit         known vulnerabilities of the environment's packages: asks the network
 #   make hashes        hashes of what may be installed    (after a change of constraints)
@@ -136,6 +136,7 @@ fuzz: env
 
 soak: env
 	cd tests && ../$(BIN)/python -m trials.soak --minutes $(MINUTES)
+	$(BIN)/python -m pytest -q tests/trials/test_full_disk.py tests/trials/test_soak.py -k "disk or clock"
 
 docs: env
 	$(BIN)/mkdocs build --strict

@@ -19,13 +19,17 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 def unpack(weights: Path, folder: Path) -> None:
     """Weights, configuration and tokenizer of `weights`, written to `folder`."""
     read: dict[str, Any] = {"gguf_file": weights.name, "local_files_only": True}
-    model = AutoModelForCausalLM.from_pretrained(weights.parent, dtype=torch.float32, **read)
+    model = AutoModelForCausalLM.from_pretrained(
+        weights.parent, dtype=torch.float32, trust_remote_code=False, **read
+    )
     # As it was read it counts as a model of few bits, which transformers does not save.
     del model.config.quantization_config
     plain = cast(Any, type(model))(model.config)
     plain.load_state_dict(model.state_dict())
     plain.save_pretrained(folder)
-    AutoTokenizer.from_pretrained(weights.parent, **read).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(weights.parent, trust_remote_code=False, **read).save_pretrained(
+        folder
+    )
 
 
 def main() -> None:

@@ -96,6 +96,7 @@ def test_lines_that_are_no_rows_have_a_reason(tmp_path):
         '{"id": "\\ud83d", "text": "pain"}',
         '{"id": "b", "text": "pain \\ud83d"}',
         '{"text": null}',
+        '{"text": "headache", "text": "no"}',
     ]
     path.write_bytes("\n".join(lines).encode() + b'\n{"text": "\xff"}\n' + b"[" * 100_000)
     rows, _ = read(path)
@@ -104,7 +105,7 @@ def test_lines_that_are_no_rows_have_a_reason(tmp_path):
         *((1, None, None), (2, None, None)),
         *((3, "7", None), (4, '{"x": 1}', None)),
         *((5, None, None), (6, "b", None)),
-        *((7, None, None), (8, None, None), (9, None, None)),
+        *((n, None, None) for n in range(7, 11)),
     ]
     reasons = [why or "" for *_, why in rows]
     starts = [
@@ -116,6 +117,7 @@ def test_lines_that_are_no_rows_have_a_reason(tmp_path):
         "`id` has a lone surrogate",
         "the text has a lone surrogate",
         "",
+        "the line has the key 'text' twice",
         "the line is not JSON: 'utf-8' codec",
         "the line is not JSON: ",
     ]

@@ -57,6 +57,14 @@ def test_an_empty_key_is_none_that_was_meant(run, model, monkeypatch):
     assert "TRIGNER_API_KEY is empty" in result.err
 
 
+@pytest.mark.parametrize("key", ["a b\n", " a", "a\tb"])
+def test_a_key_that_no_client_can_send_is_refused(run, model, monkeypatch, key):
+    monkeypatch.setenv("TRIGNER_API_KEY", key)
+    result = run("serve", "--model", model)
+    assert result.code == 2
+    assert "no client could send it" in " ".join(result.err.split())
+
+
 def test_without_the_extra_the_cure_is_told(run, model, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "fastapi" else 1)
     result = run("serve", "--model", model)

@@ -167,6 +167,19 @@ def test_a_write_of_a_part_is_repeated(tmp_path, monkeypatch):
         add(answers, CompletionRequest("m", "q", {}))
 
 
+@pytest.mark.parametrize(
+    "odd", [{"text": 5}, {"text": None}, {"finish_reason": []}, {"attempts": "x"}, {"key": []}]
+)
+def test_a_line_of_other_types_is_damaged(tmp_path, odd):
+    path = tmp_path / "answers.jsonl"
+    add(CompletionCache(path), REQUEST)
+    line = json.loads(path.read_text())
+    with path.open("a") as file:
+        file.write(json.dumps({**line, "key": "other", **odd}) + "\n")
+    again = CompletionCache(path)
+    assert (len(again), again.damaged) == (1, 1)
+
+
 def test_what_another_run_left_half_spoils_nothing(tmp_path):
     path = tmp_path / "answers.jsonl"
     answers = CompletionCache(path)

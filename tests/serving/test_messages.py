@@ -14,6 +14,7 @@ GOOD = [
     ({"text": "a", "threshold": None}, ["a"]),
 ]
 NOT_JSON = {
+    b'{"text": "a", "text": "b"}': "the request body has the key 'text' twice",
     b"": "not valid JSON",
     b"Pain": "not valid JSON",
     b'{"text": "a"': "not valid JSON",

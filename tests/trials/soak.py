@@ -1,4 +1,4 @@
-"""`make soak`: the service under load and attack, kills and full disks, for as long as is wanted.
+"""`make soak`: the service under load and attack, and kills, for as long as is wanted.
 
     python -m trials.soak [--minutes 30] [--model FOLDER] [--clients 50] [--json FILE]
 

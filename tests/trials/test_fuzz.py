@@ -7,8 +7,11 @@ import sys
 import threading
 import time
 from contextlib import closing
+from importlib import import_module
 from pathlib import Path
 from random import Random
+from shutil import copytree
+from types import SimpleNamespace
 
 import pytest
 
@@ -35,6 +38,7 @@ def test_nothing_but_errors_of_our_own(name, tmp_path, monkeypatch):
     assert not trial.foreign, f"see {tmp_path / 'found'}: {dict(trial.foreign)}"
     assert trial.inputs == most
     assert name.startswith(("decode", "write", "service", "text", "file-answer")) or trial.refused
+    assert trial.refused < trial.inputs  # what is refused at the door tries nothing behind it
 
 
 @pytest.mark.parametrize("name", sorted(p.name for p in fuzz.REGRESSIONS.glob("*")))
@@ -45,6 +49,43 @@ def test_what_was_too_much_is_no_more(name, tmp_path):
             trial.run(target, data)
     assert trial.inputs
     assert not trial.foreign
+
+
+DEFECTS = {
+    "file-answers": ("prompting.cache", "TypeError, RecursionError", "TypeError"),
+    "file-sentences": ("prompting.sentences", "OverflowError, RecursionError", "OverflowError"),
+    "file-job": ("bulk.output", "KeyError, TypeError, RecursionError", "KeyError, TypeError"),
+    "file-record": (
+        "training.records",
+        """if not isinstance(content, dict):
+            raise ValueError("it is not an object")
+        return content""",
+        "return dict(content)",
+    ),
+    "file-checkpoint": ("training.checkpoints", "if name not in files:", "if False:"),
+}
+"""Of a target: a module, how it is today, and a defect that was there once."""
+
+
+@pytest.mark.parametrize("name", DEFECTS)
+def test_a_defect_that_is_put_back_is_found(name, tmp_path, monkeypatch):
+    module_name, now, before = DEFECTS[name]
+    module = import_module(f"trigner.{module_name}")
+    source = Path(str(module.__file__)).read_text("utf-8")
+    assert source.count(now) == 1
+    defective = {"__name__": module.__name__}
+    exec(compile(source.replace(now, before), str(module.__file__), "exec"), defective)
+    for own, value in defective.items():
+        if getattr(value, "__module__", None) == module.__name__:
+            monkeypatch.setattr(module, own, value)
+    kept = fuzz.REGRESSIONS / name
+    if kept.is_dir():
+        copytree(kept, tmp_path / "found" / name)
+    monkeypatch.setattr(fuzz, "REGRESSIONS", tmp_path / "found")
+    monkeypatch.setattr(fuzz, "KEPT", tmp_path / "kept")
+    with closing(TARGETS[name](tmp_path / "own")) as target:
+        trial = fuzz.by_messages(name, target, float("inf"), 0, 400)
+    assert trial.foreign
 
 
 def test_every_format_and_every_system_is_a_target():
@@ -74,6 +115,45 @@ def test_what_comes_out_is_told(tmp_path, monkeypatch, capsys):
     assert fuzz.kept(tmp_path / "found" / "own") == [b"y"]
     assert "4 inputs of own (messages, 0 s, 1 refused), 2 foreign exceptions" in trial.told()
     assert "KeyError" in capsys.readouterr().err
+
+
+def test_coverage_leads_where_atheris_is(tmp_path, monkeypatch, capsys):
+    """With a stand-in for it: what it is told, and what of its inputs comes out."""
+    told = {}
+
+    def fuzz_with(seeds):
+        for number in range(100):
+            data = told["mutate"](seeds[number % len(seeds)], 3, number)
+            assert len(data) <= 3
+            told["one"](data)
+
+    atheris = SimpleNamespace(
+        Mutate=lambda data, most: (data + b"m")[:most],
+        Setup=lambda arguments, one, custom_mutator: told.update(
+            arguments=arguments, one=one, mutate=custom_mutator
+        ),
+        Fuzz=lambda: fuzz_with([b"x", b"ok"]),
+    )
+    monkeypatch.setitem(sys.modules, "atheris", atheris)
+    monkeypatch.setattr(fuzz, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(fuzz, "REGRESSIONS", tmp_path / "found")
+    monkeypatch.setattr("os._exit", sys.exit)
+
+    def check(data):
+        if b"m" in data:
+            raise InputError("no m")
+
+    target = Target([b"x", b"ok"], check)
+    with pytest.raises(SystemExit) as ended:
+        fuzz.by_coverage("own", target, -1, 7)
+    assert ended.value.code == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["engine"], found["inputs"], found["refused"]) == ("atheris", 1, 1)
+    with pytest.raises(AssertionError, match="ends the process"):
+        fuzz.by_coverage("own", target, 1e9, 7)
+    assert "-seed=8" in told["arguments"]
+    assert told["arguments"][-1] == str(tmp_path / "kept" / "own")
+    assert fuzz.kept(tmp_path / "kept" / "own") == [b"ok", b"x"]
 
 
 def test_an_input_without_end_is_ended(monkeypatch):

@@ -29,6 +29,7 @@ from trigner.bulk.shapes import (
 from trigner.bulk.sources import InputFiles
 from trigner.bulk.tables import values_of, without
 from trigner.bulk.texts import why_not, why_not_unicode
+from trigner.corpora.documents import DuplicateKeyError, unique_keys
 from trigner.errors import InputError
 from trigner.mentions import shortened
 from trigner.quantities import counted
@@ -247,7 +248,9 @@ def _json(source: InputFiles, columns: Columns, finished: Ranges) -> Iterator[Ro
 def _object(line: bytes) -> tuple[dict[str, Any], str | None]:
     """The JSON object of a line; why it has none."""
     try:
-        value = json.loads(line)
+        value = json.loads(line, object_pairs_hook=unique_keys)
+    except DuplicateKeyError as error:
+        return {}, f"the line has the key {shortened(str(error))} twice"
     except (ValueError, RecursionError) as error:
         return {}, f"the line is not JSON: {error}"
     if not isinstance(value, dict):

@@ -156,4 +156,9 @@ def _key() -> Any:
     key = os.environ.get("TRIGNER_API_KEY")
     if key is not None and not key.strip():
         raise InputError("TRIGNER_API_KEY is empty: give it a key, or unset it to serve everybody")
+    if key is not None and (key != key.strip() or not key.isprintable()):
+        raise InputError(
+            "TRIGNER_API_KEY begins or ends with a blank, or holds a line break: no client could"
+            " send it"
+        )
     return key

@@ -22,20 +22,23 @@ _BLANKS = re.compile(r"[ \t\r\n]*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-class _TwiceError(ValueError):
-    """A key that an object has twice."""
+class DuplicateKeyError(ValueError):
+    """A key that an object has twice, which is the error's text."""
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; with a key twice, one of the values would be lost without a word."""
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, as `object_pairs_hook` of `json`. Raises DuplicateKeyError.
+
+    With a key twice, one of its values would be lost without a word.
+    """
     found = dict(pairs)
     if len(found) < len(pairs):
         counts = Counter(key for key, _ in pairs)
-        raise _TwiceError(counts.most_common(1)[0][0])
+        raise DuplicateKeyError(counts.most_common(1)[0][0])
     return found
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+_DECODER = json.JSONDecoder(object_pairs_hook=unique_keys)
 
 ReadFile = Callable[[Path, str, Reading], Iterable[tuple[int, Document]]]
 Values = Callable[[Path, Reading], Iterator[tuple[int, Any]]]
@@ -112,7 +115,7 @@ def _decoded(text: str, at: int, path: Path, line: int) -> tuple[Any, int]:
         raise InputError(f"is not JSON: {error.msg}", path=path, line=line) from error
     except RecursionError as error:
         raise InputError("is nested too deeply to be read", path=path, line=line) from error
-    except _TwiceError as error:
+    except DuplicateKeyError as error:
         message = f"has the key {shortened(error.args[0])} twice in one object"
         raise InputError(message, path=path, line=line) from error
     except ValueError as error:

@@ -16,6 +16,8 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from trigner import __version__
 from trigner.errors import InputError, TrignerError
 from trigner.prompting.client import Completion
@@ -24,6 +26,7 @@ _WRITE_ATTEMPTS = 3
 """For one line: the system may write less than it was given."""
 
 _FIELDS = tuple(field.name for field in fields(Completion))
+_COMPLETION = TypeAdapter(Completion)
 _FORMER = {"response_model": "answered_by", "completion_tokens": "answer_tokens"}
 """The names under which earlier versions recorded these fields."""
 
@@ -103,8 +106,8 @@ class CompletionCache:
         for line in filter(None, data.split(b"\n")):
             try:
                 value = json.loads(line)
-                completion = Completion(**{name: _field(value, name) for name in _FIELDS})
-                self._found.setdefault(value["key"], completion)
+                found = {name: _field(value, name) for name in _FIELDS}
+                self._found.setdefault(value["key"], _COMPLETION.validate_python(found))
             except (ValueError, LookupError, TypeError, RecursionError):
                 self.damaged += 1
         if self.damaged and not self._found and data.endswith(b"\n"):
