@@ -27,8 +27,6 @@ def test_the_service_under_load_and_attack(exported_model):
     assert seen.statuses["200"] > 20
     assert seen.hostile.total() > 5
     assert seen.restarts == 2
-    # On a busy machine there are too few samples to say whether memory is settled.
-    assert seen.is_settled == (len(seen.megabytes) >= soak.ENOUGH)
     assert json.loads(json.dumps(seen.told()))["statuses"] == dict(seen.statuses)
 
 
