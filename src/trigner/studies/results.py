@@ -158,10 +158,11 @@ def with_effect(values: Mapping[str, Any]) -> dict[str, Any]:
         # Nothing else of them is looked at: the control of one study is that of another.
         others = [n for n in found if n.startswith("triplets.") and n != "triplets.weight"]
         found = {name: value for name, value in found.items() if name not in others}
-    elif "triplets.selection" in found:
-        selection = found["triplets.selection"]
-        found["triplets.selection"] = SELECTION_ALIASES.get(selection, selection)
-        found["triplets.window"] = found["triplets.window"] or None
+    else:
+        if isinstance(selection := found.get("triplets.selection"), str):
+            found["triplets.selection"] = SELECTION_ALIASES.get(selection, selection)
+        if "triplets.window" in found:
+            found["triplets.window"] = found["triplets.window"] or None
     return found
 
 
