@@ -76,7 +76,7 @@ def scored(found: Sequence[Proposed], power: float) -> list[tuple[float, bool]]:
 
 def at(found: Curve, threshold: float) -> float:
     """F1 with at least this score."""
-    return [point for value, point in found.points if value <= threshold][-1].f1
+    return next((point.f1 for value, point in found.points if value >= threshold), 0.0)
 
 
 def auc(pairs: Sequence[tuple[float, bool]]) -> float:
@@ -103,10 +103,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         on_dev = curve(scored(dev, power), dev_gold)
         on_test = curve(scored(test, power), test_gold)
         threshold, best = on_dev.best
-        area = auc(scored(test, power))
-        print(
-            f"| {power:g} | {100 * best.f1:.2f} | {100 * at(on_test, threshold):.2f} | {area:.3f} |"
-        )
+        rates = f"{100 * best.f1:.2f} | {100 * at(on_test, threshold):.2f}"
+        print(f"| {power:g} | {rates} | {auc(scored(test, power)):.3f} |")
     alone = auc([(own.cohesion, own.is_right) for own in test])
     right = sum(own.is_right for own in test)
     oracle = 200 * right / (right + test_gold) if test_gold else 0.0

@@ -34,6 +34,9 @@ def test_cohesion_puts_a_right_mention_ahead():
     threshold, best = found.best
     assert (best.f1, cohesion.at(found, threshold)) == (1, 1)
     assert cohesion.at(found, 0) == pytest.approx(2 / 3)
+    between = (RIGHT.score * RIGHT.cohesion + WRONG.score * WRONG.cohesion) / 2
+    assert cohesion.at(found, between) == 1
+    assert cohesion.at(found, 0.99) == 0
 
 
 def test_a_model_is_looked_at(saved_model, tmp_path, capsys):
