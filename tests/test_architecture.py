@@ -33,6 +33,7 @@ LAYERS = (
 PEERS = {
     ("mentions", "rendering"),  # what notebooks call on a document; imported when they do
     ("atomic_files", "errors"),
+    ("locks", "atomic_files"),
     ("locks", "errors"),
     ("encoders", "model_folder"),  # what is written as a path
     ("evaluation", "text"),  # the sentences that slices are about

@@ -16,8 +16,11 @@ import pytest
 from trigner import atomic_files
 from trigner.atomic_files import (
     atomic_write,
+    check_own,
+    check_readable,
     check_writable,
     is_leftover,
+    own_file,
     partial_of,
     remove_leftovers,
     replace_together,
@@ -138,6 +141,36 @@ def test_a_crash_between_renames_leaves_no_file_that_stands_for_the_whole(tmp_pa
     with pytest.raises(KeyboardInterrupt):
         replace_with(tmp_path, part="new", whole="new")
     assert "whole" not in contents(tmp_path)
+
+
+RANDOM = "0123456789abcdef"
+"""Of a temporary name."""
+
+
+def test_files_that_are_nearly_called_as_those_replaced_are_left_alone(tmp_path):
+    mine = dict.fromkeys(("a.partial", "a.previous", "b.previous", ".a.previous"), "mine")
+    for name in mine:
+        (tmp_path / name).write_text("mine")
+    for n in range(2):
+        replace_with(tmp_path, a=f"a {n}", b=f"b {n}")
+    assert contents(tmp_path) == {**mine, "a": "a 1", "b": "b 1"}
+
+
+def test_what_a_killed_process_left_goes_when_files_are_replaced(tmp_path):
+    """The old files, which may be all that there is, not before the new ones are in place."""
+    new, old = (tmp_path / f".a.{RANDOM}{ending}" for ending in (".tmp", ".previous"))
+    for left in (new, old):
+        left.write_text("left")
+
+    def fail(to):
+        assert not new.exists()
+        raise OSError
+
+    with suppress(OSError):
+        replace_together({tmp_path / "a": fail})
+    assert contents(tmp_path) == {old.name: "left"}
+    replace_with(tmp_path, a="new")
+    assert contents(tmp_path) == {"a": "new"}
 
 
 def planted(folder):
@@ -281,10 +314,12 @@ def test_where_nothing_can_be_written_is_told(tmp_path, monkeypatch):
 
 def test_leftovers_of_a_killed_writer_are_found_by_their_name(tmp_path):
     path = tmp_path / "a[1].txt"
-    for name in (".a[1].txt.0123.tmp", ".a[1].txt.0123.tmp.partial", ".a1.txt.0123.tmp", "a.tmp"):
+    hidden = f".a[1].txt.{RANDOM}.tmp"
+    others = {f".a1.txt.{RANDOM}.tmp", "a.tmp", ".a[1].txt.mine.tmp"}
+    for name in (hidden, f"{hidden}.partial", *others):
         (tmp_path / name).write_text("")
     remove_leftovers(path)
-    assert set(contents(tmp_path)) == {".a1.txt.0123.tmp", "a.tmp"}
+    assert set(contents(tmp_path)) == others
 
 
 def test_what_is_staged_is_a_new_file_and_no_link_is_followed(tmp_path, monkeypatch):
@@ -315,3 +350,50 @@ def test_what_is_staged_has_the_ending_of_its_file(tmp_path):
             path.write_text("x")
             assert is_leftover(path)
         assert (tmp_path / name).read_text() == "x"
+
+
+def test_what_could_be_read_without_end_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "link").symlink_to("fifo")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "socket"))
+        for path in (*(tmp_path / name for name in ("fifo", "link", "socket")), Path("/dev/zero")):
+            with pytest.raises(InputError, match="is not a regular file") as raised:
+                check_readable(path)
+            assert raised.value.path == path
+    for path in (tmp_path, tmp_path / "none", Path(__file__), Path("/dev/stdin")):
+        check_readable(path)
+    read, write = os.pipe()
+    check_readable(Path(f"/dev/fd/{read}"))  # what a shell's <(command) is
+    os.close(read)
+    os.close(write)
+
+
+def test_own_files_are_no_links_and_no_fifos(tmp_path):
+    (tmp_path / "theirs").write_text("theirs")
+    for name, target in (("link", "theirs"), ("loop", "loop"), ("folder", "."), ("new", "none")):
+        (tmp_path / name).symlink_to(target)
+        with pytest.raises(InputError, match="is a link"):
+            check_own(tmp_path / name)
+    os.mkfifo(tmp_path / "fifo")
+    for name, why in (("link", "is a link"), ("new", "is a link"), ("fifo", "not a regular file")):
+        with pytest.raises(InputError, match=why), open(tmp_path / name, "ab", opener=own_file):
+            pass
+    assert (tmp_path / "theirs").read_text() == "theirs"
+    assert not (tmp_path / "none").exists()
+    for text in ("one ", "two"):
+        with open(tmp_path / "own", "a", opener=own_file) as file:
+            file.write(text)
+    assert (tmp_path / "own").read_text() == "one two"
+    check_own(tmp_path)
+    check_own(tmp_path / "absent")
+
+
+def test_a_link_that_is_put_there_after_the_look_is_not_followed(tmp_path, monkeypatch):
+    (tmp_path / "theirs").write_text("theirs")
+    (tmp_path / "link").symlink_to("theirs")
+    monkeypatch.setattr(atomic_files, "check_own", lambda path: None)
+    link = tmp_path / "link"
+    with pytest.raises(OSError, match="symbolic links"), open(link, "wb", opener=own_file):
+        pass
+    assert (tmp_path / "theirs").read_text() == "theirs"

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from trigner.errors import TrignerError
+from trigner.errors import InputError, TrignerError
 from trigner.locks import LockedError, locked
 
 HOLDER = """
@@ -51,3 +51,11 @@ def test_an_error_of_the_block_is_its_own(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(TrignerError, match="cannot lock"), locked(tmp_path / "file" / "x.lock"):
         pass
+
+
+def test_a_link_is_no_lock(tmp_path):
+    (tmp_path / "theirs").write_text("theirs")
+    (tmp_path / "x.lock").symlink_to("theirs")
+    with pytest.raises(InputError, match=r"x\.lock: is a link"), locked(tmp_path / "x.lock"):
+        pass
+    assert (tmp_path / "theirs").read_text() == "theirs"

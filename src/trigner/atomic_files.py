@@ -21,6 +21,8 @@ from trigner.errors import InputError, TrignerError
 _NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 _LONGEST_ENDING = 20  # bytes
 _LONGEST_NAME = 200  # bytes of a file's name that its temporary name repeats; systems take 255
+_RANDOM = 8  # bytes of a temporary name that nobody can foresee
+_PREVIOUS = ".previous"
 
 
 def write_text(path: Path, text: str, *, overwrite: bool = True) -> None:
@@ -145,9 +147,7 @@ def publish(written: Path, path: Path, *, overwrite: bool) -> None:
 
 def remove_leftovers(path: Path) -> None:
     """Remove the temporary files that killed processes left of `path`; nobody may be writing it."""
-    target = followed(path)
-    for left in target.parent.glob(f"{_glob_literal(_temporary_prefix(target))}*.tmp*"):
-        left.unlink(missing_ok=True)
+    _remove_left(followed(path), ".tmp*")
 
 
 def is_leftover(path: Path) -> bool:
@@ -190,6 +190,45 @@ def check_writable(path: Path) -> None:
         raise InputError(f"cannot be written: no permission for the folder {folder}", path=path)
 
 
+def check_readable(path: Path) -> None:
+    """Raises InputError for a FIFO, a socket or a device: reading one could wait for ever.
+
+    What this process has open already may be read, such as the process substitution of a shell.
+    Nothing is said of what is not there.
+    """
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):  # reported when it is read
+        return
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or _is_open_file(path)):
+        message = "is not a regular file: write what comes through it to a file"
+        raise InputError(message, path=path)
+
+
+def check_own(path: Path) -> None:
+    """Raises InputError for what is neither file nor folder where this program keeps its own.
+
+    A link there leads to what is somebody else's, which would be written to or deleted.
+    """
+    try:
+        mode = path.lstat().st_mode
+    except OSError:  # nothing there, or reported when it is opened
+        return
+    if stat.S_ISLNK(mode):
+        raise InputError("is a link, and what it leads to is left alone: remove it", path=path)
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise InputError("is not a regular file, and is left alone: remove it", path=path)
+
+
+def own_file(path: str, flags: int) -> int:
+    """Opens a file that this program keeps, for `open(..., opener=own_file)`.
+
+    Raises as `check_own`; a link that is put there after it has looked is not followed either.
+    """
+    check_own(Path(path))
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+
+
 def _is_open_file(path: Path) -> bool:
     """Whether the way to a file leads through the table of a process's open files."""
     for _ in range(40):  # as many links as Linux follows
@@ -222,7 +261,14 @@ def _temporary_prefix(target: Path) -> str:
 
 def _temporary_name(target: Path) -> Path:
     """A hidden name next to the target that nobody can foresee."""
-    return target.with_name(f"{_temporary_prefix(target)}{secrets.token_hex(8)}.tmp")
+    return target.with_name(f"{_temporary_prefix(target)}{secrets.token_hex(_RANDOM)}.tmp")
+
+
+def _remove_left(target: Path, ending: str) -> None:
+    """Remove what was given a name of ours next to the target, with an ending as in a glob."""
+    random = "[0-9a-f]" * 2 * _RANDOM
+    for left in target.parent.glob(f"{_glob_literal(_temporary_prefix(target))}{random}{ending}"):
+        left.unlink(missing_ok=True)
 
 
 def _glob_literal(name: str) -> str:
@@ -276,10 +322,10 @@ def replace_together(writers: Mapping[Path, Callable[[Path], object]]) -> None:
     """Replace all of these files by new ones, or on any failure none.
 
     The last file stands for the whole: it goes first and comes last, so that what a crash in
-    between leaves behind is refused, not mistaken for a model.
+    between leaves behind is refused, not mistaken for a model. The old files are hidden then, with
+    names that end in `.previous`, and go when the new ones are in place.
     """
-    new = {path: partial_of(path) for path in writers}
-    old = {path: path.with_name(path.name + ".previous") for path in writers}
+    new: dict[Path, Path] = {}
     moves: list[tuple[Path, Path]] = []
 
     def move(source: Path, target: Path) -> None:
@@ -288,13 +334,13 @@ def replace_together(writers: Mapping[Path, Callable[[Path], object]]) -> None:
 
     try:
         for path, write in writers.items():
-            new[path].unlink(missing_ok=True)
-            # New and ours: a link that was put there is not followed.
-            os.close(os.open(new[path], os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+            _remove_left(path, ".tmp*")
+            new[path], file = _temporary(path)
+            file.close()
             write(new[path])
         for path in reversed(list(writers)):
             if path.exists():
-                move(path, old[path])
+                move(path, _temporary_name(path).with_suffix(_PREVIOUS))
         for path in writers:
             move(new[path], path)
     except BaseException:
@@ -304,5 +350,5 @@ def replace_together(writers: Mapping[Path, Callable[[Path], object]]) -> None:
     finally:
         for path in new.values():
             path.unlink(missing_ok=True)
-    for path in old.values():
-        path.unlink(missing_ok=True)
+    for path in writers:
+        _remove_left(path, _PREVIOUS)

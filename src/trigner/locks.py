@@ -8,6 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from trigner.atomic_files import check_own
 from trigner.errors import TrignerError
 
 
@@ -23,8 +24,9 @@ def locked(path: Path, *, remove: bool = False) -> Iterator[None]:
     a process that opened the file before would hold another than the one that comes after.
 
     Raises LockedError at once when another process holds it, TrignerError when there can be no
-    such file.
+    such file, InputError for a link.
     """
+    check_own(path)  # not every version of filelock does, and what it locks it empties
     lock = FileLock(path, timeout=0)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

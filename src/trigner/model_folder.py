@@ -13,6 +13,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from tokenizers import Tokenizer
 
 from trigner import __version__
-from trigner.atomic_files import partial_of, replace_together
+from trigner.atomic_files import replace_together
 from trigner.errors import InputError, TrignerError
 from trigner.former_names import with_current_names
 
@@ -348,15 +349,19 @@ def save_model(
     Every file is first written next to its final name, so that a full disk is met while the old
     files are still in place. Raises TrignerError when it cannot be written.
     """
+    hashes: dict[str, str] = {}
     written: list[Description] = []
 
+    def write(name: str, path: Path) -> None:
+        files[name](path)
+        hashes[name] = hash_of_file(path)
+
     def describe(path: Path) -> None:
-        hashes = {name: hash_of_file(partial_of(folder / name)) for name in files}
         whole = description.model_copy(update={"files": hashes})
         path.write_text(whole.as_json(), encoding="utf-8")
         written.append(whole)
 
-    writers = {folder / name: write for name, write in files.items()}
+    writers = {folder / name: partial(write, name) for name in files}
     try:
         for path in writers:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ import pytest
 from rows import FindPain, found_in, read_rows, write_rows
 from trigner.bulk import InProcess, Job, begun, chosen_columns, find_sources, look_at, reading
 from trigner.bulk import output as output_room
-from trigner.bulk.output import JOURNAL, STATE, SUCCESS
+from trigner.bulk.output import JOB, JOURNAL, STATE, SUCCESS, SUMMARY
 from trigner.errors import InputError, TrignerError
 from trigner.locks import locked
 
@@ -218,3 +218,22 @@ def test_the_summary_and_errors_of_all_bad_rows(tmp_path):
     summary = run(tmp_path)
     assert (summary["rows"], summary["errors"], summary["complete"]) == (30, 30, True)
     assert all(row["entities"] is None for row in read_rows(tmp_path / "out"))
+
+
+@pytest.mark.parametrize(
+    "name", [STATE, *(f"{STATE}/{name}" for name in (JOB, JOURNAL, SUMMARY)), SUCCESS]
+)
+@pytest.mark.parametrize("target", ["file", "folder", "none"])
+def test_links_where_the_job_keeps_its_own_are_refused(inputs, tmp_path, name, target):
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "file").write_text("theirs\nno newline")
+    (theirs / "folder").mkdir()
+    (tmp_path / "out" / STATE).mkdir(parents=True)
+    if name == STATE:
+        (tmp_path / "out" / STATE).rmdir()
+    (tmp_path / "out" / name).symlink_to(theirs / target)
+    with pytest.raises(InputError, match=r"is a link|is not empty"):
+        run(inputs)
+    assert (theirs / "file").read_text() == "theirs\nno newline"
+    assert sorted(path.name for path in theirs.rglob("*")) == ["file", "folder"]

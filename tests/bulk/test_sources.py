@@ -121,3 +121,13 @@ def test_what_is_no_input(folder, tmp_path, monkeypatch, given, message):
         (tmp_path / "in" / name).touch()
     with pytest.raises((InputError, TrignerError), match=message):
         find_sources(given, out=tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", ["fifo.csv", "fifo.parquet", "fifo.txt", "fifo.jsonl.gz"])
+def test_what_could_be_read_without_end_is_refused(folder, tmp_path, name):
+    os.mkfifo(folder / name)
+    for given in (folder / name, folder, folder / "f*"):
+        with pytest.raises(InputError, match=f"{name}: is not a regular file"):
+            find_sources([str(given)], out=tmp_path / "out")
+    (folder / name).rename(folder / "fifo")  # which is no input
+    find_sources([str(folder)], out=tmp_path / "out")

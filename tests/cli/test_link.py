@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -109,3 +110,16 @@ def test_nothing_is_replaced_unasked(run, vocabulary, found, tmp_path):
     assert run("link", found, "--vocabulary", vocabulary, "--out", out).code == 2
     assert out.read_text() == "mine"
     assert run("link", found, "--vocabulary", vocabulary, "--out", out, "--overwrite").code == 0
+
+
+def test_a_vocabulary_may_come_from_a_command_and_not_from_a_fifo(run, vocabulary, tmp_path):
+    os.mkfifo(tmp_path / "fifo.csv")
+    result = run("link", "leg pains", "--vocabulary", tmp_path / "fifo.csv")
+    assert (result.code, result.out) == (2, "")
+    assert "fifo.csv: is not a regular file" in result.err
+    read, write = os.pipe()
+    os.write(write, vocabulary.read_bytes())
+    os.close(write)
+    result = run("link", "leg pains", "--vocabulary", f"/dev/fd/{read}")
+    os.close(read)
+    assert (result.code, "F1" in result.out) == (0, True)

@@ -389,3 +389,19 @@ def test_killed_at_random_moments_it_gives_the_bytes_of_an_unkilled_one(exported
         assert started("out", "--resume").wait() == 0
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
     assert {p.name for p in tmp_path.iterdir()} == {"notes.jsonl", "whole", "out"}
+
+
+def test_a_record_that_is_a_link_or_a_fifo_is_refused(extract, tmp_path):
+    record = tmp_path / "out.partial.record"
+    (tmp_path / "theirs").write_text("{}")
+    for make, why in (
+        (lambda: record.symlink_to("theirs"), "is a link"),
+        (lambda: os.mkfifo(record), "is not a regular file"),
+    ):
+        for name in ("out.partial", "theirs"):
+            (tmp_path / name).write_text("{}")
+        make()
+        result = extract("out", "--resume")
+        assert (result.code, f"{record}: {why}" in result.err) == (2, True)
+        record.unlink()
+    assert (tmp_path / "theirs").read_text() == "{}"

@@ -304,3 +304,11 @@ def test_no_server_is_an_error_at_once(run, gold, tmp_path):
     refused = run("prompt", *given, "--base-url", "http://127.0.0.1:9/v1")
     assert refused.code == 1
     assert "http://127.0.0.1:9/v1: no server answers there" in refused.err
+
+
+def test_answers_that_are_a_fifo_are_refused(command, tmp_path):
+    (tmp_path / "out").mkdir()
+    os.mkfifo(tmp_path / "out" / "answers.jsonl")
+    result = command("http://127.0.0.1:9/v1", "--resume")
+    assert (result.code, result.out) == (2, "")
+    assert "answers.jsonl: is not a regular file" in result.err

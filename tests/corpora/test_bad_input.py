@@ -136,3 +136,13 @@ def test_ids_too_long_for_the_name_of_a_file_are_told_before_anything_is_written
         write(documents, tmp_path / "out", format="brat")
     assert not (tmp_path / "out").exists()
     write([Document("b/" + "x" * 200, "pain")], tmp_path / "out", format="brat")
+
+
+def test_a_pipe_in_place_of_annotations_is_refused(tmp_path):
+    (tmp_path / "a.txt").write_text("pain")
+    os.mkfifo(tmp_path / "a.ann")
+    for format in (None, "brat"):
+        with pytest.raises(InputError, match=r"a\.ann: is not a regular file"):
+            read(tmp_path, format=format)
+    (tmp_path / "a.ann").rename(tmp_path / ".a.ann")
+    assert [d.id for d in read(tmp_path).documents] == ["a"]

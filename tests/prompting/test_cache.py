@@ -1,15 +1,16 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 from io import FileIO
 from multiprocessing import get_context
-from pathlib import Path
 
 import pytest
 
 from trigner.errors import InputError, TrignerError
 from trigner.prompting import CompletionCache, CompletionRequest
+from trigner.prompting import cache as room
 from trigner.prompting.client import Completion
 
 REQUEST = CompletionRequest("m", "p", {"temperature": 0})
@@ -158,7 +159,10 @@ def test_a_write_of_a_part_is_repeated(tmp_path, monkeypatch):
             Taking.left -= 1
             return super().write(data[:20] if Taking.left >= 0 else data)
 
-    monkeypatch.setattr(Path, "open", lambda self, mode, **_: Taking(self, mode))
+    def opened(path, mode, **_):
+        return Taking(path, mode)
+
+    monkeypatch.setattr(room, "open", opened, raising=False)
     add(answers, REQUEST)
     again = CompletionCache(path)
     assert (len(again), again.damaged) == (1, 2)
@@ -209,3 +213,17 @@ def test_two_processes_may_add(tmp_path):
         assert worker.exitcode == 0
     answers = CompletionCache(path)
     assert (len(answers), answers.damaged) == (100, 0)
+
+
+def test_what_is_no_file_of_its_own_is_refused(tmp_path):
+    (tmp_path / "theirs").write_text("theirs")
+    (tmp_path / "link.jsonl").symlink_to("theirs")
+    os.mkfifo(tmp_path / "fifo.jsonl")
+    for name, why in (("link.jsonl", "is a link"), ("fifo.jsonl", "is not a regular file")):
+        with pytest.raises(InputError, match=f"{name}: {why}"):
+            CompletionCache(tmp_path / name)
+    cache = CompletionCache(tmp_path / "late.jsonl")
+    (tmp_path / "late.jsonl").symlink_to("theirs")
+    with pytest.raises(InputError, match="is a link"):
+        add(cache, REQUEST)
+    assert (tmp_path / "theirs").read_text() == "theirs"

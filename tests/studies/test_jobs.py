@@ -75,3 +75,17 @@ def test_a_killed_process_is_reported(declare, corpus, tmp_path):
     context = context_of(study, tmp_path, Parallelism(2, 1, ("cpu",)))
     with pytest.raises(TrignerError, match=r"was killed, perhaps because memory.*fewer --jobs"):
         run_all(end_process, made, corpus, context, QUIET)
+
+
+def test_a_log_that_is_a_link_is_not_written_through(declare, corpus, tmp_path):
+    study = declare()
+    made = runs(study, protocol("full"), Changes(encoder="x"))[:1]
+    context = context_of(study, tmp_path, Parallelism(2, 1, ("cpu",)))
+    run_all(seed_of, made, corpus, context, QUIET)
+    (log,) = tmp_path.rglob("*.log")
+    (tmp_path / "theirs").write_text("theirs")
+    log.unlink()
+    log.symlink_to(tmp_path / "theirs")
+    results = run_all(seed_of, made, corpus, context, QUIET)
+    assert str(results.failed[0]).startswith(f"{log}: is a link")
+    assert (tmp_path / "theirs").read_text() == "theirs"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from trigner.errors import InputError
-from trigner.training.adaptation_folder import prepare
+from trigner.training.adaptation_folder import prepare, write
 from trigner.training.records import write_record
 
 IDENTITY = {"encoder": "minilm", "settings": {"epochs": 1}, "data": "abc"}
@@ -23,3 +23,23 @@ def test_resuming_with_other_settings_is_refused(tmp_path):
     assert prepare(tmp_path / "a", IDENTITY, True) is None
     with pytest.raises(InputError):
         prepare(tmp_path / "a", {**IDENTITY, "data": "other"}, True)
+
+
+@pytest.mark.parametrize("name", ["partial", "checkpoints"])
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_link_where_it_works_is_refused(tmp_path, name, resume):
+    for folder in ("theirs", "out"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "theirs" / "config.json").write_text("theirs")
+    (tmp_path / "out" / name).symlink_to(tmp_path / "theirs")
+    with pytest.raises(InputError, match=f"out/{name}: is a link"):
+        prepare(tmp_path / "out", IDENTITY, resume)
+    assert (tmp_path / "theirs" / "config.json").read_text() == "theirs"
+
+
+def test_a_link_that_appears_meanwhile_is_refused(tmp_path):
+    for folder in ("theirs", "out"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "out" / "partial").symlink_to(tmp_path / "theirs")
+    with pytest.raises(InputError, match="out/partial: is a link"):
+        write(tmp_path / "out", None, None)

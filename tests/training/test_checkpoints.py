@@ -101,3 +101,15 @@ def test_threads_that_cannot_write_are_not_shown_beside_the_error(tmp_path, monk
     assert shown == []
     fails(ValueError("not of the disk"))
     assert [failed.exc_type for failed in shown] == [ValueError]
+
+
+@pytest.mark.parametrize("name", ["checkpoints", "checkpoints/checkpoint-9"])
+def test_links_are_refused_and_nothing_is_removed(tmp_path, name):
+    theirs = tmp_path / "theirs" / "checkpoint-8"
+    theirs.mkdir(parents=True)
+    (theirs / "file").write_text("theirs")
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).symlink_to(theirs.parent)
+    with pytest.raises(InputError, match=f"{name}: is a link"):
+        last_checkpoint(tmp_path / "checkpoints")
+    assert (theirs / "file").read_text() == "theirs"

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
 from trigner.errors import InputError
@@ -68,3 +71,14 @@ def test_what_is_no_value(text):
     with pytest.raises(InputError) as caught:
         yaml_value(text)
     assert caught.value.path is None
+
+
+def test_settings_may_come_from_a_command_and_not_from_a_fifo(tmp_path):
+    os.mkfifo(tmp_path / "a.yaml")
+    with pytest.raises(InputError, match=r"a\.yaml: is not a regular file"):
+        read_yaml(tmp_path / "a.yaml")
+    read, write = os.pipe()
+    os.write(write, b"a: 1")
+    os.close(write)
+    assert read_yaml(Path(f"/dev/fd/{read}")).data == {"a": 1}
+    os.close(read)

@@ -508,6 +508,17 @@ def test_a_folder_of_something_else_is_not_resumed(encoder, tmp_path):
     assert (folder / "model.safetensors").read_text() == "another's"
 
 
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_link_in_place_of_checkpoints_is_refused(encoder, tmp_path, resume):
+    theirs = tmp_path / "theirs" / "checkpoint-1"
+    theirs.mkdir(parents=True)
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "checkpoints").symlink_to(theirs.parent)
+    with pytest.raises(InputError, match="m/checkpoints: is a link"):
+        run(encoder, tmp_path / "m", resume=resume)
+    assert [path.name for path in theirs.parent.iterdir()] == ["checkpoint-1"]
+
+
 def test_a_wrong_resumption_is_refused_before_an_encoder_is_loaded(encoder, tmp_path, monkeypatch):
     run(encoder, tmp_path / "m")
 

@@ -26,7 +26,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trigner import __version__
-from trigner.atomic_files import check_writable, explained, is_leftover, staged, write_text
+from trigner.atomic_files import (
+    check_own,
+    check_writable,
+    explained,
+    is_leftover,
+    own_file,
+    staged,
+    write_text,
+)
 from trigner.bulk.ranges import Ranges
 from trigner.errors import InputError
 from trigner.inference import RunStatistics
@@ -100,7 +108,7 @@ class Output:
             write_text(self.folder / SUCCESS, content)
 
     def _note(self, line: dict[str, Any]) -> None:
-        with explained(self._journal), self._journal.open("ab") as file:
+        with explained(self._journal), open(self._journal, "ab", opener=own_file) as file:
             file.write(json.dumps(line).encode() + b"\n")
             _to_disk(file)
 
@@ -136,10 +144,13 @@ class Output:
 def begun(folder: Path, made_with: Mapping[str, Any], *, format: str) -> Iterator[Output]:
     """The output of a job, new or, where the same job was begun in this folder, as it was left.
 
-    Raises InputError when the folder holds something else, and when another process works on it.
+    Raises InputError when the folder holds something else, or links in place of the job's files,
+    and when another process works on it.
     """
     state = folder / STATE
     _refuse_others(folder)
+    for own in (state, state / JOB, state / JOURNAL, state / SUMMARY, folder / SUCCESS):
+        check_own(own)
     check_writable(folder)
     with explained(folder):
         state.mkdir(parents=True, exist_ok=True)
@@ -207,7 +218,7 @@ def _whole_lines(path: Path) -> list[bytes]:
     """The lines of a journal, which is cut behind the last whole one."""
     if not path.exists():
         return []
-    with explained(path), path.open("r+b") as file:
+    with explained(path), open(path, "r+b", opener=own_file) as file:
         content = file.read()
         end = content.rfind(b"\n") + 1
         file.truncate(end)

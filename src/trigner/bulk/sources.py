@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from trigner.atomic_files import check_readable
 from trigner.errors import InputError, TrignerError
 from trigner.quantities import counted
 
@@ -207,6 +208,8 @@ def _printable(name: str) -> str:
 
 
 def _file(system: Any, path: str, info: dict[str, Any]) -> File:
+    if _is_local(system) and kind_of(path) is not None:
+        check_readable(Path(path))
     changed = next((str(info[key]) for key in _CHANGES if info.get(key)), "")
     return File(path, int(info.get("size") or 0), changed, system)
 

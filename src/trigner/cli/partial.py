@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from trigner import __version__
 from trigner.atomic_files import (
+    check_own,
     check_writable,
     explained,
     followed,
+    own_file,
     partial_of,
     publish,
     remove_leftovers,
@@ -76,6 +78,8 @@ class Output:
 
     def check(self, *, resume: bool, overwrite: bool) -> None:
         """Raises InputError for what must not be replaced, or when nothing can be written here."""
+        if resume:
+            check_own(self.record)
         if os.path.lexists(self.partial):
             if not (resume or overwrite):
                 message = f"holds what an interrupted extraction has done: {BOTH}"
@@ -135,9 +139,7 @@ class Journal:
     def appending(self) -> Iterator[Callable[[PartialResult], None]]:
         """What adds the next partial result of a document."""
         with explained(self._path):
-            # With this flag a link is not followed.
-            flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
-            file = os.fdopen(os.open(self._path, flags), "wb")
+            file = open(self._path, "ab", opener=own_file)  # noqa: SIM115
         writer = LineWriter(lambda text: file.write(text.encode("utf-8")))
 
         def add(partial_result: PartialResult) -> None:

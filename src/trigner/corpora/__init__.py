@@ -8,6 +8,7 @@ from pathlib import Path
 
 from trigner.atomic_files import staged
 from trigner.corpora.encodings import UTF_8, checked_encoding
+from trigner.corpora.folders import check_files
 from trigner.corpora.formats import (
     FORMATS,
     Format,
@@ -77,6 +78,8 @@ class Source:
         Raises InputError, naming file and line, for input that cannot be trusted, when it comes to
         it.
         """
+        if self.path.is_dir():
+            check_files(self.path, self.format.endings)
         if self.part is not None and self.format.read_part is not None:
             found = self.format.read_part(self.path, reading, self.part)
         else:

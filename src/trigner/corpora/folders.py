@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
+from trigner.atomic_files import check_readable
 from trigner.errors import InputError
 
 _LITTER = "__MACOSX"
@@ -79,10 +80,23 @@ def walk(root: Path, endings: tuple[str, ...], *, hidden: bool = False) -> Itera
 
     Those that are hidden or in a hidden folder, or all others.
     """
+    return (path for path in _named(root, endings, hidden=hidden) if path.is_file())
+
+
+def _named(root: Path, endings: tuple[str, ...], *, hidden: bool) -> Iterator[Path]:
     for path in root.rglob("*"):
         kept = any(map(is_hidden, path.relative_to(root).parts)) is hidden
-        if kept and has_ending(path.name, endings) and path.is_file():
+        if kept and has_ending(path.name, endings):
             yield path
+
+
+def check_files(root: Path, endings: tuple[str, ...]) -> None:
+    """Raises InputError for what has one of these endings below a folder and is a FIFO or the like.
+
+    To be asked before such a folder is read: `walk` passes over it, and with it over what it gives.
+    """
+    for path in _named(root, endings, hidden=False):
+        check_readable(path)
 
 
 def is_hidden(name: str) -> bool:

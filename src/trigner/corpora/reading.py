@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+from trigner.atomic_files import check_readable
 from trigner.corpora.encodings import AUTO, UTF_8, EncodingError, decoded, is_utf_8, not_in
 from trigner.errors import InputError
 
@@ -139,6 +140,7 @@ def read_text(path: Path) -> str:
 
 
 def _bytes_of(path: Path) -> bytes:
+    check_readable(path)
     try:
         return path.read_bytes()
     except OSError as error:
@@ -148,6 +150,7 @@ def _bytes_of(path: Path) -> bytes:
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
     """A file to be read in pieces. Raises InputError when it cannot be opened."""
+    check_readable(path)
     try:
         file = path.open("rb")
     except OSError as error:

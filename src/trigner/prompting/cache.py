@@ -19,6 +19,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from trigner import __version__
+from trigner.atomic_files import check_own, own_file
 from trigner.errors import InputError, TrignerError
 from trigner.prompting.client import Completion
 
@@ -54,7 +55,11 @@ class CompletionCache:
     """
 
     def __init__(self, path: Path) -> None:
-        """Reads the file if there is one. Raises InputError when it holds something else."""
+        """Reads the file if there is one.
+
+        Raises InputError when it holds something else, and for a link or what is no file.
+        """
+        check_own(path)
         self.path = path
         self.damaged = 0
         self._found: dict[str, Completion] = {}
@@ -88,7 +93,7 @@ class CompletionCache:
         """Append a line, after ending whatever incomplete line another run may have left."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("ab+", buffering=0) as file:
+            with open(self.path, "ab+", buffering=0, opener=own_file) as file:
                 for _ in range(_WRITE_ATTEMPTS):
                     data = line if _ends_in_newline(file) else b"\n" + line
                     if file.write(data) == len(data):

@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 import torch
 from rich.console import Console
 
+from trigner.atomic_files import own_file
 from trigner.errors import TrignerError
 from trigner.studies.context import StudyContext
 from trigner.studies.corpus import CorpusSplits
@@ -114,7 +115,7 @@ def _start(threads: int | None, devices: Any) -> None:
 def _in_process(job: Job[T], run: TrainingRun, corpus: CorpusSplits, context: StudyContext) -> T:
     path = context.work / corpus.name / f"{run.system}-{run.seed}.log".replace("/", "-")
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
+    with open(path, "a", encoding="utf-8", opener=own_file) as file:
         console = Console(file=file, width=120)
         return job(run, corpus, replace(context, device=_DEVICE), console)
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from trigner.atomic_files import is_leftover
+from trigner.atomic_files import check_own, is_leftover
 from trigner.errors import InputError, TrignerError
 from trigner.training.checkpoints import CHECKPOINTS
 from trigner.training.masked_encoder import MaskedEncoder
@@ -16,6 +16,8 @@ from trigner.training.records import RUN, read_record, write_record
 
 DESCRIPTION = "adaptation.json"
 _PARTIAL = "partial"
+_WORKED_IN = (_PARTIAL, CHECKPOINTS)
+"""Folders of ours, which go in the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ def prepare(out: Path, identity: dict[str, Any], resume: bool) -> Adaptation | N
     """Refuse an `out` that is something else; the result if it is finished."""
     if out.exists() and not out.is_dir():
         raise InputError("is not a folder", path=out)
+    for name in _WORKED_IN:
+        check_own(out / name)
     if not any(path.is_file() and not is_leftover(path) for path in out.rglob("*")):
         return None  # the library may have left empty folders in a run that did not begin
     if not resume:
@@ -68,6 +72,7 @@ def write(out: Path, masked: MaskedEncoder, result: Adaptation) -> None:
     """All files are written next to their places first; the one that makes a model comes last."""
     partial = out / _PARTIAL
     try:
+        check_own(partial)
         shutil.rmtree(partial, ignore_errors=True)
         masked.model.save_pretrained(partial)
         masked.tokenizer.save_pretrained(partial)
@@ -80,6 +85,6 @@ def write(out: Path, masked: MaskedEncoder, result: Adaptation) -> None:
 
 
 def _clear(out: Path) -> None:
-    for name in (_PARTIAL, CHECKPOINTS):
+    for name in _WORKED_IN:
         if (out / name).is_dir():
             shutil.rmtree(out / name)

@@ -13,7 +13,7 @@ from typing import Any
 from safetensors import SafetensorError
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-from trigner.atomic_files import write_text
+from trigner.atomic_files import check_own, write_text
 from trigner.errors import InputError, TrignerError
 from trigner.model_folder import hash_of_file
 from trigner.training.processes import ALONE, Processes
@@ -31,13 +31,15 @@ FULL_DISK = 64 * 2**20
 def last_checkpoint(folder: Path) -> Path | None:
     """The newest whole checkpoint; what was cut off while being written is removed.
 
-    Raises InputError when it is damaged.
+    Raises InputError when it is damaged, and for links: nothing is removed where they lead.
     """
+    check_own(folder)
     whole = {}
     for checkpoint in folder.glob("checkpoint-*"):
         number = checkpoint.name.removeprefix("checkpoint-")
         if not (number.isascii() and number.isdecimal()):
             continue  # not the Trainer's
+        check_own(checkpoint)
         if (checkpoint / STATE).is_file():
             whole[int(number)] = checkpoint
         else:

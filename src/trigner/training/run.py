@@ -14,6 +14,7 @@ import torch
 from rich.console import Console
 from transformers import set_seed
 
+from trigner.atomic_files import check_own
 from trigner.errors import TrignerError
 from trigner.evaluation import Scores, data_hash, score
 from trigner.inference import Extractor
@@ -103,6 +104,7 @@ def train(
     probabilities it learns too (`optimisation.distillation`). Raises InputError for data or
     settings that cannot work, TrignerError when the disk cannot be written.
     """
+    check_own(out / CHECKPOINTS)
     check_teachers(teachers, settings, types_of(documents))
     processes, chosen = connected(choose_device(device))
     run = {
