@@ -35,6 +35,26 @@ def test_a_description_without_a_hash_is_told(run, model, tmp_path):
     assert "note: model format 5" in run("info", folder).err
 
 
+def test_a_terminal_obeys_nothing_of_a_model(run, exported_model, tmp_path):
+    red = "\x1b[31mred\x9b"
+    folder = shutil.copytree(exported_model, tmp_path / "model")
+    precision = {"precision": red}
+    change_description(folder, labels=[red, "Drug"], runtime=precision, provenance={"data": red})
+    content = json.loads((folder / "trigner.json").read_text("utf-8"))
+    del content["sha256"]
+    old = {**content, "format": 5, "trigner": red}
+    (folder / "trigner.json").write_text(json.dumps(old), "utf-8")
+    commands = (("info", folder), ("info", folder, "--all"), ("info", folder, "--json"))
+    extract = ("extract", "my left leg hurt", "--model", folder)
+    for command in (*commands, extract, (*extract, "--format", "jsonl")):
+        result = run(*command)
+        assert result.code == 0
+        for printed in (result.out, result.err):
+            assert not {"\x1b", "\x9b"} & {*printed}
+        assert "note: " in result.err
+    assert json.loads(run("info", folder, "--json").out)["labels"] == [red, "Drug"]
+
+
 def test_the_systems_that_can_be_trained(run):
     shown = json.loads(run("info", "--systems", "--json").out)
     assert set(shown) >= set(TAG_SCHEMES)
