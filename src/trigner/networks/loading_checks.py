@@ -95,4 +95,5 @@ def _check_numbers(value: Any, path: Path, name: str, largest: int) -> None:
         for own in value:
             _check_numbers(own, path, name, largest)
     elif isinstance(value, int | float) and not -largest <= value <= largest:
-        raise InputError(f"{name} must be at most {largest}, not {value:.6g}", path=path)
+        # Without the number: one of hundreds of digits is no float, and no help either.
+        raise InputError(f"{name} must be from {-largest:,} to {largest:,}", path=path)
