@@ -18,7 +18,10 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # A room may import the rooms of the layers above its own, and `PEERS` of its own layer.
 LAYERS = (
-    {"mentions", "errors", "atomic_files", "arrays", "former_names", "locks", "quantities", "cpus"},
+    {
+        *("mentions", "errors", "atomic_files", "arrays", "former_names", "locks", "quantities"),
+        *("cpus", "foreign_values"),
+    },
     {"text", "corpora", "schemes", "evaluation", "prompting", "qualifiers"},
     {"batches", "model_folder", "encoders", "rendering"},
     {"systems"},
@@ -50,6 +53,7 @@ NEVER_TORCH = {
     "arrays",
     "atomic_files",
     "cpus",
+    "foreign_values",
     "quantities",
     "former_names",
     "locks",

@@ -131,7 +131,7 @@ def test_what_is_not_a_description(tmp_path, content, message):
         ({"labels": ["A", "A"]}, "labels: .*must be different names"),
         ({"labels": [""]}, "labels: .*must be different names"),
         ({"temperature": 0}, "temperature: .*must be a number from 0.01 to 100"),
-        ({"temperature": float("nan")}, "temperature: .*must be a number from 0.01 to 100"),
+        ({"temperature": float("nan")}, "temperature: has a number that is NaN or infinite"),
         ({"provenance": 3}, "provenance: "),
         ({"runtime": {}}, "runtime.max_subwords: Field required"),
         ({"files": {"../a": "1"}}, "files: .*'../a' is not a file of a model folder"),

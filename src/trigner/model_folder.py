@@ -23,6 +23,7 @@ from tokenizers import Tokenizer
 from trigner import __version__
 from trigner.atomic_files import replace_together
 from trigner.errors import InputError, TrignerError
+from trigner.foreign_values import flaw_of
 from trigner.former_names import with_current_names
 
 OwnSettings = TypeVar("OwnSettings", bound=BaseModel)
@@ -44,6 +45,9 @@ FILE_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", re.ASCII)
 
 LONGEST_DESCRIPTION = 16 * 2**20
 """Bytes."""
+
+LONGEST_LABEL = 1000
+"""Characters."""
 
 TEMPERATURES = (0.01, 100.0)
 """Least and greatest. Far beyond what calibration finds, and no score becomes infinite."""
@@ -165,6 +169,8 @@ class Description(_Part):
     def _named(cls, labels: tuple[str, ...]) -> tuple[str, ...]:
         if not labels or not all(labels) or len(set(labels)) < len(labels):
             raise ValueError("must be different names, at least one")
+        if max(map(len, labels)) > LONGEST_LABEL:
+            raise ValueError(f"must be names of at most {LONGEST_LABEL:,} characters")
         return labels
 
     @field_validator("files")
@@ -215,6 +221,10 @@ def read_description(folder: Path) -> Description:
     content = _read(path)
     if not isinstance(content, dict) or "format" not in content:
         raise InputError("was not written by trigner", path=path)
+    for name, value in content.items():
+        if flaw := flaw_of({name: value}):
+            shown = name.encode("utf-8", "backslashreplace").decode()
+            raise InputError(f"is damaged: {shown}: {flaw}", path=path)
     if content["format"] not in range(OLDEST_FORMAT, FORMAT_VERSION + 1):
         raise InputError(
             f"has model format {content['format']!r}, written by trigner"

@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import shutil
 
+import pytest
+
 from model_changes import change_description
 from tiny_models import TAG_SCHEMES
 
@@ -33,6 +35,51 @@ def test_a_description_without_a_hash_is_told(run, model, tmp_path):
     del content["sha256"]
     (folder / "trigner.json").write_text(json.dumps({**content, "format": 5}), "utf-8")
     assert "note: model format 5" in run("info", folder).err
+
+
+@pytest.mark.parametrize(
+    ("provenance", "shown"),
+    [
+        ({"settings": {"encoder": ["x"], "preset": 5}}, []),
+        ({"foo": {"scores": 5}, "bar": 5}, []),
+        ({"dev": {"scores": {"overall": [1, 2]}}}, []),
+        ({"dev": {"scores": {"overall": {"f1": "a", "recall": 0.5}}}}, ["dev R 50.0"]),
+        ({"dev": {"scores": {"f1": 10**400, "discontinuous": 3}}}, []),
+        ({"foo": {"scores": {"f1": 0.5}, "documents": "x"}}, ["foo F1 50.0"]),
+    ],
+    ids=str,
+)
+def test_what_provenance_says_otherwise_is_passed_over(run, model, tmp_path, provenance, shown):
+    folder = shutil.copytree(model, tmp_path / "model")
+    plain = ["model", "finds", "system", "format"]
+    change_description(folder, provenance=provenance)
+    result = run("info", folder)
+    assert result.code == 0
+    lines = [" ".join(line.split()) for line in result.out.splitlines()]
+    told = [line for line in lines if line and line.split()[0] not in plain]
+    assert told == [*shown, "All settings: --all. For programs: --json."]
+    for option in ("--all", "--json"):
+        assert run("info", folder, option).code == 0
+
+
+def test_a_terminal_obeys_nothing_of_a_model(run, exported_model, tmp_path):
+    red = "\x1b[31mred\x9b"
+    folder = shutil.copytree(exported_model, tmp_path / "model")
+    precision = {"precision": red}
+    change_description(folder, labels=[red, "Drug"], runtime=precision, provenance={"data": red})
+    content = json.loads((folder / "trigner.json").read_text("utf-8"))
+    del content["sha256"]
+    old = {**content, "format": 5, "trigner": red}
+    (folder / "trigner.json").write_text(json.dumps(old), "utf-8")
+    commands = (("info", folder), ("info", folder, "--all"), ("info", folder, "--json"))
+    extract = ("extract", "my left leg hurt", "--model", folder)
+    for command in (*commands, extract, (*extract, "--format", "jsonl")):
+        result = run(*command)
+        assert result.code == 0
+        for printed in (result.out, result.err):
+            assert not {"\x1b", "\x9b"} & {*printed}
+        assert "note: " in result.err
+    assert json.loads(run("info", folder, "--json").out)["labels"] == [red, "Drug"]
 
 
 def test_the_systems_that_can_be_trained(run):

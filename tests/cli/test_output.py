@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import io
+import json
+import logging
 import os
 import subprocess
 import sys
 
 import pytest
 from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from trigner.cli import output
 from trigner.errors import InputError
@@ -18,6 +22,33 @@ def test_only_the_first_notices_are_shown_and_all_are_counted(capsys):
     assert printed.out == ""
     assert printed.err.count("note: line") == output.SHOWN_NOTICES
     assert "and 5 more" in printed.err
+
+
+def test_nothing_of_what_is_shown_is_obeyed(capsys):
+    text = "\x1b[31mred\x07\x9b\udc80\tend"
+    table = Table()
+    table.add_column(text)
+    table.add_row(Text(text))
+    for console in (output.results(), output.errors()):
+        for shown in (text, Text(text), table):
+            console.print(shown, markup=False)
+    output.note([text])
+    output.print_json({text: text})
+    printed = capsys.readouterr()
+    for stream in printed:
+        assert "red" in stream
+        assert not {"\x1b", "\x07", "\x9b", "\udc80", "\t"} & {*stream}
+    assert json.loads(printed.out.splitlines()[-1]) == {text: text}
+
+
+def test_what_the_library_logs_is_a_note(run, tmp_path, monkeypatch):
+    def logs(_):
+        logging.getLogger("trigner.inference").warning("of %s", "\x1b[31mred")
+        raise InputError("no more")
+
+    monkeypatch.setattr("trigner.cli.info.read_description", logs)
+    lines = [run("info").err.splitlines() for _ in range(2)]
+    assert lines == 2 * [["note: of \ufffd[31mred", "error: no more"]]
 
 
 def test_refuse_non_empty(tmp_path):

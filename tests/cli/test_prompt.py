@@ -111,6 +111,17 @@ def test_a_dry_run_asks_nothing_and_writes_nothing(command, tmp_path):
     )
 
 
+def test_a_terminal_obeys_nothing_of_a_prompt(run, train, tmp_path):
+    sentence = json.loads(train.read_text())[0]
+    sentence["ner"][0]["type"] = "X\x1b[31mred\x9b"
+    train.write_text(json.dumps([sentence]))
+    given = ("--data", train, "--llm", "stub", "--out", tmp_path / "out", "--dry-run")
+    result = run("prompt", *given, "--base-url", "http://127.0.0.1:9")
+    assert result.code == 0, result.err
+    assert "[31mred" in result.out
+    assert not {"\x1b", "\x9b"} & {*result.out}
+
+
 def test_a_run_goes_on_where_it_ended(command, tmp_path):
     page = tmp_path / "page.html"
 

@@ -138,6 +138,12 @@ for _ in range(600):
         ({"labels": []}, "labels: "),
         ({"labels": [""]}, "labels: "),
         ({"labels": ["ADR", "ADR"]}, "labels: "),
+        ({"labels": ["\ud800x", "Drug"]}, "is damaged: labels: has half a character"),
+        ({"labels": ["x" * 1001, "Drug"]}, "is damaged: labels: "),
+        ({"provenance": {"data": "\ud800"}}, "is damaged: provenance: has half a character"),
+        ({"provenance": {"a": {"\ud800": 1}}}, "is damaged: provenance: has half a character"),
+        ({"provenance": {"settings": {"a": float("nan")}}}, "is damaged: provenance: has a number"),
+        ({"\ud800": 1}, "is damaged: \\ud800: has half a character"),
         ({"labels": ["ADR"]}, ""),
         ({"labels": ["ADR", "Drug", "Dose"]}, ""),
         ({"system": "none"}, "unknown system"),
@@ -166,12 +172,14 @@ def test_descriptions_that_fit_no_model(folder, changes, message):
     assert message in refused(folder)
 
 
-def test_deep_provenance_is_no_matter(folder):
+def test_deep_provenance_is_refused(folder):
     change_description(folder, provenance={"settings": DEEP})
-    try:
-        trigner.load(folder)
-    except InputError as error:
-        assert error.path == folder / "trigner.json"  # noqa: PT017
+    assert "trigner.json: is damaged: provenance: is nested too deep" in refused(folder)
+
+
+def test_a_long_label_is_a_label(folder):
+    change_description(folder, labels=["x" * 1000, "Drug"])
+    assert trigner.load(folder).labels == ("x" * 1000, "Drug")
 
 
 @pytest.mark.parametrize(
@@ -231,6 +239,7 @@ def test_files_that_are_none_of_an_exported_model(exported, name, content):
         {"lstm_size": 60_000},  # would be built, in 28 GB
         {"channels": 10**5},
         {"pair_size": 10**300},
+        {"pair_size": 10**400},  # beyond a float
         {"encoder_layers": 10**6},
         {"dilations": [1] * 10_000},
         {"dilations": [10**9]},

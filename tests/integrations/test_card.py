@@ -97,6 +97,27 @@ def test_what_the_card_says():
         assert told in card, told
 
 
+@pytest.mark.parametrize(
+    ("provenance", "told"),
+    [
+        ({"settings": {"encoder": ["x"], "preset": {}}}, []),
+        ({"foo": 5, "bar": {"scores": 5, "signature": 3}}, ["Signature of bar: `3`"]),
+        ({"foo": {"scores": {"f1": 0.5}, "documents": "x"}}, ["## Scores on foo\n"]),
+        ({"foo": {"scores": {"f1": 10**400}, "calibration_error": "x"}}, ["| all entities | 1000"]),
+        ({"foo": {"scores": {"overall": {"f1": "a", "recall": 0.5}}}}, ["|  | 50.00 | a |  |"]),
+        ({"calibration": {**SAVED["provenance"]["calibration"], "temperature": "hot"}}, []),
+        ({"calibration": {**SAVED["provenance"]["calibration"], "error_after": None}}, []),
+    ],
+    ids=str,
+)
+def test_what_provenance_says_otherwise_is_left_out_or_as_it_is(provenance, told):
+    card = model_card(described(provenance=provenance))
+    for line in told:
+        assert line in card
+    for absent in ("Encoder", "preset", "documents of", "calibration error", "Confidence"):
+        assert absent not in card
+
+
 def test_labels_cannot_break_out_of_the_page():
     card = model_card(DESCRIPTION)
     assert "<script>" not in card

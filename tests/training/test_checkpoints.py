@@ -1,12 +1,18 @@
 from __future__ import annotations
 
+import json
 import threading
 from types import SimpleNamespace
 
 import pytest
 
 from trigner.errors import InputError, TrignerError
-from trigner.training.checkpoints import HashCheckpoints, disk_errors, last_checkpoint
+from trigner.training.checkpoints import HashCheckpoints, disk_errors, last_checkpoint, loading
+
+
+def state(step, **changes):
+    """What the Trainer says of its state after so many updates."""
+    return json.dumps({"global_step": step, "epoch": 1.0, "log_history": [], **changes})
 
 
 @pytest.mark.parametrize("broken", [[], [10], [20]])
@@ -15,7 +21,7 @@ def test_the_newest_complete_checkpoint(tmp_path, broken):
         folder = tmp_path / "checkpoints" / f"checkpoint-{step}"
         folder.mkdir(parents=True)
         if step not in broken:
-            (folder / "trainer_state.json").write_text("{}")
+            (folder / "trainer_state.json").write_text(state(step))
     expected = max({5, 10, 20} - set(broken))
     assert (
         last_checkpoint(tmp_path / "checkpoints")
@@ -34,9 +40,9 @@ def hashed(tmp_path):
     folder.mkdir(parents=True)
     for name in ("model.safetensors", "optimizer.pt"):
         (folder / name).write_bytes(b"numbers")
-    (folder / "trainer_state.json").write_text("{}")
-    args, state = SimpleNamespace(output_dir=folder.parent), SimpleNamespace(global_step=7)
-    HashCheckpoints().on_save(args, state, None)
+    (folder / "trainer_state.json").write_text(state(7))
+    args, at = SimpleNamespace(output_dir=folder.parent), SimpleNamespace(global_step=7)
+    HashCheckpoints().on_save(args, at, None)
     assert last_checkpoint(folder.parent) == folder
     return folder
 
@@ -68,6 +74,41 @@ def test_a_checkpoint_of_a_former_version_has_no_hashes(hashed):
     (hashed / "trainer_state.json").write_text("{")
     with pytest.raises(InputError, match=r"trainer_state\.json: is damaged"):
         last_checkpoint(hashed.parent)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{}", "global_step: Field required"),
+        (state(8), "global_step: is 8, not that of its folder"),
+        (state("7"), "global_step: must be a whole number, got '7'"),
+        (state(7, epoch="x"), "epoch: must be a number, got 'x'"),
+        (state(7, epoch=float("nan")), "epoch: must be a finite number"),
+        (state(7, epoch=-1), "epoch: must be at least 0"),
+        (state(7, log_history=None), "log_history: must be a list"),
+        (state(7, log_history=[{"eval_f1": "0.5"}]), "log_history.0.eval_f1: must be a number"),
+        (state(7, logging_steps=0), "logging_steps: must be above 0"),
+        (state(7, best_metric=[]), "best_metric: must be a number"),
+        (state(7, best_model_checkpoint=5), "best_model_checkpoint: must be a text"),
+        (state(7, colour="red"), "'colour'"),
+    ],
+)
+def test_a_state_that_is_none_is_named_without_hashes_too(hashed, content, message):
+    (hashed / "hashes.json").unlink()
+    (hashed / "trainer_state.json").write_text(content)
+    with pytest.raises(InputError, match=r"is damaged: .*start the training again") as raised:
+        last_checkpoint(hashed.parent)
+    assert message in str(raised.value)
+    assert raised.value.path == hashed / "trainer_state.json"
+
+
+def test_what_cannot_be_loaded_is_named_and_memory_is_another_thing(tmp_path):
+    told = r"its weights cannot be loaded \(KeyError\); start"
+    with pytest.raises(InputError, match=told) as raised, loading(tmp_path, "weights"):
+        raise KeyError("a")
+    assert raised.value.path == tmp_path
+    with pytest.raises(MemoryError), loading(tmp_path, "weights"):
+        raise MemoryError
 
 
 def test_folders_that_are_no_checkpoints_are_left_alone(hashed):

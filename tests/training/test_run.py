@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import json
+import pickle
 import shutil
 from dataclasses import replace
 from io import StringIO
@@ -11,6 +12,7 @@ import pytest
 import torch
 from rich.console import Console
 from safetensors.torch import load_file
+from safetensors.torch import save as safetensors
 from transformers import TrainerCallback
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 
@@ -239,6 +241,54 @@ def test_a_damaged_checkpoint_is_not_gone_on_from(encoder, tmp_path, monkeypatch
         assert raised.value.path == path
         path.write_bytes(content)
     assert run(encoder, tmp_path / "m", resume=True).epochs == 3
+
+
+def test_a_damaged_checkpoint_without_hashes_is_not_gone_on_from(encoder, tmp_path, monkeypatch):
+    def interrupt(self, args, state, control, **_):
+        if state.epoch > 1:
+            raise KeyboardInterrupt
+
+    out, averaged = tmp_path / "m", "optimisation.ema_decay=0.9"
+    with monkeypatch.context() as patch:
+        patch.setattr(ShowProgress, "on_evaluate", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            run(encoder, out, averaged)
+    (checkpoint,) = (out / "checkpoints").iterdir()
+    (checkpoint / "hashes.json").unlink()
+    damages = {
+        "model.safetensors": (b"junk",),
+        "optimizer.pt": (b"junk", pickle.dumps(print), pickle.dumps({})),
+        "scheduler.pt": (b"junk",),
+        "rng_state.pth": (b"junk", pickle.dumps([])),
+        "ema.safetensors": (b"junk", safetensors({"0": torch.ones(2)})),
+    }
+    for name, contents in damages.items():
+        whole = (checkpoint / name).read_bytes()
+        for content in contents:
+            (checkpoint / name).write_bytes(content)
+            with pytest.raises(
+                InputError, match=r"its .* cannot be loaded .*; start the"
+            ) as raised:
+                run(encoder, out, averaged, resume=True)
+            assert raised.value.path == checkpoint
+        (checkpoint / name).write_bytes(whole)
+    added = checkpoint.with_name("checkpoint-99")
+    added.mkdir()
+    state = json.loads((checkpoint / "trainer_state.json").read_text())
+    (added / "trainer_state.json").write_text(json.dumps({**state, "global_step": 99}))
+    with pytest.raises(InputError, match="its weights cannot be loaded") as raised:
+        run(encoder, out, averaged, resume=True)
+    assert raised.value.path == added
+    shutil.rmtree(added)
+
+    def fails(self, args, state, control, **_):
+        raise KeyError("of the training itself")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ShowProgress, "on_evaluate", fails)
+        with pytest.raises(KeyError, match="of the training itself"):
+            run(encoder, out, averaged, resume=True)
+    assert run(encoder, out, averaged, resume=True).epochs == 3
 
 
 def test_the_average_of_the_weights_is_what_is_kept(encoder, tmp_path):

@@ -11,7 +11,11 @@ from model_changes import accept_files
 from tiny_models import export, extractor, save, tiny_model
 from trials.reader_targets import check_document
 from trials.targets import Target
-from trigner.model_folder import DESCRIPTION, HASH, hash_of_description
+from trigner.cli.info import everything, summary
+from trigner.corpora.jsonl import as_json_line
+from trigner.inference import spec_of
+from trigner.integrations import model_card
+from trigner.model_folder import DESCRIPTION, HASH, hash_of_description, read_description
 
 TEXT = "my left leg hurt, no pain in arm"
 NAMES = {
@@ -39,9 +43,43 @@ def model(kind: str, folder: Path) -> Target:
             accept_files(own)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            trigner.load(own, device="cpu", threads=threads)(TEXT)
+            found = trigner.load(own, device="cpu", threads=threads)(TEXT)
+        as_json_line(found).encode()
+        if path.name == DESCRIPTION:
+            show(own)
 
-    return Target([whole], check)
+    return Target([whole, _released(whole)] if path.name == DESCRIPTION else [whole], check)
+
+
+def show(model: Path) -> None:
+    """All that is shown of a model, by `trigner info` and on its card."""
+    description = read_description(model)
+    spec = spec_of(model, description)
+    shown = [*summary(model, description, spec).items(), description.about]
+    shown += [everything(description), model_card(description, name="a/b"), description.as_json()]
+    json.dumps(shown, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _released(description: bytes) -> bytes:
+    """The description as that of a release, with all that provenance may tell."""
+    rates = {"precision": 0.5, "recall": 0.5, "f1": 0.5}
+    provenance = {
+        "settings": {"encoder": "minilm", "preset": "best"},
+        "dev": {"documents": 3, "epoch": 1, "scores": {**rates, "discontinuous_f1": 0.5}},
+        "test": {
+            "documents": 3,
+            "scores": {"overall": {**rates, "gold": 4}, "discontinuous": {**rates, "gold": 1}},
+            "calibration_error": 0.1,
+            "signature": "data:0",
+        },
+        "calibration": {
+            "temperature": 1.5,
+            "predictions": 9,
+            "error_before": 0.2,
+            "error_after": 0.1,
+        },
+    }
+    return json.dumps({**json.loads(description), "provenance": provenance}).encode()
 
 
 def _with_hash(data: bytes) -> bytes:

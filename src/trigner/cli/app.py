@@ -6,6 +6,7 @@ standard output, everything else to standard error.
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from importlib import import_module
@@ -96,8 +97,21 @@ def _common(
     pass
 
 
+class _Notes(logging.Handler):
+    """What the library logs are notes like others: the terminal obeys nothing in them."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        from trigner.cli.output import note
+
+        note([self.format(record)])
+
+
+NOTES = _Notes()
+
+
 def main() -> None:
     """Run the command line and exit."""
+    logging.getLogger("trigner").addHandler(NOTES)  # once, however often
     try:
         app()
     except SystemExit as stopped:
@@ -113,9 +127,7 @@ def main() -> None:
         sys.exit(1)
     except (TrignerError, OSError) as error:
         # OSError: a folder that cannot be searched, a disk that is full, wherever it was met.
-        from trigner.cli.output import errors, visible
+        from trigner.cli.output import errors
 
-        errors().print(
-            f"error: {visible(str(error))}", markup=False, highlight=False, soft_wrap=True
-        )
+        errors().print(f"error: {error}", markup=False, highlight=False, soft_wrap=True)
         sys.exit(2 if isinstance(error, InputError) else 1)

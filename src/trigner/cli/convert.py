@@ -14,7 +14,6 @@ from trigner.cli.output import (
     note,
     print_json,
     refuse_non_empty,
-    visible,
     write_documents,
 )
 from trigner.corpora import FORMATS, writable
@@ -55,8 +54,4 @@ def convert(
         print_json({"documents": len(documents), "files": report.files, "path": str(target)})
         return
     there = f"{counted(len(documents), 'document')} in {counted(report.files, 'file')}"
-    errors().print(
-        f"{there}: {visible(str(target))}",
-        markup=False,
-        highlight=False,
-    )
+    errors().print(f"{there}: {target}", markup=False, highlight=False)

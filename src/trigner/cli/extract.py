@@ -24,7 +24,7 @@ from trigner.cli.options import (
     TextColumn,
     Threshold,
 )
-from trigner.cli.output import counting, note, refuse_non_empty, results
+from trigner.cli.output import counting, note, refuse_non_empty, results, visible_json
 from trigner.cli.partial import Journal, Output, begun
 from trigner.corpora import FORMATS, LineWriter, Reading, writable, write
 from trigner.errors import InputError
@@ -229,7 +229,7 @@ def _written(
     if output is None and format == "pretty":
         _print(found, many=inputs.total != 1)
     elif output is None:
-        _write_lines(found, lambda text: print(text, end="", flush=True))
+        _write_lines(found, lambda text: print(visible_json(text), end="", flush=True))
     elif format in ("jsonl", "html"):
         with atomic_write(output.path) as put:
             if format == "jsonl":

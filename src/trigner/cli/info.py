@@ -13,6 +13,7 @@ from rich.text import Text
 
 from trigner.cli.options import MODEL_HELP, Json, model_folder
 from trigner.cli.output import note, print_json, results
+from trigner.foreign_values import mapping, number, text, whole_number
 from trigner.model_folder import BUNDLED, Description, read_description
 from trigner.quantities import counted
 from trigner.systems import SystemSpec, systems, unusable_systems
@@ -58,19 +59,23 @@ def info(
                 " train --resume continues it"
             ]
         )
-    head = {"format": description.format, "trigner": description.trigner}
-    shown = {**head, **description.model_dump(mode="json", exclude_defaults=True)}
     if json:
-        print_json(shown)
+        print_json(everything(description))
     elif not all_:
-        _show_summary(model, description, spec)
+        _show_summary(summary(model, description, spec))
     else:
-        text = yaml.safe_dump(shown, sort_keys=False, allow_unicode=True)
-        results().print(text, markup=False, highlight=False, soft_wrap=True)
+        shown = yaml.safe_dump(everything(description), sort_keys=False, allow_unicode=True)
+        results().print(shown, markup=False, highlight=False, soft_wrap=True)
 
 
-def _show_summary(model: Path, description: Description, spec: SystemSpec) -> None:
-    """A screen of what matters; what is not known is left out."""
+def everything(description: Description) -> dict[str, Any]:
+    """A description in full, as JSON."""
+    head = {"format": description.format, "trigner": description.trigner}
+    return {**head, **description.model_dump(mode="json", exclude_defaults=True)}
+
+
+def summary(model: Path, description: Description, spec: SystemSpec) -> dict[str, str]:
+    """What matters, by its name, without what is not known or of another kind than it should be."""
     known = description.provenance
     if description.runtime is not None:
         runs = f"ONNX, {description.runtime.precision}"
@@ -88,37 +93,39 @@ def _show_summary(model: Path, description: Description, spec: SystemSpec) -> No
         "model": f"{model} ({size:.1f} MB, {runs})",
         "finds": ", ".join(description.labels),
         "system": spec.name,
-        "encoder": known.settings.get("encoder") if spec.reads_setting("encoder") else None,
-        "preset": known.settings.get("preset"),
+        "encoder": text(known.settings.get("encoder")) if spec.reads_setting("encoder") else None,
+        "preset": text(known.settings.get("preset")),
         "data": known.data,
         "trained on": ", ".join(counted(n, one, more) for n, one, more in train if n),
-        **{name: _rates(part) for name, part in parts.items() if "scores" in part},
+        **{name: _rates(part) for name, part in parts.items()},
         "licence": known.licence,
         "format": f"{description.format}, written by trigner {description.trigner}",
     }
+    return {name: value for name, value in lines.items() if value}
+
+
+def _show_summary(lines: Mapping[str, str]) -> None:
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in lines.items():
-        if value:
-            table.add_row(Text(name, style="bold"), Text(value))
+        table.add_row(Text(name, style="bold"), Text(value))
     results().print(table)
     results().print("\nAll settings: --all. For programs: --json.", highlight=False)
 
 
-def _rates(part: Mapping[str, Any]) -> str:
-    """The scores of a part, all of its entities and the discontinuous ones."""
-    scores = part["scores"]
-    overall = scores.get("overall", scores)
-    discontinuous = scores.get("discontinuous_f1", scores.get("discontinuous", {}).get("f1"))
+def _rates(part: object) -> str:
+    """The scores of a part, all of its entities and the discontinuous ones; empty without any."""
+    scores = mapping(mapping(part).get("scores"))
+    overall = mapping(scores.get("overall", scores))
+    of_discontinuous = mapping(scores.get("discontinuous")).get("f1")
     rates = {
         **{name: overall.get(key) for name, key in zip(("F1", "P", "R"), RATES, strict=True)},
-        "discontinuous F1": discontinuous,
+        "discontinuous F1": scores.get("discontinuous_f1", of_discontinuous),
     }
-    shown = ", ".join(
-        f"{name} {100 * rate:.1f}" for name, rate in rates.items() if rate is not None
-    )
-    documents = part.get("documents")
+    known = {name: rate for name, value in rates.items() if (rate := number(value)) is not None}
+    shown = ", ".join(f"{name} {100 * rate:.1f}" for name, rate in known.items())
+    documents = whole_number(mapping(part).get("documents"))
     return shown + (f" on {counted(documents, 'document')}" if shown and documents else "")
 
 

@@ -21,6 +21,7 @@ from trigner.cli.output import (
     progress,
     refuse_non_empty,
     results,
+    visible_json,
     write_documents,
 )
 from trigner.corpora import FORMATS, as_json_line, writable
@@ -127,7 +128,7 @@ def link(
             note(report.notices())
         elif json:
             for document in linked:
-                print(as_json_line(document))
+                print(visible_json(as_json_line(document)))
         else:
             _print(linked, used)
 

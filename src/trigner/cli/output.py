@@ -12,7 +12,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 from trigner.atomic_files import check_writable, is_leftover, is_written_into, staged
 from trigner.corpora import Format, WriteReport, write
@@ -24,25 +25,42 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+_CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+"""What a terminal would obey, and half characters, which no stream takes."""
 
 SHOWN_NOTICES = 20
 SECONDS_BETWEEN_LINES = 10.0
 
 
+class Terminal(Console):
+    """A console that obeys nothing that stands in a file's name, in input or in a model."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        """What is shown, without control characters but those of rich."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=visible(segment.text))
+
+
 def errors() -> Console:
     """The console on standard error."""
-    return Console(stderr=True)
+    return Terminal(stderr=True)
 
 
 def results() -> Console:
     """The console on standard output; in a pipe as wide as COLUMNS says, or 80."""
-    return Console()
+    return Terminal()
 
 
 def visible(text: str) -> str:
-    """A text for the terminal, which must not obey what stands in a file's name or in input."""
+    """A text without control characters."""
     return _CONTROLS.sub("\ufffd", text)
+
+
+def visible_json(text: str) -> str:
+    """JSON of the same meaning without control characters."""
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def note(notices: Iterable[object], *, at_most: int | None = SHOWN_NOTICES) -> None:
@@ -51,14 +69,14 @@ def note(notices: Iterable[object], *, at_most: int | None = SHOWN_NOTICES) -> N
         return
     listed = [str(notice) for notice in notices]
     for notice in listed[:at_most]:
-        errors().print(f"note: {visible(notice)}", markup=False, highlight=False, soft_wrap=True)
+        errors().print(f"note: {notice}", markup=False, highlight=False, soft_wrap=True)
     if at_most is not None and len(listed) > at_most:
         errors().print(f"note: and {len(listed) - at_most} more like these")
 
 
 def print_json(value: object) -> None:
     """One JSON object on standard output."""
-    print(json.dumps(value, ensure_ascii=False))
+    print(visible_json(json.dumps(value, ensure_ascii=False)))
 
 
 def progress(items: Iterable[T], *, total: int | None, what: str) -> Generator[T, None, None]:

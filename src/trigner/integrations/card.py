@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from trigner.foreign_values import mapping, number, text, whole_number
 from trigner.inference.fetching import HUB_NAME
 from trigner.model_folder import Description, Provenance
 from trigner.quantities import counted
@@ -134,7 +135,7 @@ def _data(provenance: Provenance, licence: str | None) -> str:
     ]
     if encoder := _encoder(provenance):
         lines.append(f"Encoder: `{_plain(encoder)}`{_source(encoder)}")
-    if preset := provenance.settings.get("preset"):
+    if preset := text(provenance.settings.get("preset")):
         lines.append(f"Settings: preset `{_plain(preset)}`; all of them are in `trigner.json`")
     if provenance.recipe:
         lines.append(f"Made by `{_plain(provenance.recipe)}`")
@@ -151,18 +152,15 @@ def _parts(provenance: Provenance) -> Mapping[str, Any]:
 def _scores(provenance: Provenance) -> str:
     sections = []
     for part, values in _parts(provenance).items():
-        scores = _mapping(_mapping(values).get("scores"))
+        scores = mapping(mapping(values).get("scores"))
         if not scores:
             continue
-        about = (
-            f"{counted(values['documents'], 'document')} of {part}"
-            if "documents" in values
-            else part
-        )
+        documents = whole_number(values.get("documents"))
+        about = part if documents is None else f"{counted(documents, 'document')} of {part}"
         table = _by_slice if all(isinstance(v, Mapping) for v in scores.values()) else _by_name
         section = f"## Scores on {_plain(about)}\n\n{table(scores)}\n"
-        if "calibration_error" in values:
-            section += f"\nExpected calibration error: {values['calibration_error']:.3f}.\n"
+        if (error := number(values.get("calibration_error"))) is not None:
+            section += f"\nExpected calibration error: {error:.3f}.\n"
         sections.append(section)
     return "\n".join(sections)
 
@@ -172,7 +170,8 @@ def _by_slice(scores: Mapping[str, Mapping[str, Any]]) -> str:
     rows = ["| | P | R | F1 | gold |", "|---|---:|---:|---:|---:|"]
     for name, own in scores.items():
         cells = [_score(own.get(value, "")) for value in ("precision", "recall", "f1")]
-        rows.append(f"| {' | '.join([_plain(name).replace('_', ' '), *cells])} | {own['gold']} |")
+        cells = [_plain(name).replace("_", " "), *cells, _plain(own.get("gold", ""))]
+        rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
 
 
@@ -183,33 +182,36 @@ def _by_name(scores: Mapping[str, Any]) -> str:
 
 def _calibration(provenance: Provenance) -> str:
     found = provenance.calibration or {}
-    if not {"temperature", "predictions", "error_before", "error_after"} <= found.keys():
+    temperature, before, after = (
+        number(found.get(name)) for name in ("temperature", "error_before", "error_after")
+    )
+    predictions = whole_number(found.get("predictions"))
+    if temperature is None or before is None or after is None or predictions is None:
         return ""
     return (
         "## Confidence\n\n"
-        f"Logits are divided by {found['temperature']:g}, fitted on {found['predictions']}"
+        f"Logits are divided by {temperature:g}, fitted on {predictions}"
         " predictions on dev. Expected calibration error there:"
-        f" {found['error_before']:.3f} before, {found['error_after']:.3f} after.\n"
+        f" {before:.3f} before, {after:.3f} after.\n"
     )
 
 
 def _versions(description: Description, provenance: Provenance) -> str:
     lines = [f"trigner {_plain(description.trigner)}, model format {description.format}"]
     lines += [
-        f"Signature of {part}: `{_plain(values['signature'])}`"
+        f"Signature of {_plain(part)}: `{_plain(values['signature'])}`"
         for part, values in _parts(provenance).items()
-        if "signature" in _mapping(values)
+        if "signature" in mapping(values)
     ]
     return f"## Versions\n\n{_list(lines)}\n"
 
 
 def _encoder(provenance: Provenance) -> str | None:
     """The encoder's name; for a local folder only the last part of its path."""
-    encoder = provenance.settings.get("encoder")
+    encoder = text(provenance.settings.get("encoder"))
     if not encoder:
         return None
-    text = str(encoder)
-    return text if HUB_NAME.fullmatch(text) else PurePath(text.replace("\\", "/")).name
+    return encoder if HUB_NAME.fullmatch(encoder) else PurePath(encoder.replace("\\", "/")).name
 
 
 def _source(encoder: str) -> str:
@@ -221,19 +223,16 @@ def _source(encoder: str) -> str:
     return f", from [{name}](https://huggingface.co/{name}); {known}"
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
 def _list(lines: Iterator[str] | list[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
 def _plain(value: Any) -> str:
     """One line that cannot end a code span or open a table cell or tag."""
-    text = " ".join(str(value).split())
-    return text.translate({ord("`"): "'", ord("|"): "/", ord("<"): "(", ord(">"): ")"})
+    line = " ".join(str(value).split())
+    return line.translate({ord("`"): "'", ord("|"): "/", ord("<"): "(", ord(">"): ")"})
 
 
 def _score(value: Any) -> str:
-    return f"{100 * value:.2f}" if isinstance(value, (int, float)) else _plain(value)
+    rate = number(value)
+    return _plain(value) if rate is None else f"{100 * rate:.2f}"

@@ -17,7 +17,6 @@ from safetensors import safe_open
 from torch import nn
 
 from trigner.errors import InputError
-from trigner.mentions import shortened
 from trigner.networks.pretrained import quiet
 
 LARGEST = 10_000_000
@@ -96,4 +95,5 @@ def _check_numbers(value: Any, path: Path, name: str, largest: int) -> None:
         for own in value:
             _check_numbers(own, path, name, largest)
     elif isinstance(value, int | float) and not -largest <= value <= largest:
-        raise InputError(f"{name} must be at most {largest}, not {shortened(value)}", path=path)
+        # Without the number: one of hundreds of digits is no float, and no help either.
+        raise InputError(f"{name} must be from {-largest:,} to {largest:,}", path=path)

@@ -20,7 +20,6 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch.utils.data import Dataset
 from transformers import (
     PrinterCallback,
-    Trainer,
     TrainerCallback,
     TrainerControl,
     TrainerState,
@@ -36,6 +35,7 @@ from trigner.training.adaptation_folder import Adaptation, prepare, write
 from trigner.training.checkpoints import (
     CHECKPOINTS,
     HashCheckpoints,
+    ResumingTrainer,
     disk_errors,
     last_checkpoint,
 )
@@ -201,7 +201,7 @@ def _trainer(
     out: Path,
     device: torch.device,
     progress: Callable[[Progress], None] | None,
-) -> Trainer:
+) -> ResumingTrainer:
     tokenizer = masked.tokenizer
     special = set(tokenizer.all_special_ids)
     masking = Masking(
@@ -213,7 +213,7 @@ def _trainer(
     )
     # Hidden once, so that the losses of all epochs are about the same words.
     hidden = [masking(p, np.random.default_rng([settings.seed, i])) for i, p in enumerate(dev)]
-    trainer = Trainer(
+    trainer = ResumingTrainer(
         model=masked.model,
         args=_arguments(settings, out / CHECKPOINTS, device),
         data_collator=masking_collator(masking, tokenizer.pad_token_id or 0),
@@ -302,7 +302,7 @@ class _Reporter(TrainerCallback):
     on_evaluate = on_step_end
 
 
-def _dev_loss_before(trainer: Trainer, path: Path, identity: dict[str, Any]) -> float:
+def _dev_loss_before(trainer: ResumingTrainer, path: Path, identity: dict[str, Any]) -> float:
     """The dev loss before any update: measured once, then kept with what tells this run."""
     if not path.is_file():
         before = float(trainer.evaluate()["eval_loss"])

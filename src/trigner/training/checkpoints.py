@@ -10,12 +10,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError
-from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from torch import nn
+from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from trigner.atomic_files import check_own, write_text
-from trigner.errors import InputError, TrignerError
+from trigner.errors import InputError, TrignerError, validation_message
 from trigner.model_folder import hash_of_file
+from trigner.training.memory import is_out_of_memory
 from trigner.training.processes import ALONE, Processes
 
 CHECKPOINTS = "checkpoints"
@@ -54,7 +57,8 @@ def last_checkpoint(folder: Path) -> Path | None:
 def check_checkpoint(folder: Path) -> None:
     """Raises InputError naming a file of a checkpoint that is missing or not as it was written.
 
-    Those of former versions have no hashes: of them the state alone is read.
+    Those of former versions have no hashes: of them the state alone is read here, and what else
+    is wrong with them shows when it is loaded (`loading`).
     """
     hashes = _read(folder / HASHES) if (folder / HASHES).is_file() else {}
     files = {path.name: path for path in folder.iterdir() if path.is_file()}
@@ -64,10 +68,49 @@ def check_checkpoint(folder: Path) -> None:
         if hash_of_file(files[name]) != expected:
             message = f"is damaged, changed since it was saved: {_ADVICE}"
             raise InputError(message, path=files[name])
-    _read(folder / STATE)
+    _check_state(folder)
 
 
 _ADVICE = "start the training again in another folder, or with a whole copy of this one"
+
+
+class _State(BaseModel):
+    """What a training uses of the Trainer's state, in the kinds that the Trainer writes."""
+
+    model_config = ConfigDict(strict=True)
+
+    global_step: int
+    epoch: float = Field(ge=0, allow_inf_nan=False)
+    log_history: list[dict[str, float]]
+    max_steps: int = 0
+    num_train_epochs: int = 0
+    logging_steps: float = Field(500, gt=0)
+    eval_steps: float = Field(500, gt=0)
+    save_steps: float = Field(500, gt=0)
+    num_input_tokens_seen: int = 0
+    total_flos: float = 0
+    best_metric: float | None = None
+    best_global_step: int | None = None
+    best_model_checkpoint: str | None = None
+
+
+def _check_state(folder: Path) -> None:
+    """Raises InputError when the Trainer's state is none, or that of another checkpoint."""
+    path = folder / STATE
+    content = _read(path)
+    try:
+        state = _State.model_validate(content)
+        TrainerState(**content)  # knows no others
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(map(str, first["loc"]))
+        reason = f"is damaged: {name}: {validation_message(first)}; {_ADVICE}"
+        raise InputError(reason, path=path) from error
+    except TypeError as error:
+        raise InputError(f"is damaged: {error}; {_ADVICE}", path=path) from error
+    if folder.name != f"checkpoint-{state.global_step}":
+        reason = f"is damaged: global_step: is {state.global_step}, not that of its folder"
+        raise InputError(f"{reason}; {_ADVICE}", path=path)
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -78,6 +121,44 @@ def _read(path: Path) -> dict[str, Any]:
         return content
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"is damaged: {error}; {_ADVICE}", path=path) from error
+
+
+@contextmanager
+def loading(checkpoint: str | Path, what: str) -> Iterator[None]:
+    """Whatever loading a part of a checkpoint raises becomes an InputError that names both.
+
+    Libraries raise errors of many classes for damaged files. Memory that runs out is another thing.
+    """
+    try:
+        yield
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise
+        # Without its message: torch's advises to load the file unsafely.
+        reason = f"is damaged: its {what} cannot be loaded ({type(error).__name__})"
+        raise InputError(f"{reason}; {_ADVICE}", path=checkpoint) from error
+
+
+class ResumingTrainer(Trainer):
+    """A Trainer that tells when a checkpoint cannot be gone on from, and which one."""
+
+    def _load_from_checkpoint(
+        self, resume_from_checkpoint: str, model: nn.Module | None = None
+    ) -> None:
+        with loading(resume_from_checkpoint, "weights"):
+            super()._load_from_checkpoint(resume_from_checkpoint, model)
+
+    def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
+        with loading(checkpoint or "", "optimizer or scheduler"):
+            super()._load_optimizer_and_scheduler(checkpoint)
+
+    def _load_rng_state(self, checkpoint: str | None) -> None:
+        with loading(checkpoint or "", "random generators"):
+            super()._load_rng_state(checkpoint)
+
+    def _load_best_model(self) -> None:
+        with loading(self.state.best_model_checkpoint or "", "weights"):
+            super()._load_best_model()
 
 
 class HashCheckpoints(TrainerCallback):

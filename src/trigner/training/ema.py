@@ -16,6 +16,8 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
+from trigner.training.checkpoints import loading
+
 EMA_FILE = "ema.safetensors"
 """The average in a checkpoint's folder."""
 
@@ -44,8 +46,10 @@ class ExponentialMovingAverage(TrainerCallback):
         if self._checkpoint is None:
             self._average = [p.detach().clone() for p in self._weights]
             return
-        saved = load_file(self._checkpoint / EMA_FILE)
-        self._average = [saved[str(n)].to(p.device) for n, p in enumerate(self._weights)]
+        with loading(self._checkpoint, "average of the weights"):
+            saved = load_file(self._checkpoint / EMA_FILE)
+            own = enumerate(self._weights)
+            self._average = [p.detach().clone().copy_(saved[str(n)]) for n, p in own]
 
     def on_optimizer_step(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any

@@ -12,13 +12,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader
 from torch.utils.tensorboard import SummaryWriter
-from transformers import (
-    Trainer,
-    TrainerCallback,
-    TrainerControl,
-    TrainerState,
-    TrainingArguments,
-)
+from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 from transformers.integrations.integration_utils import (
     INTEGRATION_TO_CALLBACK,
     TensorBoardCallback,
@@ -28,7 +22,7 @@ from trigner.errors import InputError, TrignerError
 from trigner.evaluation import Scores
 from trigner.systems import System
 from trigner.training.adversarial import FastGradient
-from trigner.training.checkpoints import CHECKPOINTS, HashCheckpoints
+from trigner.training.checkpoints import CHECKPOINTS, HashCheckpoints, ResumingTrainer
 from trigner.training.data import EpochBatches, TrainingData
 from trigner.training.devices import OneDevice
 from trigner.training.ema import ExponentialMovingAverage
@@ -131,7 +125,7 @@ class SystemModule(nn.Module):
         return factor * torch.stack([own.total for own in losses]).sum()
 
 
-class SystemTrainer(Trainer):
+class SystemTrainer(ResumingTrainer):
     """Trains a system; evaluation extracts from the dev documents and scores entities."""
 
     def __init__(
