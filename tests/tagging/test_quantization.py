@@ -68,9 +68,9 @@ def test_they_differ_from_those_of_float32(tiny, scorer, same_scores):
 
 
 @pytest.fixture(params=["w2ner", "toe", "mac", "span_grid", "gap_grid", "corro"], scope="module")
-def model_and_scorer(request, tiny, quantised):
+def model_and_scorer(request, to_export, quantised):
     graph = quantised(request.param) / "model.onnx"
-    return tiny(request.param), onnx_scorer(graph, ["CPUExecutionProvider"])
+    return to_export(request.param), onnx_scorer(graph, ["CPUExecutionProvider"])
 
 
 @settings(max_examples=15, deadline=None)

@@ -60,6 +60,12 @@ def teachers(run, tmp_path_factory):
     return [run(folder / str(seed), f"seed={seed}").best.folder for seed in (1, 2)]
 
 
+@pytest.fixture(scope="module")
+def alone(run, tmp_path_factory):
+    """A training without teachers."""
+    return run(tmp_path_factory.mktemp("alone") / "m")
+
+
 def weights(trained):
     return load_file(trained.best.folder / "model.safetensors")
 
@@ -68,7 +74,7 @@ def equal(one, other):
     return all(torch.equal(weights(one)[name], own) for name, own in weights(other).items())
 
 
-def test_a_student_says_of_whom_it_learnt(run, teachers, tmp_path):
+def test_a_student_says_of_whom_it_learnt(run, teachers, alone, tmp_path):
     told = StringIO()
     trained = run(tmp_path / "m", teachers=teachers, told=told)
     assert "2 teachers read the sentences first" in told.getvalue()
@@ -77,14 +83,12 @@ def test_a_student_says_of_whom_it_learnt(run, teachers, tmp_path):
     assert json.loads((tmp_path / "m" / "run.json").read_text())["teachers"] == [
         identity(own) for own in teachers
     ]
-    alone = run(tmp_path / "alone")
     assert alone.best.description.provenance.teachers is None
     assert not equal(trained, alone)
 
 
-def test_what_teachers_count_for_is_a_setting(run, teachers, tmp_path):
-    alone = run(tmp_path / "alone")
-    for weight, same in ((0, True), (0.5, False), (1, False)):
+def test_what_teachers_count_for_is_a_setting(run, teachers, alone, tmp_path):
+    for weight, same in ((0, True), (1, False)):
         out = tmp_path / str(weight)
         trained = run(out, f"optimisation.distillation={weight}", teachers=teachers)
         assert equal(trained, alone) is same

@@ -84,7 +84,7 @@ def test_a_defect_that_is_put_back_is_found(name, tmp_path, monkeypatch):
     monkeypatch.setattr(fuzz, "REGRESSIONS", tmp_path / "found")
     monkeypatch.setattr(fuzz, "KEPT", tmp_path / "kept")
     with closing(TARGETS[name](tmp_path / "own")) as target:
-        trial = fuzz.by_messages(name, target, float("inf"), 0, 400)
+        trial = fuzz.by_messages(name, target, float("inf"), 0, 100)
     assert trial.foreign
 
 
