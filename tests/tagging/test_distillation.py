@@ -9,11 +9,12 @@ import pytest
 import torch
 from torch import nn
 
+from tagging.tag_groups import CLASSES, GROUPS, LENGTHS
 from tiny_models import extractor
 from trigner.batches import IGNORED
 from trigner.mentions import Mention, Sentence
 from trigner.networks import TagScores
-from trigner.schemes import TagGroup, TagSpace
+from trigner.schemes import TagSpace
 from trigner.systems import Student
 from trigner.tagging.distillation import Teachers, distillation
 from trigner.tagging.objective import Objective
@@ -22,13 +23,6 @@ from trigner.tagging.task_losses import cell_cross_entropy
 from trigner.training import resolve
 from trigner.triplets import TripletSettings
 
-LENGTHS = (2, 4, 3)
-CLASSES = 5
-GROUPS = (
-    TagGroup("links", 0, 2),
-    TagGroup("spans", 2, 4, "upper"),
-    TagGroup("ends", 4, 5, "lower"),
-)
 SPACES = {
     "exclusive": SimpleNamespace(tag_space=TagSpace.EXCLUSIVE_GRID, groups=()),
     "multi-label": SimpleNamespace(tag_space=TagSpace.MULTI_LABEL_GRID, groups=GROUPS),

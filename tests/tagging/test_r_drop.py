@@ -8,11 +8,12 @@ import pytest
 import torch
 from torch import nn
 
+from tagging.tag_groups import CLASSES, GROUPS, LENGTHS
 from trigner.batches import IGNORED, Example, Window
 from trigner.errors import InputError
 from trigner.mentions import Mention
 from trigner.networks import NetworkSettings, TagScores, create
-from trigner.schemes import TagGroup, TagSpace
+from trigner.schemes import TagSpace
 from trigner.systems import own_systems
 from trigner.systems.network_settings import SequenceSettings
 from trigner.systems.taggers import TAGGERS
@@ -22,13 +23,6 @@ from trigner.tagging.system import TagSystem
 from trigner.training import resolve
 from trigner.triplets import TripletSettings
 
-LENGTHS = (2, 4, 3)
-CLASSES = 5
-GROUPS = (
-    TagGroup("links", 0, 2),
-    TagGroup("spans", 2, 4, "upper"),
-    TagGroup("ends", 4, 5, "lower"),
-)
 SPACES = {
     "exclusive": SimpleNamespace(tag_space=TagSpace.EXCLUSIVE_GRID, groups=()),
     "multi-label": SimpleNamespace(tag_space=TagSpace.MULTI_LABEL_GRID, groups=GROUPS),

@@ -78,6 +78,7 @@ def test_a_student_says_of_whom_it_learnt(run, teachers, alone, tmp_path):
     told = StringIO()
     trained = run(tmp_path / "m", teachers=teachers, told=told)
     assert "2 teachers read the sentences first" in told.getvalue()
+    assert "without teachers" not in told.getvalue()
     made = trained.best.description.provenance.teachers
     assert made == [{"model": str(own), "weights": identity(own)} for own in teachers]
     assert json.loads((tmp_path / "m" / "run.json").read_text())["teachers"] == [
@@ -85,6 +86,13 @@ def test_a_student_says_of_whom_it_learnt(run, teachers, alone, tmp_path):
     ]
     assert alone.best.description.provenance.teachers is None
     assert not equal(trained, alone)
+
+
+def test_what_teachers_read_in_windows_is_counted(run, teachers, tmp_path):
+    long = Document("l", " ".join(["pain"] * 60), (Entity("ADR", ((0, 4),), "pain"),))
+    told = StringIO()
+    run(tmp_path / "m", teachers=teachers[:1], documents=[*DOCUMENTS, long], told=told)
+    assert "sentences or windows without teachers, which read in windows there" in told.getvalue()
 
 
 def test_what_teachers_count_for_is_a_setting(run, teachers, alone, tmp_path):

@@ -20,7 +20,7 @@ from trigner.batches import IGNORED, Example, SoftTags, by_cost
 from trigner.mentions import Sentence
 from trigner.schemes import Scheme, TagSpace
 from trigner.tagging.predictor import TagPredictor
-from trigner.tagging.task_losses import TRIANGLES
+from trigner.tagging.task_losses import TRIANGLES, mean_over_groups
 
 SENTENCES, CELLS = 32, 40_000
 """What a teacher reads at once, at most; a longer sentence alone."""
@@ -108,15 +108,12 @@ def _multi_label(scheme: Scheme) -> SoftLoss:
     """Binary cross-entropies, summed over the tags of a cell, where their group has them."""
 
     def loss(logits: Tensor, tags: Tensor, soft: Tensor) -> Tensor:
-        valid = tags[..., 0] != IGNORED
-        sums = []
-        for group in scheme.groups:
-            inside = TRIANGLES[group.triangle](valid)
-            own = slice(group.start, group.stop)
-            found, wanted = logits[inside][:, own], soft[inside][:, own]
-            sums.append(functional.binary_cross_entropy_with_logits(found, wanted, reduction="sum"))
-        # Over all cells, those without a tag too, as batches are weighted by all of them.
-        return torch.stack(sums).sum() / valid.sum()
+        def of_group(inside: Tensor, own: slice) -> Tensor:
+            return functional.binary_cross_entropy_with_logits(
+                logits[inside][:, own], soft[inside][:, own], reduction="sum"
+            )
+
+        return mean_over_groups(scheme, tags, of_group)
 
     return loss
 

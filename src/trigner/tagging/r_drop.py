@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 from torch.nn import functional
 
 from trigner.batches import IGNORED
 from trigner.schemes import Scheme, TagSpace
-from trigner.tagging.task_losses import TRIANGLES
+from trigner.tagging.task_losses import mean_over_groups
 
 Divergence = Callable[[Tensor, Tensor, Tensor], Tensor]
 """Two passes' scores of a batch's tags in single precision, `[..., C]`, and the tags, `IGNORED` in
@@ -44,20 +43,13 @@ def _exclusive(scheme: Scheme) -> Divergence:
 
 
 def _multi_label(scheme: Scheme) -> Divergence:
-    """Summed over the tags of a cell: together they are one distribution of independent tags.
-
-    A tag counts where its group has it: what is scored elsewhere is never learnt and never read.
-    """
+    """Summed over the tags of a cell: together they are one distribution of independent tags."""
 
     def divergence(one: Tensor, other: Tensor, tags: Tensor) -> Tensor:
-        valid = tags[..., 0] != IGNORED
-        sums = []
-        for group in scheme.groups:
-            inside = TRIANGLES[group.triangle](valid)
-            own = slice(group.start, group.stop)
-            sums.append(independent_divergence(one[inside][:, own], other[inside][:, own]).sum())
-        # Over all cells, those without a tag too, as batches are weighted by all of them.
-        return torch.stack(sums).sum() / valid.sum()
+        def of_group(inside: Tensor, own: slice) -> Tensor:
+            return independent_divergence(one[inside][:, own], other[inside][:, own]).sum()
+
+        return mean_over_groups(scheme, tags, of_group)
 
     return divergence
 

@@ -95,6 +95,23 @@ def sampled(inside: Tensor, tags: Tensor, negative_rate: float) -> Tensor:
     return inside & (kept | (tags > 0).any(dim=-1))
 
 
+def mean_over_groups(
+    scheme: Scheme, tags: Tensor, sum_of: Callable[[Tensor, slice], Tensor]
+) -> Tensor:
+    """What `sum_of` gives of each group of tags, summed, by the number of all valid cells.
+
+    It is given the cells `[B, L, L]` in which the group's tags occur, and their classes: what is
+    scored elsewhere is never learnt and never read. Over all cells, those without a tag too, as
+    batches are weighted by all of them. `tags [B, L, L, C]`.
+    """
+    valid = tags[..., 0] != IGNORED
+    sums = [
+        sum_of(TRIANGLES[group.triangle](valid), slice(group.start, group.stop))
+        for group in scheme.groups
+    ]
+    return torch.stack(sums).sum() / valid.sum()
+
+
 TRIANGLES: Mapping[Triangle, Callable[[Tensor], Tensor]] = {
     "both": lambda cells: cells,
     "upper": torch.triu,

@@ -28,7 +28,14 @@ from trigner.model_folder import (
 from trigner.networks import choose_device
 from trigner.networks.pretrained import quiet
 from trigner.quantities import counted
-from trigner.systems import System, TakingOver, checked_predictor, checked_system, system_spec
+from trigner.systems import (
+    Student,
+    System,
+    TakingOver,
+    checked_predictor,
+    checked_system,
+    system_spec,
+)
 from trigner.training.adversarial import FastGradient, fast_gradient
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
 from trigner.training.data import EpochBatches, TrainingData, prepare
@@ -273,6 +280,11 @@ def _epochs(
         f"training on {counted(work.data.sentences, 'sentence')} with"
         f" {counted(work.data.mentions, 'entity', 'entities')}{made}"
     )
+    if work.provenance.teachers and isinstance(work.system, Student):
+        untaught = sum(not work.system.has_teachers(own) for own in work.data.examples)
+        if untaught:
+            told = f"{counted(untaught, 'sentence or window', 'sentences or windows')} without"
+            console.print(f"{told} teachers, which read in windows there", highlight=False)
     if not any(p.requires_grad for p in work.system.network.parameters()):
         console.print(f"{learning}; the system has no weights to update", highlight=False)
         return _without_updates(work)

@@ -31,8 +31,8 @@ def check_teachers(teachers: Sequence[Path], settings: Any, labels: Sequence[str
         if found.system != settings.system or {*found.labels} != {*labels}:
             raise InputError(
                 f"is a {found.system} model for {', '.join(found.labels)}; this training is for"
-                f" {', '.join(labels)} with the system {settings.system}, and so must its teachers"
-                " be",
+                f" {', '.join(labels)} with the system {settings.system}: a teacher has the same"
+                " system and types",
                 path=folder,
             )
 
