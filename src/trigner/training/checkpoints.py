@@ -20,6 +20,7 @@ from trigner.errors import InputError, TrignerError, validation_message
 from trigner.model_folder import hash_of_file
 from trigner.training.memory import is_out_of_memory
 from trigner.training.processes import ALONE, Processes
+from trigner.training.records import read_record
 
 CHECKPOINTS = "checkpoints"
 """Folder of the Trainer's checkpoints in a training's own; it goes when the training ends."""
@@ -60,7 +61,7 @@ def check_checkpoint(folder: Path) -> None:
     Those of former versions have no hashes: of them the state alone is read here, and what else
     is wrong with them shows when it is loaded (`loading`).
     """
-    hashes = _read(folder / HASHES) if (folder / HASHES).is_file() else {}
+    hashes = read_record(folder / HASHES, _ADVICE) if (folder / HASHES).is_file() else {}
     files = {path.name: path for path in folder.iterdir() if path.is_file()}
     for name, expected in hashes.items():
         if name not in files:
@@ -97,7 +98,7 @@ class _State(BaseModel):
 def _check_state(folder: Path) -> None:
     """Raises InputError when the Trainer's state is none, or that of another checkpoint."""
     path = folder / STATE
-    content = _read(path)
+    content = read_record(path, _ADVICE)
     try:
         state = _State.model_validate(content)
         TrainerState(**content)  # knows no others
@@ -111,16 +112,6 @@ def _check_state(folder: Path) -> None:
     if folder.name != f"checkpoint-{state.global_step}":
         reason = f"is damaged: global_step: is {state.global_step}, not that of its folder"
         raise InputError(f"{reason}; {_ADVICE}", path=path)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(content, dict):
-            raise ValueError("it is not an object")
-        return content
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"is damaged: {error}; {_ADVICE}", path=path) from error
 
 
 @contextmanager

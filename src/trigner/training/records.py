@@ -23,15 +23,16 @@ def write_record(path: Path, record: Mapping[str, Any]) -> None:
     write_text(path, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
 
 
-def read_record(path: Path) -> dict[str, Any]:
-    """What `write_record` wrote. Raises InputError when it cannot be read."""
+def read_record(path: Path, advice: str = "") -> dict[str, Any]:
+    """What `write_record` wrote. Raises InputError, with `advice`, when it cannot be read."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(content, dict):
             raise ValueError("it is not an object")
         return content
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"is damaged: {error}", path=path) from error
+        reason = "; ".join(filter(None, (f"is damaged: {error}", advice)))
+        raise InputError(reason, path=path) from error
 
 
 def differences(before: Any, now: Any, name: str = "") -> set[str]:
