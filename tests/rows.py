@@ -138,6 +138,22 @@ def write_rows(path, rows):
     return path
 
 
+def short_parquet(path):
+    """A Parquet file of three rows whose first row group says that it has none of its two."""
+    table = pa.table({"id": ["a", "b", "c"], "text": ["numb arm", "pain", "x"]})
+    pq.write_table(table, path, row_group_size=2)
+    content = path.read_bytes()
+    for place in range(len(content) - 9, 0, -1):  # before the footer's length and magic number
+        path.write_bytes(content[:place] + b"\0" + content[place + 1 :])
+        try:
+            about = pq.read_metadata(path)
+            if about.num_rows == 3 and [about.row_group(n).num_rows for n in (0, 1)] == [0, 1]:
+                return
+        except (OSError, ValueError):
+            pass
+    raise AssertionError("no byte of the footer is the number of rows")
+
+
 def read_rows(folder):
     """The rows of an output, in order of source and row."""
     parts = sorted(folder.glob("part-*"))

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rows import write_rows
+from rows import short_parquet, write_rows
 from trigner.bulk import chosen_columns, find_sources, look_at
 from trigner.errors import InputError
 
@@ -101,3 +101,11 @@ def test_csv_of_other_kinds_is_told(tmp_path, content, message):
     (shape,) = look_at(sources)
     with pytest.raises(InputError, match=message):
         raise shape if isinstance(shape, InputError) else AssertionError(chosen(tmp_path))
+
+
+def test_row_groups_without_the_rows_of_their_file_are_damage(tmp_path):
+    short_parquet(tmp_path / "a.parquet")
+    sources, _ = find_sources([str(tmp_path)], out=tmp_path / "out")
+    [error] = look_at(sources)
+    assert isinstance(error, InputError)
+    assert str(error).endswith("is damaged: its row groups have 1 row, the file 3")

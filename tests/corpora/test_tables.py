@@ -181,6 +181,14 @@ def test_fields_come_back_or_are_counted(tmp_path_factory, format, data):
         assert big or same == 2 * len(names)
 
 
+def test_row_groups_without_the_rows_of_their_file_are_damage(tmp_path):
+    from rows import short_parquet  # needs pyarrow
+
+    short_parquet(tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"a\.parquet: is damaged: its row groups have 1 row, the"):
+        read(tmp_path / "a.parquet")
+
+
 @pytest.mark.parametrize(("write", "rows"), [(write_csv, csv_rows), (write_parquet, parquet_rows)])
 def test_rows_of_other_columns_are_one_table(tmp_path, write, rows):
     path = tmp_path / "a.x"

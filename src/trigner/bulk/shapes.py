@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from trigner.bulk.sources import InputFiles
 from trigner.bulk.tables import is_text, plain_type
 from trigner.bulk.texts import why_not_unicode
+from trigner.corpora.tables import check_row_groups
 from trigner.errors import InputError
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ def _shape(source: InputFiles) -> Shape:
         with source.files[0].open() as file, pq.ParquetFile(file) as parquet:
             schema = parquet.schema_arrow
             types = {field.name: plain_type(field.type) for field in schema}
+            check_row_groups(parquet.metadata)
             rows = parquet.metadata.num_rows
             return Shape(types, rows, duplicates=_duplicates(schema.names))
     from trigner.bulk.lines import Lines

@@ -21,6 +21,7 @@ from trigner.corpora.json_shapes import Object
 from trigner.corpora.reading import Reading
 from trigner.errors import InputError, require_extra
 from trigner.mentions import shortened
+from trigner.quantities import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -123,9 +124,22 @@ def _parquet_file(file: IO[bytes], path: Path) -> pq.ParquetFile:
     import pyarrow.parquet as pq
 
     try:
-        return pq.ParquetFile(file)
+        table = pq.ParquetFile(file)
     except (OSError, ValueError, pa.ArrowException) as error:  # names that are not UTF-8, too
         raise InputError(f"is not a Parquet file: {error}", path=path) from error
+    try:
+        check_row_groups(table.metadata)
+    except ValueError as error:
+        raise InputError(str(error), path=path) from error
+    return table
+
+
+def check_row_groups(metadata: pq.FileMetaData) -> None:
+    """Raises ValueError when a Parquet file's row groups do not have as many rows as the file."""
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    if (rows := sum(group.num_rows for group in groups)) != metadata.num_rows:
+        held = f"its row groups have {counted(rows, 'row')}, the file {metadata.num_rows:,}"
+        raise ValueError(f"is damaged: {held}")
 
 
 def _as_json(value: Any) -> Any:
