@@ -22,8 +22,9 @@ def unpack(weights: Path, folder: Path) -> None:
     model = AutoModelForCausalLM.from_pretrained(
         weights.parent, dtype=torch.float32, trust_remote_code=False, **read
     )
-    # As it was read it counts as a model of few bits, which transformers does not save.
-    del model.config.quantization_config
+    # As it was read it counts as a model of few bits, which transformers 5 does not save.
+    if hasattr(model.config, "quantization_config"):
+        del model.config.quantization_config
     plain = cast(Any, type(model))(model.config)
     plain.load_state_dict(model.state_dict())
     plain.save_pretrained(folder)

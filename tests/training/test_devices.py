@@ -5,6 +5,8 @@ import os
 import pytest
 import torch
 from accelerate.state import AcceleratorState, PartialState
+from torch import nn
+from transformers import Trainer
 
 from trigner.training.devices import OneDevice, deterministic
 
@@ -36,6 +38,21 @@ def test_the_cpu_is_used_beside_gpus(four_gpus, tmp_path):
     assert arguments.device == PartialState().device == torch.device("cpu")
     assert arguments.n_gpu == 0
     assert four_gpus == []
+
+
+def test_the_precision_is_that_of_the_training_whatever_the_process_had_before(
+    tmp_path, monkeypatch
+):
+    def precision(**chosen):
+        AcceleratorState._reset_state(reset_partial_state=True)
+        arguments = OneDevice(str(tmp_path), report_to=[], **chosen)
+        return Trainer(nn.Linear(1, 1), arguments).accelerator.mixed_precision
+
+    monkeypatch.setenv("ACCELERATE_MIXED_PRECISION", "bf16")  # put back afterwards
+    assert precision() == "no"
+    assert precision(bf16=True) == "bf16"
+    assert precision() == "no"
+    AcceleratorState._reset_state(reset_partial_state=True)
 
 
 @pytest.fixture

@@ -23,6 +23,9 @@ class OneDevice(TrainingArguments):
 
     def __post_init__(self) -> None:
         self.use_cpu = torch.device(self.device_name).type == "cpu"
+        # `bf16` decides. The variable would stand in for it, and transformers 4 sets it for good:
+        # whatever the process trained after one training in bfloat16 was in bfloat16, too.
+        os.environ.pop("ACCELERATE_MIXED_PRECISION", None)
         super().__post_init__()  # type: ignore[no-untyped-call]
 
     @cached_property
