@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
 
 def unpack(weights: Path, folder: Path) -> None:
@@ -28,9 +28,12 @@ def unpack(weights: Path, folder: Path) -> None:
     plain = cast(Any, type(model))(model.config)
     plain.load_state_dict(model.state_dict())
     plain.save_pretrained(folder)
-    AutoTokenizer.from_pretrained(weights.parent, trust_remote_code=False, **read).save_pretrained(
-        folder
+    subwords = AutoTokenizer.from_pretrained(weights.parent, trust_remote_code=False, **read)
+    # Its own class, Llama's, transformers 4 does not read from what it saved itself.
+    plain_subwords = PreTrainedTokenizerFast(
+        tokenizer_object=subwords.backend_tokenizer, **subwords.special_tokens_map
     )
+    plain_subwords.save_pretrained(folder)
 
 
 def main() -> None:
