@@ -31,7 +31,9 @@ def unpack(weights: Path, folder: Path) -> None:
     subwords = AutoTokenizer.from_pretrained(weights.parent, trust_remote_code=False, **read)
     # Its own class, Llama's, transformers 4 does not read from what it saved itself.
     plain_subwords = PreTrainedTokenizerFast(
-        tokenizer_object=subwords.backend_tokenizer, **subwords.special_tokens_map
+        tokenizer_object=subwords.backend_tokenizer,
+        model_input_names=["input_ids", "attention_mask"],
+        **subwords.special_tokens_map,
     )
     plain_subwords.save_pretrained(folder)
 
