@@ -153,42 +153,31 @@ WITHOUT_A_STOP = " ".join(["severe pain and cramping in my hands after the secon
 PROSE = "\n\n".join(path.read_text() for path in sorted(MINI_ADR_TEST.parent.glob("*/*.txt")))
 
 
-PEAK = """
-import re, sys, trigner
-from pathlib import Path
-extractor, text = trigner.load(threads=1), Path(sys.argv[1]).read_text()
-for part in map(float, sys.argv[2:]):
-    found = extractor(text[: round(part * len(text))])
-    peak = re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text())[1]
-    print(len(found.entities), int(peak) / 1024)
-"""
-
-
-def peaks(text, path, *parts):
-    """Peaks of a process that reads so much of a text, one after the other, in megabytes."""
-    path.write_text(text)
-    command = [sys.executable, "-c", PEAK, str(path), *map(str, parts)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    entities, found = zip(*(line.split() for line in done.stdout.splitlines()), strict=True)
-    assert int(entities[-1]) > 100  # it was read to its end
-    return [float(peak) for peak in found]
-
-
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
-def test_a_text_without_a_stop_takes_little_memory(tmp_path):
-    """One sentence for all that cuts texts; the peak is the whole process's."""
-    [peak] = peaks(WITHOUT_A_STOP, tmp_path / "text", 1)
-    assert peak < 400
-
-
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
-def test_prose_takes_little_memory(tmp_path):
-    """Sentences of many lengths.
+@pytest.mark.parametrize("text", [WITHOUT_A_STOP, PROSE], ids=["without a stop", "prose"])
+def test_a_long_text_takes_little_memory(text, tmp_path):
+    """One sentence for all that cuts texts, and many lengths; peaks are the whole process's.
 
     What a process takes before it reads anything differs by tens of megabytes from one machine to
     the next; by how much the peak grows once a third was read does not (some 15 MB; 125 MB where
     ONNX Runtime keeps a block of memory for each shape of a batch).
     """
-    third, whole = peaks(PROSE, tmp_path / "text", 1 / 3, 1)
-    assert whole - third < 60
-    assert whole < 400
+    given = tmp_path / "text"
+    given.write_text(text)
+    code = (
+        "import re, sys, trigner\n"
+        "from pathlib import Path\n"
+        "extractor, text = trigner.load(threads=1), Path(sys.argv[1]).read_text()\n"
+        "def peak():\n"
+        "    status = Path('/proc/self/status').read_text()\n"
+        "    return int(re.search(r'VmHWM:\\s*(\\d+) kB', status)[1]) / 1024\n"
+        "extractor(text[: len(text) // 3])\n"
+        "third = peak()\n"
+        "print(len(extractor(text).entities), third, peak())"
+    )
+    command = [sys.executable, "-c", code, str(given)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    entities, third, whole = done.stdout.split()
+    assert int(entities) > 100  # it was read to its end
+    assert float(whole) - float(third) < 60
+    assert float(whole) < 400

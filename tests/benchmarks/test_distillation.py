@@ -24,7 +24,7 @@ def test_students_learn_from_all_teachers(encoder, tmp_path, capsys):
         **{"encoder": str(encoder), "optimisation.epochs": 1, "optimisation.batch_size": 2},
         **{"model.lstm_size": 8, "model.channels": 4, "model.pair_size": 6, "model.grid_size": 5},
     }
-    arguments = ["--data", f"small={tmp_path / 'corpus'}", "--teachers", "2", "--students", "2"]
+    arguments = ["--data", f"small={tmp_path / 'corpus'}", "--teachers", "3", "--students", "2"]
     arguments += ["--work", str(tmp_path / "work"), "--results", str(tmp_path / "results")]
     arguments += ["--device", "cpu"]
     for name, value in settings.items():
@@ -32,7 +32,7 @@ def test_students_learn_from_all_teachers(encoder, tmp_path, capsys):
     distillation.main(arguments)
     told = json.loads(capsys.readouterr().out)
     assert json.loads((tmp_path / "results" / "small.json").read_text()) == told
-    teachers = [f"teacher-{n}" for n in (1, 2)]
+    teachers = [f"teacher-{n}" for n in (1, 2, 3)]
     assert [*told["models"]] == [*teachers, "student-101", "student-102"]
     assert set(told["ahead"]) == {"students", "agreement"}
     about = json.loads((tmp_path / "work" / "student-102" / "trigner.json").read_text())

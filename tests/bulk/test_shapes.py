@@ -108,4 +108,4 @@ def test_row_groups_without_the_rows_of_their_file_are_damage(tmp_path):
     sources, _ = find_sources([str(tmp_path)], out=tmp_path / "out")
     [error] = look_at(sources)
     assert isinstance(error, InputError)
-    assert str(error).endswith("is damaged: its row groups have 1 row, the file 3")
+    assert str(error).endswith("the file is damaged: its row groups have 1 row, the file 3")

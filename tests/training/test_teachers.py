@@ -96,7 +96,7 @@ def test_what_teachers_read_in_windows_is_counted(run, teachers, tmp_path):
 
 
 def test_what_teachers_count_for_is_a_setting(run, teachers, alone, tmp_path):
-    for weight, same in ((0, True), (1, False)):
+    for weight, same in ((0, True), (0.5, False), (1, False)):
         out = tmp_path / str(weight)
         trained = run(out, f"optimisation.distillation={weight}", teachers=teachers)
         assert equal(trained, alone) is same

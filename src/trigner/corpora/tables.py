@@ -129,17 +129,17 @@ def _parquet_file(file: IO[bytes], path: Path) -> pq.ParquetFile:
         raise InputError(f"is not a Parquet file: {error}", path=path) from error
     try:
         check_row_groups(table.metadata)
-    except ValueError as error:
-        raise InputError(str(error), path=path) from error
+    except EOFError as error:
+        raise InputError(f"is damaged: {error}", path=path) from error
     return table
 
 
 def check_row_groups(metadata: pq.FileMetaData) -> None:
-    """Raises ValueError when a Parquet file's row groups do not have as many rows as the file."""
+    """Raises EOFError when a Parquet file's row groups do not have as many rows as the file."""
     groups = map(metadata.row_group, range(metadata.num_row_groups))
     if (rows := sum(group.num_rows for group in groups)) != metadata.num_rows:
-        held = f"its row groups have {counted(rows, 'row')}, the file {metadata.num_rows:,}"
-        raise ValueError(f"is damaged: {held}")
+        held = counted(rows, "row")
+        raise EOFError(f"its row groups have {held}, the file {metadata.num_rows:,}")
 
 
 def _as_json(value: Any) -> Any:
