@@ -168,12 +168,24 @@ def test_run_status_and_report_of_a_file_of_ones_own(run, tmp_path, corpus, enco
         (["window", "--seeds", "one"], "--seeds takes whole numbers"),
         (["window"], "no corpus given"),
         (["window", "--data", "absent"], "no such file or folder"),
+        (["window", "--types", "ADR"], "--types needs --data"),
     ],
 )
 def test_wrong_usage(run, tmp_path, options, message):
     result = run("study", "run", *options, "--out", tmp_path / "out")
     assert result.code == 2
     assert message in result.err
+
+
+def test_types_given_take_the_place_of_those_declared(run, tmp_path, corpus):
+    path = tmp_path / "mine.yaml"
+    path.write_text(STUDY + "types: [Dose]\n")
+    shared = [path, "--data", corpus, "--out", tmp_path / "out"]
+    declared = run("study", "status", *shared)
+    assert (declared.code, "no entity of type Dose" in declared.err) == (2, True)
+    given = run("study", "status", *shared, "--types", "ADR")
+    assert given.code == 0, given.err
+    assert "small, 0 of 6 runs done" in given.out
 
 
 def test_help_names_every_study(run):

@@ -19,6 +19,7 @@ from trigner.cli.options import (
     ReportTo,
     Set,
     SkipBad,
+    Types,
     with_single_options,
 )
 from trigner.cli.output import comma_list, errors, print_json, results
@@ -92,6 +93,7 @@ class Common:
         typer.Option("--only", metavar="SYSTEM", help="Only this system; repeat for several."),
     ] = None
 
+    types: Types = None
     from_: From = None
     skip_bad: SkipBad = False
     encoding: Encoding = "utf-8"
@@ -106,6 +108,10 @@ class Common:
         from trigner.studies import Changes, StudyContext, corpus_location, find_study, protocol
 
         study = find_study(self.name)
+        if types := comma_list(self.types):
+            if not self.data:
+                raise InputError("--types needs --data: it chooses among the corpus's entities")
+            study = study.model_copy(update={"types": types})
         only = None if self.only is None else tuple(self.only)
         return StudyContext(
             study=study,
