@@ -36,7 +36,7 @@ study = typer.Typer(
     add_completion=False,
     help="Compare systems: declared grids of runs, several seeds, significance tests, one report.",
     no_args_is_help=True,
-    epilog="Studies that come with trigner: overall, control, best, rates, batches, beyond,"
+    epilog="Studies that come with trigner: overall, control, best, additions, batches, beyond,"
     " systems, selection, source, pairing, window, margin, learning-rate, encoders, adaptation,"
     " pair-map, triplets, search, paper-cadec, paper-share13, paper-share14. Or give a YAML file"
     " of your own.",
