@@ -206,7 +206,7 @@ def test_every_parameter_is_in_one_group_with_its_rate(model):
 def test_weights_scale_their_parts(model, inputs):
     objective = Objective(model.tagger, cell_cross_entropy, TripletSettings(weight=0.5))
     plain = objective(**inputs)
-    weighted = objective(**inputs, weights={"cells": 2.0, "anchors": 3.0})
+    weighted = objective(**inputs, weights={"cells": 2.0, "triplets": 3.0})
     torch.testing.assert_close(weighted.parts["loss_tags"], 2 * plain.parts["loss_tags"])
     torch.testing.assert_close(weighted.parts["loss_triplets"], 3 * plain.parts["loss_triplets"])
     expected = weighted.parts["loss_tags"] + 0.5 * weighted.parts["loss_triplets"]
@@ -217,15 +217,15 @@ def test_weights_scale_their_parts(model, inputs):
 def test_a_share_of_the_triplets_weight(model, inputs, loss):
     objective = Objective(model.tagger, cell_cross_entropy, TripletSettings(weight=0.5, loss=loss))
     plain = objective(**inputs)
-    none, half = (objective(**inputs, weights={"triplets": share}) for share in (0.0, 0.5))
+    none, half = (objective(**inputs, weights={"schedule": share}) for share in (0.0, 0.5))
     torch.testing.assert_close(none.total.detach(), plain.parts["loss_tags"])
     torch.testing.assert_close(half.total, (plain.total + none.total) / 2)
-    weighted = objective(**inputs, weights={"anchors": 3.0})
+    weighted = objective(**inputs, weights={"triplets": 3.0})
     torch.testing.assert_close(weighted.parts["loss_triplets"], 3 * plain.parts["loss_triplets"])
 
 
 def test_a_sum_of_triplets_counts_each_alike_already(model, inputs):
     triplets = TripletSettings(weight=0.5, reduction="sum")
     objective = Objective(model.tagger, cell_cross_entropy, triplets)
-    plain, weighted = objective(**inputs), objective(**inputs, weights={"anchors": 3.0})
+    plain, weighted = objective(**inputs), objective(**inputs, weights={"triplets": 3.0})
     torch.testing.assert_close(weighted.total, plain.total)

@@ -216,7 +216,7 @@ def test_the_loss_of_two_passes_against_its_formula(system, case):
     own, batch = system(case, 3.0)
     own.network.train()
     torch.manual_seed(5)
-    found = own.loss({"cells": 0.5, "anchors": 0.25}, **batch)
+    found = own.loss({"cells": 0.5, "triplets": 0.25}, **batch)
     inputs = {n: v for n, v in batch.items() if n not in ("tags", "candidates")}
     torch.manual_seed(5)
     one, other = own.network(**inputs), own.network(**inputs)

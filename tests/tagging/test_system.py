@@ -108,7 +108,7 @@ def test_a_model_of_something_else_is_refused(tiny, saved_model, tmp_path):
             build(others, (label,), saved_model)
 
 
-def test_sizes_are_cells_or_words_and_with_triplets_anchors(tiny):
+def test_sizes_are_cells_or_words_and_with_triplets_their_number(tiny):
     words = len(SENTENCES[0].words)
     for name, offset, axes in (("w2ner", 2, 2), ("corro", 0, 1)):
         model = tiny(name)
@@ -116,8 +116,8 @@ def test_sizes_are_cells_or_words_and_with_triplets_anchors(tiny):
         example = system.prepare(SENTENCES).inputs[0]
         sizes = system.sizes(example)
         assert sizes["cells"] == (words + offset) ** axes
-        assert ("anchors" in sizes) == ("candidates" in system.collate([example]))
-        assert ("anchors" in sizes) == (name == "w2ner")
+        assert ("triplets" in sizes) == ("candidates" in system.collate([example]))
+        assert ("triplets" in sizes) == (name == "w2ner")
 
 
 @pytest.mark.parametrize("name", ["w2ner", "toe", "mac"])

@@ -124,7 +124,7 @@ def test_cells_with_a_tag_count_as_often_as_their_weight_says():
         if tag != IGNORED:
             weight = 1.0 if tag == 0 else 5.0
             total += weight * float(-logits[place].log_softmax(-1)[tag])
-            count += weight
+            count += 1
     loss = task_loss(scheme, TaskSettings(tag_weight=5.0))
     assert float(loss(logits, tags)) == pytest.approx(total / count)
     assert not loss(logits, tags).equal(task_loss(scheme, TaskSettings())(logits, tags))

@@ -17,6 +17,7 @@ from trigner.training import resolve
 from trigner.training.data import EpochBatches
 from trigner.training.sections import OptimisationSettings
 from trigner.training.weighting import Collator, counted
+from trigner.triplets import TripletLoss
 
 SMALL = [
     "model.lstm_size=8",
@@ -30,6 +31,21 @@ SMALL = [
     "optimisation.bias_init=false",
 ]
 LENGTHS = (2, 9, 5, 3, 14, 2)
+# As many triplets as pairs of anchors and positives, or as anchors, or as mentions.
+TRIPLETS = ["triplets.weight=1", "triplets.margin=9", "triplets.reduction=mean_all"]
+PROJECTED = ["triplets.source=projection", "triplets.level=mentions"]
+CASES = [
+    pytest.param(["system=w2ner"], id="w2ner"),
+    pytest.param(["system=toe"], id="toe"),
+    pytest.param(["system=bio"], id="bio"),
+    pytest.param(["task.tag_weight=3"], id="tag weight"),
+    *(
+        pytest.param([*TRIPLETS, f"triplets.selection={name}"], id=name)
+        for name in ("centroid", "negative-centroid", "hard-negative", "semi-hard-or-hard")
+    ),
+    pytest.param(["triplets.weight=1", "triplets.loss=contrastive"], id="contrastive"),
+    pytest.param(["triplets.weight=1", "triplets.margin=9", *PROJECTED], id="mentions"),
+]
 
 
 def made(folder, *assignments):
@@ -45,7 +61,13 @@ def made(folder, *assignments):
     system = system_spec(settings.system).implementation("build")(settings, ("ADR",), None)
     system.network.eval()
     sentences = [
-        Sentence("d", n, ("pain",) * length, (), (Mention((0, length - 1), "ADR"),))
+        Sentence(
+            "d",
+            n,
+            ("pain",) * length,
+            (),
+            (Mention((*range(0, length - 1, 3), length - 1), "ADR"),),
+        )
         for n, length in enumerate(LENGTHS)
     ]
     examples = system.prepare(sentences).inputs
@@ -71,9 +93,9 @@ def gradient(system, losses):
     return torch.cat([p.grad.flatten() for p in system.network.parameters() if p.grad is not None])
 
 
-@pytest.mark.parametrize("name", ["w2ner", "toe", "bio"])
-def test_the_mean_gradient_of_an_epochs_batches_is_that_of_the_mean_over_all_cells(name, tmp_path):
-    system, settings, examples, batches = made(tmp_path, f"system={name}")
+@pytest.mark.parametrize("case", CASES)
+def test_the_mean_gradient_of_an_epochs_batches_is_that_of_the_mean_over_all_cells(case, tmp_path):
+    system, settings, examples, batches = made(tmp_path, *case)
 
     def losses(weighting):
         optimisation = settings.optimisation.model_copy(update={"batch_weighting": weighting})
@@ -88,10 +110,10 @@ def test_the_mean_gradient_of_an_epochs_batches_is_that_of_the_mean_over_all_cel
     assert (equal - whole).abs().max() > 1e-3
 
 
-@pytest.mark.parametrize("name", ["w2ner", "toe", "bio"])
-def test_parts_of_similar_length_have_the_gradient_of_the_whole_batch(name, tmp_path):
+@pytest.mark.parametrize("case", CASES)
+def test_parts_of_similar_length_have_the_gradient_of_the_whole_batch(case, tmp_path):
     system, settings, examples, batches = made(
-        tmp_path, f"system={name}", "optimisation.batches=random", "optimisation.cell_budget=300"
+        tmp_path, *case, "optimisation.batches=random", "optimisation.cell_budget=300"
     )
     optimisation = settings.optimisation.model_copy(update={"batch_weighting": "equal"})
     parts = Collator(system, examples, batches, optimisation)(examples)["parts"]
@@ -139,16 +161,18 @@ def test_equal_weighting_leaves_each_batch_its_mean(tmp_path):
     assert only_part(collate(examples))["weights"] == {}
 
 
-def test_triplets_weigh_by_their_anchors(tmp_path):
-    cells = "optimisation.batch_weighting=cells"
-    system, settings, examples, batches = made(tmp_path, "triplets.weight=1", cells)
+@pytest.mark.parametrize("selection", ["centroid", "negative-centroid"])
+def test_triplets_weigh_by_their_number(selection, tmp_path):
+    chosen = ["optimisation.batch_weighting=cells", f"triplets.selection={selection}"]
+    system, settings, examples, batches = made(tmp_path, "triplets.weight=1", *chosen)
     collate = Collator(system, examples, batches, settings.optimisation)
-    factors, anchors = [], []
+    factors, counts = [], []
     for batch in epochs_of(batches):
         inputs = only_part(collate([examples[i] for i in batch]))
-        factors.append(inputs["weights"]["anchors"])
-        anchors.append(len(inputs["candidates"].anchors))
-    np.testing.assert_allclose(factors, np.array(anchors) / np.mean(anchors))
+        factors.append(inputs["weights"]["triplets"])
+        states = torch.zeros(len(inputs["candidates"].rows), 3)
+        counts.append(int(TripletLoss(selection)(states, inputs["candidates"]).triplets))
+    np.testing.assert_allclose(factors, np.array(counts) / np.mean(counts))
 
 
 @pytest.mark.parametrize(("reduction", "factor"), [("mean_violating", 3.0), ("sum", 1.0)])
@@ -156,7 +180,7 @@ def test_the_sum_of_triplets_counts_each_alike_already(reduction, factor, tmp_pa
     system, _, examples, _ = made(tmp_path, "triplets.weight=1", f"triplets.reduction={reduction}")
     inputs = system.collate(examples)
     plain = system.loss(weights={}, **inputs)
-    weighted = system.loss(weights={"anchors": 3.0}, **inputs)
+    weighted = system.loss(weights={"triplets": 3.0}, **inputs)
     torch.testing.assert_close(
         weighted.total - plain.total, (factor - 1) * plain.parts["loss_triplets"]
     )

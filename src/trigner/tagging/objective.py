@@ -66,8 +66,9 @@ class Objective(nn.Module):
     ) -> Losses:
         """The losses of a batch. `tags` hold `IGNORED` in padding.
 
-        `weights` say what its `cells` and `anchors` count compared to those of other batches
-        (`training.weighting`), and what part of their weight `triplets` have at this update.
+        `weights` say what its `cells` and `triplets` count compared to those of other batches
+        (`training.weighting`), and by `schedule` what part of their weight triplets have at this
+        update.
         """
         weights = weights or {}
         scores = self.tagger(**inputs)
@@ -79,7 +80,7 @@ class Objective(nn.Module):
         if candidates is None:
             return of_tags
         candidates = candidates.to(scores.logits.device)
-        weight = self.triplets.weight * weights.get("triplets", 1.0)
+        weight = self.triplets.weight * weights.get("schedule", 1.0)
         triplets = self._of_triplets(self._states(scores, candidates), candidates, weights)
         parts = {**of_tags.parts, "loss_triplets": triplets.detach()}
         return Losses(of_tags.total + weight * triplets, parts)
@@ -115,15 +116,15 @@ class Objective(nn.Module):
         candidates: CandidateBatch | MentionBatch,
         weights: Mapping[str, float],
     ) -> Tensor:
-        anchors = weights.get("anchors", 1.0)
+        count = weights.get("triplets", 1.0)
         if isinstance(candidates, MentionBatch):
             centres = cast(ProjectionHead, cast(PairTagger, self.tagger).projection).centres
-            return anchors * cast(Tensor, self.mention_loss(states, centres, candidates))
+            return count * cast(Tensor, self.mention_loss(states, centres, candidates))
         if self.triplets.loss == "contrastive":
-            return anchors * cast(Tensor, self.contrastive_loss(states, candidates))
+            return count * cast(Tensor, self.contrastive_loss(states, candidates))
         loss: Tensor = self.triplet_loss(states, candidates).loss
         # A sum counts each triplet alike already.
-        return loss if self.triplets.reduction == "sum" else anchors * loss
+        return loss if self.triplets.reduction == "sum" else count * loss
 
     def _states(self, scores: TagScores, candidates: CandidateBatch | MentionBatch) -> Tensor:
         cells = (candidates.sentences, candidates.rows, candidates.columns)

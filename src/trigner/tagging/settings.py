@@ -29,5 +29,6 @@ class TaskSettings(BaseModel):
     tag_weight: float = Field(
         default=1.0,
         gt=0,
-        description="weight of cells with a tag, where a cell has one tag at most",
+        description="weight of cells with a tag, where a cell has one tag at most; their loss is"
+        " multiplied, while the mean is over the number of cells",
     )

@@ -40,6 +40,7 @@ from trigner.triplets import (
     TripletSettings,
     candidates,
     collate_mentions,
+    triplet_count,
     wrong_mentions,
 )
 from trigner.triplets import collate as collate_candidates
@@ -143,18 +144,22 @@ class TagSystem(WordSystem):
             initialise_biases(self.model, examples)
 
     def sizes(self, example: Example) -> Mapping[str, int]:
-        """Cells (words where the scheme tags words), special words' included, and anchors."""
+        """Cells (words where the scheme tags words), special words' included, and triplets."""
         length = example.length + self.inputs.offset
         sizes = {"cells": length**self.model.scheme.tag_space.word_axes}
         if self._candidates is not None:
-            sizes["anchors"] = self._anchors(example, self._candidates)
+            sizes["triplets"] = self._triplets(example, self._candidates)
         return sizes
 
-    def _anchors(self, example: Example, options: TripletSettings) -> int:
+    def _triplets(self, example: Example, options: TripletSettings) -> int:
+        """What the triplet loss is a mean over: triplets; mentions or anchors, if it has these."""
         if options.level == "mentions":
             wrong = wrong_mentions(example.mentions, example.length)
             return sum(bool(own) for own in wrong.values())
-        return len(self._mined(example, options).anchors)
+        found = self._mined(example, options)
+        if options.loss == "contrastive":
+            return len(found.anchors)
+        return triplet_count(found, options.selection)
 
     def _mined(self, example: Example, options: TripletSettings) -> Candidates:
         return candidates([m.words for m in example.mentions], example.length, options)

@@ -51,17 +51,24 @@ def _sequence(scheme: Scheme, settings: TaskSettings) -> TaskLoss:
 
 
 def cell_cross_entropy(logits: Tensor, tags: Tensor, tag_weight: float = 1.0) -> Tensor:
-    """Cross-entropy, the mean over all valid cells of the batch, special words' included.
+    """Cross-entropy, summed over all valid cells, special words' included, by their number.
 
-    `logits [B, L, L, C]`, `tags [B, L, L]`. A cell with a tag counts `tag_weight` times.
+    `logits [B, L, L, C]`, `tags [B, L, L]`. A cell with a tag counts `tag_weight` times in the sum,
+    and once in the number: batches are weighted by their cells (`training.weighting`), so that
+    parts of a batch add up to it whichever tags they have.
     """
     weights = None
     if tag_weight != 1:
         weights = logits.new_full(logits.shape[-1:], tag_weight)
         weights[0] = 1.0
-    return functional.cross_entropy(
-        logits.flatten(0, 2), tags.flatten(), weight=weights, ignore_index=IGNORED
+    total = functional.cross_entropy(
+        logits.flatten(0, 2),
+        tags.flatten(),
+        weight=weights,
+        ignore_index=IGNORED,
+        reduction="sum",
     )
+    return total / (tags != IGNORED).sum()
 
 
 def zero_threshold_loss(logits: Tensor, tags: Tensor) -> Tensor:

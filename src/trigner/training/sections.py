@@ -71,7 +71,7 @@ class OptimisationSettings(Section):
     batch_weighting: BatchWeighting = Field(
         default="cells",
         description="what a batch's loss counts: as much as it has word pairs (words where a scheme"
-        " scores words; anchors for triplets), so that each counts alike in the corpus; random: as"
+        " scores words; triplets for theirs), so that each counts alike in the corpus; random: as"
         " much as its sentences would on average in random batches; equal: the mean over each"
         " batch, which weighs a sentence by the others in its batch",
     )

@@ -325,7 +325,7 @@ class TripletSchedule(TrainerCallback):
         **_: Any,
     ) -> None:
         share = share_of_weight(self._schedule, state.global_step / state.max_steps)
-        cast(SystemModule, model).weights = {"triplets": share}
+        cast(SystemModule, model).weights = {"schedule": share}
 
 
 class _EpochSetter(TrainerCallback):

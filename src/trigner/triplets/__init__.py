@@ -11,7 +11,7 @@ from trigner.triplets.loss import TripletLoss, TripletResult
 from trigner.triplets.metrics import METRICS
 from trigner.triplets.projection import ProjectionHead
 from trigner.triplets.schedule import share_of_weight
-from trigner.triplets.selection import SELECTIONS
+from trigner.triplets.selection import SELECTIONS, triplet_count
 from trigner.triplets.settings import SELECTION_ALIASES, TripletSettings
 from trigner.triplets.wrong_mentions import (
     MentionBatch,
@@ -37,5 +37,6 @@ __all__ = [
     "collate",
     "collate_mentions",
     "share_of_weight",
+    "triplet_count",
     "wrong_mentions",
 ]

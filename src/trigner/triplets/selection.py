@@ -10,8 +10,10 @@ import torch
 from torch import Tensor
 
 from trigner.triplets.batch import BLOCK, Block, CandidateBatch
+from trigner.triplets.candidates import Candidates
 from trigner.triplets.centroids import negative_centroids, positive_centroids
 from trigner.triplets.metrics import Metric
+from trigner.triplets.settings import SELECTION_ALIASES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,6 +94,19 @@ SELECTIONS: dict[str, Selection] = {
     "sn-hn": semi_hard_or_hard,
 }
 """Selections by their names in settings."""
+
+ONE_AN_ANCHOR = frozenset({"ce"})
+"""The selections that make one triplet an anchor. The others make one of each pair of an anchor and
+a positive."""
+
+
+def triplet_count(found: Candidates, selection: str) -> int:
+    """How many triplets a selection makes of a sentence, as known before its cells have vectors.
+
+    `sn` makes fewer: it leaves out pairs by their distances.
+    """
+    name = SELECTION_ALIASES.get(selection, selection)
+    return len(found.anchors if name in ONE_AN_ANCHOR else found.positives)
 
 
 def _pairs(

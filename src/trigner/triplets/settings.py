@@ -81,7 +81,9 @@ class TripletSettings(BaseModel):
         default="euclidean", description="distance of cell vectors, in selection and loss"
     )
     reduction: Reduction = Field(
-        default="mean_violating", description="mean over hinges above 0, over all, or their sum"
+        default="mean_violating",
+        description="mean over hinges above 0, over all, or their sum; parts of a batch add up"
+        " exactly with the latter two alone",
     )
     window: int | None = Field(
         default=25,
