@@ -14,7 +14,6 @@ from trigner.text import segment
 from trigner.training import resolve
 from trigner.training.data import EpochBatches
 from trigner.training.run import begun
-from trigner.training.sampling import rates
 from trigner.training.weighting import Collator
 
 PRESETS = ("clean", "best")
@@ -43,8 +42,7 @@ def one_preparation(
 
     def work() -> object:
         system, data = begun(settings, documents, None)
-        seen = rates(data.examples, settings.sampling)
-        batches = EpochBatches(data.lengths, settings.optimisation, settings.seed, 12, seen)
+        batches = EpochBatches(data.lengths, settings.optimisation, settings.seed, 12, data.rates)
         return Collator(system, data.examples, batches, settings.optimisation)
 
     return work

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from trigner.corpora import document_of
-from trigner.mentions import Mention
+from trigner.mentions import Mention, Sentence
 from trigner.text import segment
 from trigner.training.coordination import LONGEST, MEMBERS, coordinations
 from trigner.training.sections import SamplingSettings
@@ -19,19 +20,25 @@ def document(number: int, text: str, *mentions: Sequence[int], label: str = "ADR
     return document_of(f"d{number}", text.split(), own)
 
 
+SPLIT = document(99, "left or right", (0, 2), label="Split")
+"""Shows that the annotators of a corpus have discontinuous mentions."""
+
+
 def sentences_of(documents):
-    return [sentence for own in documents for sentence in segment(own).sentences]
+    return [sentence for own in (*documents, SPLIT) for sentence in segment(own).sentences]
 
 
-def made_of(*documents, settings=ALWAYS, seed=1):
+def told(sentence: Sentence):
+    return sorted(" ".join(sentence.words[i] for i in m.words) for m in sentence.mentions)
+
+
+def made_of(*documents, settings=ALWAYS, seeds=(1,)):
     """Each new sentence's text and its mentions' words."""
-    found = {}
-    for one in coordinations(sentences_of(documents), settings, seed):
-        (sentence,) = segment(one).sentences
-        found[one.text] = sorted(
-            " ".join(sentence.words[i] for i in m.words) for m in sentence.mentions
-        )
-    return found
+    return {
+        " ".join(sentence.words): told(sentence)
+        for seed in seeds
+        for sentence in coordinations(sentences_of(documents), settings, seed)
+    }
 
 
 def test_a_shared_last_word():
@@ -63,9 +70,7 @@ def test_shared_first_words_and_mentions_beside():
 def test_up_to_three_members():
     documents = [document(n, f"{word} failure", (0, 1)) for n, word in enumerate("abc")]
     documents += [document(n, f"sore {word}", (0, 1)) for n, word in enumerate("xyz", start=3)]
-    found = {}
-    for seed in range(20):
-        found |= made_of(*documents, seed=seed)
+    found = made_of(*documents, seeds=range(20))
     assert {"a and b failure", "a , b and c failure", "sore x and y", "sore x , y and z"} <= set(
         found
     )
@@ -77,9 +82,7 @@ def test_slashes_and_parentheses():
     settings = SamplingSettings(coordination=9, conjunctions=("/", "("))
     documents = [document(n, f"{word} failure", (0, 1)) for n, word in enumerate("abc")]
     documents += [document(n, f"sore {word}", (0, 1)) for n, word in enumerate("xyz", start=3)]
-    found = {}
-    for seed in range(30):
-        found |= made_of(*documents, settings=settings, seed=seed)
+    found = made_of(*documents, settings=settings, seeds=range(60))
     expected = {
         "a ( b ) failure": ["a failure", "b failure"],
         "a ( b , c ) failure": ["a failure", "b failure", "c failure"],
@@ -96,8 +99,7 @@ def test_one_of_the_two_mentions_is_discontinuous():
         document(1, "mild head ache", (1, 2)),
         document(2, "mild tooth ache", (1, 2)),
     ]
-    for one in coordinations(sentences_of(documents), ALWAYS, 3):
-        (sentence,) = segment(one).sentences
+    for sentence in coordinations(sentences_of(documents), ALWAYS, 3):
         assert sorted(m.is_discontinuous for m in sentence.mentions) == [False, True]
 
 
@@ -115,11 +117,16 @@ def test_what_is_left_alone():
 def test_no_more_than_asked_and_the_same_again():
     documents = [document(n, f"{word} failure", (0, 1)) for n, word in enumerate("abcdefgh")]
     half = SamplingSettings(coordination=0.5)
-    found = list(coordinations(sentences_of(documents), half, 1))
-    assert len(found) == 4
-    assert found == list(coordinations(sentences_of(documents), half, 1))
-    assert found != list(coordinations(sentences_of(documents), half, 2))
-    assert not list(coordinations(sentences_of(documents), SamplingSettings(), 1))
+    sentences = sentences_of(documents)[:-1] + sentences_of([])  # 9 with mentions
+    found = list(coordinations(sentences, half, 1))
+    assert len(found) == 5
+    assert found == list(coordinations(sentences, half, 1))
+    assert found != list(coordinations(sentences, half, 2))
+    assert not list(coordinations(sentences, SamplingSettings(), 1))
+    four = half.model_copy(update={"coordination_pool": 4})
+    pool = list(coordinations(sentences, four, 1))
+    assert pool[:5] == found
+    assert len(pool) == len({sentence.words for sentence in pool}) == 20
 
 
 @given(
@@ -141,9 +148,78 @@ def test_mentions_keep_their_words(drawn, seed):
         for s in segment(d).sentences
         for m in s.mentions
     }
-    for one in coordinations(sentences_of(documents), ALWAYS, seed):
-        (sentence,) = segment(one).sentences
+    settings = SamplingSettings(coordination=5, coordination_pool=2, whole_members=0.5)
+    for sentence in coordinations(sentences_of(documents), settings, seed):
         assert 2 <= len(sentence.mentions) <= MEMBERS
         for mention in sentence.mentions:
             assert tuple(sentence.words[i] for i in mention.words) in known
         assert len(sentence.words) <= 7 + (MEMBERS - 1) * (1 + LONGEST)
+
+
+def test_whole_mentions_stand_where_parts_would():
+    whole = SamplingSettings(coordination=5, conjunctions=("and", "("), whole_members=1.0)
+    found = made_of(
+        document(1, "had renal failure today", (1, 2)),
+        document(2, "hepatic failure , ache", (0, 1), (3,)),
+        document(3, "sore throat hurts", (0, 1)),
+        document(4, "sore lips hurt", (0, 1)),
+        settings=whole,
+        seeds=range(60),
+    )
+    expected = {
+        "had ache and renal failure today": ["ache", "renal failure"],
+        "had renal failure ( ache ) today": ["ache", "renal failure"],
+        "had ache , hepatic failure and renal failure today": [
+            "ache", "hepatic failure", "renal failure",
+        ],
+        "sore throat and ache hurts": ["ache", "sore throat"],
+        "ache and hepatic failure , ache": ["ache", "ache", "hepatic failure"],
+    }  # fmt: skip
+    assert {text: found.get(text) for text in expected} == expected
+    # None has a gap: with whole members alone nothing is shared.
+    sentences = sentences_of(
+        [document(1, "had renal failure", (1, 2)), document(2, "b failure", (0, 1))]
+    )
+    made = list(coordinations(sentences, whole, 1))
+    assert made
+    assert not any(m.is_discontinuous for own in made for m in own.mentions)
+
+
+def test_a_label_with_one_mention_shares_parts_all_the_same():
+    whole = SamplingSettings(coordination=5, conjunctions=("and",), whole_members=1.0)
+    long = document(1, "very sore red dry throat", (0, 1, 2, 3, 4))
+    found = made_of(
+        long, document(2, "very sore red dry left arm", (0, 1, 2, 3, 4, 5)), settings=whole
+    )
+    assert found["very sore red dry throat and left arm"] == [
+        "very sore red dry left arm", "very sore red dry throat",
+    ]  # fmt: skip
+
+
+def test_none_where_no_mention_is_discontinuous():
+    flat = [document(1, "renal failure", (0, 1)), document(2, "hepatic failure", (0, 1))]
+    sentences = [sentence for own in flat for sentence in segment(own).sentences]
+    assert not list(coordinations(sentences, ALWAYS, 1))
+    assert list(coordinations(sentences_of(flat), ALWAYS, 1))
+
+
+def test_punctuation_alone_is_not_shared():
+    stops = [document(n, f"{word} .", (0, 1)) for n, word in enumerate("abc")]
+    assert not made_of(*stops)
+
+
+def test_one_of_a_sentence_at_a_time():
+    listed = document(1, "a failure , b failure , c failure", (0, 1), (3, 4), (6, 7))
+    assert len(made_of(listed)) > 1
+    one = ALWAYS.model_copy(update={"coordination_per_sentence": 1})
+    assert len(made_of(listed, settings=one)) == 1
+    pool = one.model_copy(update={"coordination_pool": 5})
+    assert 1 < len(made_of(listed, settings=pool)) <= 5
+
+
+def test_context_stays():
+    own = sentences_of([document(1, "renal failure", (0, 1)), document(2, "a failure", (0, 1))])
+    flanked = [replace(sentence, left=("before",), right=("behind",)) for sentence in own]
+    made = list(coordinations(flanked, ALWAYS, 1))
+    assert len(made) == 2
+    assert {(each.left, each.right) for each in made} == {(("before",), ("behind",))}

@@ -5,19 +5,22 @@ mention elsewhere: what was one mention is then two that share a head, one of th
 "sore throat" lends its first word, "sore throat and lips" comes of it and of "sore lips"; with
 "sore gums" there may be three, "sore throat, gums and lips". In place of a conjunction there may be
 a slash or, as of abbreviations and examples, parentheses: "renal (hepatic) failure".
+
+Most coordinations that people write share no word: "rash and renal failure". So that a model learns
+which ones do, some sentences are made of whole mentions in the same construction, at the same
+places, and all of these are continuous.
 """
 
 from __future__ import annotations
 
 import string
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from trigner.corpora import document_of
-from trigner.mentions import Document, Mention, Sentence
+from trigner.mentions import Mention, Sentence
 from trigner.training.sections import SamplingSettings
 
 LONGEST = 3
@@ -33,6 +36,8 @@ _PUNCTUATION = frozenset(string.punctuation)
 
 Words = tuple[str, ...]
 _Key = tuple[str, Words]
+_Rests = Mapping[tuple[bool, _Key], Sequence[Words]]
+_Wholes = Mapping[str, Sequence[Words]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,28 +53,45 @@ class _Candidate:
 
 def coordinations(
     sentences: Sequence[Sentence], settings: SamplingSettings, seed: int
-) -> Iterator[Document]:
-    """New sentences, one a document, `coordination` times as many as sentences with mentions.
+) -> Iterator[Sentence]:
+    """New sentences, `coordination` times as many as there are with mentions, and that
+    `coordination_pool` times over for epochs to draw from.
 
-    Fewer where that many different ones cannot be made. Equal arguments give equal sentences.
+    Fewer where so many different ones cannot be made, each time at most `coordination_per_sentence`
+    of one sentence, and none when no mention is discontinuous, as annotators then do not split.
+    Equal arguments give equal sentences.
     """
-    if settings.coordination == 0:
+    annotated = [sentence for sentence in sentences if sentence.mentions]
+    if not any(m.is_discontinuous for sentence in annotated for m in sentence.mentions):
         return
-    sentences = [sentence for sentence in sentences if sentence.mentions]
-    rests = _rests(sentences)
-    candidates = [one for sentence in sentences for one in _candidates(sentence, rests)]
+    rests, wholes = _rests(annotated), _wholes(annotated)
     random = np.random.default_rng(seed)
+    wanted = settings.coordination * len(annotated)
     new: set[Words] = set()
+    for _ in range(settings.coordination_pool):
+        before = len(new)
+        for candidate in _drawn(annotated, rests, settings.coordination_per_sentence, random):
+            if len(new) - before >= wanted:
+                break
+            made = _coordinated(candidate, rests, wholes, settings, random)
+            if made.words not in new:
+                new.add(made.words)
+                yield made
+
+
+def _drawn(
+    sentences: Sequence[Sentence], rests: _Rests, most: int | None, random: np.random.Generator
+) -> Iterator[_Candidate]:
+    """Candidates in random order, at most so many of each sentence."""
+    candidates: list[_Candidate] = []
+    for sentence in sentences:
+        own = list(_candidates(sentence, rests))
+        candidates += own if most is None else (own[i] for i in random.permutation(len(own))[:most])
     for number in random.permutation(len(candidates)):
-        if len(new) >= settings.coordination * len(sentences):
-            break
-        words, mentions = _coordinated(candidates[number], rests, settings.conjunctions, random)
-        if words not in new:
-            new.add(words)
-            yield document_of(f"coordinated-{len(new)}", words, mentions)
+        yield candidates[number]
 
 
-def _rests(sentences: Sequence[Sentence]) -> dict[tuple[bool, _Key], list[Words]]:
+def _rests(sentences: Sequence[Sentence]) -> _Rests:
     """What follows a mention's first words (True) or stands before its last ones, all there is."""
     found: defaultdict[tuple[bool, _Key], dict[Words, Words]] = defaultdict(dict)
     for sentence in sentences:
@@ -80,15 +102,29 @@ def _rests(sentences: Sequence[Sentence]) -> dict[tuple[bool, _Key], list[Words]
                     (True, words[:at], words[at:]),
                     (False, words[at:], words[:at]),
                 ):
-                    if len(rest) <= LONGEST and not _PUNCTUATION.issuperset("".join(rest)):
+                    if len(rest) <= LONGEST and _speaks(rest) and _speaks(shared):
                         key = first, (mention.label, _lower(shared))
                         found[key].setdefault(_lower(rest), rest)
     return {key: list(own.values()) for key, own in found.items()}
 
 
-def _candidates(
-    sentence: Sentence, rests: dict[tuple[bool, _Key], list[Words]]
-) -> Iterator[_Candidate]:
+def _wholes(sentences: Sequence[Sentence]) -> _Wholes:
+    """Mentions that can be members as they are, by label."""
+    found: defaultdict[str, dict[Words, Words]] = defaultdict(dict)
+    for sentence in sentences:
+        for mention in sentence.mentions:
+            words = tuple(sentence.words[i] for i in mention.words)
+            if len(words) <= LONGEST and not mention.is_discontinuous and _speaks(words):
+                found[mention.label].setdefault(_lower(words), words)
+    return {label: list(own.values()) for label, own in found.items()}
+
+
+def _speaks(words: Words) -> bool:
+    """Whether there is more than punctuation."""
+    return not _PUNCTUATION.issuperset("".join(words))
+
+
+def _candidates(sentence: Sentence, rests: _Rests) -> Iterator[_Candidate]:
     """Each continuous mention that no other touches, by the longest words that others share."""
     for mention in sentence.mentions:
         own = range(mention.words[0], mention.words[-1] + 1)
@@ -107,50 +143,63 @@ def _candidates(
 
 def _coordinated(
     candidate: _Candidate,
-    rests: dict[tuple[bool, _Key], list[Words]],
-    conjunctions: Sequence[str],
+    rests: _Rests,
+    wholes: _Wholes,
+    settings: SamplingSettings,
     random: np.random.Generator,
-) -> tuple[Words, list[Mention]]:
-    words, mention = candidate.sentence.words, candidate.mention
+) -> Sentence:
+    """The candidate's sentence with more members put in beside its mention's own."""
+    sentence, mention, shared = candidate.sentence, candidate.mention, candidate.shared
     start, end = mention.words[0], mention.words[-1] + 1
-    own = words[start:end]
-    shared, rest = (
-        (own[: candidate.shared], own[candidate.shared :])
-        if candidate.first
-        else (own[-candidate.shared :], own[: -candidate.shared])
-    )
-    known = rests[candidate.first, (mention.label, _lower(shared))]
-    others = [each for each in known if _lower(each) != _lower(rest)]
-    count = min(int(random.integers(1, MEMBERS)), len(others))
-    conjunction = conjunctions[int(random.integers(len(conjunctions)))]
-    links = [","] * count
-    links[0 if conjunction == PARENTHESIS else -1] = conjunction
-    put_in: list[str] = []
-    new: list[range] = []
-    # Shared first words: behind the mention; shared last words: before them.
-    at = end if candidate.first else end - candidate.shared
-    for link in links:
-        put_in.append(link)
-        first = at + len(put_in)
-        put_in += others.pop(int(random.integers(len(others))))
-        new.append(range(first, at + len(put_in)))
-    if conjunction == PARENTHESIS:
-        put_in.append(")")
-    if candidate.first:
-        common = range(start, start + candidate.shared)
-        members = [mention.words, *((*common, *own_words) for own_words in new)]
+    own = sentence.words[start:end]
+    whole = random.random() < settings.whole_members and len(wholes.get(mention.label, ())) > 1
+    if whole:
+        known, taken = wholes[mention.label], own
+    elif candidate.first:
+        known, taken = rests[True, (mention.label, _lower(own[:shared]))], own[shared:]
+    else:
+        known, taken = rests[False, (mention.label, _lower(own[-shared:]))], own[:-shared]
+    picked = random.choice(len(known), size=min(MEMBERS, len(known)), replace=False)
+    others = [known[i] for i in picked if _lower(known[i]) != _lower(taken)]
+    others = others[: int(random.integers(1, MEMBERS))]
+    conjunction = settings.conjunctions[int(random.integers(len(settings.conjunctions)))]
+    # Whole members stand where the others would: what is shared is told by words, not by places.
+    before = whole and not candidate.first and conjunction != PARENTHESIS
+    at = start if before else end if whole or candidate.first else end - shared
+    put_in, new = _listed(others, conjunction, at, before=before)
+    if whole:
+        place = start + len(put_in) if before else start
+        members = [(*range(place, place + len(own)),), *map(tuple, new)]
+    elif candidate.first:
+        members = [mention.words, *((*range(start, start + shared), *each) for each in new)]
     else:
         common = range(at + len(put_in), end + len(put_in))
         members = [(*each, *common) for each in (range(start, at), *new)]
     moved = [
-        m if m.words[0] < start else Mention(tuple(i + len(put_in) for i in m.words), m.label)
-        for m in candidate.sentence.mentions
+        m if m.words[0] < start else m.shifted(len(put_in))
+        for m in sentence.mentions
         if m is not mention
     ]
-    return (
-        (*words[:at], *put_in, *words[at:]),
-        sorted([*moved, *(Mention(tuple(each), mention.label) for each in members)]),
-    )
+    mentions = sorted([*moved, *(Mention(each, mention.label) for each in members)])
+    words = (*sentence.words[:at], *put_in, *sentence.words[at:])
+    return replace(sentence, words=words, offsets=(), mentions=tuple(mentions))
+
+
+def _listed(
+    members: Sequence[Words], conjunction: str, at: int, *, before: bool
+) -> tuple[list[str], list[range]]:
+    """The words that are put in at a place, before or behind a member, and where each then is."""
+    links = [","] * len(members)
+    links[0 if conjunction == PARENTHESIS else -1] = conjunction
+    words: list[str] = []
+    places: list[range] = []
+    for link, member in zip(links, members, strict=True):
+        words += () if before else (link,)
+        places.append(range(at + len(words), at + len(words) + len(member)))
+        words += (*member, link) if before else member
+    if conjunction == PARENTHESIS:
+        words.append(")")
+    return words, places
 
 
 def _lower(words: Words) -> Words:

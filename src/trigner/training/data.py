@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from sys import intern
 from typing import Any
 
@@ -18,19 +19,24 @@ from trigner.mentions import Document, Sentence
 from trigner.systems import System
 from trigner.text import segment
 from trigner.training.coordination import coordinations
-from trigner.training.sampling import drawn
+from trigner.training.sampling import drawn, rates
 from trigner.training.sections import OptimisationSettings, SamplingSettings
 from trigner.training.windows import Windows
+
+CHUNK = 1000
+"""Sentences that are prepared at a time."""
 
 
 @dataclass(frozen=True)
 class TrainingData(Dataset[Any]):
     """Examples of a corpus, and the mentions that a system cannot give back, counted by reason.
 
-    The corpus has `sentences` with `mentions`; `made` sentences are in addition to them.
+    `rates` say how often an epoch sees each example (`sampling.drawn`). The corpus has `sentences`
+    with `mentions`; an epoch has `made` ones in addition to them, on average.
     """
 
     examples: tuple[Any, ...]
+    rates: tuple[float, ...]
     sentences: int
     mentions: int
     unusable: dict[str, int]
@@ -49,13 +55,17 @@ class TrainingData(Dataset[Any]):
 
 
 def prepare(
-    documents: Iterable[Document], system: System, settings: SamplingSettings, seed: int
+    documents: Iterable[Document],
+    system: System,
+    settings: SamplingSettings,
+    seed: int,
+    context_words: int = 0,
 ) -> TrainingData:
     """Sentences with at least one word, as examples of the system, and those made of them.
 
-    Those are made by coordination, and windows of documents. Some 1,000 sentences at a time: a
-    sentence is larger than the example that stays of it. Raises InputError when there is nothing to
-    learn from.
+    Those are made by coordination, with `context_words` on each side of the sentence that they are
+    made of, and windows of documents. Some 1,000 sentences at a time: a sentence is larger than the
+    example that stays of it. Raises InputError when there is nothing to learn from.
     """
     unusable: Counter[str] = Counter()
     examples: list[Any] = []
@@ -72,15 +82,20 @@ def prepare(
         of_windows += system.prepare(windows).inputs if windows else ()
         made += len(windows)
         if settings.coordination:
-            annotated += (_words_alone(each) for each in sentences if each.mentions)
+            annotated += (_words_alone(each, context_words) for each in sentences if each.mentions)
     if not mentions:
         raise InputError("the training documents contain no entity to learn from")
-    for sentences, _ in _chunks(coordinations(annotated, settings, seed), Counter()):
-        examples += system.prepare(sentences).inputs
-        made += len(sentences)
-    examples += of_windows
+    coordinated: list[Any] = []
+    number = 0
+    generated = coordinations(annotated, settings, seed)
+    while chunk := list(islice(generated, CHUNK)):
+        coordinated += system.prepare(chunk).inputs
+        number += len(chunk)
+    made += round(number / settings.coordination_pool)
+    of_pool = (rate / settings.coordination_pool for rate in rates(coordinated, settings))
     return TrainingData(
-        tuple(examples),
+        (*examples, *coordinated, *of_windows),
+        (*rates(examples, settings), *of_pool, *rates(of_windows, settings)),
         count,
         mentions,
         {reason: count for reason, count in sorted(unusable.items()) if count},
@@ -88,19 +103,25 @@ def prepare(
     )
 
 
-def _words_alone(sentence: Sentence) -> Sentence:
-    """What others are made of: equal words are in memory once."""
-    words = tuple(map(intern, sentence.words))
-    return replace(sentence, words=words, offsets=(), left=(), right=())
+def _words_alone(sentence: Sentence, context: int) -> Sentence:
+    """What others are made of: equal words are in memory once, of the context what is read."""
+    words, left, right = (
+        tuple(map(intern, own))
+        for own in (
+            sentence.words,
+            sentence.left[-context:] if context else (),
+            sentence.right[:context],
+        )
+    )
+    return replace(sentence, words=words, offsets=(), left=left, right=right)
 
 
 def _chunks(
     documents: Iterable[Document],
     unusable: Counter[str],
-    windows: Windows | None = None,
-    size: int = 1000,
+    windows: Windows,
 ) -> Iterator[tuple[list[Sentence], list[Sentence]]]:
-    """The sentences of whole documents, at least `size` but the last; counts what has none.
+    """The sentences of whole documents, at least `CHUNK` but the last; counts what has none.
 
     With them `windows` of the same documents.
     """
@@ -110,9 +131,8 @@ def _chunks(
         found = segment(document)
         unusable.update(entity.reason for entity in found.unreachable)
         sentences += found.sentences
-        if windows is not None:
-            cut += windows.of(document, found)
-        if len(sentences) >= size:
+        cut += windows.of(document, found)
+        if len(sentences) >= CHUNK:
             yield sentences, cut
             sentences, cut = [], []
     if sentences:

@@ -33,7 +33,24 @@ class SamplingSettings(Section):
         default=0.0,
         ge=0,
         description="coordination augmentation: sentences made of mentions that share words, as"
-        " share of the sentences with mentions",
+        " share of the sentences with mentions, at most; none where no mention is discontinuous",
+    )
+    coordination_per_sentence: int | None = Field(
+        default=None,
+        ge=1,
+        description="such sentences made of one, at most; none: one of each of its mentions",
+    )
+    coordination_pool: int = Field(
+        default=1,
+        ge=1,
+        description="how many times as many such sentences are made; each epoch draws its part",
+    )
+    whole_members: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="share of such sentences whose mentions share no words and stay continuous, so"
+        " that a model learns which do",
     )
     windows: float = Field(
         default=0.0,
