@@ -160,6 +160,14 @@ def test_the_optimiser_is_what_the_settings_say(encoder, tmp_path, monkeypatch):
     assert made == [{"betas": (0.9, 0.9), "eps": 1e-6, "fused": True}]
 
 
+def test_epochs_by_the_number_of_sentences(encoder, tmp_path, monkeypatch):
+    monkeypatch.setattr("trigner.training.sections.AUTO_UPDATES", 5)
+    monkeypatch.setattr("trigner.training.sections.FEWEST_EPOCHS", 1)
+    trained = run(encoder, tmp_path / "run", "optimisation.epochs=auto", preset="clean")
+    # Four sentences in batches of two: two updates an epoch.
+    assert (trained.epochs, len(trained.history)) == (3, 3)
+
+
 def test_the_w2ner_preset_trains(encoder, tmp_path):
     trained = run(encoder, tmp_path / "m", preset="w2ner")
     assert load(trained.best.folder).inputs.offset == 0

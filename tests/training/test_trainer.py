@@ -97,6 +97,7 @@ def test_an_unknown_tracker_is_refused(tmp_path):
             tmp_path,
             OptimisationSettings(),
             seed=1,
+            epochs=1,
             updates=1,
             device=torch.device("cpu"),
             report_to=["wanbd"],

@@ -194,6 +194,11 @@ class EpochBatches:
             )
         return [[members[position] for position in batch] for batch in plan]
 
+    @property
+    def epochs(self) -> int:
+        """How many there are."""
+        return len(self._seeds)
+
     def mean_sum(self, numbers: Sequence[float] | Floats) -> float:
         """The mean, over all batches of all epochs, of the sum of their examples' `numbers`."""
         return float(self._seen @ np.asarray(numbers)) / self._all

@@ -352,9 +352,8 @@ def _trainer(
     work: _Work, progress: ShowProgress, report_to: Sequence[str], checkpoint: Path | None
 ) -> SystemTrainer:
     settings, optimisation = work.settings, work.optimisation
-    batches = EpochBatches(
-        work.data.lengths, optimisation, settings.seed, optimisation.epochs, work.data.rates
-    )
+    epochs = optimisation.epochs_of(sum(work.data.rates))
+    batches = EpochBatches(work.data.lengths, optimisation, settings.seed, epochs, work.data.rates)
     ema = None
     if optimisation.ema_decay is not None:
         ema = ExponentialMovingAverage(work.system.network, optimisation.ema_decay, checkpoint)
@@ -377,7 +376,8 @@ def _trainer(
             work.out,
             optimisation,
             seed=settings.seed,
-            updates=len(batches) * optimisation.epochs,
+            epochs=epochs,
+            updates=len(batches) * epochs,
             device=work.device,
             report_to=report_to,
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -9,6 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 SelectBy = Literal["overall", "discontinuous"]
 
 AUTO_CELLS = 40_000
+
+AUTO_UPDATES = 4_000
+FEWEST_EPOCHS, MOST_EPOCHS = 6, 40
+"""How long a training with `epochs=auto` is (`docs/decisions/best.md`)."""
 
 
 class Section(BaseModel):
@@ -73,7 +78,11 @@ BatchWeighting = Literal["random", "cells", "equal"]
 class OptimisationSettings(Section):
     """Rates, schedule, batches, and when to stop."""
 
-    epochs: int = Field(default=10, ge=1, description="passes over the training sentences")
+    epochs: Annotated[int, Field(ge=1)] | Literal["auto"] = Field(
+        default=10,
+        description="passes over the training sentences; auto: as many as make about 4,000 updates"
+        " of full batches, from 6 to 40",
+    )
     batch_size: int = Field(default=12, ge=1, description="sentences in a batch, at most")
     cell_budget: Annotated[int, Field(ge=1)] | Literal["auto"] | None = Field(
         default="auto",
@@ -144,6 +153,13 @@ class OptimisationSettings(Section):
         description="bfloat16: mixed precision in training and in evaluating its epochs, faster"
         " where the hardware has it",
     )
+
+    def epochs_of(self, sentences: float) -> int:
+        """Epochs of a training that sees so many sentences in each."""
+        if self.epochs != "auto":
+            return self.epochs
+        wanted = math.ceil(AUTO_UPDATES * self.batch_size / max(1.0, sentences))
+        return min(max(wanted, FEWEST_EPOCHS), MOST_EPOCHS)
 
     @property
     def cells(self) -> int | None:

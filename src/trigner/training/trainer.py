@@ -56,6 +56,7 @@ def training_arguments(
     settings: OptimisationSettings,
     *,
     seed: int,
+    epochs: int,
     updates: int,
     device: torch.device,
     report_to: Sequence[str] = (),
@@ -67,7 +68,7 @@ def training_arguments(
     check_trackers(report_to)
     return OneDevice(
         output_dir=str(out / CHECKPOINTS),
-        num_train_epochs=settings.epochs,
+        num_train_epochs=epochs,
         per_device_train_batch_size=settings.batch_size,
         learning_rate=settings.learning_rate,
         lr_scheduler_type="linear",
@@ -178,7 +179,7 @@ class SystemTrainer(ResumingTrainer):
     @property
     def updates(self) -> int:
         """Updates of the whole training."""
-        return len(self._batches) * self._settings.epochs
+        return len(self._batches) * self._batches.epochs
 
     def get_train_dataloader(self) -> DataLoader[Any]:
         """Batches by cost, the same in every run with the same seed."""
