@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tiny_encoders import tiny_encoder
 from trigner.errors import InputError
 from trigner.studies import Changes, find_study, protocol, runs
 from trigner.studies.grid import encoder_identity
+from trigner.training import resolve
 
 FULL = protocol("full")
 HEAD = "title: a\nseeds: [1]\n"
@@ -164,11 +167,35 @@ def test_the_tables_of_the_paper_run_on_its_own_set_up(name):
     trained = [run for run in made if run.system not in ("control", "w2ner")]
     assert trained
     for run in trained:
-        assert run.settings.preset == "paper-cadec"
         assert (run.settings.triplets.weight, run.settings.model.pair_map) == (1.0, "full")
     for run in made:
-        assert run.system != "control" or run.settings.triplets.weight == 0
-        assert run.system != "w2ner" or run.settings.preset == "w2ner"
+        assert run.settings.preset == "paper-cadec"
+        assert run.system not in ("control", "w2ner") or run.settings.triplets.weight == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "beside"),
+    [
+        ("overall", "trigner"),
+        ("selection", "selection=centroid"),
+        ("systems", "trigner"),
+        ("best", "trigner"),
+    ],
+)
+@pytest.mark.parametrize("preset", ["paper-cadec", "paper-share14", None])
+def test_w2ner_is_trained_as_what_it_is_compared_with(name, beside, preset):
+    """By default it is that of the preset w2ner, which kept runs were made with."""
+    changes = Changes(preset=preset, seeds=(1,), only=("w2ner", beside))
+    made = {run.system: run for run in runs(find_study(name), FULL, changes)}
+    w2ner, trigner = made["w2ner"], made[beside]
+    for section in ("encoder", "optimisation", "sampling", "task"):
+        assert getattr(w2ner.settings, section) == getattr(trigner.settings, section)
+    model = {"co_predictor": "w2ner", "special_words": False}
+    assert w2ner.settings.model == trigner.settings.model.model_copy(update=model)
+    assert w2ner.settings.triplets.weight == 0
+    if preset is None:
+        alone = resolve(preset="w2ner", options={"seed": w2ner.seed})
+        assert w2ner.identity == replace(w2ner, settings=alone).identity
 
 
 def test_a_declared_preset_is_not_overridden():

@@ -4,7 +4,7 @@
     base: {triplets.source: pair_states}      settings of all runs; `preset` and `adapt` as well
     systems: {trigner: {}, control: {triplets.weight: 0}}
     axes: {triplets.window: [none, 5, 25]}    every system at every value
-    compared: {w2ner: {preset: w2ner}}        systems that the axes do not apply to
+    compared: {larger: {model.lstm_size: 768}}  systems that the axes do not apply to
     seeds: [1, 2, 3]
 
 Settings may be nested or dotted. The studies that come with the package are in `declared/`.
