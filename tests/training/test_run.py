@@ -13,6 +13,7 @@ import torch
 from rich.console import Console
 from safetensors.torch import load_file
 from safetensors.torch import save as safetensors
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from transformers import TrainerCallback
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 
@@ -25,10 +26,11 @@ from trigner.networks import load
 from trigner.systems import system_spec
 from trigner.tagging.objective import Objective
 from trigner.training import resolve, train
+from trigner.training.best_epoch import KeepBest
 from trigner.training.ema import ExponentialMovingAverage
 from trigner.training.progress import ShowProgress
 from trigner.training.selected_model import identity
-from trigner.training.trainer import FIGURES, KeepBest, SystemTrainer
+from trigner.training.trainer import FIGURES, SystemTrainer
 
 SMALL = [
     "model.lstm_size=8",
@@ -226,6 +228,65 @@ def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeyp
     assert (tmp_path / "parts" / "model.safetensors").stat().st_mtime_ns == before
     whole, parts = (load_file(tmp_path / n / "model.safetensors") for n in ("whole", "parts"))
     assert all(whole[name].equal(parts[name]) for name in whole)
+
+
+def dev_scores(monkeypatch, *found):
+    """Lets the epochs that are scored have these F1."""
+    coming = iter(found)
+    monkeypatch.setattr(
+        "trigner.training.trainer.figures", lambda _: dict.fromkeys(FIGURES, next(coming))
+    )
+
+
+@pytest.mark.parametrize(("found", "best"), [((0.3, 0.2), 2), ((0.2, 0.3), 3)])
+def test_dev_is_scored_after_every_second_epoch_and_the_last(
+    encoder, tmp_path, monkeypatch, found, best
+):
+    dev_scores(monkeypatch, *found)
+    shown = StringIO()
+    monkeypatch.setitem(globals(), "QUIET", Console(file=shown, width=120))
+    trained = run(encoder, tmp_path / "m", "optimisation.dev_every=2")
+    assert (trained.best.epoch, trained.epochs) == (best, 3)
+    assert [(own["epoch"], own["eval_f1"]) for own in trained.history] == list(enumerate(found, 2))
+    lines = [line for line in shown.getvalue().splitlines() if "dev F1" in line]
+    assert [line.partition("  ")[0] for line in lines] == ["epoch 2 of 3", "epoch 3 of 3"]
+    logged = EventAccumulator(str(tmp_path / "m" / "logs")).Reload().Scalars("eval/f1")
+    assert [event.value for event in logged] == pytest.approx(found)
+    again = run(encoder, tmp_path / "m", "optimisation.dev_every=2", resume=True)
+    assert (again.epochs, again.history) == (3, trained.history)
+
+
+@pytest.mark.parametrize("killed_in", [2, 3])
+def test_a_killed_training_goes_on_after_an_epoch_that_was_not_scored(
+    encoder, tmp_path, monkeypatch, killed_in
+):
+    """And after one that was: a checkpoint is kept of each."""
+    chosen = ("optimisation.dev_every=2", "optimisation.ema_decay=0.9")
+    whole = run(encoder, tmp_path / "whole", *chosen)
+
+    def interrupt(self, args, state, control, **_):
+        if state.epoch > killed_in - 1:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ShowProgress, "on_step_end", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            run(encoder, tmp_path / "parts", *chosen)
+    (checkpoint,) = (tmp_path / "parts" / "checkpoints").iterdir()
+    state = json.loads((checkpoint / "trainer_state.json").read_text())
+    assert state["epoch"] == killed_in - 1
+    resumed = run(encoder, tmp_path / "parts", *chosen, resume=True)
+    assert (resumed.history, resumed.epochs) == (whole.history, 3)
+    assert resumed.best.epoch == whole.best.epoch
+    for one, other in zip(weights(whole), weights(resumed), strict=True):
+        assert one.equal(other)
+
+
+def test_what_diverges_in_an_epoch_that_is_not_scored_is_in_no_checkpoint(encoder, tmp_path):
+    changes = ("optimisation.learning_rate=1e38", "optimisation.warmup=0")
+    with pytest.raises(TrignerError, match=r"the loss is NaN or infinite at update 2: .*lr$"):
+        run(encoder, tmp_path / "m", *changes, "optimisation.dev_every=3")
+    assert not list((tmp_path / "m").glob("checkpoints/*/trainer_state.json"))
 
 
 def test_a_damaged_checkpoint_is_not_gone_on_from(encoder, tmp_path, monkeypatch):

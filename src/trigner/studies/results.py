@@ -32,6 +32,7 @@ CHOSEN_BY = ("overall", "discontinuous")
 
 ADDED: Mapping[str, Any] = {
     "model.context_words": 0,
+    "optimisation.dev_every": 1,
     "optimisation.distillation": 0.5,
     "optimisation.ema_decay": None,
     "optimisation.adversarial": 0.0,
@@ -95,8 +96,9 @@ class Result:
     """A finished run.
 
     `settings` is `TrainingRun.identity`, `data` the hash of each part, `curve` the dev scores of
-    each epoch. `chosen` lacks what was not saved; `found` names the file of predictions next to
-    this one (None: they were not saved). `notes` say in which way it is unlike other runs.
+    each epoch that has some. `chosen` lacks what was not saved; `found` names the file of
+    predictions next to this one (None: they were not saved). `notes` say in which way it is unlike
+    other runs.
     """
 
     system: str

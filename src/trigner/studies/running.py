@@ -39,10 +39,10 @@ from trigner.studies.results import (
 )
 from trigner.training import Trained, train
 from trigner.training.adaptation import AdaptationSettings, adapt
+from trigner.training.best_epoch import METRICS
 from trigner.training.checkpoints import CHECKPOINTS
 from trigner.training.records import RUN, read_record, write_record
 from trigner.training.settings import flat
-from trigner.training.trainer import METRICS
 
 RECORD = "study.json"
 """Names the run that a working folder belongs to, and the versions that started it."""

@@ -21,7 +21,8 @@ SECONDS_BETWEEN_LINES = 60.0
 
 
 class ShowProgress(TrainerCallback):
-    """Updates as a bar with the time left, in a log a line a minute; loss and scores an epoch."""
+    """Updates as a bar with the time left, in a log a line a minute; loss and scores of each epoch
+    that is scored."""
 
     def __init__(self, console: Console) -> None:
         self._console = console

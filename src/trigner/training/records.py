@@ -87,7 +87,7 @@ def _has(record: Mapping[str, Any], name: str) -> bool:
     return True
 
 
-def finish_record(out: Path, history: Sequence[Mapping[str, float]]) -> None:
+def finish_record(out: Path, epochs: int, history: Sequence[Mapping[str, float]]) -> None:
     """Record that nothing is left to do."""
-    finished = {"finished": len(history), "history": list(history)}
+    finished = {"finished": epochs, "history": list(history)}
     write_record(out / RUN, {**read_record(out / RUN), **finished})

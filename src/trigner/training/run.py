@@ -37,6 +37,7 @@ from trigner.systems import (
     system_spec,
 )
 from trigner.training.adversarial import FastGradient, fast_gradient
+from trigner.training.best_epoch import KeepBest, ScoreEvery
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
 from trigner.training.data import EpochBatches, TrainingData, prepare
 from trigner.training.devices import deterministic
@@ -53,7 +54,6 @@ from trigner.training.teachers import check_teachers, learning_from
 from trigner.training.trainer import (
     FIGURES,
     LOGS,
-    KeepBest,
     SystemTrainer,
     TripletSchedule,
     figures,
@@ -66,7 +66,8 @@ from trigner.training.weighting import Collator
 class Trained:
     """A finished training: the best epoch's model, and `also` those that other scores chose.
 
-    `history` holds the dev scores of each epoch, as TensorBoard has them.
+    `history` holds the dev scores of each epoch that has some (`optimisation.dev_every`), as
+    TensorBoard has them, and its number as `epoch`.
     """
 
     best: SelectedModel
@@ -168,10 +169,11 @@ def _ended(
     describe = scored if "finished" in record else finished
     best = describe(out, dev, device)
     also = {name: same(out / name, best) or describe(out / name, dev, device) for name in also_keep}
+    epochs = round(record["finished"] if "finished" in record else history[-1]["epoch"])
     if "finished" not in record:
-        finish_record(out, history)
+        finish_record(out, epochs, history)
         shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
-    return Trained(best, int(record.get("finished", len(history))), also, tuple(history))
+    return Trained(best, epochs, also, tuple(history))
 
 
 def types_of(documents: Sequence[Document]) -> tuple[str, ...]:
@@ -263,7 +265,7 @@ class _Work:
 def _epochs(
     work: _Work, console: Console, checkpoint: Path | None, report_to: Sequence[str]
 ) -> list[dict[str, float]] | None:
-    """Dev scores of every epoch; None when memory ran out."""
+    """Dev scores of the epochs that have some; None when memory ran out."""
     started = work.provenance.init_from
     if started is not None and isinstance(work.system, TakingOver) and work.system.taken_over:
         console.print(
@@ -313,7 +315,7 @@ def _epochs(
     finally:
         progress.close()
     return [
-        {name: value for name, value in entry.items() if name.startswith("eval_")}
+        {n: value for n, value in entry.items() if n == "epoch" or n.startswith("eval_")}
         for entry in trainer.state.log_history
         if "eval_f1" in entry
     ]
@@ -326,7 +328,7 @@ def _without_updates(work: _Work) -> list[dict[str, float]]:
     with disk_errors(work.out):
         for folder in (work.out, *(work.out / name for name in work.also_keep)):
             work.save_to(folder)(1, metrics)
-    return [metrics]
+    return [{"epoch": 1, **metrics}]
 
 
 def _start_again(
@@ -386,7 +388,7 @@ def _trainer(
         collator=Collator(work.system, work.data.examples, batches, optimisation, work.processes),
         settings=optimisation,
         score_dev=work.scores_of_dev(),
-        callbacks=[*keep_best, *scheduled, progress],
+        callbacks=[ScoreEvery(optimisation.dev_every), *keep_best, *scheduled, progress],
         logs=work.out / LOGS,
         ema=ema,
         adversarial=work.adversarial,

@@ -122,6 +122,13 @@ class OptimisationSettings(Section):
     patience: int | None = Field(
         default=None, ge=1, description="stop after more than this many epochs without improvement"
     )
+    dev_every: int = Field(
+        default=1,
+        ge=1,
+        description="score dev after every n-th epoch and the last alone, which saves time where"
+        " dev is large: the best of these is kept, and after them patience is looked at, which"
+        " counts all epochs",
+    )
     select_by: SelectBy = Field(default="overall", description="the dev F1 that chooses the epoch")
     bias_init: bool = Field(
         default=False,

@@ -1,4 +1,4 @@
-"""The thin adapter to Hugging Face's Trainer: batches, rates, dev scores, the best epoch."""
+"""The thin adapter to Hugging Face's Trainer: batches, rates, losses, dev scores."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from trigner.training.data import EpochBatches, TrainingData
 from trigner.training.devices import OneDevice
 from trigner.training.ema import ExponentialMovingAverage
 from trigner.training.processes import ALONE, Processes
-from trigner.training.sections import OptimisationSettings, SelectBy
+from trigner.training.sections import OptimisationSettings
 from trigner.triplets import share_of_weight
 from trigner.triplets.settings import Schedule
 
@@ -61,7 +61,8 @@ def training_arguments(
     device: torch.device,
     report_to: Sequence[str] = (),
 ) -> TrainingArguments:
-    """Our settings in the Trainer's words; one checkpoint and one evaluation an epoch.
+    """Our settings in the Trainer's words; a checkpoint an epoch, and an evaluation, which
+    `ScoreEvery` may leave out.
 
     `report_to` names trackers of the Trainer, such as wandb and mlflow; errors as `check_trackers`.
     """
@@ -166,7 +167,7 @@ class SystemTrainer(ResumingTrainer):
             eval_dataset=data,
             data_collator=collator,
             callbacks=[
-                _EpochSetter(batches),
+                _EpochSetter(self._begin),
                 HashCheckpoints(processes),
                 *filter(None, [ema]),
                 *callbacks,
@@ -216,7 +217,11 @@ class SystemTrainer(ResumingTrainer):
             group["eps"] = self._settings.epsilon / math.sqrt(correction)
 
     def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
-        """The weights of a checkpoint, and their average: before the state that makes it whole."""
+        """The weights of a checkpoint, and their average: before the state that makes it whole.
+
+        Raises TrignerError when training has diverged, which shows here where dev is not scored.
+        """
+        self._check()
         super().save_model(output_dir, _internal_call)
         if self._ema is not None and output_dir is not None and self._processes.is_main:
             self._ema.save(Path(output_dir))
@@ -247,6 +252,15 @@ class SystemTrainer(ResumingTrainer):
         self._unchecked_moved.append(self._unchecked.pop())
         module.parts = {**parts, "loss_adversarial": self._unchecked_moved[-1]}
         return loss
+
+    def _begin(self, epoch: int) -> None:
+        """Begin an epoch, also after a resumption."""
+        self._batches.epoch = epoch
+        self._losses.clear()
+
+    def _check(self) -> None:
+        self._check_losses()
+        self._check_weights()
 
     def _check_losses(self) -> None:
         """Raises TrignerError for a loss that is NaN or infinite since the last check.
@@ -291,8 +305,7 @@ class SystemTrainer(ResumingTrainer):
 
         Raises TrignerError, before any model or checkpoint is saved, when training has diverged.
         """
-        self._check_losses()
-        self._check_weights()
+        self._check()
         with nullcontext() if self._ema is None else self._ema.in_place():
             return self._score()
 
@@ -303,7 +316,6 @@ class SystemTrainer(ResumingTrainer):
             TRAIN_LOSS: self._processes.mean(loss),
             **{f"eval_{name}": value for name, value in found.items()},
         }
-        self._losses.clear()
         self.log(dict(metrics))
         self.control = self.callback_handler.on_evaluate(
             self.args, self.state, self.control, metrics
@@ -330,63 +342,12 @@ class TripletSchedule(TrainerCallback):
 
 
 class _EpochSetter(TrainerCallback):
-    """Sets the epoch of the batches as it begins, also after a resumption."""
+    """Tells which epoch begins, counted from 0, also after a resumption."""
 
-    def __init__(self, batches: EpochBatches) -> None:
-        self._batches = batches
+    def __init__(self, begin: Callable[[int], None]) -> None:
+        self._begin = begin
 
     def on_epoch_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
     ) -> None:
-        self._batches.epoch = round(state.epoch or 0)
-
-
-METRICS: Mapping[SelectBy, tuple[str, str]] = {
-    "overall": ("eval_f1", "eval_f1"),
-    "discontinuous": ("eval_discontinuous_f1", "eval_f1"),
-}
-"""What chooses an epoch, and what decides between epochs where that is equal.
-
-The discontinuous F1 is 0 for the whole of many a short training.
-"""
-
-
-class KeepBest(TrainerCallback):
-    """Saves the model when the dev score is strictly better than ever, and stops in time.
-
-    Training stops once more than `patience` epochs have passed without improvement, but not before
-    the score has left 0 (the released code's rules). What came before is read from the Trainer's
-    own log, which a checkpoint keeps.
-    """
-
-    def __init__(
-        self,
-        *,
-        select_by: SelectBy,
-        patience: int | None,
-        save: Callable[[int, Mapping[str, float]], None],
-    ) -> None:
-        self._metrics = METRICS[select_by]
-        self._patience = math.inf if patience is None else patience
-        self._save = save
-
-    def on_evaluate(
-        self,
-        args: TrainingArguments,
-        state: TrainerState,
-        control: TrainerControl,
-        metrics: dict[str, float] | None = None,
-        **_: Any,
-    ) -> TrainerControl:
-        history = [
-            tuple(entry[name] for name in self._metrics)
-            for entry in state.log_history
-            if self._metrics[0] in entry
-        ]
-        epoch = len(history)
-        best = history.index(max(history)) + 1
-        if best == epoch:
-            self._save(epoch, metrics or {})
-        if epoch - best > self._patience and history[best - 1][0] > 0:
-            control.should_training_stop = True
-        return control
+        self._begin(round(state.epoch or 0))
