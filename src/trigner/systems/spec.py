@@ -35,7 +35,12 @@ _ARGUMENTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 """What a row's functions are called with: by place, and by name."""
 
 _IDLE: Mapping[tuple[str, Any], tuple[str, ...]] = {
-    ("sampling.coordination", 0): ("sampling.conjunctions",)
+    ("sampling.coordination", 0): (
+        "sampling.conjunctions",
+        "sampling.coordination_per_sentence",
+        "sampling.coordination_pool",
+        "sampling.whole_members",
+    )
 }
 """`SystemSpec.idle` of the settings that systems share."""
 

@@ -152,17 +152,22 @@ def _coordinated(
     sentence, mention, shared = candidate.sentence, candidate.mention, candidate.shared
     start, end = mention.words[0], mention.words[-1] + 1
     own = sentence.words[start:end]
-    whole = random.random() < settings.whole_members and len(wholes.get(mention.label, ())) > 1
+    wholes_of = wholes.get(mention.label, ())
+    share = settings.whole_members
+    whole = share > 0 and len(wholes_of) > 1 and random.random() < share
+    known: Sequence[Words]
     if whole:
-        known, taken = wholes[mention.label], own
+        # A few of what may be thousands, of which one at most is the mention itself.
+        few = random.choice(len(wholes_of), size=min(MEMBERS, len(wholes_of)), replace=False)
+        known, taken = [wholes_of[i] for i in few], own
     elif candidate.first:
         known, taken = rests[True, (mention.label, _lower(own[:shared]))], own[shared:]
     else:
         known, taken = rests[False, (mention.label, _lower(own[-shared:]))], own[:-shared]
-    picked = random.choice(len(known), size=min(MEMBERS, len(known)), replace=False)
-    others = [known[i] for i in picked if _lower(known[i]) != _lower(taken)]
-    others = others[: int(random.integers(1, MEMBERS))]
+    others = [each for each in known if _lower(each) != _lower(taken)]
+    count = min(int(random.integers(1, MEMBERS)), len(others))
     conjunction = settings.conjunctions[int(random.integers(len(settings.conjunctions)))]
+    others = [others.pop(int(random.integers(len(others)))) for _ in range(count)]
     # Whole members stand where the others would: what is shared is told by words, not by places.
     before = whole and not candidate.first and conjunction != PARENTHESIS
     at = start if before else end if whole or candidate.first else end - shared
