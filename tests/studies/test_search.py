@@ -10,7 +10,8 @@ from rich.console import Console
 
 from trigner import __version__
 from trigner.errors import InputError, TrignerError
-from trigner.studies import Changes, StudyContext, protocol
+from trigner.studies import Changes, StudyContext, find_study, protocol
+from trigner.studies.declaration import shipped
 from trigner.studies.search import journal, search, search_state
 
 STUDY = """\
@@ -151,3 +152,25 @@ def test_a_journal_with_ranges_in_former_names_names_its_version(declare, scored
     message = f"written by trigner {re.escape(__version__)}, where optimisation.encoder_lr was"
     with pytest.raises(InputError, match=message):
         go(declare(text))
+
+
+TUNED = ("search-w2ner", "search-control", "search-best")
+
+
+def test_what_is_compared_is_tuned_with_one_budget():
+    first, *others = (find_study(name).search for name in TUNED)
+    assert all(other == first for other in others)
+    assert not [name for name in first.ranges if not name.startswith("optimisation.")]
+
+
+@pytest.mark.parametrize("name", TUNED)
+def test_each_shipped_search_without_triplets_makes_trials(name, declare, go, encoder):
+    small = (
+        *("model.lstm_size=8", "model.channels=4", "model.pair_size=6", "model.grid_size=5"),
+        *("model.biaffine_size=6", "optimisation.epochs=1"),
+    )
+    study = declare(shipped()[name].read_text().replace("trials: 30", "trials: 1"), name)
+    found, told, _ = go(study, changes=Changes(encoder=str(encoder), assignments=small))
+    assert len(found.tried) == 1
+    assert told[-1].startswith("note: trial 1 of 1: dev overall F1 ")
+    assert set(found.best) == set(study.search.ranges)

@@ -38,8 +38,8 @@ study = typer.Typer(
     no_args_is_help=True,
     epilog="Studies that come with trigner: overall, control, best, additions, batches, beyond,"
     " systems, selection, source, pairing, window, margin, learning-rate, encoders, adaptation,"
-    " pair-map, triplets, search, paper-cadec, paper-share13, paper-share14. Or give a YAML file"
-    " of your own.",
+    " pair-map, triplets, search, search-w2ner, search-control, search-best, paper-cadec,"
+    " paper-share13, paper-share14. Or give a YAML file of your own.",
 )
 
 
