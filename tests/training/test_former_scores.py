@@ -45,21 +45,26 @@ CORRECTED = "optimisation.epsilon_to=corrected"  # which the presets of the pape
 OF_CORPORA = [
     f"paper-{name}{of}" for name in ("cadec", "share13", "share14") for of in ("", "-disc")
 ]
+PARTS_ALONE = [  # which the preset best coordinated then
+    "sampling.coordination_per_sentence=none",
+    "sampling.coordination_pool=1",
+    "sampling.whole_members=0",
+]
 CASES = {
-    "best": ("best", [*STATES, *PAIRS]),
+    "best": ("best", [*STATES, *PAIRS, *PARTS_ALONE]),
     "clean": ("clean", [*STATES, *PAIRS, "triplets.weight=0.1"]),
     "w2ner": ("w2ner", [*STATES, *PAIRS]),
     "paper": ("paper", [*STATES, *PAIRS, CORRECTED]),
     **{name: (name, [*STATES, *PAIRS, CORRECTED]) for name in OF_CORPORA},
     "toe": ("clean", [*STATES, *PAIRS, *TOE]),
     "paper-toe": ("paper-toe", [*STATES, *PAIRS, *TOE]),
-    "mac": ("best", ["system=mac", *STATES, *MAC]),
-    "mac_minimal": ("best", ["system=mac_minimal", *STATES, *MAC]),
+    "mac": ("best", ["system=mac", *STATES, *MAC, *PARTS_ALONE]),
+    "mac_minimal": ("best", ["system=mac_minimal", *STATES, *MAC, *PARTS_ALONE]),
     "paper-mac": ("paper-mac", [*STATES, *MAC, "optimisation.max_grad_norm=1e9"]),
     "corro": ("clean", ["system=corro", *STATES]),
     "biohd": ("clean", ["system=biohd", *STATES]),
     "biohd1234": ("clean", ["system=biohd1234", *STATES, "model.sequence.transitions=true"]),
-    "bio": ("best", ["system=bio", *STATES, "model.sequence.layer=bilstm"]),
+    "bio": ("best", ["system=bio", *STATES, "model.sequence.layer=bilstm", *PARTS_ALONE]),
 }
 
 
