@@ -42,3 +42,11 @@ def test_unknown_names_without_a_network(hub, monkeypatch, how):  # noqa: F811
         monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(InputError, match="no encoder 'bob/encoder' on this machine, and the Hub"):
         check_encoder("bob/encoder")
+    with pytest.raises(InputError, match="no language model 'bob/encoder' on this") as refused:
+        check_encoder("bob/encoder", language_model=True)
+    assert str(refused.value).endswith("the local folder of one works, too: --encoder FOLDER")
+
+
+def test_no_encoder_stands_in_for_a_language_model(hub):  # noqa: F811
+    with pytest.raises(InputError, match=r"no language model 'bob/encoder': .*--encoder FOLDER"):
+        check_encoder("bob/encoder", language_model=True)

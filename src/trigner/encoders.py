@@ -26,8 +26,8 @@ def encoder_source(name: str) -> str | Path:
     return minilm_folder() if name == "minilm" else ENCODERS.get(name, name)
 
 
-def check_encoder(name: str) -> None:
-    """Raises InputError for an encoder that is neither here nor on the Hub.
+def check_encoder(name: str, *, language_model: bool = False) -> None:
+    """Raises InputError for an encoder, or a language model, that is neither here nor on the Hub.
 
     `transformers` would ask for each of its files again and again, for a minute.
     """
@@ -44,17 +44,20 @@ def check_encoder(name: str) -> None:
     )
 
     short = ", ".join(("minilm", *ENCODERS))
+    what, cure = "encoder", f"short names are {short}"
+    at_hand = f"{cure}, of which minilm needs no network"
+    if language_model:  # all short names are of encoders, which write nothing
+        what = "language model"
+        cure = at_hand = "the local folder of one works, too: --encoder FOLDER"
     try:
         snapshot_download(str(source), allow_patterns=["config.json"])
     except (HFValidationError, RepositoryNotFoundError) as error:
         raise InputError(
-            f"no encoder {name!r}: there is no folder and no model on the Hub of this name;"
-            f" short names are {short}"
+            f"no {what} {name!r}: there is no folder and no model on the Hub of this name; {cure}"
         ) from error
     except LocalEntryNotFoundError as error:
         raise InputError(
-            f"no encoder {name!r} on this machine, and the Hub cannot be reached; short names are"
-            f" {short}, of which minilm needs no network"
+            f"no {what} {name!r} on this machine, and the Hub cannot be reached; {at_hand}"
         ) from error
 
 

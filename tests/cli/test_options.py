@@ -92,6 +92,14 @@ def test_an_encoder_that_is_nowhere_is_refused_at_once(run, gold, tmp_path):
     assert (refused.code, refused.err) == (2, "error: no encoder folder at ./missing\n")
 
 
+def test_a_language_model_that_is_nowhere_is_refused_without_naming_encoders(run, gold, tmp_path):
+    options = ("--system", "generative", "--encoder", "ann/none")
+    refused = run("train", "--train", gold, "--out", tmp_path / "m", *options)
+    assert refused.code == 2
+    assert refused.err.startswith("error: no language model 'ann/none' on this machine")
+    assert "minilm" not in refused.err
+
+
 def test_what_was_written_as_json(run, gold, tmp_path):
     out = tmp_path / "new.jsonl"
     written = run("convert", gold, out, "--to", "jsonl", "--json")

@@ -33,7 +33,7 @@ from trigner.errors import InputError, require_extra
 from trigner.evaluation import table, unknown_labels
 from trigner.mentions import Document
 from trigner.quantities import counted
-from trigner.systems import own_systems
+from trigner.systems import own_systems, system_spec
 
 # Of this package alone: to name those of others their code would have to run for every --help.
 SYSTEMS = f"w2ner (default), {', '.join(name for name in own_systems() if name != 'w2ner')}"
@@ -121,7 +121,9 @@ def train(
     """
     require_extra("train", "torch", "transformers")
     if encoder is not None:
-        check_encoder(encoder)
+        # A row with an encoder of its own takes language models, and none of the short names.
+        of_its_own = system is not None and "encoder" in system_spec(system).defaults
+        check_encoder(encoder, language_model=of_its_own)
     from trigner.training import launched, resolve
     from trigner.training import train as run
 
