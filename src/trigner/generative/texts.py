@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from trigner.batches import Example
 from trigner.generative.settings import GenerativeSettings
-from trigner.generative.spelling import Ids, Speller, Spelling
+from trigner.generative.spelling import Ids, Speller, Spelling, joined
 from trigner.generative.writing import Writing
 from trigner.mentions import Mention
 from trigner.seq2seq import END, FIRST_TYPE, Format
@@ -57,7 +57,7 @@ class Texts:
         Lost is what has no room, or what would be read as something else.
         """
         writing = self.writing(example)
-        spelled, end = writing.spelling.tokens, writing.spelling.tokens[END]
+        end = writing.spelling.tokens[END]
         limit = self.limit(writing.spelling)
         ids: Ids = ()
         tokens: tuple[int, ...] = ()
@@ -65,7 +65,7 @@ class Texts:
         pointers = self.format.point([1] * example.length)
         for mention in sorted(set(example.mentions), key=lambda m: (m.words, self._type(m))):
             own = self.format.encode([mention], pointers, limit=1 << 30).tokens[:-1]
-            longer = (*ids, *(id for token in own for id in spelled[token]))
+            longer = (*ids, *joined(writing.spelling, own))
             if len(longer) + len(end) <= limit and _reads(writing, longer, (*tokens, *own)):
                 ids, tokens = longer, (*tokens, *own)
             else:
