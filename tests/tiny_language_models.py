@@ -8,17 +8,14 @@ from typing import Any
 import torch
 from tokenizers import ByteLevelBPETokenizer
 from transformers import (
-    BartConfig,
-    BartForConditionalGeneration,
     GPT2Config,
     GPT2LMHeadModel,
     LlamaConfig,
     LlamaForCausalLM,
     PreTrainedTokenizerFast,
-    T5Config,
-    T5ForConditionalGeneration,
 )
 
+from tiny_encoder_decoders import tiny_encoder_decoder_model
 from tiny_encoders import WORDS
 from trigner.generative.spelling import TASK
 from trigner.generative.system import GenerativeSystem, build
@@ -71,28 +68,7 @@ def _make(kind: str, size: int, positions: int) -> Any:
                 **ends,
             )
         )
-    if kind == "bart":
-        return BartForConditionalGeneration(
-            BartConfig(
-                vocab_size=size,
-                d_model=16,
-                encoder_layers=2,
-                decoder_layers=2,
-                encoder_attention_heads=2,
-                decoder_attention_heads=2,
-                encoder_ffn_dim=24,
-                decoder_ffn_dim=24,
-                max_position_embeddings=positions,
-                decoder_start_token_id=END,
-                **ends,
-            )
-        )
-    sizes = {"d_model": 16, "d_kv": 8, "d_ff": 24, "num_layers": 2, "num_heads": 2}
-    return T5ForConditionalGeneration(
-        T5Config(
-            vocab_size=size, decoder_start_token_id=1, pad_token_id=1, eos_token_id=END, **sizes
-        )
-    )
+    return tiny_encoder_decoder_model(kind, size, positions)
 
 
 def settings_of(model: Path, *assignments: str) -> Any:

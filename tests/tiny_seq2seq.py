@@ -7,14 +7,9 @@ from typing import Any
 
 import torch
 from tokenizers import ByteLevelBPETokenizer
-from transformers import (
-    BartConfig,
-    BartModel,
-    PreTrainedTokenizerFast,
-    T5Config,
-    T5ForConditionalGeneration,
-)
+from transformers import PreTrainedTokenizerFast
 
+from tiny_encoder_decoders import tiny_encoder_decoder_model
 from tiny_encoders import WORDS, tiny_encoder
 from trigner.seq2seq import END
 from trigner.seq2seq.system import Seq2SeqSystem, build
@@ -30,7 +25,7 @@ SMALL = (
 
 
 def tiny_encoder_decoder(folder: Path, kind: str, *, positions: int = 40) -> Path:
-    """Save BART or T5 in small, with a byte-level tokenizer."""
+    """Save an encoder-decoder of a kind of `CONFIGS`, with a byte-level tokenizer."""
     folder.mkdir(parents=True, exist_ok=True)
     bpe = ByteLevelBPETokenizer(add_prefix_space=True)
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
@@ -45,35 +40,8 @@ def tiny_encoder_decoder(folder: Path, kind: str, *, positions: int = 40) -> Pat
         unk_token="<unk>",
     )
     tokenizer.save_pretrained(folder)
-    torch.manual_seed(7)
-    size = bpe.get_vocab_size()
-    if kind == "bart":
-        config = BartConfig(
-            vocab_size=size,
-            d_model=16,
-            encoder_layers=2,
-            decoder_layers=2,
-            encoder_attention_heads=2,
-            decoder_attention_heads=2,
-            encoder_ffn_dim=24,
-            decoder_ffn_dim=24,
-            max_position_embeddings=positions,
-            scale_embedding=True,
-        )
-        BartModel(config).save_pretrained(folder)
-    else:
-        config = T5Config(
-            vocab_size=size,
-            d_model=16,
-            d_kv=8,
-            d_ff=24,
-            num_layers=2,
-            num_heads=2,
-            pad_token_id=1,
-            eos_token_id=2,
-            decoder_start_token_id=1,
-        )
-        T5ForConditionalGeneration(config).save_pretrained(folder)
+    model = tiny_encoder_decoder_model(kind, bpe.get_vocab_size(), positions)
+    model.save_pretrained(folder)
     return folder
 
 

@@ -13,6 +13,7 @@ from transformers import AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
 from tiny_encoders import KINDS, WORDS, tiny_encoder
+from tiny_seq2seq import tiny_encoder_decoder
 from trigner.batches import SPECIAL_WORDS, SubwordTokenizer
 from trigner.encoders import minilm_folder
 from trigner.errors import InputError
@@ -163,6 +164,25 @@ def test_weights_of_another_shape_are_refused(bert):
     change_json(bert / "config.json", intermediate_size=32)
     with pytest.raises(InputError, match=r"another shape for 6 of its weights, such as .*inter"):
         load_encoder(str(bert), ())
+
+
+def test_an_encoder_decoder_is_for_the_systems_that_write(tmp_path):
+    folder = str(tiny_encoder_decoder(tmp_path / "bart", "bart"))
+    with pytest.raises(InputError, match=r"'.*bart' is an encoder-decoder, which the sys"):
+        load_encoder(folder, ())
+    assert load_encoder(folder, (), encoder_decoder=True)[0].config.model_type == "bart"
+
+
+def test_positions_that_are_computed_are_not_lacking(tmp_path):
+    folder = tiny_encoder_decoder(tmp_path / "pegasus", "pegasus")
+    whole, _, _ = load_encoder(str(folder), (), encoder_decoder=True)
+    weights = load_file(folder / WEIGHTS)
+    kept = {name: own for name, own in weights.items() if "embed_positions" not in name}
+    assert len(kept) == len(weights) - 2
+    save_file(kept, folder / WEIGHTS, metadata={"format": "pt"})
+    again, _, _ = load_encoder(str(folder), (), encoder_decoder=True)
+    for name, own in whole.state_dict().items():
+        assert own.equal(again.state_dict()[name]), name
 
 
 def test_damaged_weights_are_refused(bert):

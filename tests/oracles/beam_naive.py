@@ -14,10 +14,12 @@ def naive_beam(
     limit: int,
     beam_size: int,
     length_penalty: float,
+    enough: int = 1,
 ) -> tuple[Tokens, bool]:
     """The output and whether it was found before the limit.
 
-    `following` gives the log-probability of each token that may come behind these.
+    `following` gives the log-probability of each token that may come behind these. The search is
+    over when `enough` outputs have ended of which each is worth more than any that goes on.
     """
     live: list[tuple[float, Tokens]] = [(0.0, ())]
     ended: list[tuple[float, Tokens]] = []
@@ -32,6 +34,8 @@ def naive_beam(
             if tokens[-1] == end
         ]
         live = [pair for pair in ranked[: 2 * beam_size] if pair[1][-1] != end][:beam_size]
-        if not live or (ended and max(ended)[0] >= live[0][0] / length**length_penalty):
+        best = sorted(ended, reverse=True)[:enough]
+        done = len(best) == enough
+        if not live or (done and best[-1][0] >= live[0][0] / length**length_penalty):
             return max(ended)[1], True
     return (max(ended)[1] if ended else live[0][1]), False

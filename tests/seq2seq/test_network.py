@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from transformers import AutoModelForSeq2SeqLM
 
 from tiny_seq2seq import KINDS, SMALL, settings_of, tiny_system
 from trigner.errors import InputError
@@ -95,7 +96,7 @@ def test_a_word_without_subwords_is_pointed_at_as_zeros(tiny_seq2seq):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_types_start_at_the_mean_of_their_names_subwords(encoder, kind):
-    model, tokenizer, _ = load_encoder(str(encoder(kind)), ())
+    model, tokenizer, _ = load_encoder(str(encoder(kind)), (), encoder_decoder=True)
     network = build_network(model, 2, settings_of(encoder(kind)).model)
     table = network.encoder.model.get_input_embeddings().weight
     before = table.detach().clone()
@@ -116,31 +117,33 @@ def test_an_encoder_decoder_is_used_whole_and_its_table_kept_once(tiny_seq2seq, 
     assert not list(network.decoder.parameters())
 
 
-def test_it_scores_as_the_library_does_where_nothing_is_added(encoder):
+@pytest.mark.parametrize(
+    "kind",
+    ["bart", "mbart", "pegasus", "marian", "blenderbot-small", "mvp", "led"]
+    + ["t5", "t5-untied", "mt5"],
+)
+def test_scores_are_the_librarys_own_where_nothing_is_added(encoder, kind):
     """With the embeddings alone as vectors, pointer scores are the language model's."""
-    from transformers import AutoModel
-
-    folder = encoder("bart")
-    system = tiny_system(folder, "bart", "model.state_share=0.0")
-    (example,) = system.prepare([GOLD]).inputs
-    batch = system.collate([example])
+    folder = encoder(kind)
+    system = tiny_system(folder, kind, "model.state_share=0.0")
+    batch = system.collate(system.prepare([GOLD]).inputs)
     tokens = batch["before"]
+    whole = AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+    # T5's with an output of their own score with the table here, as the system does.
+    table = whole.get_input_embeddings().weight
+    whole.get_output_embeddings().weight = table
     with evaluating(system.network):
         source = system.network.read(batch["input_ids"], batch["attention_mask"], batch["targets"])
         found = system.network.scores(source, tokens)
-        whole = AutoModel.from_pretrained(folder).eval()
-        table = whole.get_input_embeddings().weight
-        # The vectors of start and types are ours: they take the place of rows of the table.
+        # What is learnt of start and types takes the place of rows of the table.
         ids = torch.tensor([0, 1, 2, 3])
         table[ids] = system.network.special
-        pointed = batch["input_ids"][0, batch["targets"][0]]
-        vocabulary = torch.cat([ids, pointed])
-        output = whole(
+        vocabulary = torch.cat([ids, batch["input_ids"][0, batch["targets"][0]]])
+        expected = whole(
             input_ids=batch["input_ids"],
             attention_mask=batch["attention_mask"],
             decoder_input_ids=vocabulary[tokens[0]][None],
-        )
-        expected = output.last_hidden_state @ table[vocabulary].T
+        ).logits[:, :, vocabulary]
     assert not set(batch["input_ids"][0].tolist()) & set(ids.tolist())
     torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
 
@@ -156,3 +159,25 @@ def test_sizes_that_do_not_go_together_are_refused(encoder):
         build_network(model, 1, settings.model)
     with pytest.raises(InputError, match="decoder_heads must divide lstm_size: 16 / 5"):
         settings_of(encoder("bert"), "model.decoder_heads=5")
+
+
+def test_what_an_encoder_decoder_cannot_do_is_told_before_training(encoder):
+    with pytest.raises(InputError, match=r"cannot train with '.*fsmt': .*FSMTDecoder"):
+        tiny_system(encoder("fsmt"))
+    with pytest.raises(InputError, match=r"'.*marian-apart' reads embeddings otherwise than their"):
+        tiny_system(encoder("marian-apart"))
+
+
+def test_each_half_of_led_has_its_positions(encoder):
+    system = tiny_system(encoder("led"))
+    assert system.network.encoder.max_subwords == 80
+    assert system.network.decoder.positions == 40
+    assert system.inputs.max_subwords == (40 - 10) / 3
+
+
+def test_a_decoder_that_names_no_start_begins_with_that_of_sentences(encoder):
+    model, tokenizer, _ = load_encoder(str(encoder("mbart")), (), encoder_decoder=True)
+    network = build_network(model, 1, settings_of(encoder("mbart")).model)
+    initialise_types(network, tokenizer, ("ADR",))
+    table = model.get_input_embeddings().weight
+    torch.testing.assert_close(network.special[:2], table[[0, 2]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from tokenizers import Tokenizer
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, PreTrainedModel
 from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
@@ -15,7 +16,18 @@ from trigner.generative.network import GenerativeNetwork
 from trigner.generative.settings import GenerativeSettings
 from trigner.generative.spelling import Speller, blank_before_words
 from trigner.generative.texts import Texts
-from trigner.networks import load_checkpoint, named, quiet, refuse_weights, tokenizer_for_words
+from trigner.generative.writing import Writing
+from trigner.networks import (
+    evaluating,
+    load_checkpoint,
+    named,
+    quiet,
+    refuse_weights,
+    tokenizer_for_words,
+)
+from trigner.networks.encoder_decoder import start_of
+from trigner.networks.pretrained import refuse_unknown_subwords
+from trigner.networks.trials import refuse_unlike
 
 UNLIMITED = 1_000_000
 """Subwords of a sentence for a language model without positions; above any sentence."""
@@ -29,7 +41,7 @@ def load_language_model(name: str) -> tuple[PreTrainedModel, Tokenizer, int]:
     """
     with quiet():
         with named(name):
-            check_encoder(name)
+            check_encoder(name, language_model=True)
             config = AutoConfig.from_pretrained(encoder_source(name), trust_remote_code=False)
         kind = kind_of(config, repr(name))
         tokenizer = tokenizer_for_words(name)
@@ -40,7 +52,22 @@ def load_language_model(name: str) -> tuple[PreTrainedModel, Tokenizer, int]:
         raise InputError(f"no tokenizer comes with {name!r}")
     if end is None:
         raise InputError(f"the tokenizer of {name!r} has no subword that ends a text (eos_token)")
+    refuse_unknown_subwords(name, subwords, model)
+    if model.config.is_encoder_decoder:
+        # Kept in the model folder's configuration: a loaded model has to start as it was trained.
+        model.config.decoder_start_token_id = _start_of(model, name)
     return model, subwords, int(end)
+
+
+def _start_of(model: PreTrainedModel, name: str) -> int:
+    """The subword that a decoder's texts start with. Raises InputError when none is known."""
+    start = start_of(model)
+    if start is None:
+        raise InputError(
+            f"the language model {name!r} does not say what its texts start with: its configuration"
+            " has no decoder_start_token_id, bos_token_id or eos_token_id"
+        )
+    return start
 
 
 def kind_of(config: Any, name: str = "the model") -> Any:
@@ -86,3 +113,23 @@ def inputs_of(texts: Texts) -> EncoderInputs:
             f" output up to {least} subwords, which leaves none for the sentence"
         )
     return EncoderInputs(tokenizer, speller.end, most + tokenizer.overhead)
+
+
+def try_writing(network: GenerativeNetwork, writing: Writing, beam_size: int, name: str) -> None:
+    """Write a few subwords and score them, as dev evaluations do.
+
+    Raises whatever the language model `name` raises, and InputError when it reads embeddings
+    otherwise than their ids.
+    """
+    prompts = [writing.spelling.prompt]
+    with evaluating(network):
+        texts = network.write(prompts, [writing], [2], beam_size=beam_size, length_penalty=1.0)
+        network.scores(prompts, texts)
+        model: Any = network.language_model
+        reader = model.get_encoder() if network.encoder_decoder else model
+        ids = torch.tensor(prompts)
+        wanted, found = (
+            reader(attention_mask=torch.ones_like(ids), **given)[0]
+            for given in ({"input_ids": ids}, {"inputs_embeds": network.embed(ids)})
+        )
+    refuse_unlike(name, found, wanted)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from trigner.errors import require_extra
 from trigner.generative.settings import GenerativeSettings
-from trigner.model_folder import Description
+from trigner.model_folder import WEIGHTS, Description
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+    from transformers import PreTrainedModel
 
     from trigner.generative.network import GenerativeNetwork
     from trigner.generative.predictor import GenerativePredictor
@@ -48,9 +49,14 @@ def load_parts(
     from trigner.generative.building import kind_of
     from trigner.generative.network import GenerativeNetwork
     from trigner.networks import load_network
+    from trigner.networks.shared_weights import separate, weight_names
 
     settings = description.settings(GenerativeSettings, folder)
-    network, tokenizer, end = load_network(
-        folder, description, lambda model: GenerativeNetwork(model, settings), kind=kind_of
-    )
+
+    def build(model: PreTrainedModel) -> GenerativeNetwork:
+        network = GenerativeNetwork(model, settings)
+        separate(network, weight_names(folder / WEIGHTS))
+        return network
+
+    network, tokenizer, end = load_network(folder, description, build, kind=kind_of)
     return network, tokenizer, end, settings

@@ -26,6 +26,8 @@ from trigner.errors import require_extra
 from trigner.generative.settings import GenerativeSettings
 from trigner.generative.spelling import Ids
 from trigner.generative.writing import Writing
+from trigner.networks.encoder_decoder import encoder_scale, positions_of
+from trigner.networks.shared_weights import keep_shared_once
 from trigner.systems import check_finite
 
 
@@ -42,8 +44,7 @@ class GenerativeNetwork(nn.Module):
         self.before: nn.Module | None = None
         tune(self, settings)
         self.takes = set(inspect.signature(model.forward).parameters)
-        self.register_state_dict_post_hook(_leave_out_shared)  # type: ignore[no-untyped-call]
-        self.register_load_state_dict_pre_hook(_put_back_shared)  # type: ignore[no-untyped-call]
+        keep_shared_once(self)
 
     @property
     def encoder_decoder(self) -> bool:
@@ -52,14 +53,26 @@ class GenerativeNetwork(nn.Module):
 
     @property
     def positions(self) -> int | None:
-        """Subwords that the language model can tell the places of; None: any number."""
-        found = getattr(self.language_model.config, "max_position_embeddings", None)
-        return None if found is None else int(found)
+        """Subwords that the language model can tell the places of; None: any number.
+
+        Of an encoder-decoder those that both of its halves can.
+        """
+        config = self.language_model.config
+        halves = (positions_of(config, "encoder"), positions_of(config, "decoder"))
+        return min((own for own in halves if own is not None), default=None)
 
     @property
     def vectors(self) -> int:
         """How many there are before the prompt, `N`."""
         return 0 if self.before is None else self.before.embedding.num_embeddings  # type: ignore[union-attr, return-value]
+
+    def embed(self, ids: Tensor) -> Tensor:
+        """Embeddings `[..., D]` of ids, as the language model reads them in place of the ids."""
+        return cast(Tensor, self._scale * self.language_model.get_input_embeddings()(ids))
+
+    @property
+    def _scale(self) -> float:
+        return encoder_scale(self.language_model) if self.encoder_decoder else 1.0
 
     def scores(self, prompts: Sequence[Ids], texts: Sequence[Ids]) -> Tensor:
         """Scores `[B, T, V]` of the subwords of each text, given those before it."""
@@ -74,7 +87,7 @@ class GenerativeNetwork(nn.Module):
             return cast(Tensor, self.language_model(**read, decoder_input_ids=given).logits)
         mask = torch.arange(steps - 1, device=device) < lengths[:, None] - 1
         whole = torch.cat([read["attention_mask"], mask.long()], dim=1)
-        embeddings = torch.cat([read["inputs_embeds"], self._embed(given)], dim=1)
+        embeddings = torch.cat([read["inputs_embeds"], self.embed(given)], dim=1)
         more: dict[str, Any] = {"logits_to_keep": steps, "use_cache": False}
         if "position_ids" in self.takes:
             more["position_ids"] = (whole.cumsum(dim=1) - 1).clamp(min=0)
@@ -110,6 +123,8 @@ class GenerativeNetwork(nn.Module):
             num_beams=beam_size,
             do_sample=False,
             length_penalty=length_penalty,
+            # A beam's scores are over all subwords, and what is allowed is chosen behind that.
+            renormalize_logits=True,
             eos_token_id=ends[0],
             pad_token_id=ends[0],
             decoder_start_token_id=getattr(
@@ -132,9 +147,9 @@ class GenerativeNetwork(nn.Module):
         """
         device = next(self.parameters()).device
         ids = torch.tensor([id for own in prompts for id in own], device=device)
-        rows = list(self._embed(ids).split([len(own) for own in prompts]))
+        rows = list(self.embed(ids).split([len(own) for own in prompts]))
         if self.before is not None:
-            vectors = self.before(torch.arange(self.vectors, device=device))
+            vectors = self._scale * self.before(torch.arange(self.vectors, device=device))
             rows = [torch.cat([vectors, row]) for row in rows]
         pad = partial(
             pad_sequence,
@@ -143,9 +158,6 @@ class GenerativeNetwork(nn.Module):
         )
         mask = pad([torch.ones(len(row), dtype=torch.long, device=device) for row in rows])
         return {"inputs_embeds": pad(rows), "attention_mask": mask}
-
-    def _embed(self, ids: Tensor) -> Tensor:
-        return cast(Tensor, self.language_model.get_input_embeddings()(ids))
 
 
 class _Constraint(LogitsProcessor):
@@ -216,24 +228,3 @@ def _text(ids: Sequence[int], end: int, limit: int) -> Ids:
     """A text up to its end, or to its limit, without what fills the batch."""
     found = tuple(ids[:limit])
     return found[: found.index(end) + 1] if end in found else found
-
-
-def _shared(module: nn.Module) -> dict[str, str]:
-    """Names of parameters that are others' again, each with the name that it has first."""
-    first: dict[int, str] = {}
-    again = {}
-    for name, parameter in module.named_parameters(remove_duplicate=False):
-        if first.setdefault(id(parameter), name) != name:
-            again[name] = first[id(parameter)]
-    return again
-
-
-def _leave_out_shared(module: nn.Module, state: dict[str, Any], prefix: str, _: Any) -> None:
-    for name in _shared(module):
-        state.pop(prefix + name, None)
-
-
-def _put_back_shared(module: nn.Module, state: dict[str, Any], prefix: str, *_: Any) -> None:
-    for name, first in _shared(module).items():
-        if prefix + first in state:
-            state[prefix + name] = state[prefix + first]

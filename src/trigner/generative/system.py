@@ -9,13 +9,14 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from trigner.batches import Example
-from trigner.generative.building import inputs_of, load_language_model, texts_of
+from trigner.generative.building import inputs_of, load_language_model, texts_of, try_writing
 from trigner.generative.loading import load_parts
 from trigner.generative.network import GenerativeNetwork, text_loss
 from trigner.generative.predictor import GenerativePredictor
 from trigner.generative.settings import GenerativeSettings
 from trigner.mentions import Sentence
 from trigner.networks import WordSystem, check_init_from, choose_device, saved_network
+from trigner.networks.trials import trial_sentence, trying
 from trigner.systems import Losses, SavedState
 
 
@@ -29,10 +30,22 @@ def build(
     own: GenerativeSettings = settings.model
     if init_from is None:
         model, tokenizer, end = load_language_model(settings.encoder)
-        return GenerativeSystem(labels, GenerativeNetwork(model, own), tokenizer, end, own)
+        system = GenerativeSystem(labels, GenerativeNetwork(model, own), tokenizer, end, own)
+        _try_out(system, settings.encoder)
+        return system
     description = check_init_from(init_from, settings, labels)
     network, tokenizer, end, _ = load_parts(init_from, description)
     return GenerativeSystem(description.labels, network, tokenizer, end, own)
+
+
+def _try_out(system: GenerativeSystem, name: str) -> None:
+    """Raises InputError for a language model that cannot learn, write or score a sentence."""
+    with trying(name):
+        inputs = system.prepare([trial_sentence(system.labels[0])]).inputs
+        system.network.train()
+        system.loss({}, **system.collate(inputs))
+        writing = system.texts.writing(inputs[0]).not_empty()
+        try_writing(system.network, writing, system.settings.beam_size, name)
 
 
 class GenerativeSystem(WordSystem):

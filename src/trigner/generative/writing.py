@@ -44,6 +44,11 @@ class Writing:
             found = self._known[text] = self._steps(place)
         return found
 
+    def not_empty(self) -> Writing:
+        """The same without the text that has no mention."""
+        first = {i: place for i, place in self.allowed(()).items() if i != self.spelling.end}
+        return Writing(self.automaton, self.spelling, {(): first})
+
     def read(self, text: Ids) -> tuple[int, ...]:
         """The tokens of a text, without one that is not whole; `END` is the last of a whole text.
 

@@ -8,6 +8,11 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
+from trigner.networks.encoder_decoder import positions_of
+
+MADE_FOR = 512
+"""Subwords that an encoder is taken to be made for when it does not say."""
+
 
 class Encoder(nn.Module):
     """A pretrained encoder; its last `layers` hidden states are averaged (W2NER: 4)."""
@@ -36,7 +41,7 @@ class Encoder(nn.Module):
             return table.num_embeddings - (
                 0 if table.padding_idx is None else table.padding_idx + 1
             )
-        return int(getattr(self.model.config, "max_position_embeddings", 512))
+        return positions_of(self.model.config, "encoder") or MADE_FOR
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Piece states `[B, P, D]` from ids and mask `[B, P]`.

@@ -28,15 +28,18 @@ from trigner.errors import InputError
 
 
 def load_encoder(
-    name: str, special_words: tuple[str, ...]
+    name: str, special_words: tuple[str, ...], *, encoder_decoder: bool = False
 ) -> tuple[PreTrainedModel, Tokenizer, int]:
     """A pretrained encoder, its tokenizer with the special words added, and the padding id.
 
     `name` is what `encoder_source` takes. Raises InputError when the encoder cannot be had, lacks
-    weights of its own or does not fit its tokenizer.
+    weights of its own or does not fit its tokenizer, and for an `encoder_decoder` where it may not
+    be one.
     """
     with quiet():
         tokenizer = tokenizer_for_words(name)
+        if not encoder_decoder:
+            _refuse_encoder_decoder(name)
         model, missing = load_checkpoint(name, AutoModel)
         refuse_weights(name, "lacks", (key for key in missing if "pooler." not in key))
         subwords, padding = tokenizer.backend_tokenizer, tokenizer.pad_token_id
@@ -46,6 +49,16 @@ def load_encoder(
             # Fresh random rows, as the paper's code has them.
             model.resize_token_embeddings(rows_needed(subwords), mean_resizing=False)
     return model, subwords, 0 if padding is None else int(padding)
+
+
+def _refuse_encoder_decoder(name: str) -> None:
+    with named(name):
+        config = AutoConfig.from_pretrained(encoder_source(name), trust_remote_code=False)
+    if config.is_encoder_decoder:
+        raise InputError(
+            f"{name!r} is an encoder-decoder, which the systems seq2seq and generative alone take:"
+            " name an encoder"
+        )
 
 
 def tokenizer_for_words(name: str) -> PreTrainedTokenizerBase:
@@ -71,8 +84,9 @@ def tokenizer_for_words(name: str) -> PreTrainedTokenizerBase:
 def load_checkpoint(name: str, kind: Any) -> tuple[PreTrainedModel, set[str]]:
     """A pretrained model of a `kind` (a class of `transformers`) and the weights that it lacks.
 
-    Single precision, without its sentence pooler where that is possible. Raises InputError when it
-    cannot be had or has weights of another shape.
+    Single precision, without its sentence pooler where that is possible. Positions that are
+    computed, as Pegasus and Marian have them, are in few checkpoints, and are not lacking. Raises
+    InputError when it cannot be had or has weights of another shape.
     """
     with named(name):
         source = encoder_source(name)
@@ -90,7 +104,15 @@ def load_checkpoint(name: str, kind: Any) -> tuple[PreTrainedModel, set[str]]:
     mismatched = report["mismatched_keys"]
     unlike = (key if isinstance(key, str) else key[0] for key in mismatched)
     refuse_weights(name, "has another shape for", unlike)
-    return cast(PreTrainedModel, model), set(report["missing_keys"])
+    return cast(PreTrainedModel, model), set(report["missing_keys"]) - _computed(model)
+
+
+def _computed(model: nn.Module) -> set[str]:
+    return {
+        f"{name}.weight"
+        for name, module in model.named_modules()
+        if "SinusoidalPositionalEmbedding" in type(module).__name__
+    }
 
 
 def refuse_weights(name: str, what: str, keys: Iterable[str]) -> None:
@@ -115,15 +137,15 @@ def _rows(model: PreTrainedModel) -> int:
 
 
 @contextmanager
-def named(name: str) -> Iterator[None]:
-    """What fails while an encoder is being had becomes an InputError that names it."""
+def named(name: str, doing: str = "load the encoder") -> Iterator[None]:
+    """What fails while an encoder is being had, or tried, becomes an InputError that names it."""
     try:
         yield
     except InputError:
         raise
     except Exception as error:  # a folder that is not an encoder fails in nearly every way
         reason = str(error).strip().splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"cannot load the encoder {name!r}: {reason}") from error
+        raise InputError(f"cannot {doing} {name!r}: {reason}") from error
 
 
 def rows_needed(subwords: Tokenizer) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 import torch
 from tokenizers import Tokenizer
@@ -15,6 +15,7 @@ from trigner.batches import EncoderInputs, SubwordTokenizer
 from trigner.errors import InputError
 from trigner.networks import Encoder
 from trigner.networks.dropout import Dropout
+from trigner.networks.encoder_decoder import end_of, start_of
 from trigner.networks.recurrent import BiLstm, WordByWord
 from trigner.seq2seq.automaton import END, FIRST_TYPE, START
 from trigner.seq2seq.decoders import Decoder, EncoderHalf, FreshDecoder, PretrainedDecoder
@@ -99,11 +100,10 @@ def initialise_types(network: Seq2SeqNetwork, tokenizer: Tokenizer, labels: Sequ
     Start and end get the encoder-decoder's own. No row of the embedding table is changed.
     """
     table = cast(nn.Embedding, network.encoder.model.get_input_embeddings()).weight
-    config: Any = network.encoder.model.config
     known: dict[int, list[int | None]] = {}
     if not network.tied_inputs:
-        known[START] = [config.decoder_start_token_id]
-        known[END] = [config.eos_token_id]
+        known[START] = [start_of(network.encoder.model)]
+        known[END] = [end_of(network.encoder.model.config)]
     for number, label in enumerate(labels):
         name = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+", label) or [label]
         words = [word if word.isupper() else word.lower() for word in name]

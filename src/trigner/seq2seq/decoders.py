@@ -9,28 +9,25 @@ from torch import Tensor, nn
 from transformers import MBartConfig, PreTrainedModel
 from transformers.models.mbart.modeling_mbart import MBartDecoder
 
-from trigner.networks import Encoder
-
-SCALED_BEFORE_OUTPUT = ("t5", "mt5", "umt5", "longt5")
-"""Families whose decoder states are divided by the root of their size before they score tokens."""
+from trigner.networks import Encoder, evaluating
+from trigner.networks.encoder_decoder import decoder_scale, output_scale, positions_of
+from trigner.networks.shared_weights import keep_shared_once
+from trigner.networks.trials import refuse_unlike
 
 
 class EncoderHalf(Encoder):
     """The encoder of an encoder-decoder, which is next to its decoder in `model`.
 
-    Both get embeddings, not ids: they share one table, and it is kept once.
+    Both have one table of subwords, and it is kept once.
     """
 
     def __init__(self, model: PreTrainedModel) -> None:
         super().__init__(model, layers=1)
-        for half in (model.get_encoder(), model.get_decoder()):
-            if hasattr(half, "embed_tokens"):
-                half.embed_tokens = None
+        keep_shared_once(self)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Subword states `[B, P, D]` from ids and mask `[B, P]`: the last, as the decoder knows."""
-        embeddings = self.model.get_input_embeddings()(input_ids)
-        output = self.model.get_encoder()(inputs_embeds=embeddings, attention_mask=attention_mask)
+        output = self.model.get_encoder()(input_ids=input_ids, attention_mask=attention_mask)
         return cast(Tensor, output.last_hidden_state)
 
 
@@ -40,21 +37,32 @@ class PretrainedDecoder(nn.Module):
     def __init__(self, encoder: EncoderHalf) -> None:
         super().__init__()
         self._model = (encoder.model,)  # in a tuple: registered once, as part of the encoder
-        config: Any = encoder.model.config
         self.size = encoder.size
-        self.positions: int | None = getattr(config, "max_position_embeddings", None)
-        scaled = config.model_type in SCALED_BEFORE_OUTPUT
-        self.output_scale = self.size**-0.5 if scaled else 1.0
+        self.positions: int | None = positions_of(encoder.model.config, "decoder")
+        self.output_scale = output_scale(encoder.model.config)
 
     @property
     def input_scale(self) -> float:
         """What embeddings are multiplied with before the decoder reads them."""
-        table = self._model[0].get_input_embeddings()
-        return float(getattr(table, "embed_scale", 1.0))
+        return decoder_scale(self._model[0])
 
     def forward(self, **inputs: Any) -> Any:
         """What `transformers` calls a decoder's forward."""
         return self._model[0].get_decoder()(**inputs)
+
+
+def refuse_other_reading(encoder: EncoderHalf, ids: Tensor, name: str) -> None:
+    """Raises InputError when the decoder of `name` makes of embeddings what it does not of ids."""
+    model, decoder, mask = encoder.model, PretrainedDecoder(encoder), torch.ones_like(ids)
+    with evaluating(model):
+        wanted = model(input_ids=ids, attention_mask=mask, decoder_input_ids=ids)
+        rows = nn.functional.embedding(ids, cast(nn.Embedding, model.get_input_embeddings()).weight)
+        found = decoder(
+            inputs_embeds=decoder.input_scale * rows,
+            encoder_hidden_states=encoder(ids, mask),
+            encoder_attention_mask=mask,
+        )
+    refuse_unlike(name, found.last_hidden_state, wanted.last_hidden_state)
 
 
 class FreshDecoder(nn.Module):

@@ -9,12 +9,15 @@ from typing import Any
 
 import torch
 from tokenizers import Tokenizer
+from transformers import DynamicCache, EncoderDecoderCache
 
 from trigner.batches import IGNORED, Example
 from trigner.mentions import Sentence
-from trigner.networks import WordSystem, check_init_from, choose_device, load_encoder
+from trigner.networks import WordSystem, check_init_from, choose_device, evaluating, load_encoder
+from trigner.networks.trials import trial_sentence, trying
 from trigner.seq2seq.automaton import START
 from trigner.seq2seq.building import build_network, initialise_types, inputs_of
+from trigner.seq2seq.decoders import EncoderHalf, refuse_other_reading
 from trigner.seq2seq.format import Encoded, Format
 from trigner.seq2seq.loading import load_parts
 from trigner.seq2seq.network import Seq2SeqNetwork
@@ -31,13 +34,32 @@ def build(settings: Any, labels: tuple[str, ...], init_from: Path | None = None)
     """
     own: Seq2SeqSettings = settings.model
     if init_from is None:
-        model, tokenizer, padding_id = load_encoder(settings.encoder, ())
+        model, tokenizer, padding_id = load_encoder(settings.encoder, (), encoder_decoder=True)
         network = build_network(model, len(labels), own)
         initialise_types(network, tokenizer, labels)
-        return Seq2SeqSystem(labels, network, tokenizer, padding_id, own)
+        system = Seq2SeqSystem(labels, network, tokenizer, padding_id, own)
+        _try_out(system, settings.encoder)
+        return system
     description = check_init_from(init_from, settings, labels)
     network, tokenizer, padding_id, _ = load_parts(init_from, description)
     return Seq2SeqSystem(description.labels, network, tokenizer, padding_id, own)
+
+
+def _try_out(system: Seq2SeqSystem, name: str) -> None:
+    """Raises InputError for an encoder or encoder-decoder that cannot learn or write an output,
+    or whose decoder reads embeddings otherwise than their ids.
+    """
+    with trying(name):
+        batch = system.collate(system.prepare([trial_sentence(system.labels[0])]).inputs)
+        network = system.network.train()
+        system.loss({}, **batch)
+        cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
+        with evaluating(network):
+            source = network.read(batch["input_ids"], batch["attention_mask"], batch["targets"])
+            for tokens in batch["before"].split(1, dim=1):
+                network.next_scores(source, tokens, cache)
+        if isinstance(network.encoder, EncoderHalf):
+            refuse_other_reading(network.encoder, batch["input_ids"], name)
 
 
 class Seq2SeqSystem(WordSystem):
