@@ -21,7 +21,8 @@
 #   make clean         remove the environments, the caches and what the demo trained
 
 PYTHON ?= python3
-PYTEST_OPTS ?= -n auto
+# A process that is done takes tests from the other: they take from milliseconds to minutes.
+PYTEST_OPTS ?= -n auto --dist worksteal
 CORPUS ?=
 MODEL ?=
 ENCODER ?=

@@ -274,6 +274,7 @@ def kill_after(run, tmp_path, parts, chosen, *, group):
     until = done(tmp_path) + parts
     while run.poll() is None and done(tmp_path) < until:
         time.sleep(0.002)
+    assert run.poll() is None, run.communicate()[1]
     time.sleep(chosen.uniform(0, 0.02))  # amid the next part
     (os.killpg if group else os.kill)(run.pid, signal.SIGKILL)
     run.communicate()

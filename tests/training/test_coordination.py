@@ -148,7 +148,7 @@ def test_mentions_keep_their_words(drawn, seed):
         for s in segment(d).sentences
         for m in s.mentions
     }
-    settings = SamplingSettings(coordination=5, coordination_pool=2, whole_members=0.5)
+    settings = ALWAYS.model_copy(update={"coordination_pool": 2, "whole_members": 0.5})
     for sentence in coordinations(sentences_of(documents), settings, seed):
         assert 2 <= len(sentence.mentions) <= MEMBERS
         for mention in sentence.mentions:
