@@ -13,7 +13,7 @@ AUTO_CELLS = 40_000
 
 AUTO_UPDATES = 4_000
 FEWEST_EPOCHS, MOST_EPOCHS = 6, 40
-"""How long a training with `epochs=auto` is (`docs/decisions/best.md`)."""
+"""How long a training with `epochs=auto` is: round numbers, not measured."""
 
 
 class Section(BaseModel):
