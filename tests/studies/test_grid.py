@@ -131,6 +131,7 @@ def test_adaptation_is_part_of_a_run(declare):
         ("base: {adapt: false,\n  adapt.epoch: 3}\n", 4, r"adapt\.epoch: Extra inputs"),
         ("base: {adapt: please}\n", 3, "adapt: must be true or false, not 'please'"),
         ("systems:\n  x: {adapt.epochs: 3}\n", 4, r"adapt\.epochs has no effect without adapt"),
+        ("base: {init_from: nowhere}\n", 3, "nowhere: no such model folder"),
         ("base: {preset: clea}\n", 3, "unknown preset 'clea'"),
         ("systems:\n  x:\n    model.special_words: false\n", 5, "triplets need"),
         (

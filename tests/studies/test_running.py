@@ -164,6 +164,33 @@ def test_the_adapted_encoder_is_shared(declare, encoder, corpus, context):
     assert first.settings["encoder"].startswith(f"{encoder.name}#")
 
 
+def test_a_run_starts_from_another_model(declare, encoder, corpus, context, tmp_path):
+    text = (
+        "title: a\nseeds: [1]\n"
+        "base:\n  optimisation.epochs: 1\n"
+        "  model: {lstm_size: 8, channels: 4, pair_size: 6, grid_size: 5}\n"
+    )
+    full = protocol("full")
+    context = replace(context, keep_models=True)
+    (run,) = runs(declare(text), full, Changes(encoder=str(encoder)))
+    first = run_job(run, corpus, context, QUIET)
+    kept = tmp_path / "kept"
+    shutil.copytree(work_folder(run, corpus, context), kept)
+    declared = declare(
+        text + f"  init_from: {kept}\n  optimisation.learning_rate: 1.0e-12\n"
+        "  optimisation.encoder_lr: 1.0e-12\n  optimisation.weight_decay: 0\n"
+    )
+    (run,) = runs(declared, full)
+    again = run_job(run, corpus, context, QUIET)
+    one, two = ({**own.chosen["overall"].test, "signature": None} for own in (first, again))
+    assert one == two
+    assert one["overall"]["predicted"]
+    assert again.settings["init_from"].startswith("kept#")
+    assert str(tmp_path) not in again.path.read_text()
+    with pytest.raises(InputError, match="adapt has no effect with init_from"):
+        runs(declared, full, Changes(assignments=["adapt=true"]))
+
+
 def test_an_adaptation_that_cannot_be_gone_on_with(declare, encoder, corpus, context, monkeypatch):
     study = declare(
         "title: a\nseeds: [1]\nbase:\n  adapt: true\n  adapt.epochs: 2\n"

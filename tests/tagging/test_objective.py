@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 import torch
@@ -18,7 +18,7 @@ from trigner.tagging.objective import Objective
 from trigner.tagging.system import TagSystem
 from trigner.tagging.task_losses import TRIANGLES, cell_cross_entropy, task_loss
 from trigner.training import resolve
-from trigner.triplets import TripletSettings
+from trigner.triplets import TripletSettings, collate_mentions
 
 SMALL = NetworkSettings(
     lstm_size=8, distance_size=3, region_size=3, channels=4, pair_size=6, grid_size=5
@@ -44,16 +44,20 @@ def inputs(model):
     return as_batch(model)
 
 
-def as_batch(model):
-    """What the collator makes of the sentences."""
+def as_examples(model):
+    """The sentences as training has them."""
     words = [sentence.split() for sentence in SENTENCES]
     subwords = model.inputs.tokenizer(words)
-    examples = [
+    return [
         Example(n, Window(0, len(w), 0, len(w)), p, m)
         for n, (w, p, m) in enumerate(zip(words, subwords, MENTIONS, strict=True))
     ]
+
+
+def as_batch(model):
+    """What the collator makes of the sentences."""
     settings = resolve(preset="clean", options={"system": model.scheme.name})
-    return TagSystem(model, settings).collate(examples)
+    return TagSystem(model, settings).collate(as_examples(model))
 
 
 def without_triplets(inputs):
@@ -103,6 +107,33 @@ def test_triplets_of_scores_reach_what_those_of_pair_states_do_not(model, inputs
     for last in (predictor.pairs.output, predictor.grid.output):
         reached = last.weight.grad.abs().max()
         assert reached > 1e-5 if source == "logits" else reached < 1e-6
+
+
+def test_what_the_network_proposes_wrongly_joins_the_triplets(model, inputs):
+    """The triplets of a batch are those of its sentences with what their scores decode to."""
+    options = ("triplets.weight=1", "triplets.source=projection", "triplets.level=mentions")
+    settings = resolve(preset="clean", assignments=[*options, "triplets.proposed=true"])
+    own = replace(model, tagger=deepcopy(model.tagger))
+    system = TagSystem(own, settings)
+    own.tagger.eval()
+    batch = system.collate(as_examples(own))
+    scores = own.tagger(**{k: v for k, v in batch.items() if k not in ("tags", "candidates")})
+    # Scores that say of the first sentence "my left", and "my" with a special word.
+    logits = torch.zeros_like(scores.logits)
+    logits[..., 0] = 9
+    tags = own.scheme.encode([Mention((2, 3), "ADR"), Mention((0, 2), "ADR")], 6).tags
+    logits[0, :6, :6] += 20 * functional.one_hot(torch.tensor(tags).long(), logits.shape[-1])
+    decoded = batch["candidates"].decoded(logits)
+    lengths = [len(sentence.split()) for sentence in SENTENCES]
+    sentences = list(zip(MENTIONS, lengths, strict=True))
+    expected = collate_mentions(sentences, ("ADR",), [[Mention((0, 1), "ADR")], [], []])
+    for field in fields(expected):
+        found, known = getattr(decoded, field.name), getattr(expected, field.name)
+        assert torch.equal(found, known) if isinstance(known, torch.Tensor) else found == known
+    assert expected.count == collate_mentions(sentences, ("ADR",)).count + 1
+    assert system.loss({}, **batch).parts["loss_triplets"] > 0
+    nothing = batch["candidates"].decoded(torch.full_like(logits, torch.nan))
+    assert nothing.count == collate_mentions(sentences, ("ADR",)).count
 
 
 OWN = {

@@ -95,6 +95,13 @@ def weights(trained):
             "triplets.schedule=rising",
         ),
         ("triplets.weight=1", "triplets.source=projection", "triplets.level=mentions"),
+        (
+            "triplets.weight=1",
+            "triplets.source=projection",
+            "triplets.level=mentions",
+            "triplets.proposed=true",
+            "optimisation.precision=bfloat16",
+        ),
         ("system=mac",),
         ("system=mac", "triplets.weight=0.1", "optimisation.bias_init=false"),
         ("model.pair_map=folded", "model.special_words=false", "sampling.coordination=0"),

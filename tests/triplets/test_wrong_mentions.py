@@ -41,13 +41,45 @@ def test_gold_mentions_of_the_label_are_not_wrong():
     assert wrong_mentions([Mention((0,), "ADR")], 1) == {Mention((0,), "ADR"): ()}
 
 
+def test_first_words_are_exchanged_with_neighbours_alone():
+    # severe headache , mild nausea , slight fever
+    mentions = [Mention((first, first + 1), "ADR") for first in (0, 3, 6)]
+    found = wrong_mentions(mentions, 8)
+    assert {(0, 4), (1, 3)} <= set(found[mentions[0]])
+    assert not {(0, 7), (1, 6)} & set(found[mentions[0]])
+    assert {(0, 4), (1, 3), (3, 7), (4, 6)} <= set(found[mentions[1]])
+    # Words of another type are no neighbour's.
+    others = wrong_mentions([mentions[0], Mention((3, 4), "Drug"), mentions[2]], 8)
+    assert {(0, 7), (1, 6)} <= set(others[mentions[0]])
+
+
+def test_what_is_proposed_wrongly_joins_the_mention_that_is_most_like_it():
+    one, two = Mention((0, 1, 2), "ADR"), Mention((5, 6), "ADR")
+    drug = Mention((7,), "Drug")
+    overlapping, alone = Mention((0, 2, 4), "ADR"), Mention((3,), "ADR")
+    proposed = [one, overlapping, alone, Mention((0, 2, 5, 6), "Drug"), Mention((3,), "Dose")]
+    plain = wrong_mentions([one, two, drug], 8)
+    found = wrong_mentions([one, two, drug], 8, proposed)
+    assert set(found[one]) - set(plain[one]) == {(0, 2, 4)}
+    assert set(found[two]) - set(plain[two]) == {(3,)}
+    assert set(found[drug]) - set(plain[drug]) == {(0, 2, 5, 6)}
+    assert wrong_mentions([Mention((0,), "ADR")], 1, proposed) == {Mention((0,), "ADR"): ()}
+    assert wrong_mentions([], 8, proposed) == {}
+
+
 WORDS = st.sets(st.integers(0, 7), min_size=1).map(lambda own: tuple(sorted(own)))
 MENTIONS = st.lists(st.builds(Mention, WORDS, st.sampled_from(LABELS)), max_size=4)
 
 
-@given(MENTIONS)
-def test_they_are_mentions_of_the_sentence_and_none_is_gold(mentions):
-    for mention, wrong in wrong_mentions(mentions, 8).items():
+@given(MENTIONS, MENTIONS)
+def test_they_are_mentions_of_the_sentence_and_none_is_gold(mentions, proposed):
+    made, found = wrong_mentions(mentions, 8), wrong_mentions(mentions, 8, proposed)
+    joined = [set(found[mention]) - set(made[mention]) for mention in found]
+    assert sum(map(len, joined)) <= len(set(proposed) - set(mentions))
+    # How many mentions have triplets is known before any are proposed.
+    assert [bool(own) for own in found.values()] == [bool(own) for own in made.values()]
+    for mention, wrong in found.items():
+        assert set(made[mention]) <= set(wrong)
         assert mention in mentions
         for words in wrong:
             assert Mention(words, mention.label) not in mentions
@@ -57,12 +89,17 @@ def test_they_are_mentions_of_the_sentence_and_none_is_gold(mentions):
 
 
 @settings(max_examples=30)
-@given(st.lists(MENTIONS, max_size=3), st.sampled_from([0.1, 1.0]), st.integers(0, 2**16))
-def test_values_and_gradients_of_the_definition(sentences, margin, seed):
+@given(
+    st.lists(MENTIONS, max_size=3),
+    st.lists(MENTIONS, min_size=3, max_size=3),
+    st.sampled_from([0.1, 1.0]),
+    st.integers(0, 2**16),
+)
+def test_values_and_gradients_of_the_definition(sentences, proposed, margin, seed):
     random = torch.Generator().manual_seed(seed)
     grid = torch.randn(3, 10, 10, 4, generator=random).double().requires_grad_()
     centres = torch.randn(2, 4, generator=random).double().requires_grad_()
-    batch = collate_mentions([(own, 8) for own in sentences], LABELS)
+    batch = collate_mentions([(own, 8) for own in sentences], LABELS, proposed)
     states = grid[batch.sentences, batch.rows, batch.columns]
     ours = MentionTripletLoss(margin)(states, centres, batch)
 
@@ -76,7 +113,7 @@ def test_values_and_gradients_of_the_definition(sentences, margin, seed):
 
     losses = []
     for sentence, mentions in enumerate(sentences):
-        for mention, wrong in wrong_mentions(mentions, 8).items():
+        for mention, wrong in wrong_mentions(mentions, 8, proposed[sentence]).items():
             own = away(sentence, mention.words, mention.label)
             hinges = [
                 functional.relu(margin + own - away(sentence, words, mention.label))

@@ -28,6 +28,9 @@ ADAPT = "adapt"
 """The setting that adapts the encoder to the training text first; `adapt.epochs` and so on next to
 it are those of the adaptation."""
 
+INIT_FROM = "init_from"
+"""The setting that names a model folder: the run starts from its weights, as `--init-from` does."""
+
 START = "clean"
 """The preset of runs that name none: what additions are measured against."""
 
@@ -57,6 +60,7 @@ class TrainingRun:
     seed: int
     settings: Settings
     adaptation: AdaptationSettings | None = None
+    init_from: Path | None = None
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -65,6 +69,8 @@ class TrainingRun:
         values = self.settings.identity()
         if "encoder" in values:
             values["encoder"] = encoder_identity(self.settings.encoder)
+        if self.init_from is not None:
+            values[INIT_FROM] = encoder_identity(str(self.init_from))
         values.pop("optimisation.select_by", None)  # the epochs of both are saved
         if "optimisation.cell_budget" in values:
             values["optimisation.cell_budget"] = self.settings.optimisation.cells
@@ -79,8 +85,8 @@ class TrainingRun:
 
 @cache
 def encoder_identity(encoder: str) -> str:
-    """An encoder's name on the Hub; for a folder its name and the beginning of a hash of what it
-    holds."""
+    """An encoder's name on the Hub; for a folder, also a model's, its name and the beginning of a
+    hash of what it holds."""
     folder = Path(encoder)
     if not folder.is_dir():
         return ENCODERS.get(encoder, encoder)
@@ -179,6 +185,7 @@ def _run(
     levels = {**study.base, **protocol.settings, **chosen, **point.settings}
     preset = levels.pop("preset", None)
     adapting = {name: levels.pop(name) for name in list(levels) if _adapts(name)}
+    start = levels.pop(INIT_FROM, None)
     given = []
     for assignment in changes.assignments:
         name, _, value = assignment.partition("=")
@@ -186,10 +193,13 @@ def _run(
             raise InputError(f"--set {assignment}: {REFUSED[name]}")
         if _adapts(name):
             adapting[name] = yaml_value(value)
+        elif name == INIT_FROM:
+            start = yaml_value(value)
         else:
             given.append(assignment)
     own = [name for name in point.settings if name in levels and name not in point.values]
     written = {name: f"{name}={json.dumps(value)}" for name, value in levels.items()}
+    init_from = None if start is None else Path(str(start))
     try:
         settings = resolve(
             preset=str(preset or START),
@@ -197,15 +207,20 @@ def _run(
             shared=[text for name, text in written.items() if name not in own],
             own=own,
             options={"encoder": changes.encoder, "seed": seed},
+            init_from=init_from,
         )
         adaptation = _adaptation(adapting)
+        if adaptation is not None and init_from is not None:
+            raise InputError(f"{ADAPT} has no effect with {INIT_FROM}: the encoder is that model's")
     except InputError as error:
         names = [name for name in (*levels, *adapting) if name in error.message]
         named = max(names, key=len, default="preset")
+        if init_from is not None and error.path is not None:
+            named, error = INIT_FROM, InputError(f"{error.path}: {error.message}")
         raise study.error(f"{point.label}: {error.message}", named, *sections) from error
     if not system_spec(settings.system).reads_setting("encoder"):
         adaptation = None
-    return TrainingRun(point.label, point.values, seed, settings, adaptation)
+    return TrainingRun(point.label, point.values, seed, settings, adaptation, init_from)
 
 
 def _adapts(name: str) -> bool:

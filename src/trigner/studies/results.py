@@ -54,6 +54,7 @@ ADDED: Mapping[str, Any] = {
     "triplets.level": "cells",
     "triplets.loss": "triplet",
     "triplets.projection_size": 64,
+    "triplets.proposed": False,
     "triplets.schedule": "constant",
     "triplets.temperature": 0.1,
 }
@@ -172,7 +173,7 @@ def with_effect(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _matters(name: str, values: Mapping[str, Any], system: SystemSpec) -> bool:
-    if name in ("system", "seed") or name.startswith("adaptation"):
+    if name in ("system", "seed", "init_from") or name.startswith("adaptation"):
         return True
     return system.has_effect(name.removeprefix(f"{REVISIONS}.").partition("=")[0], values)
 

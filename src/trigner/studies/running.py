@@ -139,6 +139,7 @@ def _trained(
             folder,
             device=context.device,
             resume=resume,
+            init_from=run.init_from,
             console=console,
             also_keep=[DISCONTINUOUS],
             report_to=context.report_to,

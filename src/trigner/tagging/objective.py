@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from trigner.networks import PairTagger, Tagger, TagScores
 from trigner.systems import Losses
 from trigner.tagging.distillation import Distillation
+from trigner.tagging.proposals import ProposingBatch
 from trigner.tagging.r_drop import RDrop
 from trigner.tagging.task_losses import TaskLoss
 from trigner.triplets import (
@@ -59,7 +60,7 @@ class Objective(nn.Module):
     def forward(
         self,
         tags: Tensor,
-        candidates: CandidateBatch | MentionBatch | None = None,
+        candidates: CandidateBatch | MentionBatch | ProposingBatch | None = None,
         weights: Mapping[str, float] | None = None,
         soft: Tensor | None = None,
         **inputs: Any,
@@ -79,6 +80,8 @@ class Objective(nn.Module):
             of_tags = self._of_two_passes(self.r_drop, task, scores, other, tags, soft, weights)
         if candidates is None:
             return of_tags
+        if isinstance(candidates, ProposingBatch):
+            candidates = candidates.decoded(scores.logits)
         candidates = candidates.to(scores.logits.device)
         weight = self.triplets.weight * weights.get("schedule", 1.0)
         triplets = self._of_triplets(self._states(scores, candidates), candidates, weights)

@@ -29,6 +29,7 @@ from trigner.tagging.bias_init import initialise_biases
 from trigner.tagging.distillation import Teachers, distillation, soft_grid
 from trigner.tagging.objective import Objective
 from trigner.tagging.predictor import TagPredictor
+from trigner.tagging.proposals import ProposingBatch
 from trigner.tagging.r_drop import r_drop
 from trigner.tagging.task_losses import task_loss
 from trigner.tagging.torch_runtime import torch_predictor
@@ -180,9 +181,12 @@ class TagSystem(WordSystem):
 
     def _collated(
         self, examples: Sequence[Example], options: TripletSettings
-    ) -> CandidateBatch | MentionBatch:
+    ) -> CandidateBatch | MentionBatch | ProposingBatch:
         if options.level == "mentions":
-            return collate_mentions([(e.mentions, e.length) for e in examples], self.labels)
+            sentences = [(example.mentions, example.length) for example in examples]
+            if options.proposed:
+                return ProposingBatch(sentences, self.model.scheme, self.inputs.offset)
+            return collate_mentions(sentences, self.labels)
         return collate_candidates([self._mined(example, options) for example in examples])
 
     def loss(self, weights: Mapping[str, float], **batch: Any) -> Losses:

@@ -59,6 +59,11 @@ class TripletSettings(BaseModel):
         description="what is compared: cells, as in the paper; or mentions, the mean of a gold"
         " one's cells with those of plausible wrong ones, by their distances to a learnt centre",
     )
+    proposed: bool = Field(
+        default=False,
+        description="with level=mentions: what the network itself proposes wrongly at an update"
+        " joins the wrong mentions, the best 8 of a sentence",
+    )
     loss: Literal["triplet", "contrastive"] = Field(
         default="triplet",
         description="triplet: a hinge a triplet; contrastive: the supervised contrastive loss"
@@ -136,8 +141,7 @@ class TripletSettings(BaseModel):
     def unread(self) -> frozenset[str]:
         """Settings that change nothing beside the others."""
         names = {"temperature"} if self.loss == "triplet" else _OF_HINGES
-        if self.level == "mentions":
-            names = _OF_SELECTED | _OF_CELLS
+        names = _OF_SELECTED | _OF_CELLS if self.level == "mentions" else names | {"proposed"}
         return frozenset(names | (set() if self.source == "projection" else {"projection_size"}))
 
     @model_validator(mode="after")

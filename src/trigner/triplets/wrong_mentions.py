@@ -2,8 +2,8 @@
 
 Ours; the paper compares cells. What is wrong in a plausible way is made of a sentence's gold
 mentions, the same at every epoch: a fragment dropped, a gap filled, a word more or less at either
-end, and two mentions that share words split in the wrong way. What the network itself proposes
-wrongly is not among them: it would have to decode at every update.
+end, first words exchanged with the mention before or behind, and two mentions that share words
+split in the wrong way. What the network itself proposes wrongly can join these.
 """
 
 from __future__ import annotations
@@ -23,25 +23,38 @@ from trigner.triplets.candidates import SPECIAL_COUNT
 Words = tuple[int, ...]
 
 
-def wrong_mentions(mentions: Sequence[Mention], length: int) -> dict[Mention, tuple[Words, ...]]:
+def wrong_mentions(
+    mentions: Sequence[Mention], length: int, proposed: Sequence[Mention] = ()
+) -> dict[Mention, tuple[Words, ...]]:
     """For each mention of a sentence the wrong ones that are like it, sorted, none of them gold.
 
-    Gold are the mentions of the same label.
+    Gold are the mentions of the same label. A `proposed` one that is not gold joins those made of
+    the mention of its label that shares most words with it, or of the nearest if none does; with
+    no mention of its label, or none made of that one, it is left out: how many mentions have
+    triplets does not depend on what is proposed.
     """
-    gold_of: defaultdict[str, set[Words]] = defaultdict(set)
-    for mention in mentions:
-        gold_of[mention.label].add(mention.words)
-    found = {}
+    gold_of: defaultdict[str, list[Words]] = defaultdict(list)
     for mention in sorted(set(mentions)):
-        gold = gold_of[mention.label]
-        wrong = {
-            *_at_the_ends(mention.words, length),
-            *_fragments_dropped(mention.words),
-            tuple(range(mention.words[0], mention.words[-1] + 1)),
-            *(words for other in gold for words in _split_wrongly(mention.words, other)),
-        }
-        found[mention] = tuple(sorted(words for words in wrong if words and words not in gold))
-    return found
+        gold_of[mention.label].append(mention.words)
+    found = {}
+    for label, gold in gold_of.items():
+        for place, words in enumerate(gold):
+            neighbours = gold[max(0, place - 1) : place] + gold[place + 1 : place + 2]
+            wrong = {
+                *_at_the_ends(words, length),
+                *_fragments_dropped(words),
+                tuple(range(words[0], words[-1] + 1)),
+                *(own for other in gold for own in _split_wrongly(words, other)),
+                *(own for other in neighbours for own in _swapped(words, other)),
+            }
+            found[Mention(words, label)] = wrong - {(), *gold}
+    for own in proposed:
+        gold = gold_of[own.label]
+        if gold and own.words not in gold:
+            nearest = min(gold, key=lambda words: _difference(words, own.words))
+            made = found[Mention(nearest, own.label)]
+            made |= {own.words} if made else set()
+    return {mention: tuple(sorted(found[mention])) for mention in sorted(found)}
 
 
 def _at_the_ends(words: Words, length: int) -> Iterator[Words]:
@@ -73,6 +86,18 @@ def _split_wrongly(one: Words, other: Words) -> Iterator[Words]:
     yield tuple(sorted({*one, *other}))
     yield tuple(word for word in one if word not in shared)
     yield tuple(sorted(shared))
+
+
+def _swapped(one: Words, other: Words) -> Iterator[Words]:
+    """Of two neighbours without a word in common: each one's first word with the other's rest."""
+    if not set(one) & set(other):
+        for first, rest in ((one[0], other[1:]), (other[0], one[1:])):
+            yield tuple(sorted((first, *rest)))
+
+
+def _difference(one: Words, other: Words) -> tuple[int, int]:
+    """Ordered by how few words are shared, then by the distance of the first ones."""
+    return -len(set(one) & set(other)), abs(one[0] - other[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,14 +134,20 @@ class MentionBatch:
 
 
 def collate_mentions(
-    sentences: Sequence[tuple[Sequence[Mention], int]], labels: Sequence[str]
+    sentences: Sequence[tuple[Sequence[Mention], int]],
+    labels: Sequence[str],
+    proposed: Sequence[Sequence[Mention]] | None = None,
 ) -> MentionBatch:
-    """The triplets of sentences, each its mentions and its number of words, in this order."""
+    """The triplets of sentences, each its mentions and its number of words, in this order.
+
+    `proposed` are the mentions that the network proposes in each.
+    """
     cells: list[tuple[int, int, int, int]] = []
     triplets: list[tuple[int, int, int, float]] = []
     count = 0
     for sentence, (mentions, length) in enumerate(sentences):
-        for mention, wrong in wrong_mentions(mentions, length).items():
+        own = () if proposed is None else proposed[sentence]
+        for mention, wrong in wrong_mentions(mentions, length, own).items():
             if not wrong:
                 continue
             gold = count
