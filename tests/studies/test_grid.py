@@ -8,6 +8,7 @@ from tiny_encoders import tiny_encoder
 from trigner.errors import InputError
 from trigner.studies import Changes, find_study, protocol, runs
 from trigner.studies.grid import encoder_identity
+from trigner.systems import system_spec
 from trigner.training import resolve
 
 FULL = protocol("full")
@@ -160,6 +161,16 @@ def test_settings_that_cannot_be_are_refused_with_their_line(declare, text, line
 def test_wrong_changes(declare, changes, message):
     with pytest.raises(InputError, match=message):
         runs(declare(), FULL, changes)
+
+
+@pytest.mark.parametrize("preset", ["paper-cadec", "w2ner", "best"])
+def test_all_families_run_with_every_preset(preset):
+    """A preset's settings of word pairs are not those of the other families."""
+    made = runs(find_study("systems"), FULL, Changes(preset=preset))
+    assert {run.settings.preset for run in made} == {preset}
+    for run in made:
+        spec = system_spec(run.settings.system)
+        assert spec.triplets or not run.settings.triplets.weight
 
 
 @pytest.mark.parametrize("name", ["selection", "source", "window", "margin", "pairing"])

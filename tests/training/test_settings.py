@@ -199,6 +199,15 @@ def test_what_a_system_does_not_read_is_refused_unless_it_is_shared():
     resolve(options={"system": "toe"}, shared=["task.tag_weight=2"])
 
 
+def test_shared_settings_of_other_systems_are_left_out():
+    shared = ["model.pair_map=full", "triplets.weight=1"]
+    for system in ("transition", "corro"):
+        found = resolve(options={"system": system}, shared=shared, own=())
+        assert found.triplets.weight == 0
+    with pytest.raises(InputError, match=r"model\.pair_mop: unknown setting"):
+        resolve(options={"system": "transition"}, shared=["model.pair_mop=full"], own=())
+
+
 def test_the_identity_holds_what_the_system_reads():
     bio = resolve(options={"system": "bio"})
     other = resolve(options={"system": "bio"}, shared=["model.channels=7", "task.tag_weight=2"])

@@ -25,7 +25,7 @@ from trigner.former_names import current_name, renamed
 from trigner.inference import spec_of
 from trigner.mentions import shortened
 from trigner.model_folder import DESCRIPTION, read_description
-from trigner.systems import NetworkSettings, SystemSpec, system_spec
+from trigner.systems import NetworkSettings, SystemSpec, own_systems, system_spec
 from trigner.tagging.settings import TaskSettings
 from trigner.training.lines import read_yaml, yaml_value
 from trigner.training.presets import DEFAULT, PRESETS
@@ -123,8 +123,8 @@ def resolve(
     and below the preset; the model settings, encoder and system of the model folder `init_from`
     take the place of the defaults. `shared` are assignments below the others for several systems:
     what one of them does not read is no error. `own` are the dotted names that this system must
-    read (None: all that were given). Raises InputError naming what is unknown, out of
-    range, without effect, or not that model's.
+    read (None: all that were given); with it the preset is for several systems, too. Raises
+    InputError naming what is unknown, out of range, without effect, or not that model's.
     """
     inherited = {} if init_from is None else _of_model(init_from)
     from_file = {} if file is None else _read(file)
@@ -135,8 +135,12 @@ def resolve(
         raise InputError(f"unknown preset {name!r}; known are: {', '.join(PRESETS)}")
     given = _merged([from_file, *map(_assignment, assignments), named])
     _refuse_former_names(_merged([common, given]), file if from_file else None)
-    merged = _merged([inherited, PRESETS[name], common, given, {"preset": name}])
+    of_preset = PRESETS[name]
+    merged = _merged([inherited, of_preset, common, given, {"preset": name}])
     spec = system_spec(str(merged.get("system", Settings.model_fields["system"].default)))
+    if own is not None:
+        levels = [_that_it_has(of_preset, spec), _that_it_has(common, spec)]
+        merged = _merged([inherited, *levels, given, {"preset": name, "system": spec.name}])
     without = {} if spec.triplets else {"triplets": {"weight": 0.0}}
     merged = _merged([without, spec.defaults, merged])
     try:
@@ -152,6 +156,16 @@ def resolve(
         message = f"was trained with different {', '.join(different)}: omit them and their preset"
         raise InputError(message, path=init_from)
     return settings
+
+
+def _that_it_has(values: Mapping[str, Any], spec: SystemSpec) -> dict[str, Any]:
+    """Values for several systems without those that others' settings have and this one's lack."""
+    others = {name for own in own_systems().values() for name in own.settings.model_fields}
+    foreign = others - set(spec.settings.model_fields)
+    found = {name: own for name, own in values.items() if spec.triplets or name != "triplets"}
+    if isinstance(model := values.get("model"), Mapping):
+        found["model"] = {name: own for name, own in model.items() if name not in foreign}
+    return found
 
 
 def _without_unread(settings: Settings, spec: SystemSpec) -> Settings:
