@@ -25,6 +25,7 @@ from trigner.mentions import Document, Entity
 from trigner.model_folder import read_description
 from trigner.serving import create_app
 from trigner.systems import TaggerSpec, system_spec, systems
+from trigner.training.progress import ShowProgress
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "mini-adr"
 SYSTEMS = [n for n, s in systems().items() if n == "w2ner" or not isinstance(s, TaggerSpec)]
@@ -47,32 +48,80 @@ SMALL: dict[str, list[str]] = {
 TEXT = "Severe pain and cramping in my hands and lower legs. I felt dizzy, and had no nausea."
 
 
-@pytest.fixture(scope="module", params=SYSTEMS)
-def trained(request, tmp_path_factory):
-    """The name of a system and the folder of a model trained through the command line."""
-    from typer.testing import CliRunner
+WITH_CONTEXT = " with context"
+VARIANTS = [*SYSTEMS, *(n + WITH_CONTEXT for n in ("w2ner", "spans", "hypergraph", "transition"))]
 
-    from trigner.cli.app import app
 
-    name = request.param
+@pytest.fixture(scope="module", params=VARIANTS)
+def training(request, tmp_path_factory):
+    """The name of a system, and the options of its training but for `--out`."""
+    name = request.param.removesuffix(WITH_CONTEXT)
     folder = tmp_path_factory.mktemp(name)
     settings = [*SMALL.get(name, []), "optimisation.epochs=2"]
+    if request.param != name:
+        settings.append("model.context_words=6")
     if name == "generative":
         encoder = tiny_language_model(folder / "encoder", "llama", positions=8000)
     else:
         encoder = tiny_encoder(folder / "encoder", "bert", head=False)
         settings.append("optimisation.encoder_lr=0.001")
-    options = [part for setting in settings for part in ("--set", setting)]
-    result = CliRunner().invoke(
+    return name, encoder, [part for setting in settings for part in ("--set", setting)]
+
+
+@pytest.fixture(scope="module")
+def trained(training, tmp_path_factory):
+    """The name of a system and the folder of a model trained through the command line."""
+    folder = tmp_path_factory.mktemp(training[0]) / "model"
+    result = train(training, folder)
+    assert result.exit_code == 0, result.output
+    return training[0], folder
+
+
+def train(training, out, *options):
+    from typer.testing import CliRunner
+
+    from trigner.cli.app import app
+
+    name, encoder, settings = training
+    return CliRunner().invoke(
         app,
         [
             *("train", "--system", name, "--encoder", str(encoder), "--device", "cpu"),
             *("--train", str(DATA / "dev"), "--dev", str(DATA / "test")),
-            *("--out", str(folder / "model"), *options),
+            *("--out", str(out), *settings, *options),
         ],
     )
+
+
+def test_an_interrupted_training_ends_with_the_same_weights(training, trained, tmp_path):
+    def interrupt(self, *_, **__):
+        raise KeyboardInterrupt
+
+    folder = tmp_path / "model"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ShowProgress, "on_evaluate", interrupt)
+        assert train(training, folder).exit_code == 130
+    result = train(training, folder, "--resume")
     assert result.exit_code == 0, result.output
-    return name, folder / "model"
+    one, other = (load_file(each / "model.safetensors") for each in (trained[1], folder))
+    assert one.keys() == other.keys()
+    for name, values in one.items():
+        np.testing.assert_array_equal(values, other[name], err_msg=name)
+
+
+def test_a_study_runs_it(training, run, tmp_path):
+    name, encoder, settings = training
+    for part in ("train", "dev", "test"):
+        shutil.copytree(DATA / "dev", tmp_path / "small" / part)
+    study = tmp_path / "one.yaml"
+    study.write_text(f"title: One\nseeds: [1]\nsystems:\n  own: {{system: {name}}}\n")
+    shared = (study, "--data", tmp_path / "small", "--out", tmp_path / "out")
+    given = (*shared, "--encoder", encoder, *settings, "--set", "optimisation.epochs=1")
+    result = run("study", "run", *given, "--device", "cpu")
+    assert result.code == 0, result.err
+    result = run("study", "report", *given, "--to", tmp_path / "report")
+    assert result.code == 0, result.err
+    assert "| own |" in (tmp_path / "report" / "report.md").read_text()
 
 
 def test_its_model_is_evaluated_and_extracts(trained, run, tmp_path):

@@ -32,7 +32,8 @@ class TrainingData(Dataset[Any]):
     """Examples of a corpus, and the mentions that a system cannot give back, counted by reason.
 
     `rates` say how often an epoch sees each example (`sampling.drawn`). The corpus has `sentences`
-    with `mentions`; an epoch has `made` ones in addition to them, on average.
+    with `mentions`, `neighboured` ones with other sentences of their document beside them; an epoch
+    has `made` ones in addition to them, on average.
     """
 
     examples: tuple[Any, ...]
@@ -41,6 +42,7 @@ class TrainingData(Dataset[Any]):
     mentions: int
     unusable: dict[str, int]
     made: int = 0
+    neighboured: int = 0
 
     def __len__(self) -> int:
         return len(self.examples)
@@ -70,7 +72,7 @@ def prepare(
     unusable: Counter[str] = Counter()
     examples: list[Any] = []
     of_windows: list[Any] = []
-    count = mentions = made = 0
+    count = mentions = made = neighboured = 0
     annotated: list[Sentence] = []
     for sentences, windows in _chunks(documents, unusable, Windows(settings.windows, seed)):
         prepared = system.prepare(sentences)
@@ -78,6 +80,7 @@ def prepare(
         unusable["longer than the encoder's window"] += len(prepared.lost)
         unusable["the system cannot express them"] += system.inexpressible(sentences)
         count += len(sentences)
+        neighboured += sum(bool(sentence.left or sentence.right) for sentence in sentences)
         mentions += sum(len(sentence.mentions) for sentence in sentences)
         of_windows += system.prepare(windows).inputs if windows else ()
         made += len(windows)
@@ -100,6 +103,7 @@ def prepare(
         mentions,
         {reason: count for reason, count in sorted(unusable.items()) if count},
         made,
+        neighboured,
     )
 
 
