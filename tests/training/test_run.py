@@ -497,14 +497,18 @@ def test_training_on_windows_too_says_so(encoder, tmp_path, system):
     assert trained.best.description.provenance.settings["sampling"]["windows"] == 1
 
 
-@pytest.mark.parametrize(("documents", "told"), [(DOCUMENTS[:3], 1), (DOCUMENTS, 0)])
-def test_context_without_any_is_told(encoder, tmp_path, documents, told):
+TWO_SENTENCES = document(5, "numb arm .\n\nno pain .", ((0, 8),))
+
+
+@pytest.mark.parametrize(("more", "told"), [((), 1), ((TWO_SENTENCES,), 0)])
+def test_context_without_any_is_told(encoder, tmp_path, more, told):
     written = StringIO()
     settings = resolve(
         assignments=[*SMALL, "model.context_words=4", "optimisation.epochs=1"],
         options={"encoder": str(encoder)},
     )
     console = Console(file=written, width=500)
+    documents = [*DOCUMENTS, *more]
     train(settings, documents, DOCUMENTS[:2], tmp_path / "m", device="cpu", console=console)
     note = "note: model.context_words has no effect: each document is a single sentence\n"
     assert written.getvalue().count(note) == told
