@@ -13,6 +13,7 @@ from trigner.inference import load
 from trigner.model_folder import read_description
 from trigner.serving import ServiceSettings, create_app
 from trigner.systems import system_spec, systems
+from trigner.training.checkpoints import CHECKPOINTS, last_checkpoint
 from trigner.training.progress import ShowProgress
 
 LOSSY = {"corro", "biohd", "biohd1234", "bio"}
@@ -38,12 +39,17 @@ def test_train_resume_and_go_on_from_there(
     chosen = ["--encoder", encoder, "--system", scheme, *quick(scheme)]
     arguments = [*base, "--out", tmp_path / "m", *chosen]
 
+    evaluated = []
+
     def interrupt(*_, **__):
-        raise KeyboardInterrupt
+        evaluated.append(1)
+        if len(evaluated) == 2:
+            raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         patch.setattr(ShowProgress, "on_evaluate", interrupt)
         assert run(*arguments).code != 0
+    assert last_checkpoint(tmp_path / "m" / CHECKPOINTS) is not None
     resumed = run(*arguments, "--resume")
     assert resumed.code == 0, resumed.err
     assert "best epoch on dev" in resumed.out

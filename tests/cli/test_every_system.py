@@ -25,6 +25,8 @@ from trigner.mentions import Document, Entity
 from trigner.model_folder import read_description
 from trigner.serving import create_app
 from trigner.systems import TaggerSpec, system_spec, systems
+from trigner.training.best_epoch import KeepBest
+from trigner.training.checkpoints import CHECKPOINTS, last_checkpoint
 from trigner.training.progress import ShowProgress
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "mini-adr"
@@ -78,29 +80,41 @@ def trained(training, tmp_path_factory):
 
 
 def train(training, out, *options):
+    """Train with the command line; the last epoch's model is kept, which has seen every update."""
     from typer.testing import CliRunner
 
     from trigner.cli.app import app
 
+    def keep_always(self, args, state, control, metrics=None, **_):
+        self._save(round(state.epoch), metrics)
+
     name, encoder, settings = training
-    return CliRunner().invoke(
-        app,
-        [
-            *("train", "--system", name, "--encoder", str(encoder), "--device", "cpu"),
-            *("--train", str(DATA / "dev"), "--dev", str(DATA / "test")),
-            *("--out", str(out), *settings, *options),
-        ],
-    )
+    arguments = [
+        *("train", "--system", name, "--encoder", str(encoder), "--device", "cpu"),
+        *("--train", str(DATA / "dev"), "--dev", str(DATA / "test")),
+        *("--out", str(out), *settings, *options),
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(KeepBest, "on_evaluate", keep_always)
+        return CliRunner().invoke(app, arguments)
 
 
-def test_an_interrupted_training_ends_with_the_same_weights(training, trained, tmp_path):
-    def interrupt(self, *_, **__):
-        raise KeyboardInterrupt
+def test_an_interrupted_training_ends_with_the_same_weights(
+    training, trained, tmp_path, monkeypatch
+):
+    """Interrupted once a checkpoint is there: in the second epoch's evaluation."""
+    evaluated = []
+
+    def interrupt(*_, **__):
+        evaluated.append(1)
+        if len(evaluated) == 2:
+            raise KeyboardInterrupt
 
     folder = tmp_path / "model"
-    with pytest.MonkeyPatch.context() as patch:
+    with monkeypatch.context() as patch:
         patch.setattr(ShowProgress, "on_evaluate", interrupt)
         assert train(training, folder).exit_code == 130
+    assert last_checkpoint(folder / CHECKPOINTS) is not None
     result = train(training, folder, "--resume")
     assert result.exit_code == 0, result.output
     one, other = (load_file(each / "model.safetensors") for each in (trained[1], folder))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from copy import deepcopy
 from dataclasses import fields, replace
 
@@ -12,6 +13,7 @@ from trigner.mentions import Mention
 from trigner.networks import NetworkSettings, create
 from trigner.networks.word_network import parameter_groups
 from trigner.schemes import decoded_tags
+from trigner.systems import systems
 from trigner.systems.network_settings import MacSettings
 from trigner.tagging import TaskSettings
 from trigner.tagging.objective import Objective
@@ -198,6 +200,36 @@ def test_triplets_on_both_grids_of_mac(mac, source):
         of_last = part.output.weight.grad.abs().max()
         assert of_last > 1e-6 if source == "logits" else of_last < 1e-6
     assert mac.tagger.segments.spans.lstm.weight_hh_l0.grad.abs().max() > 1e-7
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"source": "logits"},
+        {"source": "pair_states"},
+        {"source": "projection", "loss": "contrastive"},
+        {"source": "projection", "level": "mentions", "proposed": True},
+    ],
+    ids=lambda chosen: "-".join(map(str, chosen.values())),
+)
+@pytest.mark.parametrize("name", [n for n, spec in systems().items() if spec.triplets])
+def test_triplets_reach_the_pairs_of_every_system_that_has_some(tiny, name, chosen):
+    made = tiny(name)
+    own = replace(made, tagger=deepcopy(made.tagger))
+    assignments = [f"triplets.{key}={json.dumps(value)}" for key, value in chosen.items()]
+    settings = resolve(
+        preset="clean", assignments=["triplets.weight=1", *assignments], options={"system": name}
+    )
+    system = TagSystem(own, settings)
+    own.tagger.eval()
+    batch = system.collate(as_examples(own))
+    alone = system.loss({}, **without_triplets(batch))
+    found = system.loss({}, **batch)
+    assert found.parts["loss_triplets"] > 0
+    own.tagger.zero_grad()
+    (found.total - alone.total).backward()
+    reached = [p for p in own.tagger.encoder.parameters() if p.grad is not None and p.grad.any()]
+    assert reached
 
 
 def test_cells_that_are_not_sampled_give_no_gradient(mac):
