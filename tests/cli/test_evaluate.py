@@ -20,6 +20,8 @@ def test_evaluate_and_extract_with_score_agree_exactly(run, model, gold, tmp_pat
     again = json.loads(scored.out)
     assert scores.pop("unreachable_by") == {"w2ner": 0}
     assert scores.pop("bounded") == 0
+    if format != "jsonl":  # which alone of these holds scores
+        assert 0 < scores.pop("calibration_error") < 1
     # The model's settings are known to one of the two only.
     assert again.pop("signature").startswith("data:")
     assert scores.pop("signature").startswith("data:")

@@ -215,6 +215,17 @@ def test_what_the_caller_knows_to_be_unreachable_is_kept() -> None:
     assert score(gold, gold, unreachable_by={}).as_json()["unreachable_by"] == {}
 
 
+def test_the_calibration_error_is_known_where_all_predictions_have_scores() -> None:
+    gold = [document("a", PAIN, SLEPT)]
+    surest, wrong = replace(PAIN, score=0.9), replace(NAUSEA, score=0.4)
+    found = score(gold, [document("a", surest, wrong)])
+    assert found.calibration_error == pytest.approx((0.1 + 0.4) / 2)
+    assert found.as_json()["calibration_error"] == 0.25
+    for others in ([document("a", surest, NAUSEA)], [document("a")], []):
+        assert score(gold, others).calibration_error is None
+        assert "calibration_error" not in score(gold, others).as_json()
+
+
 def test_unknown_labels_are_counted() -> None:
     documents = [document("a", PAIN, SLEPT, NAUSEA), document("b", NAUSEA)]
     assert unknown_labels(documents, ["ADR"]) == {"Sign": 2}

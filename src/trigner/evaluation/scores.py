@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trigner.errors import InputError
+from trigner.evaluation.calibration import calibration_error, predictions
+from trigner.evaluation.calibration import together as all_labels
 from trigner.evaluation.counts import Score, count
 from trigner.mentions import Document, Fragment
 from trigner.text import Segmentation, segment, sentence_at
@@ -53,7 +55,8 @@ class Scores:
     missed), `unreachable_by` what the caller gave in addition. `missing` are the gold documents
     without a predicted document: all their gold counts as missed. `left_out` are annotations
     that could not be trusted and count nowhere. `bounded` are sentences where prediction ended at
-    the scheme's bound (None: not known).
+    the scheme's bound (None: not known). `calibration_error` says how far the scores of predictions
+    are from the share of them that is right (None: there are none, or one has no score).
     """
 
     slices: Slices
@@ -64,6 +67,7 @@ class Scores:
     left_out: int = 0
     bounded: int | None = None
     signature: str = ""
+    calibration_error: float | None = None
 
     @property
     def overall(self) -> Score:
@@ -86,7 +90,7 @@ class Scores:
         return sum(self.unreachable_reasons.values())
 
     def as_json(self) -> dict[str, Any]:
-        """What `--json` prints; `unreachable_by` and `bounded` only when they were given."""
+        """What `--json` prints; `unreachable_by`, `bounded` and `calibration_error` where known."""
         value: dict[str, Any] = {
             **self.slices.as_json(),
             "per_type": {label: slices.as_json() for label, slices in self.per_type.items()},
@@ -97,6 +101,8 @@ class Scores:
             value["unreachable_by"] = dict(self.unreachable_by)
         if self.bounded is not None:
             value["bounded"] = self.bounded
+        if self.calibration_error is not None:
+            value["calibration_error"] = round(self.calibration_error, 4)
         return {**value, "signature": self.signature}
 
 
@@ -151,7 +157,15 @@ def score(
         left_out=left_out,
         bounded=bounded,
         signature=signature,
+        calibration_error=_calibration_error(gold, predicted),
     )
+
+
+def _calibration_error(gold: Sequence[Document], predicted: Sequence[Document]) -> float | None:
+    found = [entity.score for document in predicted for entity in document.entities]
+    if not found or None in found:
+        return None
+    return calibration_error(all_labels(predictions(gold, predicted).values()))
 
 
 def paired(

@@ -106,6 +106,11 @@ def _notes(scores: Scores) -> list[str]:
         notes.append(
             f"{counted(scores.bounded, 'sentence')} hit the decoder's bound: best mentions kept"
         )
+    if scores.calibration_error is not None:
+        notes.append(
+            f"Calibration error {100 * scores.calibration_error:.1f} %: how far scores are from the"
+            " share that is right"
+        )
     if scores.missing:
         ids = ", ".join(scores.missing[:3]) + (", ..." if len(scores.missing) > 3 else "")
         one = len(scores.missing) == 1
