@@ -90,7 +90,7 @@ def test_what_stays_of_a_sentence_are_2_kilobytes(preset, changes, tmp_path):
         gc.collect()
         tracemalloc.start()
         try:
-            data = prepare(notes(documents), system, settings.sampling, settings.seed)
+            data = prepare(notes(documents), system, settings)
             assert data.sentences == 100 * documents
             return tracemalloc.get_traced_memory()[1]
         finally:
