@@ -36,6 +36,7 @@ LAYERS = (
 PEERS = {
     ("mentions", "rendering"),  # what notebooks call on a document; imported when they do
     ("atomic_files", "errors"),
+    ("foreign_values", "mentions"),  # how messages quote input
     ("locks", "atomic_files"),
     ("locks", "errors"),
     ("encoders", "model_folder"),  # what is written as a path

@@ -9,12 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 import trigner
 from trigner.corpora import read, with_types
 from trigner.evaluation import score, sign
 from trigner.integrations import model_card
 from trigner.model_folder import BUNDLED, check_files, read_description
+from trigner.training import resolve
 from trigner.training.settings import flat
 
 MINI_ADR_TEST = Path(__file__).parents[1] / "data" / "mini-adr" / "test"
@@ -141,6 +143,16 @@ def test_its_provenance_names_data_command_settings_licence_and_hashes():
     assert others == {"trigner.json", "README.md"}
     for part in (provenance.train, provenance.dev):
         assert part.signature.startswith("data:")
+
+
+def test_its_settings_are_those_that_its_recipe_trains_with():
+    """Of settings that are younger than the model, nothing is known."""
+    told = flat(read_description(BUNDLED).provenance.settings)
+    now = flat(resolve(file=script().SETTINGS).model_dump(mode="json"))
+    assert {name: own for name, own in now.items() if own != told.get(name, own)} == {}
+    assert {*told} <= {*now}
+    stated = flat(yaml.safe_load(script().SETTINGS.read_text("utf-8")))
+    assert stated.items() <= told.items()
 
 
 def test_its_scores_are_on_the_corpus_that_ships():

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,6 +15,7 @@ import sysconfig
 import tarfile
 import tomllib
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -99,6 +102,28 @@ def test_two_builds_have_equal_bytes(sources, tmp_path, kind):
             names = [name.partition("/")[2] for name in archive.getnames()]
         assert {*FILES, "src/trigner/__init__.py", "tests/conftest.py"} <= {*names}
         assert not [name for name in names if name.startswith(("runs/", ".venv", "shared/"))]
+
+
+SBOM_MAKER = ".venv-supply/bin/cyclonedx-py"
+
+
+def test_the_sbom_names_what_is_installed(tmp_path):
+    """By the command of `make dist`, on the environment of these tests."""
+    if not (ROOT / SBOM_MAKER).exists() or shutil.which("make") is None:
+        pytest.skip("what makes it is not installed: `make dist` does")
+    line = ["make", "-n", "dist"]
+    recipe = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    lines = recipe.replace("\\\n", "").splitlines()
+    (command,) = (shlex.split(own) for own in lines if own.startswith(SBOM_MAKER))
+    sbom = tmp_path / "sbom.json"
+    places = {"dist/trigner.cdx.json": str(sbom), ".venv/bin/python": sys.executable}
+    assert {*places} <= {*command}
+    subprocess.run([places.get(own, own) for own in command], cwd=ROOT, check=True)
+    told = json.loads(sbom.read_text("utf-8"))
+    assert (told["bomFormat"], told["metadata"]["component"]["name"]) == ("CycloneDX", "trigner")
+    found = {own["name"]: own["version"] for own in told["components"]}
+    for name in ("torch", "transformers", "tokenizers"):
+        assert found[name] == version(name)
 
 
 def script(name: str):

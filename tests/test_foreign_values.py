@@ -4,7 +4,16 @@ import json
 
 import pytest
 
-from trigner.foreign_values import DEEPEST, flaw_of, mapping, number, text, whole_number
+from trigner.foreign_values import (
+    DEEPEST,
+    DuplicateKeyError,
+    flaw_of,
+    mapping,
+    number,
+    text,
+    unique_keys,
+    whole_number,
+)
 
 
 def nested(levels):
@@ -41,3 +50,9 @@ def test_what_is_of_another_kind_is_nothing():
     assert [text(own) for own in ("a", ["a"], 1)] == ["a", None, None]
     assert [whole_number(own) for own in (3, 3.0, True, "3")] == [3, None, None, None]
     assert [number(own) for own in (3, 0.5, True, "3", 10**400)] == [3.0, 0.5, None, None, None]
+
+
+def test_a_key_twice_in_one_object_is_named():
+    assert json.loads('[{"a": 1}, {"a": {"a": 2}}]', object_pairs_hook=unique_keys)
+    with pytest.raises(DuplicateKeyError, match=r"^has the key 'a' twice in one object$"):
+        json.loads('{"b": {"a": 1, "c": 0, "a": 1}}', object_pairs_hook=unique_keys)

@@ -101,6 +101,7 @@ def test_a_description_can_be_written_again(folder):
         (b'{"model": "someone else\'s"}', "was not written by trigner"),
         (b"{", "is damaged"),
         (b"\xff", "is damaged"),
+        (b'{"format": 6, "format": 6}', "is damaged: has the key 'format' twice in one object"),
         (b'{"format": 0}', "has model format 0, written by trigner of an unknown version;"),
         (
             b'{"format": 3, "trigner": "0.2.0"}',

@@ -1,19 +1,39 @@
 """Values of JSON that others wrote: whether they can be handed on, and what can be read of them.
 
-The readers give nothing for what is of another kind, and never raise.
+The readers of values give nothing for what is of another kind, and never raise.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
+
+from trigner.mentions import shortened
 
 DEEPEST = 100
 """Objects and lists in one another: far more than a setting has, far less than stacks allow."""
 
 _HALF = re.compile("[\ud800-\udfff]")
+
+
+class DuplicateKeyError(ValueError):
+    """An object has a key twice."""
+
+
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, as `object_pairs_hook` of `json`. Raises DuplicateKeyError.
+
+    With a key twice, one of its values would be lost without a word.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        key = shortened(counts.most_common(1)[0][0])
+        raise DuplicateKeyError(f"has the key {key} twice in one object")
+    return found
 
 
 def flaw_of(value: object, depth: int = 0) -> str:

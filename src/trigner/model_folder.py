@@ -23,7 +23,7 @@ from tokenizers import Tokenizer
 from trigner import __version__
 from trigner.atomic_files import replace_together
 from trigner.errors import InputError, TrignerError
-from trigner.foreign_values import flaw_of
+from trigner.foreign_values import flaw_of, unique_keys
 from trigner.former_names import with_current_names
 
 OwnSettings = TypeVar("OwnSettings", bound=BaseModel)
@@ -259,7 +259,8 @@ def _read(path: Path) -> Any:
     try:
         if path.stat().st_size > LONGEST_DESCRIPTION:
             raise InputError("is not a description: it is too large", path=path)
-        return json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        return json.loads(text, object_pairs_hook=unique_keys)
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"is damaged: {error}", path=path) from error
 

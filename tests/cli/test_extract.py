@@ -8,7 +8,7 @@ import pytest
 
 from trigner.cli.extract import _print
 from trigner.corpora import LineWriter
-from trigner.inference import PartialResult, chunks
+from trigner.inference import PartialResult, chunks, extraction
 from trigner.mentions import Document, Entity
 
 
@@ -101,6 +101,36 @@ def test_a_stream_keeps_a_bounded_number_of_documents(run, model, monkeypatch, t
     else:
         stats = run("stats", out, "--from", format, "--json")
         assert json.loads(stats.out)["documents"] == 40
+
+
+@pytest.mark.parametrize("format", [None, "jsonl", "grid"])
+def test_what_is_found_in_a_long_document_is_handed_on_as_it_comes(
+    run, model, monkeypatch, tmp_path, format
+):
+    monkeypatch.setattr(chunks, "WORDS", 10)
+    cut, add = extraction.chunks, LineWriter.add
+    drawn, added = [], []
+
+    def watched_chunks(documents):
+        for chunk in cut(documents):
+            drawn.append(chunk)
+            yield chunk
+
+    def watched_add(writer, document, entities, *, is_last):
+        assert len(drawn) == len(added) + 1, "the next chunk was not to be drawn yet"
+        add(writer, document, entities, is_last=is_last)
+        added.append((len(entities), is_last))
+
+    monkeypatch.setattr(extraction, "chunks", watched_chunks)
+    monkeypatch.setattr(LineWriter, "add", watched_add)
+    feed(monkeypatch, [b"My left leg hurt . Numb arm . " * 20])
+    out = () if format is None else ("--out", tmp_path / "found")
+    given = ("extract", "-", "--lines", "--model", model, "--format", format or "jsonl", *out)
+    result = run(*given)
+    assert result.code == 0, result.err
+    assert [is_last for _, is_last in added] == [False] * (len(drawn) - 1) + [True]
+    assert len(drawn) >= 10
+    assert sum(count > 0 for count, _ in added) >= 10
 
 
 def test_standard_input_of_json_lines(run, model, monkeypatch):

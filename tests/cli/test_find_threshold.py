@@ -21,7 +21,7 @@ def test_the_best_threshold_of_each_type(run, model, gold):
 
 def test_one_type_alone_stands_there_once(run, model, gold, tmp_path, monkeypatch):
     drawn = []
-    monkeypatch.setattr(f"{ROOM}.plot_curves", lambda shown, path: drawn.extend(shown))
+    monkeypatch.setattr(f"{ROOM}.plot_curves", lambda shown, *_, **__: drawn.extend(shown))
     monkeypatch.setattr(f"{ROOM}.check_figure", lambda path: None)
     asked = ("find-threshold", "--model", model, "--data", gold, "--types", "ADR")
     result = run(*asked, "--plot", tmp_path / "curve.png")

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from trigner import atomic_files
 from trigner.cli import output
 from trigner.errors import InputError
 
@@ -71,6 +72,50 @@ def test_what_is_there_may_be_overwritten_when_asked(tmp_path):
     output.refuse_non_empty(tmp_path, overwrite=True)
     with pytest.raises(InputError, match="nothing can be written"):
         output.refuse_non_empty(file / "new", overwrite=True)
+
+
+@pytest.mark.parametrize(
+    ("command", "needs", "name"),
+    [
+        ("convert {gold} {out} --to grid", None, ""),
+        ("convert {gold} {out} --to brat", None, "two.ann"),
+        ("convert {gold} {out} --to cas", None, "two.xmi"),
+        ("link {gold} --vocabulary {vocabulary} --out {out}", "rapidfuzz", ""),
+        ("link {gold} --vocabulary {vocabulary} --out {out} --format brat", "rapidfuzz", "two.txt"),
+        ("score --gold {gold} --pred {gold} --html {out}", None, ""),
+        ("evaluate --data {gold} --model {model} --html {out}", None, ""),
+        ("stats {gold} --plot {out}", "matplotlib", ""),
+        ("find-threshold --data {gold} --model {model} --plot {out}", "matplotlib", ""),
+        ("extract {gold} --model {model} --format grid --out {out}", None, ""),
+    ],
+)
+def test_a_file_that_appears_meanwhile_stays(
+    run, gold, model, tmp_path, monkeypatch, command, needs, name
+):
+    if needs is not None:
+        pytest.importorskip(needs)
+    vocabulary = tmp_path / "codes.csv"
+    vocabulary.write_text("code,name\nF1,leg pain\n")
+    out = tmp_path / "out.svg"
+    theirs = out / name
+    publish = atomic_files.publish
+
+    def late(written, path, *, overwrite):
+        if path == theirs:
+            theirs.write_text("theirs")
+        publish(written, path, overwrite=overwrite)
+
+    monkeypatch.setattr(atomic_files, "publish", late)
+    given = [
+        part.format(gold=gold, model=model, out=out, vocabulary=vocabulary)
+        for part in command.split()
+    ]
+    result = run(*given)
+    assert (result.code, "has appeared meanwhile" in result.err) == (1, True), result.err
+    assert theirs.read_text() == "theirs"
+    result = run(*given, "--overwrite")
+    assert result.code == 0, result.err
+    assert theirs.read_text() != "theirs"
 
 
 def test_only_what_may_be_of_an_earlier_run_is_replaced(tmp_path):

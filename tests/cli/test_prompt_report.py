@@ -66,3 +66,19 @@ def test_what_cannot_be_written_is_told_before_anything_is_asked(run, gold, tmp_
         assert run("prompt", *given, *url, "--format", "cadec").code == 2
         assert not stub.requests
     assert not (tmp_path / "out").exists()
+
+
+def test_a_page_that_appears_meanwhile_stays(run, gold, tmp_path):
+    page = tmp_path / "systems.html"
+
+    def late(_):
+        page.write_text("theirs")
+        return answered("[]")
+
+    given = ["--data", gold, "--types", "ADR", "--llm", "stub", "--out", tmp_path / "out"]
+    with serving(late) as stub:
+        result = run("prompt", *given, "--base-url", stub.base_url, "--size", 1, "--html", page)
+    assert (result.code, "has appeared meanwhile" in result.err) == (1, True), result.err
+    assert page.read_text() == "theirs"
+    assert run("prompt", *given, "--size", 1, "--html", page, "--resume").code == 0
+    assert page.read_text() != "theirs"

@@ -10,7 +10,7 @@ import pytest
 from trigner.corpora import read, source, write
 from trigner.corpora.folders import folders_below, walk
 from trigner.errors import LONGEST, InputError
-from trigner.mentions import Document
+from trigner.mentions import Document, Extra
 
 LABEL = (
     '<Label drug="X" track="TAC2017_ADR"><Text><Section id="S1" name="adverse reactions">pain'
@@ -55,6 +55,34 @@ def test_cadecs_lines_are_entities_or_notes_of_brat(tmp_path, line, message):
     assert [e.id for e in document.entities] == ["T1"]
     assert [e.content for e in document.extras] == ["#1\tAnnotatorNotes T1\tx"]
     assert corpus.left_out == 1
+
+
+TWICE = '{"a": 1, "a": 2}'
+
+
+@pytest.mark.parametrize("format", ["brat", "cadec"])
+def test_a_key_twice_in_brats_notes_of_fields(tmp_path, format):
+    free = f"#1\tAnnotatorNotes T1\t{TWICE}"  # which is a text
+    posts(tmp_path, "T1\tADR 0 4\tpain", free, f"#2\tFields T1\t{TWICE}", f"#3\tFields *\t{TWICE}")
+    if format == "brat":
+        (tmp_path / "text" / "A.1.txt").rename(tmp_path / "original" / "A.1.txt")
+    root = tmp_path / "original" if format == "brat" else tmp_path
+    with pytest.raises(InputError, match=r"A\.1\.ann:3: has the key 'a' twice in one object"):
+        read(root, format=format)
+    corpus = read(root, format=format, skip_bad=True)
+    assert [(notice.line, notice.left_out) for notice in corpus.notices[:2]] == [
+        (3, True),
+        (4, True),
+    ]
+    (document,) = corpus.documents
+    assert [extra.content for extra in document.extras] == [free]
+
+
+def test_notes_that_brat_would_refuse_are_counted_and_not_written(tmp_path):
+    document = Document("a", "pain", extras=(Extra("brat", f"#1\tFields *\t{TWICE}"),))
+    report = write([document], tmp_path, format="brat")
+    assert report.dropped["extras that are not lines of brat"] == 1
+    assert read(tmp_path).documents == (Document("a", "pain"),)
 
 
 def test_a_pipe_is_refused_before_it_is_opened(tmp_path):

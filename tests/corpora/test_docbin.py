@@ -121,3 +121,10 @@ def test_spans_of_one_id_and_two_labels_are_bad(tmp_path):
     doc.spans["trigner"] = [Span(doc, n, n + 1, label=f"L{n}", span_id="0") for n in range(2)]
     with pytest.raises(InputError, match="spans of one entity need one label"):
         read(file_of(tmp_path, doc))
+
+
+def test_a_key_twice_in_what_we_add_to_a_doc_is_refused(tmp_path):
+    doc = spacy.blank("en")(TEXT)
+    doc.user_data["trigner_document"] = '{"id": "a", "fields": {"x": 1, "x": 2}}'
+    with pytest.raises(InputError, match=r"a\.spacy:1: has the key 'x' twice in one object"):
+        read(file_of(tmp_path, doc))

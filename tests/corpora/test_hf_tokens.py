@@ -56,6 +56,18 @@ def test_parquet_names_its_tags_itself(tmp_path):
     assert (document.entities, document.fields) == (EXPECTED.entities, {"lang": "en"})
 
 
+def test_a_key_twice_in_what_names_the_tags_is_refused(tmp_path):
+    info = f'{{"features": {{}}, "features": {json.dumps(FEATURES)}}}'
+    path = lines(tmp_path, {"tokens": WORDS, "ner_tags": [0, 1, 2, 0]})
+    (tmp_path / "dataset_info.json").write_text(info)
+    with pytest.raises(InputError, match=r"dataset_info\.json: has the key 'features' twice"):
+        read(path)
+    table = pa.table({"tokens": [WORDS], "ner_tags": [[0, 1, 2, 0]]})
+    pq.write_table(table.replace_schema_metadata({"huggingface": info}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"a\.parquet: has the key 'features' twice"):
+        read(tmp_path / "a.parquet")
+
+
 @pytest.mark.parametrize(
     ("row", "message"),
     [

@@ -68,6 +68,11 @@ def test_columns_can_be_named(tmp_path):
             {},
             r":2: .*'entities' must contain JSON lists.*rename it",
         ),
+        (
+            'text,entities\npain,"[{""start"": 0, ""end"": 4, ""label"": ""A"", ""end"": 3}]"\n',
+            {},
+            r"a\.csv:2: .*the column 'entities' has the key 'end' twice in one object",
+        ),
         ("text,n\nx,y\n", {"text_column": "n"}, r":2: .*column 'text' has a reserved name"),
         ("id,text\n,x\n", {}, r"a\.csv:2: .*expected a string as `id`"),
         ("", {}, "is empty"),
@@ -112,6 +117,13 @@ def test_parquet_has_types(tmp_path):
     assert first.fields == {"age": 30, "date": "2020-01-02", "dose": "1.50"}
     assert second.fields == {}
     assert first.entities == (Entity.from_dict(PAIN, TEXT),)
+
+
+@pytest.mark.parametrize("name", ["entities", "words", "extras"])
+def test_a_key_twice_in_a_cell_is_refused(tmp_path, name):
+    pq.write_table(pa.table({"text": [TEXT], name: ['[{"a": 1, "a": 2}]']}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=rf"a\.parquet:1: .*{name!r} has the key 'a' twice"):
+        read(tmp_path, skip_bad=True)
 
 
 def test_nan_is_an_empty_cell_and_what_no_field_holds_is_named_by_its_row(tmp_path):

@@ -49,3 +49,15 @@ def test_equal_figures_are_equal_files(tmp_path, suffix, monkeypatch):
     assert written[0] == written[1]
     assert b"CreationDate" not in written[0]
     assert b"<dc:date>" not in written[0]
+
+
+def test_a_figure_that_is_there_stays_unless_it_may_be_replaced(tmp_path):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "a.svg"
+    path.write_text("theirs")
+    figure = figure_for(path, width=3, height=2)
+    with pytest.raises(TrignerError, match="has appeared meanwhile"):
+        save_figure(figure, path, overwrite=False)
+    assert path.read_text() == "theirs"
+    save_figure(figure, path)
+    assert path.read_text() != "theirs"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import cache
 
 import numpy as np
 import onnx
@@ -26,9 +27,12 @@ from graph_changes import (
 from model_changes import accept_files, change_description
 from tiny_models import TAG_SCHEMES
 from trigner.errors import InputError
-from trigner.networks import load as load_model
+from trigner.model_folder import Description, read_description, save_model
+from trigner.systems import system_spec
+from trigner.training import resolve
 
 TEXT = "my left leg hurt, no pain in arm"
+LABELS = ("ADR", "Drug")
 
 
 def refused(folder):
@@ -36,6 +40,10 @@ def refused(folder):
     with pytest.raises(InputError) as raised:
         trigner.load(folder)(TEXT)
     return str(raised.value)
+
+
+def never(*_, **__):
+    raise AssertionError("weights were loaded")
 
 
 @pytest.fixture(params=["saved_model", "exported_model"])
@@ -52,6 +60,48 @@ def exported(exported_model, tmp_path):
 @pytest.fixture
 def saved(saved_model, tmp_path):
     return shutil.copytree(saved_model, tmp_path / "model")
+
+
+SYSTEMS = {
+    "spans": ("lstm_size=8", "width_size=3", "hidden_size=6"),
+    "hypergraph": ("lstm_size=8", "hidden_size=6", "start_rank=3"),
+    "transition": ("lstm_size=8", "hidden_size=7", "action_size=3"),
+    "seq2seq": ("lstm_size=8", "decoder_layers=2", "decoder_heads=2", "decoder_feed_forward=12"),
+}
+"""Systems that are no tag schemes, with settings that make them small."""
+
+
+@pytest.fixture(scope="session")
+def saved_system(saved_model, encoder, tmp_path_factory):
+    """The folder of a small model of a system, for PyTorch, made once."""
+
+    @cache
+    def folder(name):
+        if name not in SYSTEMS:
+            return saved_model
+        own = [f"model.{assignment}" for assignment in SYSTEMS[name]]
+        options = {"system": name, "encoder": str(encoder)}
+        settings = resolve(options=options, assignments=own)
+        made = system_spec(name).implementation("build")(settings, LABELS)
+        state = made.saved_state()
+        description = Description(
+            system=name,
+            labels=made.labels,
+            model=settings.model.model_dump(mode="json"),
+            state=dict(state.state),
+            files={},
+        )
+        path = tmp_path_factory.mktemp(name) / "model"
+        save_model(path, description, state.files)
+        return path
+
+    return folder
+
+
+@pytest.fixture(params=["w2ner", *SYSTEMS])
+def of_any_system(request, saved_system, tmp_path):
+    """A copy of a model of every system, of one tag scheme for all of them."""
+    return shutil.copytree(saved_system(request.param), tmp_path / "model")
 
 
 def test_a_flipped_bit_of_any_file_is_found(folder):
@@ -253,6 +303,30 @@ def test_absurdly_large_networks_are_refused_before_they_are_built(saved, change
     assert "trigner.json" in refused(saved) or "model.safetensors" in refused(saved)
 
 
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_absurd_settings_of_other_systems_are_refused_before_they_are_built(
+    saved_system, name, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("trigner.networks.folder.load_file", never)
+    folder = shutil.copytree(saved_system(name), tmp_path / "model")
+    told = read_description(folder).model
+    numbers = [own for own, value in told.items() if type(value) is int]
+    sizes = [own.partition("=")[0] for own in SYSTEMS[name]]
+    assert {*sizes} <= {*numbers}
+    for own in numbers:
+        for value in (10**9, 10**400):
+            change_description(folder, model={own: value})
+            assert "trigner.json" in refused(folder), own
+        change_description(folder, model={own: told[own]})
+    for own in sizes:  # which some weight has
+        change_description(folder, model={own: 60_000})
+        message = refused(folder)
+        assert "trigner.json" in message or "model.safetensors" in message, own
+        change_description(folder, model={own: told[own]})
+    monkeypatch.undo()
+    assert trigner.load(folder)(TEXT).text == TEXT
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -273,45 +347,54 @@ def test_absurdly_large_networks_are_refused_before_they_are_built(saved, change
     ],
     ids=str,
 )
-def test_absurd_encoders_are_refused_before_they_are_built(saved, changes):
-    path = saved / "encoder" / "config.json"
+def test_absurd_encoders_are_refused_before_they_are_built(of_any_system, changes):
+    path = of_any_system / "encoder" / "config.json"
     path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **changes}), "utf-8")
-    message = refused(accept_files(saved))
+    message = refused(accept_files(of_any_system))
     assert "config.json" in message or "model.safetensors" in message or "tokenizer" in message
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"[" * 100_000, b'{"a": ' + b"9" * 5000])
 @pytest.mark.parametrize("name", ["encoder/config.json", "model.safetensors", "tokenizer.json"])
-def test_files_that_are_none_of_a_saved_model(saved, name, content):
-    (saved / name).write_bytes(content)
-    assert name in refused(accept_files(saved))
+def test_files_that_are_none_of_a_saved_model(of_any_system, name, content):
+    (of_any_system / name).write_bytes(content)
+    assert name in refused(accept_files(of_any_system))
 
 
-def test_weights_that_are_no_numbers(saved):
-    path = saved / "model.safetensors"
+def test_a_key_twice_in_an_encoders_configuration(saved):
+    path = saved / "encoder" / "config.json"
+    text = path.read_text("utf-8")
+    path.write_text(text.replace("{", '{"vocab_size": 10, ', 1), "utf-8")
+    assert "config.json: is not a valid encoder configuration: has the key 'vocab_size' twice" in (
+        refused(accept_files(saved))
+    )
+
+
+def test_weights_that_are_no_numbers(of_any_system):
+    path = of_any_system / "model.safetensors"
     weights = load_file(path)
     for values in weights.values():
         if values.dtype == np.float32:
             values[...] = np.nan
     save_file(weights, path)
-    message = refused(accept_files(saved))
+    message = refused(accept_files(of_any_system))
     assert "model.safetensors: is damaged" in message  # by its weights, not by what comes of them
     assert "NaN or infinite" in message
 
 
-@pytest.mark.parametrize("scheme", TAG_SCHEMES)
+@pytest.mark.parametrize("system", [*TAG_SCHEMES, *SYSTEMS])
 def test_shapes_of_every_system_are_checked_without_building_it(
-    tiny, scheme, tmp_path, monkeypatch
+    tiny, saved_system, system, tmp_path, monkeypatch
 ):
     """Were a system not to be had without memory, the check would pass it by."""
     from tiny_models import save
 
-    folder = save(tiny(scheme), tmp_path / "model")
+    if system in SYSTEMS:
+        folder = shutil.copytree(saved_system(system), tmp_path / "model")
+    else:
+        folder = save(tiny(system), tmp_path / "model")
     change_description(folder, labels=["ADR", "Drug", "Dose"])
-
-    def never(*_, **__):
-        raise AssertionError("weights were loaded")
 
     monkeypatch.setattr("trigner.networks.folder.load_file", never)
     with pytest.raises(InputError, match="has the shape"):
-        load_model(folder)
+        trigner.load(folder)

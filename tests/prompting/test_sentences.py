@@ -65,6 +65,7 @@ LINE = {"document": "d", "sentence": 0, "types": ["ADR"], "words_sha256": "0", "
         '{"document": "d"}',
         *(json.dumps({k: v for k, v in LINE.items() if k != left_out}) for left_out in LINE),
         json.dumps({**LINE, "types": "ADR"}),
+        json.dumps(LINE).replace("{", '{"sentence": 1, '),
         json.dumps({**LINE, "predicted": [{"index": [2, 1], "type": "ADR"}]}),
         json.dumps({**LINE, "predicted": [{"index": [], "type": "ADR"}]}),
     ],

@@ -18,10 +18,10 @@ from trigner.model_folder import BUNDLED
 from trigner.serving import create_app, serve
 
 
-def post(port, body, timeout=60):
+def post(port, body, timeout=60, **headers):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
-        connection.request("POST", "/v1/extract", json.dumps(body))
+        connection.request("POST", "/v1/extract", json.dumps(body), headers)
         response = connection.getresponse()
         return response.status, json.loads(response.read())
     finally:
@@ -191,6 +191,32 @@ def test_unfinished_requests_of_one_client_refuse_nobody_else(exported_model):
         assert [post(port, {"text": "no pain."})[0] for _ in range(5)] == [200] * 5
         for connection in unfinished:
             connection.close()
+
+
+def test_connections_of_all_clients_together_are_bounded(exported_model):
+    """Those of a trusted proxy are of many clients: the bound of one does not hold for them."""
+    options = ("--trusted-proxy", "127.0.0.1", "--max-connections", "3")
+    with process(exported_model, *options) as (_, port):
+        idle = [_raw(port) for _ in range(3)]
+        with _raw(port) as one_more:
+            answer = _answer(one_more)
+        assert answer.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+        assert b"\r\nretry-after: 1\r\n" in answer
+        assert answer.endswith(b'{"detail": "too many connections: retry in 1 s"}')
+        for connection in idle:
+            connection.close()
+        _until(lambda: post_or_none(port) == 200)
+
+
+@pytest.mark.parametrize(
+    ("options", "statuses"),
+    [((), [200, 429, 429]), (("--trusted-proxy", "127.0.0.1"), [200, 200, 429])],
+)
+def test_only_a_trusted_proxy_says_who_the_client_is(exported_model, options, statuses):
+    with process(exported_model, "--rate-limit", "0.01", *options) as (_, port):
+        clients = [{"X-Forwarded-For": f"192.0.2.{number}"} for number in (1, 2, 1)]
+        answers = [post(port, {"text": "no pain."}, **client) for client in clients]
+        assert [status for status, _ in answers] == statuses
 
 
 def test_a_client_that_does_not_read_is_given_up(exported_model):

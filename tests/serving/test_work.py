@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fixed_predictors import Scored
 from tiny_models import extractor
+from trigner.inference import Extractor
 from trigner.serving.work import extraction
 
 LINES = [
@@ -58,6 +60,13 @@ def test_a_bound_that_several_windows_hit_is_one_sentences(tiny, run):
     list(stream)
     assert (found.statistics.bounded, found.statistics.windowed) == (1, 1)
     assert found.statistics == stream.statistics
+
+
+def test_the_best_mentions_of_a_sentence_are_kept_and_not_of_its_windows(run):
+    scores = [n / 2000 for n in range(1500)]
+    (found,) = run(extraction(Extractor(Scored(scores), "scored"), ["word " * 1500]), 7)
+    assert sorted(e.score for e in found.entities) == [round(score, 4) for score in scores[500:]]
+    assert found.statistics.bounded == 1
 
 
 def test_a_threshold_replaces_the_extractors_own(extract, run):

@@ -1,14 +1,19 @@
-"""The service by its ASGI interface, without a network: no request gets 500."""
+"""The service by its ASGI interface, without a network: no request gets 500.
+
+What gets another status than 200 counts as refused: of nothing but that there is no trial.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 from tiny_models import extractor, tiny_model
 from trials.targets import Target
+from trigner.errors import InputError
 from trigner.serving import ServiceSettings, create_app
 
 BODIES = (
@@ -44,7 +49,12 @@ def service(folder: Path) -> Target:
             asyncio.wait_for(asked(app, method, path, headers, body), 15)
         )
         assert status < 500 or status in BUSY, (status, answer[:300])
-        if status == 200 and path == b"/v1/extract":
+        if status != 200:
+            told = answer.decode("utf-8", "replace").replace(
+                '"', ""
+            )  # messages lead without quotes
+            raise InputError(f"{HTTPStatus(status).phrase}: {told}")
+        if path == b"/v1/extract":
             json.loads(answer)
 
     def close() -> None:

@@ -37,8 +37,10 @@ def test_nothing_but_errors_of_our_own(name, tmp_path, monkeypatch):
         trial = fuzz.by_messages(name, target, float("inf"), 0, most)
     assert not trial.foreign, f"see {tmp_path / 'found'}: {dict(trial.foreign)}"
     assert trial.inputs == most
-    assert name.startswith(("decode", "write", "service", "text", "file-answer")) or trial.refused
-    assert trial.refused < trial.inputs  # what is refused at the door tries nothing behind it
+    assert name.startswith(("decode", "write", "text", "file-answer")) or trial.refused
+    # What is refused at the door tries nothing behind it.
+    least = most // 10 if name.startswith(("write", "service")) else 1
+    assert trial.inputs - trial.refused >= least
 
 
 @pytest.mark.parametrize("name", sorted(p.name for p in fuzz.REGRESSIONS.glob("*")))

@@ -9,11 +9,15 @@ from shutil import rmtree
 from hypothesis import HealthCheck, given, settings
 
 from trials.targets import Target
+from trigner.errors import InputError
 from written_documents import check_written, odd_documents
 
 
 def writer(name: str, folder: Path) -> Target:
-    """The writer of a format. The bytes of an input are the choices that hypothesis makes."""
+    """The writer of a format. The bytes of an input are the choices that hypothesis makes.
+
+    What it refuses to write is an InputError, as of a reader, and so are bytes of no documents.
+    """
 
     @settings(database=None, suppress_health_check=list(HealthCheck))
     @given(made=odd_documents())
@@ -24,7 +28,11 @@ def writer(name: str, folder: Path) -> Target:
             rmtree(folder / "out", ignore_errors=True)
             (folder / "out").unlink(missing_ok=True)
 
-    return Target([b""], written.hypothesis.fuzz_one_input, choices)
+    def check(data: bytes) -> None:
+        if written.hypothesis.fuzz_one_input(data) is None:
+            raise InputError("no documents")
+
+    return Target([b""], check, choices)
 
 
 def choices(data: bytes, random: Random) -> bytes:

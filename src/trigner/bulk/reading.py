@@ -29,8 +29,8 @@ from trigner.bulk.shapes import (
 from trigner.bulk.sources import InputFiles
 from trigner.bulk.tables import values_of, without
 from trigner.bulk.texts import why_not, why_not_unicode
-from trigner.corpora.documents import DuplicateKeyError, unique_keys
 from trigner.errors import InputError
+from trigner.foreign_values import DuplicateKeyError, unique_keys
 from trigner.mentions import shortened
 from trigner.quantities import counted
 
@@ -250,7 +250,7 @@ def _object(line: bytes) -> tuple[dict[str, Any], str | None]:
     try:
         value = json.loads(line, object_pairs_hook=unique_keys)
     except DuplicateKeyError as error:
-        return {}, f"the line has the key {shortened(str(error))} twice"
+        return {}, f"the line {error}"
     except (ValueError, RecursionError) as error:
         return {}, f"the line is not JSON: {error}"
     if not isinstance(value, dict):

@@ -88,7 +88,7 @@ def find_threshold(
     else:
         _print(shown, chosen)
     if plot is not None:
-        plot_curves(shown, plot)
+        plot_curves(shown, plot, overwrite=overwrite)
         errors().print(f"figure: {plot}", markup=False, highlight=False)
 
 

@@ -190,7 +190,7 @@ def prompt(
             note(_notices(run))
             if run.summary.stopped is not None:
                 break
-        write_results(task, runs, out, format=format, html=html, models=models)
+        write_results(task, runs, out, format=format, html=html, models=models, may_exist=may_exist)
         if json:
             print_json({run.variant.name: run.as_json() for run in runs})
         else:

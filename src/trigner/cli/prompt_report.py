@@ -91,8 +91,12 @@ def write_results(
     format: str,
     html: Path | None,
     models: Mapping[str, Path],
+    may_exist: bool,
 ) -> None:
-    """Writes each variant's files below `out`, and the page with all variants and `models`."""
+    """Writes each variant's files below `out`, and the page with all variants and `models`.
+
+    A page that exists by then is overwritten only if it `may_exist`, as in `check_outputs`.
+    """
     chosen = FORMATS[format]
     file = PREDICTIONS if chosen.writes_folder else PREDICTIONS + chosen.endings[0]
     for run in runs:
@@ -107,7 +111,7 @@ def write_results(
             systems[name] = tuple(extraction)
             note(extraction.statistics.notices())
         compared = {name: compare(task.documents, found) for name, found in systems.items()}
-        write_text(html, systems_page(compared))
+        write_text(html, systems_page(compared), overwrite=may_exist)
         note([f"page with gold and {len(compared)} systems: {html}"])
 
 

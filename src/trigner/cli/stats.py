@@ -35,5 +35,5 @@ def stats(
         results().print(statistics_table(statistics))
         print_left_out(corpus)
     if plot is not None:
-        plot_gaps(statistics, plot)
+        plot_gaps(statistics, plot, overwrite=overwrite)
         errors().print(f"figure: {plot}", markup=False, highlight=False)

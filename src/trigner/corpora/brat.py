@@ -15,11 +15,12 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from trigner.atomic_files import write_new_text, write_text
-from trigner.corpora.brat_fields import document_fields, fields_in, lines_of
+from trigner.corpora.brat_fields import document_fields, fields_in, lines_of, note_of_fields
 from trigner.corpora.documents import files, name_below
 from trigner.corpora.folders import has_ending, is_hidden, walk, without_ending
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.errors import InputError
+from trigner.foreign_values import DuplicateKeyError
 from trigner.mentions import Document, Entity, Extra, Fragment, check_fragments, shortened
 
 NAME = "brat"
@@ -114,6 +115,15 @@ def is_note(line: str) -> bool:
     return line.startswith(_KEPT) and "\n" not in line and not line.endswith("\r")
 
 
+def _is_read(line: str) -> bool:
+    """Whether `read` takes a line for a note."""
+    try:
+        note_of_fields(line)
+    except DuplicateKeyError:
+        return False
+    return is_note(line)
+
+
 def checked(documents: Iterable[Document], path: Path) -> Iterator[Document]:
     """The documents as they come.
 
@@ -147,7 +157,7 @@ def write(documents: Iterable[Document], path: Path, *, overwrite: bool = True) 
         named = _named(document)
         lines = [_line(name, entity, document) for name, entity in named]
         notes = [extra.content for extra in document.extras if extra.format == NAME]
-        kept = [note for note in notes if is_note(note)]
+        kept = [note for note in notes if _is_read(note)]
         lines += [*lines_of(document, named, kept), *kept]
         # The text comes last: annotations without it are refused, while a text without
         # annotations would look like one in which nothing was found.
@@ -192,7 +202,9 @@ def _read_annotations(
         if not line.strip():
             continue
         if line.startswith(_KEPT):
-            kept.append(line)
+            with reading.annotation(path=path, line=number):
+                note_of_fields(line)  # which must have no key twice
+                kept.append(line)
             continue
         if not line.startswith("T"):
             reading.bad(f"is not an annotation: {shortened(line)}", path=path, line=number)

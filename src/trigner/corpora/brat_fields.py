@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from trigner.corpora.json_shapes import separated
+from trigner.foreign_values import DuplicateKeyError, unique_keys
 from trigner.mentions import ENTITY_KEYS, Document, Entity
 
 _DOCUMENT = "*"
@@ -34,7 +35,7 @@ def fields_in(
 ) -> tuple[dict[str, Fields], list[str]]:
     """Fields by entity id (the document's under `*`), and the lines that say something else.
 
-    `ids` are those of the entities.
+    `ids` are those of the entities. Raises DuplicateKeyError as `note_of_fields`.
     """
     found: dict[str, Fields] = {}
     referred = set(_references(lines))
@@ -62,14 +63,20 @@ def _said(line: str, referred: Collection[str]) -> tuple[str, Fields]:
     """What a line says of what; nothing when it is neither attribute nor note of fields."""
     if (attribute := _ATTRIBUTE.fullmatch(line)) and attribute[1] not in referred:
         return attribute[3], {attribute[2]: attribute[4] or True}
-    if note := _NOTE.fullmatch(line):
-        try:
-            own = json.loads(note[2])
-        except (ValueError, RecursionError):
-            own = None
-        if isinstance(own, dict):
-            return note[1], own
-    return "", {}
+    return note_of_fields(line) or ("", {})
+
+
+def note_of_fields(line: str) -> tuple[str, Fields] | None:
+    """What a note says of what; None for other lines. Raises DuplicateKeyError for a key twice."""
+    if (note := _NOTE.fullmatch(line)) is None:
+        return None
+    try:
+        own = json.loads(note[2], object_pairs_hook=unique_keys)
+    except DuplicateKeyError:
+        raise
+    except (ValueError, RecursionError):
+        return None
+    return (note[1], own) if isinstance(own, dict) else None
 
 
 def _references(lines: Iterable[str]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from trigner.corpora import brat
+from trigner.corpora.brat_fields import note_of_fields
 from trigner.corpora.folders import files_in, without_ending
 from trigner.corpora.parts import NoPartError, check, known_part, lists_beside
 from trigner.corpora.published import Counts, compared
@@ -121,7 +122,9 @@ def _annotated(document: Document, path: Path, reading: Reading, surfaces: Surfa
         if not line.strip():
             continue
         if brat.is_note(line):
-            kept.append(line)
+            with reading.annotation(path=path, line=number):
+                note_of_fields(line)  # which must have no key twice
+                kept.append(line)
             continue
         parts = line.split("\t", 2)
         # Without its surface: in this corpus a surface that differs says nothing on the offsets.

@@ -16,26 +16,11 @@ from trigner.corpora.encodings import UTF_8, marked_encoding
 from trigner.corpora.folders import walk
 from trigner.corpora.reading import Reading, decoded_lines, opened
 from trigner.errors import InputError
+from trigner.foreign_values import DuplicateKeyError, unique_keys
 from trigner.mentions import Document, shortened
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-
-
-class DuplicateKeyError(ValueError):
-    """A key that an object has twice, which is the error's text."""
-
-
-def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, as `object_pairs_hook` of `json`. Raises DuplicateKeyError.
-
-    With a key twice, one of its values would be lost without a word.
-    """
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        counts = Counter(key for key, _ in pairs)
-        raise DuplicateKeyError(counts.most_common(1)[0][0])
-    return found
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=unique_keys)
@@ -116,8 +101,7 @@ def _decoded(text: str, at: int, path: Path, line: int) -> tuple[Any, int]:
     except RecursionError as error:
         raise InputError("is nested too deeply to be read", path=path, line=line) from error
     except DuplicateKeyError as error:
-        message = f"has the key {shortened(error.args[0])} twice in one object"
-        raise InputError(message, path=path, line=line) from error
+        raise InputError(str(error), path=path, line=line) from error
     except ValueError as error:
         raise InputError("has a number with too many digits", path=path, line=line) from error
 

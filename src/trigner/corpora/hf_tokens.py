@@ -26,6 +26,7 @@ from trigner.corpora.tables import parquet_rows, parquet_schema, write_parquet
 from trigner.corpora.tags import TAG, mentions_of, tags_of
 from trigner.corpora.words import WordSentence, document_of, words_of, written_sentences
 from trigner.errors import InputError
+from trigner.foreign_values import DuplicateKeyError, unique_keys
 from trigner.mentions import Document, shortened
 
 NAME = "hf-tokens"
@@ -108,19 +109,21 @@ def _tag_names(file: Path) -> tuple[str, ...]:
     """What the numbers of a file's tags stand for; nothing where nobody says so."""
     if file.suffix.lower() == ".parquet":
         metadata = parquet_schema(file).metadata or {}
-        if found := _names_in(metadata.get(b"huggingface", b"{}")):
+        if found := _names_in(metadata.get(b"huggingface", b"{}"), file):
             return found
     for name in _INFO:
         beside = file.with_name(name)
-        if beside.is_file() and (found := _names_in(beside.read_bytes())):
+        if beside.is_file() and (found := _names_in(beside.read_bytes(), beside)):
             return found
     return ()
 
 
-def _names_in(info: bytes) -> tuple[str, ...]:
+def _names_in(info: bytes, path: Path) -> tuple[str, ...]:
     """The names of tags in the features of a dataset, of which there may be several (configs)."""
     try:
-        value = json.loads(info)
+        value = json.loads(info, object_pairs_hook=unique_keys)
+    except DuplicateKeyError as error:
+        raise InputError(str(error), path=path) from error
     except (ValueError, RecursionError):
         return ()
     infos = [value, *value.values()] if isinstance(value, dict) else []

@@ -16,6 +16,7 @@ from trigner.corpora.documents import Item
 from trigner.corpora.json_shapes import others, refuse_annotations
 from trigner.corpora.span_entries import entity_of
 from trigner.corpora.tables import ID, TEXT
+from trigner.foreign_values import DuplicateKeyError, unique_keys
 from trigner.mentions import DOCUMENT_KEYS, Document, Entity, shortened
 
 COLUMNS, MORE = ("id", "text", "entities"), ("words", "extras")
@@ -54,9 +55,11 @@ def _from_json(cell: Any, name: str) -> list[Any] | None:
         return None
     try:
         if isinstance(cell, str):
-            value = json.loads(cell)
+            value = json.loads(cell, object_pairs_hook=unique_keys)
         else:
             value = [_without_empty(entry) for entry in cell]
+    except DuplicateKeyError as error:
+        raise ValueError(f"the column {name!r} {error}") from error
     except (TypeError, ValueError, RecursionError):
         value = cell
     if not isinstance(value, list):

@@ -42,11 +42,18 @@ def figure_for(path: Path, *, width: float, height: float) -> Any:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def save_figure(figure: Any, target: Path | IO[str], file_format: str | None = None) -> None:
+def save_figure(
+    figure: Any,
+    target: Path | IO[str],
+    file_format: str | None = None,
+    *,
+    overwrite: bool = True,
+) -> None:
     """Write a figure, in the format of the path's suffix if none is named.
 
-    In SVG text stays text. In SVG, PDF and PNG equal figures are equal files: they hold no date
-    and no chance in names.
+    Without `overwrite` a file that is there by then is left as it is: TrignerError. In SVG text
+    stays text. In SVG, PDF and PNG equal figures are equal files: they hold no date and no chance
+    in names.
     """
     import matplotlib
 
@@ -56,5 +63,5 @@ def save_figure(figure: Any, target: Path | IO[str], file_format: str | None = N
         if not isinstance(target, Path):
             figure.savefig(target, format=chosen, metadata=metadata)
             return
-        with staged(target, overwrite=True) as path:
+        with staged(target, overwrite=overwrite) as path:
             figure.savefig(path, format=chosen, metadata=metadata)

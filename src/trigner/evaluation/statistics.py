@@ -155,12 +155,12 @@ def statistics_table(statistics: Statistics) -> Table:
     return shown
 
 
-def plot_gaps(statistics: Statistics, path: Path) -> None:
+def plot_gaps(statistics: Statistics, path: Path, *, overwrite: bool = True) -> None:
     """Draw how many gaps of discontinuous entities have how many words; the suffix is the format.
 
     Gaps over `LONGEST_BAR` words have one bar together; how many they are, and the longest, stands
-    below. Raises TrignerError when matplotlib is not installed (extra `plots`), InputError when it
-    has no format of that suffix.
+    below. Raises TrignerError when matplotlib is not installed (extra `plots`) and, without
+    `overwrite`, for a file that is there; InputError when matplotlib has no format of that suffix.
     """
     figure = figure_for(path, width=6, height=3.5)
     gaps = statistics.overall.discontinuous.gaps
@@ -179,7 +179,7 @@ def plot_gaps(statistics: Statistics, path: Path) -> None:
             f"words in the gap; {longer:,} of {sum(gaps.values()):,} gaps have over {LONGEST_BAR},"
             f" up to {max(gaps):,}"
         )
-    save_figure(figure, path)
+    save_figure(figure, path, overwrite=overwrite)
 
 
 def gap_bars(gaps: Mapping[int, int]) -> tuple[dict[int, int], int]:

@@ -64,12 +64,12 @@ def curve(pairs: Sequence[tuple[float, bool]], gold: int) -> Curve:
     return Curve(tuple(points))
 
 
-def plot_curves(found: Mapping[str, Curve], path: Path) -> None:
+def plot_curves(found: Mapping[str, Curve], path: Path, *, overwrite: bool = True) -> None:
     """Draw precision against recall of each curve, its best point marked; the suffix of `path` is
     the format.
 
-    Raises TrignerError when matplotlib is not installed (extra `plots`), InputError when it has no
-    format of that suffix.
+    Raises TrignerError when matplotlib is not installed (extra `plots`) and, without `overwrite`,
+    for a file that is there; InputError when matplotlib has no format of that suffix.
     """
     figure = figure_for(path, width=5.5, height=5)
     axes = figure.subplots()
@@ -86,4 +86,4 @@ def plot_curves(found: Mapping[str, Curve], path: Path) -> None:
     axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1.02), ylim=(0, 1.02))
     axes.grid(alpha=0.3)
     axes.legend(loc="lower left", fontsize="small")
-    save_figure(figure, path)
+    save_figure(figure, path, overwrite=overwrite)

@@ -17,6 +17,7 @@ from safetensors import safe_open
 from torch import nn
 
 from trigner.errors import InputError
+from trigner.foreign_values import unique_keys
 from trigner.networks.pretrained import quiet
 
 LARGEST = 10_000_000
@@ -40,7 +41,8 @@ def check_settings(settings: Mapping[str, Any], path: Path) -> None:
 def check_configuration(path: Path) -> None:
     """Raises InputError for an encoder's configuration that is absurdly large, or no JSON."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        content = json.loads(text, object_pairs_hook=unique_keys)
         if not isinstance(content, dict):
             raise ValueError("it is not an object")
         _check_numbers(content, path, "", LARGEST)

@@ -11,6 +11,7 @@ from typing import Any
 
 from trigner.atomic_files import write_text
 from trigner.errors import InputError
+from trigner.foreign_values import unique_keys
 from trigner.mentions import Mention
 from trigner.prompting.experiment import Task, VariantResult
 
@@ -73,7 +74,7 @@ def read_sentences(path: Path) -> Iterator[SentencePrediction]:
         raise InputError(f"cannot be read: {error}", path=path) from error
     for number, line in enumerate(lines, 1):
         try:
-            value = json.loads(line)
+            value = json.loads(line, object_pairs_hook=unique_keys)
             mentions = tuple(
                 Mention(tuple(map(int, found["index"])), str(found["type"]))
                 for found in value["predicted"]

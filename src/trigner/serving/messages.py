@@ -18,8 +18,8 @@ from pydantic import (
 )
 from pydantic_core import from_json
 
-from trigner.corpora.documents import DuplicateKeyError, unique_keys
-from trigner.mentions import SCORE_DIGITS, Entity, shortened
+from trigner.foreign_values import DuplicateKeyError, unique_keys
+from trigner.mentions import SCORE_DIGITS, Entity
 from trigner.qualifiers import QUALIFIERS
 from trigner.serving.grid import SentenceGrid
 from trigner.serving.work import TextResult
@@ -251,8 +251,7 @@ def parse(model: type[B], body: bytes) -> B:
         value = from_json(body, allow_inf_nan=False)
         json.loads(body, object_pairs_hook=unique_keys)  # which pydantic does not see
     except DuplicateKeyError as error:
-        message = f"the request body has the key {shortened(str(error))} twice"
-        raise HTTPException(400, message) from error
+        raise HTTPException(400, f"the request body {error}") from error
     except ValueError as error:
         hint = " (lone surrogates are not characters)" if _SURROGATE.search(body) else ""
         raise HTTPException(400, f"the request body is not valid JSON: {error}{hint}") from error
