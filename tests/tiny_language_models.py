@@ -8,10 +8,14 @@ from typing import Any
 import torch
 from tokenizers import ByteLevelBPETokenizer
 from transformers import (
+    BioGptConfig,
+    BioGptForCausalLM,
     GPT2Config,
     GPT2LMHeadModel,
     LlamaConfig,
     LlamaForCausalLM,
+    OPTConfig,
+    OPTForCausalLM,
     PreTrainedTokenizerFast,
 )
 
@@ -28,7 +32,10 @@ END = 2
 def tiny_language_model(
     folder: Path, kind: str, *, positions: int = 400, end: str | None = "</s>"
 ) -> Path:
-    """Save a language model of a kind of `KINDS`, with a byte-level tokenizer."""
+    """Save a language model with a byte-level tokenizer.
+
+    Of a kind of `KINDS`, `opt` or `biogpt`, or an encoder-decoder by kind.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     # Cuts words without a blank before them otherwise, as those of large models do.
     bpe = ByteLevelBPETokenizer(add_prefix_space=False)
@@ -68,6 +75,17 @@ def _make(kind: str, size: int, positions: int) -> Any:
                 **ends,
             )
         )
+    if kind in ("opt", "biogpt"):
+        sizes = {
+            "vocab_size": size,
+            "hidden_size": 16,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 2,
+            "max_position_embeddings": positions,
+        }
+        if kind == "biogpt":
+            return BioGptForCausalLM(BioGptConfig(intermediate_size=24, **sizes, **ends))
+        return OPTForCausalLM(OPTConfig(ffn_dim=24, word_embed_proj_dim=16, **sizes, **ends))
     return tiny_encoder_decoder_model(kind, size, positions)
 
 

@@ -4,6 +4,27 @@ import json
 
 import pytest
 
+from tiny_language_models import tiny_language_model
+from trigner.model_folder import Description, save_model
+from trigner.systems import system_spec
+from trigner.training import resolve
+
+FORMATS = {
+    "transition": (["model.actions=paper"], [0, 1, 1, 1]),
+    "spans": (["model.max_width=3"], [1, 0, 0, 0]),
+    "spans as stars": (["model.reading=stars"], [0, 0, 0, 4]),
+    "seq2seq": (["model.length_base=5", "model.length_ratio=0"], [1, 1, 1, 3]),
+    "generative": (["model.length_base=5", "model.length_ratio=0"], [1, 1, 1, 3]),
+    "hypergraph": (["model.graph=shared"], [0, 0, 2, 0]),
+}
+"""Settings of a system, and how many mentions of each of `SETS` they lose; the defaults lose none.
+
+By hand: the paper's actions share no two parts that cross; a star is a fragment with all that it
+has relations with; five tokens are one mention of up to three words; of crossing pairs the shared
+graph knows their edges alone.
+"""
+SETS = ([(0, 1, 2, 3)], [(0, 1, 4), (0, 3, 4)], [(0, 3), (1, 4)], [(0, 2), (0, 6), (2, 4), (4, 6)])
+
 
 @pytest.mark.parametrize("format", ["brat", "jsonl", "bigbio"])
 def test_evaluate_and_extract_with_score_agree_exactly(run, model, gold, tmp_path, format):
@@ -100,3 +121,35 @@ def test_the_first_sentences_may_be_left_out_of_the_counts(run, model, gold, tmp
     assert (whole["gold"], part["gold"]) == (5, 4)
     assert part["predicted"] < whole["predicted"]
     assert run(*arguments, "--skip-first", -1).code == 2
+
+
+@pytest.mark.parametrize("case", FORMATS)
+def test_out_of_reach_is_what_the_models_own_settings_lose(run, case, encoder, tmp_path):
+    system, (assignments, lost) = case.partition(" ")[0], FORMATS[case]
+    if system == "generative":
+        encoder = tiny_language_model(tmp_path / "encoder", "llama")
+    for name, given, expected in (("own", assignments, lost), ("default", [], [0, 0, 0, 0])):
+        folder = untrained(system, encoder, given, tmp_path / name)
+        for number, (words, count) in enumerate(zip(SETS, expected, strict=True)):
+            ner = [{"index": list(each), "type": "ADR"} for each in words]
+            path = tmp_path / f"{number}.json"
+            path.write_text(json.dumps([{"sentence": ["leg"] * 7, "ner": ner}]))
+            result = run("evaluate", "--model", folder, "--data", path, "--json")
+            assert result.code == 0, result.err
+            assert json.loads(result.out)["unreachable_by"] == {system: count}, (name, words)
+
+
+def untrained(system, encoder, assignments, folder):
+    """The folder of a fresh model."""
+    settings = resolve(options={"system": system, "encoder": str(encoder)}, assignments=assignments)
+    made = system_spec(system).implementation("build")(settings, ("ADR",))
+    state = made.saved_state()
+    description = Description(
+        system=system,
+        labels=("ADR",),
+        model=settings.model.model_dump(mode="json"),
+        state=dict(state.state),
+        files={},
+    )
+    save_model(folder, description, state.files)
+    return folder

@@ -198,7 +198,7 @@ def test_its_ceiling_is_measured_on_what_it_can_express(trained):
     text = "pain in my left leg and nausea"
     spans = [((0, 4),), ((0, 7), (16, 19)), ((24, 30),)]
     gold = tuple(Entity("ADR", s, " ".join(text[a:b] for a, b in s)) for s in (spans[1], spans[2]))
-    found = ceiling([Document("a", text, gold)], spec.round_trip(("ADR",)))
+    found = ceiling([Document("a", text, gold)], spec.round_trip(("ADR",), spec.settings()))
     assert found.overall.f1 == 1
 
 

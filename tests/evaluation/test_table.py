@@ -80,7 +80,7 @@ def test_other_losses_are_told_below() -> None:
     )
     told = " ".join(printed(scores))
     assert "5 invalid annotations skipped" in told
-    assert "7 sentences hit the decoder's bound" in told
+    assert "7 sentences hit a bound of decoding: the result may be incomplete" in told
     assert "Also lost before prediction: 2 to w2ner" in told
     assert "4 gold documents without predictions: a, [b], c, ..." in told
 

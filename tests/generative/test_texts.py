@@ -97,8 +97,8 @@ def test_what_is_not_lost_comes_back(kind, sentence, base, ratio, room, shared):
     spelling = texts.writing(example).spelling
     limit = texts.limit(spelling)
     assert len(text.ids) <= limit
-    if room is not None and shared:
-        assert len(spelling.prompt) + len(text.ids) <= room
+    if room is not None:
+        assert (len(spelling.prompt) if shared else 1) + len(text.ids) <= room
     for mention in text.lost:
         # Behind those that come before it there is no room, or it would not be read as itself.
         before = {own for own in kept if place_of(own) < place_of(mention)} | {mention}

@@ -172,7 +172,7 @@ def test_enough_paths_of_the_default_graph_read_coordinations_back(words):
 
     mentions = [Mention(each, "A") for each in words]
     assert SPEC.round_trip is not None
-    assert SPEC.round_trip(["A"])(mentions, 6) == (set(mentions), True)
+    assert SPEC.round_trip(["A"], SPEC.settings())(mentions, 6) == (set(mentions), True)
 
 
 def test_all_paths_recombine_mentions_of_one_first_word():

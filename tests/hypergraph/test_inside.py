@@ -9,12 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import hypergraph_naive as naive
-from trigner.hypergraph import Graph, encode, structure
+from trigner.hypergraph import Graph, HypergraphSettings, encode, structure
 from trigner.hypergraph.decoding import Chart, best, log_probability, marginals
 from trigner.hypergraph.graph import Edge
 from trigner.hypergraph.inside import NEVER
 from trigner.hypergraph.network import gold_score, log_partition
 from trigner.hypergraph.reading import mention_of, read
+from trigner.hypergraph.spec import SPEC
 from trigner.mentions import Mention
 
 KINDS = ("start", "shared", "split")
@@ -200,6 +201,26 @@ def test_enough_paths_of_the_best_structure(kind):
     probabilities = chart.log_probabilities()
     for path, log in every.paths:
         assert log == pytest.approx(log_probability(chart.graph, path, probabilities))
+
+
+@given(st.data(), st.sampled_from(KINDS), st.sampled_from(["best", "marginal"]))
+def test_of_a_certain_structure_comes_back_what_the_ceiling_says(data, kind, decoding):
+    length = 6
+    word = st.integers(0, length - 1)
+    words = data.draw(st.sets(st.sets(word, min_size=1).map(sorted).map(tuple), max_size=4))
+    gold = [Mention(own, "A") for own in sorted(words)]
+    own = HypergraphSettings(graph=kind, decoding=decoding)
+    graph = own.structure()
+    certain = structure(graph, encode(graph, ("A",), gold).paths)
+    chart = chart_of(graph, length, lambda shape: np.full(shape, -1e5))
+    for label, first, family in certain.starts:
+        chart.starts[first, label, family] = 50
+    for label, place, step in certain.edges:
+        chart.edges[(*graph.place(place, step.word), label, step.row, step.edge)] = 50
+    found = best(chart, own.reading) if decoding == "best" else marginals(chart, 0.5)
+    back, complete = SPEC.round_trip(("A",), own)(gold, length)
+    assert {mention_of(path, ("A",)) for path, _ in found.paths} == back
+    assert found.complete == complete
 
 
 @pytest.mark.parametrize("scale", [0.0, 30.0, 300.0])

@@ -130,6 +130,21 @@ def test_mentions_beyond_the_bounds_are_counted(encoder):
     system.loss({}, **system.collate(system.prepare(SENTENCES).inputs)).total.backward()
 
 
+def test_mentions_that_the_reading_loses_are_counted_as_by_the_ceiling(encoder):
+    """In the shared graph the second has only edges of the other two."""
+    words = [(0, 1), (0, 1, 2), (1, 2)]
+    given = [sentence("my left leg hurt", [(own, "A") for own in words]), *SENTENCES]
+    counts = {}
+    for reading, decoding in (("enough", "best"), ("all", "best"), ("enough", "marginal")):
+        model = {"graph": "shared", "reading": reading, "decoding": decoding, "max_segments": 2}
+        system = system_of(encoder, **model)
+        back = system_spec("hypergraph").round_trip(LABELS, system.settings)
+        lost = [set(s.mentions) - back(s.mentions, len(s.words))[0] for s in given]
+        assert system.inexpressible(given) == sum(map(len, lost))
+        counts[reading, decoding] = len(lost[0])
+    assert counts == {("enough", "best"): 1, ("all", "best"): 0, ("enough", "marginal"): 0}
+
+
 def test_an_extent_keeps_long_windows_small(encoder):
     predictor = system_of(encoder, max_extent=5).predictor("cpu")
     (chart,) = predictor.outputs(predictor.prepare([sentence("pain and numb leg " * 8)]).inputs[:1])

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fixed_predictors import FixedInput, Scored
 from tiny_models import extractor
 from trigner.batches import Batch
 from trigner.batches.windows import windows
@@ -265,28 +266,6 @@ def test_scores_have_four_digits_and_thresholds_see_no_more():
     assert len(Extractor(predictor, "scored", threshold=0.1235)("one two three").entities) == 2
 
 
-@dataclass
-class Scored:
-    """Finds the first words of each sentence with these scores, each in a window of its own."""
-
-    scores: list[float]
-    labels = ("ADR",)
-
-    def prepare(self, sentences):
-        inputs = [FixedInput(n, (str(at),)) for n in range(len(sentences)) for at in self.at]
-        return Prepared(tuple(inputs), lost=(), windowed=0, truncated=0)
-
-    @property
-    def at(self):
-        return range(len(self.scores))
-
-    def predict(self, inputs):
-        places = [int(own.words[0]) for own in inputs]
-        return [
-            Prediction((ScoredMention(Mention((at,), "ADR"), self.scores[at]),)) for at in places
-        ]
-
-
 def test_the_bound_is_the_sentences_and_not_its_windows():
     scores = [n / 2000 for n in range(1500)]
     extract = Extractor(Scored(scores), "scored")
@@ -363,7 +342,7 @@ def test_notices_are_for_what_was_met():
     assert RunStatistics(sentences=3).notices() == []
     met = RunStatistics(9, bounded=1, on_special_words=2, windowed=3, truncated=4)
     assert met.notices() == [
-        "1 of 9 sentences had more mentions than decoding keeps: the best found are reported",
+        "1 of 9 sentences hit a bound of decoding: the result may be incomplete",
         "3 of 9 sentences exceeded the encoder's maximum length: read through overlapping windows",
         "2 predictions on [POS] or [NEG] left out",
         "4 very long words truncated to the first subwords",
@@ -387,16 +366,6 @@ class Fixed:
             raise InputError("cannot be read", path="x", line=3)
         first = (ScoredMention(Mention((0,), "ADR"), 0.5),)
         return [Prediction(first, bounded="many" in own.words) for own in inputs]
-
-
-@dataclass
-class FixedInput:
-    sentence: int
-    words: tuple[str, ...]
-
-    @property
-    def size(self):
-        return len(self.words)
 
 
 def test_any_predictor_extracts():

@@ -57,7 +57,7 @@ def test_hitting_the_bound_is_reported_once_for_a_sentence(extract):
     run = rigged(extract, scorer).documents([document_of("d", ["pain"] * 30)])
     assert next(run).entities
     assert run.statistics.bounded == 1
-    assert any("more mentions than decoding keeps" in n for n in run.statistics.notices())
+    assert any("hit a bound of decoding" in n for n in run.statistics.notices())
     narrow = rigged(extract, scorer, max_subwords=40)
     met = narrow.documents([document_of("d", ["pain"] * 90)])
     assert next(met).entities

@@ -42,8 +42,8 @@ def ceiling(
     """Measure what each system could reach at best on these annotations.
 
     The annotations are encoded and decoded again. What is lost is lost before any model is trained:
-    to the splitting of sentences, to words that do not align, or to the system's format. Spurious
-    is what comes back from it without having been annotated.
+    to the splitting of sentences, to words that do not align, or to the system's format, with its
+    default settings. Spurious is what comes back from it without having been annotated.
 
     Example:  trigner ceiling --data annotated/ --lost 20
     """
@@ -58,7 +58,11 @@ def ceiling(
     labels = sorted({entity.label for document in documents for entity in document.entities})
     found = ceilings(
         progress(documents, total=len(documents), what="encoding and decoding"),
-        {spec.name: spec.round_trip(labels) for spec in chosen if spec.round_trip is not None},
+        {
+            spec.name: spec.round_trip(labels, spec.settings())
+            for spec in chosen
+            if spec.round_trip is not None
+        },
     )
     if json:
         print_json({n: _as_json(reached, corpus.left_out, lost) for n, reached in found.items()})

@@ -51,7 +51,8 @@ def evaluate(
     """
     check_page(showing.html, overwrite=showing.overwrite)
     wanted = comma_list(reading.types)
-    corpus = reading.read(data, known=read_description(model).labels)
+    description = read_description(model)
+    corpus = reading.read(data, known=description.labels)
     documents = list(without_first(corpus.documents, skip_first))
     if skip_first:
         note([f"not counted: the first {counted(skip_first, 'sentence')}"])
@@ -72,11 +73,12 @@ def evaluate(
         )
     if wanted is not None:
         found = list(with_types(found, wanted))
-    settings = read_description(model).provenance.settings
-    round_trip = system_spec(extract.system).round_trip
+    settings = description.provenance.settings
+    spec = system_spec(extract.system)
     unreachable_by = {}
-    if round_trip is not None:
-        reached = ceiling(documents, round_trip(extract.labels), labels=set(extract.labels))
+    if spec.round_trip is not None:
+        own = spec.round_trip(extract.labels, description.settings(spec.settings, model))
+        reached = ceiling(documents, own, labels=set(extract.labels))
         unreachable_by[extract.system] = reached.lost_by_format
     scores = score(
         documents,

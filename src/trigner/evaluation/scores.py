@@ -54,9 +54,10 @@ class Scores:
     works within sentences on whole words (reason -> distinct gold mentions; they all count as
     missed), `unreachable_by` what the caller gave in addition. `missing` are the gold documents
     without a predicted document: all their gold counts as missed. `left_out` are annotations
-    that could not be trusted and count nowhere. `bounded` are sentences where prediction ended at
-    the scheme's bound (None: not known). `calibration_error` says how far the scores of predictions
-    are from the share of them that is right (None: there are none, or one has no score).
+    that could not be trusted and count nowhere. `bounded` are sentences where prediction hit
+    a bound of decoding (None: not known). `calibration_error` says how far the scores of
+    predictions are from the share of them that is right (None: there are none, or one has no
+    score).
     """
 
     slices: Slices

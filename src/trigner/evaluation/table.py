@@ -104,7 +104,8 @@ def _notes(scores: Scores) -> list[str]:
         notes.append(f"{counted(scores.left_out, 'invalid annotation')} skipped")
     if scores.bounded:
         notes.append(
-            f"{counted(scores.bounded, 'sentence')} hit the decoder's bound: best mentions kept"
+            f"{counted(scores.bounded, 'sentence')} hit a bound of decoding: the result may be"
+            " incomplete"
         )
     if scores.calibration_error is not None:
         notes.append(

@@ -108,6 +108,33 @@ class GenerativeNetwork(nn.Module):
 
         At its limit a text is cut off and does not end.
         """
+        room = None if self.positions is None else self.positions - self.vectors
+        if room is None or self.encoder_decoder:
+            groups = [list(range(len(prompts)))]
+        else:
+            groups = side_by_side([len(own) for own in prompts], limits, room)
+        found: dict[int, Ids] = {}
+        for group in groups:
+            texts = self._write(
+                [prompts[row] for row in group],
+                [writings[row] for row in group],
+                [limits[row] for row in group],
+                beam_size=beam_size,
+                length_penalty=length_penalty,
+            )
+            found.update(zip(group, texts, strict=True))
+        return [found[row] for row in range(len(prompts))]
+
+    def _write(
+        self,
+        prompts: Sequence[Ids],
+        writings: Sequence[Writing],
+        limits: Sequence[int],
+        *,
+        beam_size: int,
+        length_penalty: float,
+    ) -> list[Ids]:
+        """The texts of prompts that are written side by side."""
         ends = [writing.spelling.end for writing in writings]
         start = 1 if self.encoder_decoder else 0
 
@@ -177,6 +204,24 @@ class _Constraint(LogitsProcessor):
             own = list(self._allowed(row // self._beam_size, tuple(ids)))
             kept[row, own] = scores[row, own]
         return kept
+
+
+def side_by_side(sizes: Sequence[int], limits: Sequence[int], room: int) -> list[list[int]]:
+    """Prompts of these sizes, by their places, in groups to be written together.
+
+    A text that has ended is stepped on while others of its group are written: none leaves the room
+    so.
+    """
+    groups: list[list[int]] = []
+    for row in sorted(range(len(sizes)), key=lambda row: -sizes[row]):
+        # The first of a group has its longest prompt.
+        fitting = (own for own in groups if sizes[own[0]] + limits[row] <= room)
+        group = next(fitting, None)
+        if group is None:
+            groups.append([row])
+        else:
+            group.append(row)
+    return groups
 
 
 def tune(network: GenerativeNetwork, settings: GenerativeSettings) -> None:

@@ -13,9 +13,8 @@ LORA = ("model.lora_rank", "model.lora_alpha", "model.lora_dropout")
 PROMPT = ("model.prompt_size",)
 
 
-def round_trip(labels: Sequence[str]) -> RoundTrip:
+def round_trip(labels: Sequence[str], settings: GenerativeSettings) -> RoundTrip:
     """What goes in and comes back, as if each word and type were one subword."""
-    settings = GenerativeSettings()
     format = Format(
         tuple(labels), length_base=settings.length_base, length_ratio=settings.length_ratio
     )

@@ -49,7 +49,8 @@ class Texts:
         wanted = self.settings.length_base + int(self.settings.length_ratio * words)
         if self.room is None:
             return wanted
-        return min(wanted, self.room - (len(spelling.prompt) if self.shared_room else 0))
+        # A decoder of its own reads what texts start with before them.
+        return min(wanted, self.room - (len(spelling.prompt) if self.shared_room else 1))
 
     def encode(self, example: Example) -> Text:
         """The text of an example's mentions.

@@ -46,3 +46,7 @@ class HypergraphSettings(WordSettings):
     def structure(self) -> Graph:
         """The graph's nodes."""
         return Graph(self.graph, self.max_segments, self.max_extent)
+
+    def reading_of_gold(self) -> Reading:
+        """The paths that come back of a structure that is certain: with marginals all of them."""
+        return self.reading if self.decoding == "best" else "all"

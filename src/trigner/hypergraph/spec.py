@@ -8,7 +8,6 @@ from trigner.hypergraph.reading import round_trip
 from trigner.hypergraph.settings import HypergraphSettings
 from trigner.systems import SystemSpec
 
-_DEFAULT = HypergraphSettings()
 _START_ONLY = ("model.max_extent", "model.start_rank")
 
 SPEC = SystemSpec(
@@ -26,8 +25,8 @@ SPEC = SystemSpec(
         ("model.decoding", "best"): ("model.marginal_threshold",),
         ("model.decoding", "marginal"): ("model.reading",),
     },
-    round_trip=lambda labels: partial(
-        round_trip, tuple(labels), _DEFAULT.structure(), _DEFAULT.reading
+    round_trip=lambda labels, settings: partial(
+        round_trip, tuple(labels), settings.structure(), settings.reading_of_gold()
     ),
     calibration=True,
 )

@@ -14,6 +14,7 @@ from trigner.batches import Example
 from trigner.hypergraph.graph import encode, prefix_tree
 from trigner.hypergraph.network import HypergraphNetwork, gold_score, log_partition
 from trigner.hypergraph.predictor import HypergraphPredictor
+from trigner.hypergraph.reading import round_trip
 from trigner.hypergraph.settings import HypergraphSettings
 from trigner.hypergraph.torch_runtime import torch_scorer
 from trigner.mentions import Sentence
@@ -71,8 +72,12 @@ class HypergraphSystem(WordSystem):
         self.graph = network.graph
 
     def inexpressible(self, sentences: Sequence[Sentence]) -> int:
-        """How many mentions have too many segments, or are too long."""
-        return sum(not self.graph.expresses(m) for s in sentences for m in set(s.mentions))
+        """How many mentions have too many segments, are too long, or are lost by the reading."""
+        reading, lost = self.settings.reading_of_gold(), 0
+        for each in sentences:
+            back, _ = round_trip(self.labels, self.graph, reading, each.mentions, len(each.words))
+            lost += len(set(each.mentions) - back)
+        return lost
 
     def collate(self, examples: Sequence[Example]) -> dict[str, Any]:
         """The network's arrays, and as `gold_starts` and `gold_edges` the prefix trees of gold."""

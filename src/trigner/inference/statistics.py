@@ -12,7 +12,7 @@ from trigner.systems import Input, Prediction, Prepared
 class RunStatistics:
     """Counts of a run, which grow while documents are drawn from it.
 
-    `bounded`: sentences whose mentions hit the system's bound; `on_special_words`: decoded mentions
+    `bounded`: sentences of which decoding hit a bound; `on_special_words`: decoded mentions
     that touch special words such as [POS] and were left out; `windowed`: sentences over the
     encoder's limit, read through windows; `truncated`: words represented by their first subwords
     only.
@@ -41,7 +41,7 @@ class RunStatistics:
         self.on_special_words += prediction.on_special_words
 
     def add_bound(self, is_bounded: bool, sentence: int, bounded: set[int]) -> None:
-        """Count a sentence of which something was left out, unless it is in `bounded` already."""
+        """Count a sentence that hit a bound, unless it is in `bounded` already."""
         if is_bounded and sentence not in bounded:
             bounded.add(sentence)
             self.bounded += 1
@@ -49,7 +49,7 @@ class RunStatistics:
     def notices(self) -> list[str]:
         """A sentence for each thing worth reporting."""
         reported = [
-            (self.bounded, "had more mentions than decoding keeps: the best found are reported"),
+            (self.bounded, "hit a bound of decoding: the result may be incomplete"),
             (
                 self.windowed,
                 "exceeded the encoder's maximum length: read through overlapping windows",

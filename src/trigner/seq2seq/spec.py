@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from trigner.evaluation import RoundTrip
 from trigner.seq2seq.format import Format
 from trigner.seq2seq.settings import Seq2SeqSettings
 from trigner.systems import SystemSpec
-
-
-def round_trip(labels: Sequence[str]) -> RoundTrip:
-    """What goes in and comes back with the default settings."""
-    return Format.of(labels, Seq2SeqSettings()).round_trip
-
 
 SPEC = SystemSpec(
     name="seq2seq",
@@ -30,7 +21,7 @@ SPEC = SystemSpec(
         ("model.recurrent", False): ("model.lstm_size",),
         ("model.state_share", 0): ("model.encoder_mlp",),
     },
-    round_trip=round_trip,
+    round_trip=lambda labels, settings: Format.of(labels, settings).round_trip,
     calibration=True,
     init_from=True,
     reasons={

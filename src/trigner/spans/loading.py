@@ -11,17 +11,11 @@ from tokenizers import Tokenizer
 from trigner.batches import EncoderInputs
 from trigner.errors import require_extra
 from trigner.model_folder import GRAPH, Description
-from trigner.spans.fragments import FragmentFormat
 from trigner.spans.predictor import SpanPredictor
 from trigner.spans.settings import SpanSettings
 
 if TYPE_CHECKING:
     from trigner.spans.network import SpanNetwork
-
-
-def format_of(labels: tuple[str, ...], settings: SpanSettings) -> FragmentFormat:
-    """The format that settings choose."""
-    return FragmentFormat(labels, settings.max_width, settings.reading)
 
 
 @dataclass(frozen=True)
@@ -59,7 +53,7 @@ def load(
     InputError when the folder cannot be loaded or the device is not there.
     """
     settings = description.settings(SpanSettings, folder)
-    format = format_of(description.labels, settings)
+    format = settings.format(description.labels)
     if description.is_exported:
         from trigner.spans.onnx_runtime import checked_scorer
         from trigner.tagging.onnx_runtime import exported_inputs, providers

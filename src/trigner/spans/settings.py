@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from pydantic import Field
 
-from trigner.spans.fragments import MAX_WIDTH, Reading
+from trigner.spans.fragments import MAX_WIDTH, FragmentFormat, Reading
 from trigner.systems import WordSettings
 
 if TYPE_CHECKING:
@@ -46,6 +46,10 @@ class SpanSettings(WordSettings):
     output_dropout: float = Field(
         default=0.33, ge=0, lt=1, description="of the hidden layers that score spans and pairs"
     )
+
+    def format(self, labels: tuple[str, ...]) -> FragmentFormat:
+        """How mentions of these entity types become fragments."""
+        return FragmentFormat(labels, self.max_width, self.reading)
 
 
 def kept_of(words: Count, share: float) -> Count:

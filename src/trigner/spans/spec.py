@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from trigner.spans.fragments import FragmentFormat
 from trigner.spans.settings import SpanSettings
 from trigner.systems import SystemSpec
 
@@ -14,6 +13,6 @@ SPEC = SystemSpec(
     load="trigner.spans.loading:load",
     export="trigner.spans.exporting:export",
     settings=SpanSettings,
-    round_trip=lambda labels: FragmentFormat(tuple(labels)).round_trip,
+    round_trip=lambda labels, settings: settings.format(tuple(labels)).round_trip,
     calibration=True,
 )

@@ -17,7 +17,6 @@ from trigner.batches import EncoderInputs, Example
 from trigner.mentions import Sentence
 from trigner.networks import Encoder, WordSystem, choose_device, load_encoder, word_inputs
 from trigner.spans.fragments import FragmentFormat, Relation
-from trigner.spans.loading import format_of
 from trigner.spans.network import SpanNetwork, SpanOutput, build_network
 from trigner.spans.predictor import SpanPredictor
 from trigner.spans.settings import SpanSettings, kept_of
@@ -37,7 +36,7 @@ def build(settings: Any, labels: tuple[str, ...], init_from: Path | None = None)
     network = build_network(encoder, len(labels), own)
     inputs = word_inputs(encoder, tokenizer, padding_id, own)
     return SpanSystem(
-        format_of(labels, own),
+        own.format(labels),
         network,
         tokenizer,
         inputs,

@@ -40,9 +40,8 @@ class Input(Protocol):
 class Prediction:
     """The mentions found in one input, as mentions of its sentence, best first.
 
-    `bounded` is true when decoding ended at its bound: then there may be others, and `mentions`
-    are the best of those that were found. `on_special_words` counts mentions that touch the
-    system's special words and were left out.
+    `bounded` is true when decoding hit a bound: then `mentions` may be incomplete.
+    `on_special_words` counts mentions that touch the system's special words and were left out.
     """
 
     mentions: tuple[ScoredMention, ...]

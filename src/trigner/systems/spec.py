@@ -64,10 +64,10 @@ class SystemSpec:
     another one has a value: `{("model.co_predictor", "w2ner"): ("model.pair_map",)}`.
 
     `build(settings, labels, init_from)` gives a `System`; `init_from` is a model folder or None.
-    `load(folder, description, device=..., threads=...)` gives a `Predictor`. `round_trip(labels)`
-    gives what encodes and decodes in its format (`evaluation.RoundTrip`);
-    `export(folder, out, int8=...)` writes a model for ONNX Runtime. `reasons` say why it lacks a
-    capability, where a reader would ask.
+    `load(folder, description, device=..., threads=...)` gives a `Predictor`.
+    `round_trip(labels, settings)`, of its own settings, gives what encodes and decodes in its
+    format (`evaluation.RoundTrip`); `export(folder, out, int8=...)` writes a model for ONNX
+    Runtime. `reasons` say why it lacks a capability, where a reader would ask.
     """
 
     name: str
@@ -79,7 +79,7 @@ class SystemSpec:
     reads: tuple[str, ...] = ("encoder", "sampling", "optimisation")
     ignores: tuple[str, ...] = ()
     idle: Mapping[tuple[str, Any], tuple[str, ...]] = field(default_factory=dict)
-    round_trip: Callable[[Sequence[str]], RoundTrip] | None = None
+    round_trip: Callable[[Sequence[str], Any], RoundTrip] | None = None
     export: Implementation | None = None
     calibration: bool = False
     grid: bool = False

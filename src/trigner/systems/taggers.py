@@ -82,7 +82,7 @@ def _tagger(
         load="trigner.tagging.loading:load",
         export="trigner.tagging.exporting:export",
         settings=settings,
-        round_trip=lambda labels: partial(round_trip, scheme(tuple(labels))),
+        round_trip=lambda labels, _: partial(round_trip, scheme(tuple(labels))),
         scheme=scheme,
         network=f"trigner.networks.build:{network}",
         reads=(*SHARED, *(("optimisation.distillation",) if grid else ()), *reads),

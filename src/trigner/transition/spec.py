@@ -6,7 +6,6 @@ from functools import partial
 
 from trigner.systems import SystemSpec
 from trigner.transition.oracle import round_trip
-from trigner.transition.parser import Rules
 from trigner.transition.settings import TransitionSettings
 
 SPEC = SystemSpec(
@@ -17,7 +16,9 @@ SPEC = SystemSpec(
     load="trigner.transition.loading:load",
     settings=TransitionSettings,
     ignores=("optimisation.bias_init",),
-    round_trip=lambda labels: partial(round_trip, tuple(labels), Rules(len(labels))),
+    round_trip=lambda labels, settings: partial(
+        round_trip, tuple(labels), settings.rules(tuple(labels))
+    ),
     calibration=True,
     reasons={
         "export": "each action depends on those before it: beside a graph of the encoder the parser"
