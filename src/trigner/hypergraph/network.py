@@ -70,7 +70,10 @@ class HypergraphNetwork(WordNetwork):
 
     def _edges(self, words: Tensor, inside: Tensor, lengths: Tensor) -> Tensor:
         positions = torch.arange(words.shape[1], device=words.device)
-        hidden = torch.relu(self.hidden(with_following(words, lengths, self.after_last)))
+        following = functional.pad(words[:, 1:], (0, 0, 0, 1))
+        last = positions == lengths[:, None] - 1
+        following = torch.where(last[:, :, None], self.after_last, following)
+        hidden = torch.relu(self.hidden(torch.cat([words, following], dim=-1)))
         scores: Tensor = self.edge(self.dropout(hidden))
         if self.graph.remembers_start:
             places = positions[: self.graph.max_extent]
@@ -87,17 +90,6 @@ class HypergraphNetwork(WordNetwork):
         ends = torch.arange(len(Edge), device=words.device) == Edge.END
         there: Tensor = self.allowed & (ends | leads_on[..., None, None, None])
         return scores.masked_fill(~there, NEVER)
-
-
-def with_following(words: Tensor, lengths: Tensor, after_last: Tensor) -> Tensor:
-    """`[B, L, 2 * D]`: the states `[B, L, D]` of each word and of the next one.
-
-    `after_last [D]` stands for the word behind a sentence's last one.
-    """
-    following = functional.pad(words[:, 1:], (0, 0, 0, 1))
-    positions = torch.arange(words.shape[1], device=words.device)
-    last = positions == lengths[:, None] - 1
-    return torch.cat([words, torch.where(last[:, :, None], after_last, following)], dim=-1)
 
 
 def log_partition(graph: Graph, starts: Tensor, edges: Tensor) -> Tensor:

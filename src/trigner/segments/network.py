@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from trigner.hypergraph.graph import Edge
 from trigner.hypergraph.inside import NEVER
-from trigner.hypergraph.network import EDGE_BIAS, START_BIAS, with_following
+from trigner.hypergraph.network import EDGE_BIAS, START_BIAS
 from trigner.networks import Encoder, WordNetwork, word_parts
 from trigner.segments.decoding import GAPS, Role
 from trigner.segments.settings import SegmentSettings
@@ -23,7 +23,8 @@ class SegmentOutput:
     """Scores of a batch; what lies in padding is meaningless.
 
     `starts [B, L, Y, 1]` and `edges [B, L, D, Y, 1, 5]` as those of `HypergraphNetwork`, for
-    mentions of one segment of at most `D` words; the rest as in `SegmentScores`.
+    mentions of one segment of at most `D` words; `parts [B, L, D, 4, P]`; `gaps [B, GAPS, P]` and
+    `readout [B, P + 1, Y]`, the same for each sentence.
     """
 
     starts: Tensor
@@ -47,7 +48,6 @@ class SegmentNetwork(WordNetwork):
         self.graph = settings.structure()
         self.shape = (labels, len(Role), hidden)
         self.start = nn.Linear(size, labels)
-        self.after_last = nn.Parameter(torch.empty(size).uniform_(-0.1, 0.1))
         self.on = nn.Linear(2 * size, labels)
         self.width = nn.Embedding(settings.max_width, settings.width_size)
         self.segments = SpanScorer(
@@ -80,7 +80,8 @@ class SegmentNetwork(WordNetwork):
             at = (first + places).clamp(max=words.shape[1] - 1)
             starts = self.start(words).masked_fill(~inside[..., None], NEVER)
             found = self.segments.all_spans(words, self.width(places), at)
-            on = self.on(with_following(words, lengths, self.after_last))[:, at]
+            following = functional.pad(words[:, 1:], (0, 0, 0, 1))
+            on = self.on(torch.cat([words, following], dim=-1))[:, at]
             leads_on = (first + places + 1 < lengths[:, None, None]) & (
                 places + 1 < places.shape[0]
             )
@@ -93,8 +94,9 @@ class SegmentNetwork(WordNetwork):
                 starts[..., None],
                 edges[..., None, :],
                 found[..., labels:].unflatten(-1, (roles, hidden)),
-                self.gaps,
-                readout,
+                # For each sentence: a bare weight is no output of an exported graph.
+                self.gaps.expand(words.shape[0], -1, -1),
+                readout.expand(words.shape[0], -1, -1),
             )
 
 

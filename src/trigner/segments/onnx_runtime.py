@@ -20,7 +20,7 @@ OUTPUTS = ("starts", "edges", "parts", "gaps", "readout")
 
 def onnx_scorer(graph: Path, providers: Sequence[Any], threads: int | None = None) -> Scorer:
     """Scores from a graph. Raises InputError when ONNX Runtime cannot load it."""
-    outputs = onnx_outputs(graph, providers, (4, 6, 5, 2, 2), threads)
+    outputs = onnx_outputs(graph, providers, (4, 6, 5, 3, 3), threads)
 
     def scorer(batch: Batch) -> RawScores:
         return RawScores(*outputs(batch))
@@ -49,8 +49,8 @@ def checked_scorer(
         check_edges(structure, types, batch, found.starts, found.edges, graph)
         count, length, _ = batch.word_subwords.shape
         check_array(found.parts, (count, *structure.size(length), len(Role), size), graph)
-        check_array(found.gaps, (GAPS, size), graph)
-        check_array(found.readout, (size + 1, types), graph)
+        check_array(found.gaps, (count, GAPS, size), graph)
+        check_array(found.readout, (count, size + 1, types), graph)
         return found
 
     return scorer

@@ -16,8 +16,8 @@ from trigner.systems import Prediction, WordPredictor, check_finite
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawScores:
-    """Scores of a batch: `starts [B, L, Y, 1]`, `edges [B, L, D, Y, 1, 5]`, `parts [B, L, D, 4, P]`
-    and, shared by all sentences, `gaps` and `readout` as in `SegmentScores`."""
+    """Scores of a batch, as in `SegmentScores`: `starts [B, L, Y, 1]`, `edges [B, L, D, Y, 1, 5]`,
+    `parts [B, L, D, 4, P]`, `gaps [B, GAPS, P]`, `readout [B, P + 1, Y]`."""
 
     starts: Logits
     edges: Logits
@@ -29,7 +29,8 @@ class RawScores:
         """Those of one sentence of `length` words, without padding."""
         chart = Chart.of(graph, self.starts[row], self.edges[row], length)
         parts = self.parts[row, :length, : chart.edges.shape[1]]
-        return SegmentScores(graph, chart.starts, chart.edges, parts, self.gaps, self.readout)
+        shared = self.gaps[row], self.readout[row]
+        return SegmentScores(graph, chart.starts, chart.edges, parts, *shared)
 
 
 Scorer = Callable[[Batch], RawScores]
@@ -52,8 +53,8 @@ class SegmentPredictor(WordPredictor[SegmentScores]):
         """Each input's scores."""
         raw = self.scorer(self.inputs.collate(inputs))
         scores = [raw.of(self.graph, row, each.length) for row, each in enumerate(inputs)]
-        check_finite(raw.gaps, raw.readout)
-        check_finite(*(a for own in scores for a in (own.starts, own.edges, own.parts)))
+        for own in scores:
+            check_finite(own.starts, own.edges, own.parts, own.gaps, own.readout)
         return scores
 
     def prediction(self, example: Example, output: SegmentScores, temperature: float) -> Prediction:

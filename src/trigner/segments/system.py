@@ -123,13 +123,14 @@ class SegmentSystem(WordSystem):
         if not places:
             return total
         device = total.device
+        shared = output.gaps[0], output.readout[0]
         parts = output.parts[tuple(torch.from_numpy(np.concatenate(places, 1)).to(device))]
         for own_groups in groups.values():
             arrays = [np.concatenate(each) for each in zip(*own_groups, strict=True)]
-            chosen, between, label, wanted = (torch.from_numpy(a).to(device) for a in arrays)
-            scores = combination_scores(parts, output.gaps, output.readout, chosen, between)
+            rows, gaps, types, targets = (torch.from_numpy(own).to(device) for own in arrays)
+            scores = combination_scores(parts, *shared, rows, gaps)
             total = total + functional.binary_cross_entropy_with_logits(
-                scores.gather(1, label[:, None])[:, 0], wanted.float(), reduction="sum"
+                scores.gather(1, types[:, None])[:, 0], targets.float(), reduction="sum"
             )
         return total
 

@@ -15,6 +15,6 @@ def torch_scorer(network: SegmentNetwork) -> Scorer:
         with evaluating(network) as device:
             output = network(**batch_tensors(batch, device))
         names = RawScores.__dataclass_fields__
-        return RawScores(*(getattr(output, name).float().cpu().numpy() for name in names))
+        return RawScores(*(getattr(output, name).detach().float().cpu().numpy() for name in names))
 
     return scorer
