@@ -47,7 +47,7 @@ def loss_of(system, sentences, weights=None):
 
 def test_the_loss_is_a_likelihood_of_segments_and_decisions(make):
     """Of single sentences, from scores as predicting has them."""
-    system = make(predicted_negatives="false")
+    system = make()
     inputs = system.prepare(SENTENCES).inputs
     system.network.eval()
     with torch.inference_mode():
@@ -87,8 +87,9 @@ def test_the_loss_is_a_likelihood_of_segments_and_decisions(make):
     assert float(losses.total) == pytest.approx(sum(map(float, losses.parts.values())))
 
 
-def test_the_loss_of_a_batch_is_the_mean_over_its_words(make):
-    system = make()
+@pytest.mark.parametrize("predicted", ["true", "false"])
+def test_the_loss_of_a_batch_is_the_mean_over_its_words(make, predicted):
+    system = make(predicted_negatives=predicted)
     system.network.eval()
     alone = sum(loss_of(system, [own]).total.item() * len(own.words) for own in SENTENCES)
     together = loss_of(system, SENTENCES).total.item()
@@ -111,7 +112,7 @@ def test_gradients_reach_every_part(make, predicted):
 
 
 def test_what_the_network_finds_is_learnt_to_be_no_mention(make):
-    system, other = make(), make(predicted_negatives="false")
+    system, other = make(predicted_negatives="true"), make()
     assert loss_of(other, SENTENCES[4:5]).parts["loss_combinations"].item() == 0
     for each in (system, other):
         each.network.eval()

@@ -46,9 +46,9 @@ class SegmentFormat:
     """Segments of at most `max_width` words, and which combinations of them are candidates.
 
     A candidate has `max_segments` at most. Two segments have from 1 to `pair_gap` words between
-    them; of three or more, each two neighbours from 1 to `chain_gap` (section 3.3 of the released
-    code: 16 and 2). Candidates are bounded: of each type and number of segments there are the
-    `max_candidates` with the largest sum of weights. `max_mentions` are the most of a sentence.
+    them; of three or more, each two neighbours from 1 to `chain_gap` (the released code: 16 and 2).
+    Candidates are bounded: of each type and number of segments there are the `max_candidates` with
+    the largest sum of weights. `max_mentions` are the most of a sentence.
     """
 
     labels: tuple[str, ...]

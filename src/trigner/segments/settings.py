@@ -31,7 +31,7 @@ class SegmentSettings(WordSettings):
         " sentence; the best by their segments' scores",
     )
     predicted_negatives: bool = Field(
-        default=True,
+        default=False,
         description="learn combinations of the segments that the network finds, too, and not of"
         " the annotated ones alone, as the article",
     )
