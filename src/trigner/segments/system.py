@@ -119,7 +119,8 @@ class SegmentSystem(WordSystem):
                 first, last = found.spans.T
                 places.append(np.stack([np.full(len(first), row), first, last - first]))
                 before += len(first)
-        total = 0 * output.parts.sum()  # all weights have gradients, if only of 0
+        # All weights have gradients, if only of 0.
+        total = 0 * (output.parts.sum() + output.gaps.sum() + output.readout.sum())
         if not places:
             return total
         device = total.device
@@ -128,7 +129,8 @@ class SegmentSystem(WordSystem):
         for own_groups in groups.values():
             arrays = [np.concatenate(each) for each in zip(*own_groups, strict=True)]
             rows, gaps, types, targets = (torch.from_numpy(own).to(device) for own in arrays)
-            scores = combination_scores(parts, *shared, rows, gaps)
+            with torch.autocast(device.type, enabled=False):
+                scores = combination_scores(parts, *shared, rows, gaps)
             total = total + functional.binary_cross_entropy_with_logits(
                 scores.gather(1, types[:, None])[:, 0], targets.float(), reduction="sum"
             )
