@@ -26,7 +26,7 @@ LAYERS = (
     {"batches", "model_folder", "encoders", "rendering"},
     {"systems"},
     {"networks", "triplets"},
-    {"tagging", "hypergraph", "seq2seq", "spans", "transition", "generative"},
+    {"tagging", "hypergraph", "seq2seq", "spans", "segments", "transition", "generative"},
     {"inference", "linking"},
     {"training", "bulk"},
     {"studies", "serving", "integrations"},
@@ -47,6 +47,9 @@ PEERS = {
     ("prompting", "text"),
     ("generative", "seq2seq"),  # the automaton of outputs
     ("hypergraph", "tagging"),  # what writes and runs graphs of ONNX
+    ("segments", "hypergraph"),  # the exact sum over segments
+    ("segments", "spans"),  # what scores spans of words
+    ("segments", "tagging"),  # what writes and runs graphs of ONNX
     ("spans", "tagging"),  # what writes and runs graphs of ONNX
 }
 

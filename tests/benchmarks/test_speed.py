@@ -128,9 +128,9 @@ def test_systems(encoder, monkeypatch):
     )
     names = [figure.what for figure in section.figures]
     assert {"w2ner", "trigner", "toe-triplets", "mac", "corro", "bio", systems.PLAIN} < set(names)
-    assert {"gap_grid", "transition", "spans", "seq2seq", "hypergraph"} < set(names)
+    assert {"gap_grid", "transition", "spans", "segments", "seq2seq", "hypergraph"} < set(names)
     decoded = {name.removeprefix("decoding ") for name in names if name.startswith("decoding ")}
-    assert decoded == {*TAG_SCHEMES, "transition", "spans", "seq2seq", "hypergraph"}
+    assert decoded == {*TAG_SCHEMES, "transition", "spans", "segments", "seq2seq", "hypergraph"}
     assert "10 MB in training" in section.figures[0].note
 
 

@@ -39,6 +39,10 @@ SMALL: dict[str, list[str]] = {
     "transition": ["model.lstm_size=8", "model.hidden_size=8", "model.action_size=4"],
     "hypergraph": ["model.lstm_size=8", "model.hidden_size=8", "model.start_rank=4"],
     "spans": ["model.lstm_size=8", "model.width_size=3", "model.hidden_size=6"],
+    "segments": [
+        *("model.lstm_size=8", "model.width_size=3", "model.hidden_size=6"),
+        "model.combination_size=5",
+    ],
     "seq2seq": [
         *("model.lstm_size=8", "model.decoder_layers=2", "model.decoder_heads=2"),
         *("model.decoder_feed_forward=12", "model.beam_size=2"),
@@ -51,7 +55,8 @@ TEXT = "Severe pain and cramping in my hands and lower legs. I felt dizzy, and h
 
 
 WITH_CONTEXT = " with context"
-VARIANTS = [*SYSTEMS, *(n + WITH_CONTEXT for n in ("w2ner", "spans", "hypergraph", "transition"))]
+IN_CONTEXT = ("w2ner", "spans", "segments", "hypergraph", "transition")
+VARIANTS = [*SYSTEMS, *(name + WITH_CONTEXT for name in IN_CONTEXT)]
 
 
 @pytest.fixture(scope="module", params=VARIANTS)

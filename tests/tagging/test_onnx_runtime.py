@@ -72,7 +72,7 @@ print(trigner.load({str(exported_model)!r})("my left leg hurt").text)
     assert done.stdout.strip() == "my left leg hurt", done.stderr
 
 
-@pytest.mark.parametrize("package", ["spans", "hypergraph"])
+@pytest.mark.parametrize("package", ["spans", "segments", "hypergraph"])
 def test_the_graph_of_another_system_is_refused(exported_model, tiny, package):
     runtime = importlib.import_module(f"trigner.{package}.onnx_runtime")
     scorer = runtime.onnx_scorer(exported_model / GRAPH, ["CPUExecutionProvider"])

@@ -131,8 +131,6 @@ def spans(_: Path) -> tuple[int, Callable[[Numbers, int], Sequence[ScoredMention
 def hypergraph(_: Path) -> tuple[int, Callable[[Numbers, int], Sequence[ScoredMention]]]:
     from trigner.hypergraph import Graph
     from trigner.hypergraph.decoding import Chart, best, marginals
-    from trigner.hypergraph.graph import Edge
-    from trigner.hypergraph.inside import NEVER
     from trigner.hypergraph.predictor import HypergraphPredictor
 
     graphs = [
@@ -142,15 +140,7 @@ def hypergraph(_: Path) -> tuple[int, Callable[[Numbers, int], Sequence[ScoredMe
 
     def decoded(numbers: Numbers, length: int) -> Sequence[ScoredMention]:
         graph = graphs[numbers.kind % len(graphs)]
-        count, places = graph.size(length)
-        edges = numbers.draw((count, places, 2, len(graph.rows), len(Edge))).astype(np.float64)
-        number, place = np.ogrid[:count, :places]
-        word = number + place if graph.remembers_start else place + 0 * number
-        ends = (place + 1 == places) | (word + 1 >= length)
-        there = graph.allowed & (~ends[..., None, None] | (np.arange(len(Edge)) == Edge.END))
-        edges[~np.broadcast_to(there[:, :, None], edges.shape)] = NEVER
-        starts = numbers.draw((length, 2, graph.families)).astype(np.float64)
-        chart = Chart(graph, starts.clip(-1e4, 1e4), edges.clip(NEVER, 1e4))
+        chart = Chart(graph, *_edges(numbers, graph, length))
         match numbers.kind >> 4 & 3:
             case 0:
                 found = marginals(chart, 0.5)
@@ -164,6 +154,43 @@ def hypergraph(_: Path) -> tuple[int, Callable[[Numbers, int], Sequence[ScoredMe
         return result
 
     return 10, decoded
+
+
+def _edges(numbers: Numbers, graph: Any, length: int) -> tuple[Any, Any]:
+    """Scores of starts and edges of a sentence, NEVER where there is no edge."""
+    from trigner.hypergraph.graph import Edge
+    from trigner.hypergraph.inside import NEVER
+
+    count, places = graph.size(length)
+    edges = numbers.draw((count, places, 2, len(graph.rows), len(Edge))).astype(np.float64)
+    number, place = np.ogrid[:count, :places]
+    word = number + place if graph.remembers_start else place + 0 * number
+    ends = (place + 1 == places) | (word + 1 >= length)
+    there = graph.allowed & (~ends[..., None, None] | (np.arange(len(Edge)) == Edge.END))
+    edges[~np.broadcast_to(there[:, :, None], edges.shape)] = NEVER
+    starts = numbers.draw((length, 2, graph.families)).astype(np.float64)
+    return starts.clip(-1e4, 1e4), edges.clip(NEVER, 1e4)
+
+
+def segments(_: Path) -> tuple[int, Callable[[Numbers, int], Sequence[ScoredMention]]]:
+    from trigner.hypergraph import Graph
+    from trigner.segments import SegmentFormat
+    from trigner.segments.decoding import GAPS, SegmentScores, decode
+
+    graph = Graph("start", 1, 4)
+    formats = [
+        SegmentFormat(LABELS, 4, most, max_candidates=bound)
+        for most in (1, 3)
+        for bound in (9, 500)
+    ]
+
+    def decoded(numbers: Numbers, length: int) -> Sequence[ScoredMention]:
+        starts, edges = _edges(numbers, graph, length)
+        shapes = ((*edges.shape[:2], 4, 3), (GAPS, 3), (4, 2))
+        scores = SegmentScores(graph, starts, edges, *(numbers.draw(shape) for shape in shapes))
+        return decode(formats[numbers.kind >> 4 & 3], scores).mentions
+
+    return 30, decoded
 
 
 def transition(folder: Path) -> tuple[int, Callable[[Numbers, int], Sequence[ScoredMention]]]:
@@ -242,7 +269,13 @@ def seq2seq(folder: Path) -> tuple[int, Callable[[Numbers, int], Sequence[Scored
     return 16, decoded
 
 
-DECODERS = {"spans": spans, "hypergraph": hypergraph, "transition": transition, "seq2seq": seq2seq}
+DECODERS = {
+    "spans": spans,
+    "segments": segments,
+    "hypergraph": hypergraph,
+    "transition": transition,
+    "seq2seq": seq2seq,
+}
 
 
 def system(name: str, folder: Path) -> Target:

@@ -45,7 +45,7 @@ TAGGERS = (
     *("corro", "biohd", "biohd1234", "bio"),
 )
 ROWS = ("csv", "jsonl", "parquet")
-SYSTEMS = ("spans", "hypergraph", "transition", "seq2seq")
+SYSTEMS = ("spans", "segments", "hypergraph", "transition", "seq2seq")
 MODELS = ("description", "exported-description", "configuration", "tokenizer", "weights", "graph")
 FILES = (
     *("settings", "assignment", "study", "result", "predictions", "sentences", "answers"),

@@ -41,19 +41,25 @@ def checked_scorer(
     and for an edge where there is none.
     """
     scores = onnx_scorer(graph, providers, threads)
-    rows, families = len(structure.rows), structure.families
 
     def scorer(batch: Batch) -> tuple[Logits, Logits]:
         starts, edges = scores(batch)
-        count, length, _ = batch.word_subwords.shape
-        check_array(starts, (count, length, types, families), graph)
-        size = structure.size(length)
-        check_array(edges, (count, *size, types, rows, len(Edge)), graph)
-        if ((edges > NEVER / 2) & ~_there(structure, batch.lengths, length)).any():
-            raise InputError("gives scores to edges that there are not", path=graph)
+        check_edges(structure, types, batch, starts, edges, graph)
         return starts, edges
 
     return scorer
+
+
+def check_edges(
+    structure: Graph, types: int, batch: Batch, starts: Logits, edges: Logits, graph: Path
+) -> None:
+    """Raises InputError for scores of another shape, and for an edge where there is none."""
+    count, length, _ = batch.word_subwords.shape
+    check_array(starts, (count, length, types, structure.families), graph)
+    shape = (count, *structure.size(length), types, len(structure.rows), len(Edge))
+    check_array(edges, shape, graph)
+    if ((edges > NEVER / 2) & ~_there(structure, batch.lengths, length)).any():
+        raise InputError("gives scores to edges that there are not", path=graph)
 
 
 def _there(structure: Graph, lengths: Integers, length: int) -> Booleans:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from tokenizers import Tokenizer
+from torch import Tensor
 from transformers import PreTrainedModel
 
 from trigner.batches import Example
-from trigner.hypergraph.graph import encode, prefix_tree
+from trigner.hypergraph.graph import Graph, encode, prefix_tree
 from trigner.hypergraph.network import HypergraphNetwork, gold_score, log_partition
 from trigner.hypergraph.predictor import HypergraphPredictor
 from trigner.hypergraph.reading import round_trip
 from trigner.hypergraph.settings import HypergraphSettings
 from trigner.hypergraph.torch_runtime import torch_scorer
-from trigner.mentions import Sentence
+from trigner.mentions import Mention, Sentence
 from trigner.networks import (
     Encoder,
     WordSystem,
@@ -81,19 +82,8 @@ class HypergraphSystem(WordSystem):
 
     def collate(self, examples: Sequence[Example]) -> dict[str, Any]:
         """The network's arrays, and as `gold_starts` and `gold_edges` the prefix trees of gold."""
-        gold_starts, gold_edges = [], []
-        for index, example in enumerate(examples):
-            starts, edges = prefix_tree(encode(self.graph, self.labels, example.mentions).paths)
-            gold_starts += [(index, word, label, family) for label, word, family in starts]
-            for path, number in edges:
-                step = path.steps[number]
-                place = self.graph.place(path.start, step.word)
-                gold_edges.append((index, *place, path.label, step.row, int(step.edge)))
-        return {
-            **self.tensors(examples),
-            "gold_starts": torch.tensor(gold_starts, dtype=torch.long).view(-1, 4),
-            "gold_edges": torch.tensor(gold_edges, dtype=torch.long).view(-1, 6),
-        }
+        mentions = [example.mentions for example in examples]
+        return {**self.tensors(examples), **gold_trees(self.graph, self.labels, mentions)}
 
     def loss(self, weights: Mapping[str, float], **batch: Any) -> Losses:
         """Minus the log-likelihood of the gold sets of mentions, a word.
@@ -113,3 +103,24 @@ class HypergraphSystem(WordSystem):
         return HypergraphPredictor(
             torch_scorer(network), self.labels, self.settings, inputs=self.inputs
         )
+
+
+def gold_trees(
+    graph: Graph, labels: Sequence[str], mentions: Sequence[Iterable[Mention]]
+) -> dict[str, Tensor]:
+    """The prefix trees of sentences' mentions as indices into a network's scores.
+
+    `gold_starts [N, 4]` and `gold_edges [M, 6]`, as `network.gold_score` takes them.
+    """
+    gold_starts, gold_edges = [], []
+    for index, own in enumerate(mentions):
+        starts, edges = prefix_tree(encode(graph, labels, own).paths)
+        gold_starts += [(index, word, label, family) for label, word, family in starts]
+        for path, number in edges:
+            step = path.steps[number]
+            place = graph.place(path.start, step.word)
+            gold_edges.append((index, *place, path.label, step.row, int(step.edge)))
+    return {
+        "gold_starts": torch.tensor(gold_starts, dtype=torch.long).view(-1, 4),
+        "gold_edges": torch.tensor(gold_edges, dtype=torch.long).view(-1, 6),
+    }

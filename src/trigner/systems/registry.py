@@ -27,6 +27,7 @@ OWN: tuple[str, ...] = (
     "trigner.spans.spec:SPEC",
     "trigner.seq2seq.spec:SPEC",
     "trigner.hypergraph.spec:SPEC",
+    "trigner.segments.spec:SPEC",
     "trigner.generative.spec:SPEC",
 )
 """The rows of this package besides the tag schemes, as `module:name`: each in its system's room,

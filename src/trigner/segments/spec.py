@@ -1,0 +1,23 @@
+"""The row of system `segments`."""
+
+from __future__ import annotations
+
+from trigner.segments.settings import SegmentSettings
+from trigner.systems import SystemSpec
+
+SPEC = SystemSpec(
+    name="segments",
+    about="segments, summed over exactly, then which combinations of them are mentions"
+    " (Wang and Lu, EMNLP 2019)",
+    build="trigner.segments.system:build",
+    load="trigner.segments.loading:load",
+    export="trigner.segments.exporting:export",
+    settings=SegmentSettings,
+    ignores=("optimisation.bias_init",),
+    idle={
+        ("model.max_segments", 1): ("model.pair_gap", "model.chain_gap"),
+        ("model.max_segments", 2): ("model.chain_gap",),
+    },
+    round_trip=lambda labels, settings: settings.format(tuple(labels)).round_trip,
+    calibration=True,
+)
