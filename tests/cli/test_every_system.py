@@ -128,6 +128,13 @@ def test_an_interrupted_training_ends_with_the_same_weights(
         np.testing.assert_array_equal(values, other[name], err_msg=name)
 
 
+def test_it_is_trained_in_bfloat16(training, tmp_path):
+    """Dev is scored in the training's precision, too."""
+    more = ("--set", "optimisation.precision=bfloat16", "--set", "optimisation.epochs=1")
+    result = train(training, tmp_path / "model", *more)
+    assert result.exit_code == 0, result.output
+
+
 def test_a_study_runs_it(training, run, tmp_path):
     name, encoder, settings = training
     for part in ("train", "dev", "test"):

@@ -33,13 +33,16 @@ class TransitionPredictor(WordPredictor["Parse"]):
 
     def outputs(self, inputs: Sequence[Example]) -> list[Parse]:
         """The parse of each input."""
+        import torch
+
         from trigner.networks import batch_tensors, evaluating
         from trigner.transition.decoding import parses
 
         with evaluating(self.network) as device:
             batch = batch_tensors(self.inputs.collate(inputs), device)
             words, inside = self.network.word_states(**batch)
-            return parses(self.network, words.float(), inside, self.rules, self.beam_size)
+            with torch.autocast(device.type, enabled=False):  # as in training
+                return parses(self.network, words.float(), inside, self.rules, self.beam_size)
 
     def prediction(self, example: Example, output: Parse, temperature: float) -> Prediction:
         """The mentions that were completed, each once, with its best score."""
