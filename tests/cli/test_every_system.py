@@ -130,6 +130,8 @@ def test_an_interrupted_training_ends_with_the_same_weights(
 
 def test_it_is_trained_in_bfloat16(training, tmp_path):
     """Dev is scored in the training's precision, too."""
+    if "model.context_words=6" in training[2]:
+        pytest.skip("context has nothing to do with it")
     more = ("--set", "optimisation.precision=bfloat16", "--set", "optimisation.epochs=1")
     result = train(training, tmp_path / "model", *more)
     assert result.exit_code == 0, result.output

@@ -38,11 +38,14 @@ def forced(system, examples, actions):
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("changes", [{}, {"actions": "paper"}, {"overlapping_reductions": True}])
-def test_steps_one_by_one_score_as_all_at_once(make, seed, changes):
+@pytest.mark.parametrize("mixed", [False, True])
+def test_steps_one_by_one_score_as_all_at_once(make, seed, changes, mixed):
+    """In mixed precision, too, in which a training in bfloat16 scores dev."""
     system = make(seed, sharp=20.0, **changes)
     examples = inputs_of(system, GOLD)
-    parses = system.predictor("cpu").outputs(examples)
-    logits = forced(system, examples, [parse.actions for parse in parses])
+    with torch.autocast("cpu", torch.bfloat16, enabled=mixed):
+        parses = system.predictor("cpu").outputs(examples)
+        logits = forced(system, examples, [parse.actions for parse in parses])
     for parse, own in zip(parses, logits, strict=True):
         assert parse.logits == pytest.approx(own[: len(parse.actions)], abs=1e-4)
         assert parse.actions == tuple(own[: len(parse.actions)].argmax(axis=1))
