@@ -6,7 +6,7 @@ For each form of the triplet loss a network of the preset `best` is trained with
 At some updates the gradients of both losses of that update's batch are taken apart: their norms
 over the weights that both reach (the encoder and the states of word pairs), triplets' divided by
 tags', and the cosine between them: below 0 they pull against each other. What is printed are means
-over the updates since the line before.
+over the updates since the line before, of the norms the geometric one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from trigner.corpora import read
-from trigner.training import resolve
+from trigner.training import Settings, resolve
 from trigner.training.data import EpochBatches
 from trigner.training.run import begun
 from trigner.training.weighting import Collator
@@ -51,16 +51,21 @@ def gradients(loss: Tensor, weights: Sequence[Tensor]) -> Tensor:
     return torch.cat([own.flatten() for own in found])
 
 
-def compared(
-    folder: Path, form: Mapping[str, Any], weight: float, updates: int, seed: int
-) -> Iterator[tuple[int, float, float]]:
-    """Update, norm of the triplets' gradient over that of the tags', and their cosine."""
+def settings_of(
+    form: Mapping[str, Any], weight: float, seed: int, others: Sequence[str] = ()
+) -> Settings:
+    """`best` with a form of the triplet loss."""
     assignments = [f"triplets.{name}={str(value).lower()}" for name, value in form.items()]
-    settings = resolve(
+    return resolve(
         preset="best",
-        assignments=[f"triplets.weight={weight}", *assignments],
+        assignments=[f"triplets.weight={weight}", *assignments, *others],
         options={"seed": seed},
     )
+
+
+def compared(folder: Path, settings: Settings, updates: int) -> Iterator[tuple[int, float, float]]:
+    """Update, norm of the triplets' gradient over that of the tags', and their cosine."""
+    weight, seed = settings.triplets.weight, settings.seed
     optimisation = settings.optimisation
     system, data = begun(settings, read(folder).documents, None)
     size = max(1, len(data) // optimisation.batch_size)
@@ -89,8 +94,9 @@ def compared(
             assert alone.parts["loss_tags"] == losses.parts["loss_tags"]
             tags = gradients(alone.total, shared)
             own = (gradients(losses.total, shared) - tags) / weight
-            cosine = torch.cosine_similarity(own, tags, dim=0)
-            yield update, float(own.norm() / tags.norm()), float(cosine)
+            if own.any():  # a batch may have no triplet, or none within the margin
+                cosine = torch.cosine_similarity(own, tags, dim=0)
+                yield update, float(own.norm() / tags.norm()), float(cosine)
         optimiser.zero_grad()
         losses.total.backward()
         torch.nn.utils.clip_grad_norm_(system.network.parameters(), optimisation.max_grad_norm)
@@ -117,7 +123,8 @@ def main() -> None:
     size = -(-options.updates // options.parts)
     print("| triplets | updates | gradient, triplets' to tags' | cosine |\n|---|---|---|---|")
     for name in options.only:
-        found = compared(options.data, FORMS[name], options.weight, options.updates, options.seed)
+        settings = settings_of(FORMS[name], options.weight, options.seed)
+        found = compared(options.data, settings, options.updates)
         for part, own in itertools.groupby(found, key=lambda each: each[0] // size):
             _, norms, cosines = zip(*own, strict=True)
             first, last = part * size + 1, min((part + 1) * size, options.updates)
