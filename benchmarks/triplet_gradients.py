@@ -4,9 +4,9 @@
 
 For each form of the triplet loss a network of the preset `best` is trained with it at `--weight`.
 At some updates the gradients of both losses of that update's batch are taken apart: their norms
-over the weights that both reach (the encoder and the states of word pairs), triplets' divided by
-tags', and the cosine between them: below 0 they pull against each other. What is printed are means
-over the updates since the line before, of the norms the geometric one.
+over all weights but the projection head's, triplets' divided by tags', and the cosine between
+them: below 0 they pull against each other. What is printed are means over the updates since the
+line before, of the norms the geometric one.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def compared(folder: Path, settings: Settings, updates: int) -> Iterator[tuple[i
     optimiser = torch.optim.AdamW(groups, betas=(0.9, optimisation.beta2), fused=True)
     rates = [group["lr"] for group in optimiser.param_groups]
     system.network.train()
-    shared = [p for n, p in system.network.named_parameters() if "projection." not in n]
+    weights = [p for n, p in system.network.named_parameters() if "projection." not in n]
     for update, members in enumerate(_endless(batches)):
         if update == updates:
             return
@@ -92,8 +92,8 @@ def compared(folder: Path, settings: Settings, updates: int) -> Iterator[tuple[i
             alone = system.loss({**counts, "schedule": 0.0}, **batch)
             torch.set_rng_state(after)
             assert alone.parts["loss_tags"] == losses.parts["loss_tags"]
-            tags = gradients(alone.total, shared)
-            own = (gradients(losses.total, shared) - tags) / weight
+            tags = gradients(alone.total, weights)
+            own = (gradients(losses.total, weights) - tags) / weight
             if own.any():  # a batch may have no triplet, or none within the margin
                 cosine = torch.cosine_similarity(own, tags, dim=0)
                 yield update, float(own.norm() / tags.norm()), float(cosine)

@@ -5,11 +5,13 @@ The graph gives the scores of edges; inference and decoding are NumPy's in any c
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from trigner.arrays import Logits
 from trigner.batches import Batch
 from trigner.hypergraph.decoding import Chart
 from trigner.hypergraph.graph import Graph
@@ -43,15 +45,22 @@ def largest_difference(scorer: Scorer, structure: Graph, batch: Batch, graph: by
     """
     found = run_on_cpu(onnx_scorer, graph, batch)
     expected = scorer(batch)
-    largest, differences = 1.0, [0.0]
+    pairs = []
     for row, length in enumerate(batch.lengths.tolist()):
         one, other = (
             Chart.of(structure, starts[row], edges[row], length)
             for starts, edges in (expected, found)
         )
-        for own, scores in ((one.starts, other.starts), (one.edges, other.edges)):
-            there = own > NEVER / 2
-            largest = max(largest, float(np.abs(own[there]).max()))
-            differences.append(float(np.abs(own - scores)[there].max()))
-            differences.append(float(np.inf if ((scores > NEVER / 2) != there).any() else 0))
+        pairs += [(one.starts, other.starts), (one.edges, other.edges)]
+    return share_of_largest(pairs)
+
+
+def share_of_largest(pairs: Iterable[tuple[Logits, Logits]]) -> float:
+    """Largest difference of two runtimes' scores, as `largest_difference` measures it."""
+    largest, differences = 1.0, [0.0]
+    for own, scores in pairs:
+        there = own > NEVER / 2
+        largest = max(largest, float(np.abs(own[there]).max()))
+        differences.append(float(np.abs(own - scores)[there].max()))
+        differences.append(float(np.inf if ((scores > NEVER / 2) != there).any() else 0))
     return max(differences) / largest

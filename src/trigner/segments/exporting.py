@@ -9,12 +9,11 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 from torch import Tensor, nn
 
 from trigner.batches import Batch
 from trigner.hypergraph import Graph
-from trigner.hypergraph.inside import NEVER
+from trigner.hypergraph.exporting import share_of_largest
 from trigner.model_folder import read_description
 from trigner.segments.loading import load_model
 from trigner.segments.network import SegmentNetwork
@@ -57,13 +56,8 @@ def largest_difference(expected: RawScores, structure: Graph, batch: Batch, grap
     It is a share of the largest score where that is above 1; edges that cannot be do not count.
     """
     found = run_on_cpu(onnx_scorer, graph, batch)
-    largest, differences = 1.0, [0.0]
+    pairs = []
     for row, length in enumerate(batch.lengths.tolist()):
         one, other = (scores.of(structure, row, length) for scores in (expected, found))
-        for name in OUTPUTS:
-            own, scores = getattr(one, name), getattr(other, name)
-            there = own > NEVER / 2
-            largest = max(largest, float(np.abs(own[there]).max()))
-            differences.append(float(np.abs(own - scores)[there].max()))
-            differences.append(float(np.inf if ((scores > NEVER / 2) != there).any() else 0))
-    return max(differences) / largest
+        pairs += [(getattr(one, name), getattr(other, name)) for name in OUTPUTS]
+    return share_of_largest(pairs)

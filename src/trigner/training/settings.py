@@ -135,14 +135,13 @@ def resolve(
         raise InputError(f"unknown preset {name!r}; known are: {', '.join(PRESETS)}")
     given = _merged([from_file, *map(_assignment, assignments), named])
     _refuse_former_names(_merged([common, given]), file if from_file else None)
-    of_preset = PRESETS[name]
-    merged = _merged([inherited, of_preset, common, given, {"preset": name}])
-    spec = system_spec(str(merged.get("system", Settings.model_fields["system"].default)))
+    levels: list[Mapping[str, Any]] = [PRESETS[name], common]
+    system = {"system": Settings.model_fields["system"].default}
+    spec = system_spec(str(_merged([system, inherited, *levels, given])["system"]))
     if own is not None:
-        levels = [_that_it_has(of_preset, spec), _that_it_has(common, spec)]
-        merged = _merged([inherited, *levels, given, {"preset": name, "system": spec.name}])
+        levels = [_that_it_has(level, spec) for level in levels]
     without = {} if spec.triplets else {"triplets": {"weight": 0.0}}
-    merged = _merged([without, spec.defaults, merged])
+    merged = _merged([without, spec.defaults, inherited, *levels, given, {"preset": name}])
     try:
         settings = settings_of(spec).model_validate(merged)
     except ValidationError as error:

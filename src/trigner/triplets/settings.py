@@ -61,8 +61,8 @@ class TripletSettings(BaseModel):
     )
     proposed: bool = Field(
         default=False,
-        description="with level=mentions: what the network itself proposes wrongly at an update"
-        " joins the wrong mentions, the best 8 of a sentence",
+        description="with level=mentions: the wrong ones of the 8 best mentions that the network"
+        " itself proposes in a sentence at that update join the wrong mentions",
     )
     loss: Literal["triplet", "contrastive"] = Field(
         default="triplet",
