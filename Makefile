@@ -4,7 +4,7 @@
 #   make test          ruff, mypy and every test          (PYTEST_OPTS="-n 1 -k brat" chooses)
 #   make test-oldest   the tests on the oldest supported torch and transformers
 #   make bundled-model  train, export and describe the model that ships (SPL_ADR=folder PSYTAR=folder)
-#   make bench         speed and memory of everything     (CORPUS=folder MODEL=folder ENCODER=name)
+#   make bench         speed and memory of everything     (CORPUS=folder MODEL=folder ENCODER=name SECTION=name)
 #   make bench-scale   rows a second and memory of extract, annotate and Spark, and a kill
 #                                                         (CORPUS="folder folder" ROWS=20000 MANY=200000)
 #   make docs          the documentation site, in site/ (docs-serve shows it while it is written)
@@ -26,6 +26,7 @@ PYTEST_OPTS ?= -n auto --dist worksteal
 CORPUS ?=
 MODEL ?=
 ENCODER ?=
+SECTION ?=
 SECONDS ?= 60
 TARGET ?=
 JOBS ?= 1
@@ -119,7 +120,8 @@ test-oldest: $(OLDEST)/.ready
 
 bench: env
 	$(BIN)/python benchmarks/run.py $(if $(CORPUS),--corpus "$(CORPUS)") \
-	  $(if $(MODEL),--model "$(MODEL)") $(foreach e,$(ENCODER),--encoder "$(e)")
+	  $(if $(MODEL),--model "$(MODEL)") $(foreach e,$(ENCODER),--encoder "$(e)") \
+	  $(if $(SECTION),--only $(SECTION) --update)
 
 bench-scale: env
 	$(BIN)/python benchmarks/scale.py $(foreach c,$(CORPUS),--corpus "$(c)") \

@@ -5,6 +5,9 @@
     python benchmarks/agreement.py best --protocol dense --data spl-adr=DIR \
         --results docs/results/studies --system best --over seeds
 
+Runs are found by their settings: `--preset`, `--set` and `--seeds` are those that they were made
+with, as `trigner study` has them.
+
 Nothing is trained: kept runs of `trigner study` hold what they found in the test part. Over systems
 the runs of a seed vote, as often as there are seeds that all of them have; over seeds all runs of
 each system. The differences are to the single runs of the first system, or over seeds of the same
@@ -21,7 +24,7 @@ from pathlib import Path
 
 from trigner.evaluation import compare_systems, score, sentence_counts
 from trigner.mentions import Document
-from trigner.studies import find_study, protocol, runs
+from trigner.studies import Changes, find_study, protocol, runs
 from trigner.studies.corpus import corpus_location, read_splits
 from trigner.studies.predictions import read_predictions
 from trigner.studies.results import Result, read_results
@@ -91,6 +94,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", required=True, metavar="[NAME=]DIR")
     parser.add_argument("--results", type=Path, required=True)
     parser.add_argument("--protocol", default="full")
+    parser.add_argument("--preset")
+    parser.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE")
+    parser.add_argument("--seeds", type=lambda text: tuple(map(int, text.split(","))))
     parser.add_argument("--system", action="append", required=True)
     parser.add_argument("--over", choices=["systems", "seeds"], default="systems")
     args = parser.parse_args(arguments)
@@ -98,9 +104,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     study, under = find_study(args.study), protocol(args.protocol)
     corpus = read_splits(corpus_location(args.data, study.corpus), under, types=study.types)
     results = read_results(args.results, corpus.name)
+    changes = Changes(preset=args.preset, assignments=args.set, seeds=args.seeds)
     kept: Mapping[str, Mapping[int, list[Document]]] = {
         system.name: {r.seed: found_by(r, corpus.test) for r in system.with_model("overall")}
-        for system in gather(runs(study, under), results, corpus.hashes)
+        for system in gather(runs(study, under, changes), results, corpus.hashes)
         if system.name in args.system
     }
     if absent := [name for name in args.system if not kept.get(name)]:

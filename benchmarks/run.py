@@ -1,7 +1,7 @@
 """Every figure of speed and memory: ours, the straightforward formulation, the bare encoder.
 
     python benchmarks/run.py [--quick] [--corpus FOLDER] [--model FOLDER] [--encoder NAME ...]
-                             [--only SECTION ...]
+                             [--only SECTION ... [--update]]
 
 Prints the table and writes it to `docs/results/`. `--corpus` is a folder of documents to extract
 from, such as spl-adr's test part; without it shipped and made-up sentences are used.
@@ -125,11 +125,16 @@ def main() -> None:
         help=f"name or folder, may be repeated; the first serves everything ({made_up.MPNET}: "
         "MPNet's shape with random weights). Default: minilm, then mpnet",
     )
-    parser.add_argument("--only", nargs="+", default=[], help="only these sections; stores nothing")
+    parser.add_argument("--only", nargs="+", default=[], help="only these sections, not stored")
+    parser.add_argument(
+        "--update", action="store_true", help="store what --only measures beside the other sections"
+    )
     parser.add_argument("--threads", type=int, help="default: as many as cores")
     options = parser.parse_args()
     torch.set_num_threads(options.threads or os.cpu_count() or 1)
     sizes = Sizes(options.encoder or ["minilm", made_up.MPNET], options.corpus, options.model)
+    if options.update and (options.quick or not options.only):
+        parser.error("--update goes with --only, and not with --quick")
     known = sections(sizes, str)
     if unknown := [name for name in options.only if name not in known]:
         parser.error(f"no section {unknown[0]!r}; known are: {', '.join(known)}")
@@ -139,9 +144,13 @@ def main() -> None:
     found = running.measure(lambda tell: sections(chosen, tell), options.only, console)
     report.show(found, console)
     console.print(f"{time.perf_counter() - begin:.0f} s")
-    if not options.only:
-        for path in report.write(found, RESULTS, quick=options.quick):
-            console.print(f"written: {path.relative_to(ROOT)}")
+    written = []
+    if options.update:
+        written = report.update(found, RESULTS)
+    elif not options.only:
+        written = report.write(found, RESULTS, quick=options.quick)
+    for path in written:
+        console.print(f"written: {path.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

@@ -2,28 +2,53 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
 import torch
 from candidates import mention
-from transformers import MPNetConfig, MPNetModel
+from tokenizers import ByteLevelBPETokenizer
+from transformers import (
+    LlamaConfig,
+    LlamaForCausalLM,
+    MPNetConfig,
+    MPNetModel,
+    PreTrainedTokenizerFast,
+)
 
 from trigner.batches import Batch, Example, Window, by_cost, collate, windowing
 from trigner.corpora import read
+from trigner.generative.spelling import ANSWER, TASK
 from trigner.inference.extraction import CELL_BUDGET
 from trigner.mentions import Mention, Sentence
-from trigner.networks import Model, NetworkSettings, create
+from trigner.networks import Model, NetworkSettings, create, quiet
 from trigner.networks.build import build_tagger
 from trigner.systems import system_spec
 from trigner.text import segment
 from trigner.training import Settings
 
 LABEL = "ADR"
+END = "<|endoftext|>"
 MPNET = "mpnet"
 """An encoder of MPNet's shape (12 layers of 768) with random weights and MiniLM's tokenizer."""
+
+LANGUAGE_MODEL = {
+    "vocab_size": 49_152,
+    "hidden_size": 576,
+    "intermediate_size": 1536,
+    "num_hidden_layers": 30,
+    "num_attention_heads": 9,
+    "num_key_value_heads": 3,
+    "max_position_embeddings": 8192,
+    "tie_word_embeddings": True,
+}
+"""The shape of SmolLM2 with 135 M parameters, which `generative` has by default."""
 
 MINI_ADR = Path(__file__).parents[2] / "data" / "mini-adr"
 
@@ -47,10 +72,30 @@ def model(encoder: str, pair_map: str = "low_rank") -> Model:
 
 
 def system(encoder: str, settings: Settings) -> Any:
-    """Any system, fresh, one label."""
+    """Any system, fresh, one label. `generative` has a language model for the encoder."""
     torch.manual_seed(1)
+    own = language_model() if settings.system == "generative" else encoder
     build = system_spec(settings.system).implementation("build")
-    return build(settings.model_copy(update={"encoder": encoder}), (LABEL,))
+    return build(settings.model_copy(update={"encoder": own}), (LABEL,))
+
+
+@cache
+def language_model() -> str:
+    """A folder with a language model of random weights and subwords of the shipped corpus."""
+    folder = mkdtemp(prefix="trigner-language-model-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    bpe = ByteLevelBPETokenizer()
+    bpe.train_from_iterator(
+        [document.text for document in read(MINI_ADR / "train").documents] + [TASK, ANSWER] * 2,
+        vocab_size=LANGUAGE_MODEL["vocab_size"],
+        special_tokens=[END],
+        show_progress=False,
+    )
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=bpe._tokenizer, eos_token=END)
+    with quiet():
+        tokenizer.save_pretrained(folder)
+        LlamaForCausalLM(LlamaConfig(**LANGUAGE_MODEL)).save_pretrained(folder)
+    return folder
 
 
 def vocabulary() -> list[str]:

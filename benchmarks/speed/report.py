@@ -6,8 +6,9 @@ import json
 import os
 import platform
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 import transformers
@@ -26,7 +27,10 @@ an implementation before: were it slow, ours would look fast.
 """
 
 
-def machine() -> dict[str, str | int]:
+Machine = dict[str, str | int]
+
+
+def machine() -> Machine:
     """What the figures depend on."""
     return {
         "processor": _processor(),
@@ -77,19 +81,46 @@ def write(
     head: str = HEAD,
 ) -> list[Path]:
     """`NAME.md` under a head and `NAME.json`; `-quick` behind the name for a quick look."""
-    name = f"{name}-quick" if quick else name
+    return _write(sections, folder, f"{name}-quick" if quick else name, head, machine())
+
+
+def update(sections: Sequence[Section], folder: Path) -> list[Path]:
+    """Put sections in the place of the stored ones of their titles, or behind them.
+
+    Measured on another machine than the others, they say so in a note.
+    """
+    stored = json.loads((folder / "benchmark.json").read_text(encoding="utf-8"))
+    if stored["machine"] != machine():
+        own = f"Measured on another machine than the other sections: {_told(machine())}."
+        sections = [replace(section, notes=[*section.notes, own]) for section in sections]
+    new = {section.title: section for section in sections}
+    former = [_section(**section) for section in stored["sections"]]
+    both = [new.pop(section.title, section) for section in former] + list(new.values())
+    return _write(both, folder, "benchmark", HEAD, stored["machine"])
+
+
+def _section(figures: Sequence[dict[str, Any]], **others: Any) -> Section:
+    return Section(figures=[Figure(**figure) for figure in figures], **others)
+
+
+def _write(
+    sections: Sequence[Section], folder: Path, name: str, head: str, machine: Machine
+) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     markdown, data = folder / f"{name}.md", folder / f"{name}.json"
-    markdown.write_text(_markdown(sections, head), encoding="utf-8")
-    found = {"machine": machine(), "sections": [asdict(section) for section in sections]}
+    markdown.write_text(_markdown(sections, head, machine), encoding="utf-8")
+    found = {"machine": machine, "sections": [asdict(section) for section in sections]}
     data.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return [markdown, data]
 
 
-def _markdown(sections: Sequence[Section], head: str) -> str:
-    told = ", ".join(f"{key} {value}" for key, value in machine().items())
+def _told(machine: Machine) -> str:
+    return ", ".join(f"{key} {value}" for key, value in machine.items())
+
+
+def _markdown(sections: Sequence[Section], head: str, machine: Machine) -> str:
     asked = [figure for section in sections for figure in section.figures if figure.target]
-    lines = [head, f"Machine: {told}.", "", "## Asked for", "", *_table(asked)]
+    lines = [head, f"Machine: {_told(machine)}.", "", "## Asked for", "", *_table(asked)]
     for section in sections:
         lines += ["", f"## {section.title}", "", *section.notes, "", *_table(section.figures)]
     return "\n".join(lines) + "\n"

@@ -19,13 +19,20 @@ from speed.straightforward import Straightforward
 from trigner.batches import Example
 from trigner.mentions import Mention, Sentence
 from trigner.schemes import Scheme, TagSpace
-from trigner.studies import TrainingRun, find_study, protocol, runs
+from trigner.studies import find_study, protocol, runs
 from trigner.systems import System, WordPredictor
 from trigner.tagging.system import TagSystem
+from trigner.training import Settings, resolve
 
 GRID, PLAIN = "trigner-without", "w2ner, straightforward"
 WIDE = (32, 43)
 """Sentences and words that fill a batch of extraction; with special words it makes two."""
+
+SLOW = {"generative": 8}
+"""System -> it reads every n-th sentence alone, in inference and decoding."""
+
+TEXT = 20
+"""Subwords of a text that `generative` writes, at most: fresh weights do not know where to end."""
 
 SURE = 6.0
 """The logit of a tag that is there, as sure as trained models are."""
@@ -53,6 +60,9 @@ def measure(
             f"Inference: forward pass, float32, {source}; batches as extraction makes them. "
             f"`{PLAIN}`: the grid system in the formulation without algebra, on every 4. batch of "
             "up to 40 words, its time as many times that of ours as there.",
+            "`generative`: LoRA on a language model of SmolLM2's shape (135 M parameters) with "
+            f"random weights; it reads every {SLOW['generative']}. sentence and writes up to "
+            f"{TEXT} subwords for each, as many as mini-adr's sentences have on average.",
             "Decoding: one sentence at a time, by length made-up sentences with a mention every 8 "
             "words. Of tag schemes from scores that are sure of its annotations' tags, of the "
             "others from what fresh weights give; where these write or parse, the search is part "
@@ -63,7 +73,7 @@ def measure(
         ],
     )
     found = systems()
-    made = {name: made_up.system(encoder, run.settings) for name, run in found.items()}
+    made = {name: made_up.system(encoder, settings) for name, settings in found.items()}
     tell(f"training step, {len(found)} systems")
     batch = made_up.cadec_batch(size, longest)
     training = in_turns(_training(made, batch), rounds)
@@ -73,14 +83,16 @@ def measure(
     slow = in_turns(plain, 2)
     for name in training:
         peak = _memory(name, encoder, size, longest, tell) if name in found else ""
-        times = (training[name], _words(batch)), (inference[name], _words(chosen))
-        rates = [_rate(taken, words) for taken, words in times]
-        shares = [ratios(of[name], of[BARE]).times() for of in (training, inference)]
+        as_long = _words(chosen) / _words(_part(name, chosen))
+        whole = [as_long * taken for taken in inference[name]]
+        rates = _rate(training[name], _words(batch)), _rate(whole, _words(chosen))
+        pairs = (training[name], training[BARE]), (whole, inference[BARE])
+        shares = [ratios(*pair).times() for pair in pairs]
         section.figures.append(
             Figure(
                 name,
                 f"training {rates[0]}, inference {rates[1]} words a second",
-                value=spread(inference[name]).median,
+                value=spread(whole).median,
                 note=f"{shares[0]} and {shares[1]} the encoder's time{peak}",
             )
         )
@@ -92,10 +104,14 @@ def measure(
     return section
 
 
-def systems() -> dict[str, TrainingRun]:
-    """A run of each system, by its name."""
+def systems() -> dict[str, Settings]:
+    """Settings of the study's systems, by name, and of `generative`, which is in none."""
     declared = runs(find_study("systems"), protocol("full"))
-    return {run.system: run for run in declared if run.seed == declared[0].seed}
+    texts = (f"model.length_base={TEXT}", "model.length_ratio=0")
+    generative = resolve(options={"system": "generative"}, assignments=texts)
+    return {run.system: run.settings for run in declared if run.seed == declared[0].seed} | {
+        "generative": generative
+    }
 
 
 def training_step(system: System, sentences: Sequence[Sentence]) -> Work:
@@ -118,8 +134,8 @@ def _training(made: Mapping[str, System], sentences: Sequence[Sentence]) -> dict
 def _inference(
     encoder: str, made: Mapping[str, System], chosen: Sequence[Sentence]
 ) -> tuple[dict[str, Work], dict[str, Work]]:
-    """The inference of each over all sentences; ours and the straightforward one over some."""
-    works = {name: inference(system, chosen) for name, system in made.items()}
+    """The inference of each over its sentences; ours and the straightforward one over some."""
+    works = {name: inference(system, _part(name, chosen)) for name, system in made.items()}
     grid = cast(TagSystem, made[GRID])
     batches = _forward_inputs(grid, chosen)
     bare = partial(_bare, grid.network.get_submodule("encoder.model"))
@@ -139,6 +155,10 @@ def inference(system: System, sentences: Sequence[Sentence]) -> Work:
     predictor = cast(WordPredictor[Any], system.predictor("cpu"))
     batches = made_up.batched(system.prepare(sentences).inputs)
     return lambda: [predictor.outputs(batch) for batch in batches]
+
+
+def _part(name: str, sentences: Sequence[Sentence]) -> Sequence[Sentence]:
+    return sentences[:: SLOW.get(name, 1)]
 
 
 def _forward_inputs(
@@ -165,13 +185,13 @@ def _decoding(
     taken = [
         in_turns(
             {n: partial(_decode, s, scores(s, own)) for n, s in schemes.items()}
-            | {n: partial(_read, p, outputs(p, own)) for n, p in others.items()},
+            | {n: partial(_read, p, outputs(p, _part(n, own))) for n, p in others.items()},
             rounds,
         )
         for own in (chosen, *long.values())
     ]
     for name in (*schemes, *others):
-        rate = _rate(taken[0][name], _words(chosen))
+        rate = _rate(taken[0][name], _words(_part(name, chosen)))
         growth = [
             f"{length} words {1e3 * spread(times[name]).median:.1f} ms"
             for length, times in zip(lengths, taken[1:], strict=True)
@@ -218,14 +238,14 @@ def _memory(name: str, encoder: str, size: int, longest: int, tell: Tell) -> str
 
 def one_step(encoder: str, side: str, *, size: int, longest: int) -> Callable[[], object]:
     """A system loaded, ready for two training steps."""
-    system = made_up.system(encoder, systems()[side].settings)
+    system = made_up.system(encoder, systems()[side])
     step = training_step(system, made_up.cadec_batch(size, longest))
     return lambda: [step(), step()]
 
 
 def one_inference(encoder: str, side: str, *, size: int, longest: int) -> Callable[[], object]:
     """A system loaded, ready for inference."""
-    system = made_up.system(encoder, systems()[side].settings)
+    system = made_up.system(encoder, systems()[side])
     return inference(system, made_up.sentences([longest] * size, 6))
 
 

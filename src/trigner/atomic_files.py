@@ -318,8 +318,12 @@ def explained(path: Path) -> Iterator[None]:
         raise TrignerError(f"cannot write {path}: {error.strerror}") from error
 
 
-def replace_together(writers: Mapping[Path, Callable[[Path], object]]) -> None:
+def replace_together(
+    writers: Mapping[Path, Callable[[Path], object]], *, overwrite: bool = True
+) -> None:
     """Replace all of these files by new ones, or on any failure none.
+
+    Without `overwrite` a file that has one of the names by then is such a failure, a TrignerError.
 
     The last file stands for the whole: it goes first and comes last, so that what a crash in
     between leaves behind is refused, not mistaken for a model. The old files are hidden then, with
@@ -339,10 +343,11 @@ def replace_together(writers: Mapping[Path, Callable[[Path], object]]) -> None:
             file.close()
             write(new[path])
         for path in reversed(list(writers)):
-            if path.exists():
+            if overwrite and path.exists():
                 move(path, _temporary_name(path).with_suffix(_PREVIOUS))
         for path in writers:
-            move(new[path], path)
+            publish(new[path], path, overwrite=overwrite)
+            moves.append((new[path], path))
     except BaseException:
         for source, target in reversed(moves):
             os.replace(target, source)

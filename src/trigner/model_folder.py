@@ -353,12 +353,17 @@ def fingerprint(model: Path) -> str:
 
 
 def save_model(
-    folder: Path, description: Description, files: Mapping[str, Callable[[Path], object]]
+    folder: Path,
+    description: Description,
+    files: Mapping[str, Callable[[Path], object]],
+    *,
+    overwrite: bool = True,
 ) -> Description:
     """Write a model folder, all of it or nothing; gives the description with the files' hashes.
 
     Every file is first written next to its final name, so that a full disk is met while the old
-    files are still in place. Raises TrignerError when it cannot be written.
+    files are still in place. Raises TrignerError when it cannot be written, or a file of it has
+    appeared and not `overwrite`.
     """
     hashes: dict[str, str] = {}
     written: list[Description] = []
@@ -376,7 +381,7 @@ def save_model(
     try:
         for path in writers:
             path.parent.mkdir(parents=True, exist_ok=True)
-        replace_together({**writers, folder / DESCRIPTION: describe})
+        replace_together({**writers, folder / DESCRIPTION: describe}, overwrite=overwrite)
     except OSError as error:
         raise TrignerError(f"cannot save the model in {folder}: {error}") from error
     return written[0]

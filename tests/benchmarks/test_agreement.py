@@ -57,3 +57,11 @@ def test_seeds_vote_once(made, capsys):
 def test_no_runs(made):
     with pytest.raises(SystemExit, match="no runs of w2ner by the protocol full"):
         agreement.main([*made, "--system", "w2ner"])
+
+
+def test_runs_are_found_by_their_settings(made, capsys):
+    others = [*made, "--system", "control", "--over", "seeds"]
+    with pytest.raises(SystemExit, match="no runs of control"):
+        agreement.main([*others, "--set", "optimisation.weight_decay=0.5"])
+    agreement.main([*others, "--set", "optimisation.epochs=2", "--seeds", "2"])
+    assert capsys.readouterr().out.splitlines()[1].split()[1] == "1"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import json
+from dataclasses import asdict
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -121,16 +123,30 @@ def test_ratios_and_targets():
     assert figures.spread([3.0]) == figures.Spread(3.0, 3.0, 3.0)
 
 
-def test_systems(encoder, monkeypatch):
+@pytest.fixture
+def small_language_model(monkeypatch):
+    """The language model of the benchmark is hardly one."""
+    sizes = {"hidden_size": 6, "intermediate_size": 8, "num_hidden_layers": 1, "vocab_size": 4000}
+    for name, size in sizes.items():
+        monkeypatch.setitem(made_up.LANGUAGE_MODEL, name, size)
+    for name in ("num_attention_heads", "num_key_value_heads"):
+        monkeypatch.setitem(made_up.LANGUAGE_MODEL, name, 3)
+    made_up.language_model.cache_clear()
+    yield
+    made_up.language_model.cache_clear()
+
+
+def test_systems(encoder, monkeypatch, small_language_model):
     monkeypatch.setattr(memory, "fresh", lambda **_: memory.Peak(10.0, 20.0))
     section = systems.measure(
         encoder, None, size=2, longest=6, sentences=6, lengths=(8, 16), rounds=1, tell=tell
     )
     names = [figure.what for figure in section.figures]
     assert {"w2ner", "trigner", "toe-triplets", "mac", "corro", "bio", systems.PLAIN} < set(names)
-    assert {"gap_grid", "transition", "spans", "segments", "seq2seq", "hypergraph"} < set(names)
+    others = {"transition", "spans", "segments", "seq2seq", "hypergraph", "generative"}
+    assert {"gap_grid", *others} < set(names)
     decoded = {name.removeprefix("decoding ") for name in names if name.startswith("decoding ")}
-    assert decoded == {*TAG_SCHEMES, "transition", "spans", "segments", "seq2seq", "hypergraph"}
+    assert decoded == {*TAG_SCHEMES, *others}
     assert "10 MB in training" in section.figures[0].note
 
 
@@ -194,3 +210,19 @@ def test_the_report_names_what_was_asked_first(tmp_path):
     assert "| a | 1.0 x | ≤ 2 x | yes |  |" in text
     assert text.index("## Asked for") < text.index(f"## {section.title}")
     assert str(Path.home()) not in text + data.read_text()
+
+
+def test_sections_measured_anew_take_their_place_in_the_stored_report(tmp_path, monkeypatch):
+    a, b, c = (figures.Section(name, [figures.Figure("x", "1", value=1.0)]) for name in "abc")
+    report.write([a, b], tmp_path, quick=False)
+    anew = figures.Section("a", [figures.Figure("x", "2", reached=False)], ["noted"])
+    former = report.machine()
+    report.update([anew, c], tmp_path)
+    monkeypatch.setattr(report, "machine", lambda: {**former, "cores": 77})
+    markdown, data = report.update([b], tmp_path)
+    stored = json.loads(data.read_text())
+    assert stored["machine"] == former
+    assert [s["title"] for s in stored["sections"]] == ["a", "b", "c"]
+    assert stored["sections"][0] == asdict(anew)
+    assert "cores 77" in stored["sections"][1]["notes"][0]
+    assert markdown.read_text().count("cores 77") == 1

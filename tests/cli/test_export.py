@@ -2,6 +2,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
+from trigner import atomic_files
+
 
 def test_evaluate_agrees_on_the_model_and_its_export(run, model, gold, tmp_path):
     done = run("export", "--model", model, "--out", tmp_path / "small")
@@ -35,3 +39,21 @@ def test_an_exported_model_is_not_exported_again(run, tmp_path):
     refused = run("export", "--model", "bundled", "--out", tmp_path / "again")
     assert refused.code == 2
     assert "is an exported model" in refused.err
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "trigner.json"])
+def test_a_file_that_appears_meanwhile_stays(run, model, tmp_path, monkeypatch, name):
+    out = tmp_path / "out"
+    theirs = out / name
+    publish = atomic_files.publish
+
+    def late(written, path, *, overwrite):
+        if path == theirs:
+            theirs.write_text("theirs")
+        publish(written, path, overwrite=overwrite)
+
+    monkeypatch.setattr(atomic_files, "publish", late)
+    result = run("export", "--model", model, "--out", out)
+    assert (result.code, "has appeared meanwhile" in result.err) == (1, True), result.err
+    assert [path.name for path in out.iterdir()] == [name]
+    assert theirs.read_text() == "theirs"

@@ -100,8 +100,9 @@ def test_functions_are_given_or_found_where_they_are():
         ),
         (
             "export",
-            lambda folder, out, int8, opset: None,
-            "cannot be called as (folder, out, int8=...): missing a required argument: 'opset'",
+            lambda folder, out, int8, overwrite, opset: None,
+            "cannot be called as (folder, out, int8=..., overwrite=...): missing a required"
+            " argument: 'opset'",
         ),
         ("build", 3, "is a int, not a function"),
     ],

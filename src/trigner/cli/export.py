@@ -47,7 +47,7 @@ def export(
     require_extra("train", "torch", "transformers")
     require_extra("export", "onnx", "onnxscript")
     with errors().status("exporting"):
-        spec.implementation("export")(model, out, int8=int8)
+        spec.implementation("export")(model, out, int8=int8, overwrite=overwrite)
     size = sum(file.stat().st_size for file in out.iterdir())
     if json:
         print_json({"model": str(out), "bytes": size})

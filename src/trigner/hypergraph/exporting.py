@@ -26,7 +26,7 @@ from trigner.tagging.exported_tagger import with_onnx_layers
 from trigner.tagging.exporting import check_export, graph_of, probes, run_on_cpu, write_graph
 
 
-def export(folder: Path, out: Path, *, int8: bool = False) -> Path:
+def export(folder: Path, out: Path, *, int8: bool = False, overwrite: bool = True) -> Path:
     """As `tagging.exporting.export` does for tag schemes."""
     check_export(out)
     description = read_description(folder)
@@ -35,7 +35,9 @@ def export(folder: Path, out: Path, *, int8: bool = False) -> Path:
     batch = probes(inputs)
     graph = graph_of(with_onnx_layers(network), batch, OUTPUTS)
     difference = partial(largest_difference, torch_scorer(network), settings.structure(), batch)
-    return write_graph(out, description, graph, difference, (inputs, tokenizer), int8=int8)
+    return write_graph(
+        out, description, graph, difference, (inputs, tokenizer), int8=int8, overwrite=overwrite
+    )
 
 
 def largest_difference(scorer: Scorer, structure: Graph, batch: Batch, graph: bytes) -> float:

@@ -24,7 +24,7 @@ from trigner.tagging.exported_tagger import with_onnx_layers
 from trigner.tagging.exporting import check_export, graph_of, probes, run_on_cpu, write_graph
 
 
-def export(folder: Path, out: Path, *, int8: bool = False) -> Path:
+def export(folder: Path, out: Path, *, int8: bool = False, overwrite: bool = True) -> Path:
     """As `tagging.exporting.export` does for tag schemes."""
     check_export(out)
     description = read_description(folder)
@@ -33,7 +33,9 @@ def export(folder: Path, out: Path, *, int8: bool = False) -> Path:
     graph = graph_of(ExportedSegments(network), batch, OUTPUTS)
     expected = torch_scorer(network)(batch)
     difference = partial(largest_difference, expected, network.graph, batch)
-    return write_graph(out, description, graph, difference, (inputs, tokenizer), int8=int8)
+    return write_graph(
+        out, description, graph, difference, (inputs, tokenizer), int8=int8, overwrite=overwrite
+    )
 
 
 class ExportedSegments(nn.Module):

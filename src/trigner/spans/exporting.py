@@ -22,7 +22,7 @@ from trigner.tagging.exported_tagger import with_onnx_layers
 from trigner.tagging.exporting import check_export, graph_of, probes, run_on_cpu, write_graph
 
 
-def export(folder: Path, out: Path, *, int8: bool = False) -> Path:
+def export(folder: Path, out: Path, *, int8: bool = False, overwrite: bool = True) -> Path:
     """As `tagging.exporting.export` does for tag schemes."""
     check_export(out)
     description = read_description(folder)
@@ -32,7 +32,7 @@ def export(folder: Path, out: Path, *, int8: bool = False) -> Path:
     expected = torch_scorer(model.network)(batch)
     difference = partial(largest_difference, expected, model)
     inputs = (model.inputs, model.tokenizer)
-    return write_graph(out, description, graph, difference, inputs, int8=int8)
+    return write_graph(out, description, graph, difference, inputs, int8=int8, overwrite=overwrite)
 
 
 class ExportedSpans(nn.Module):

@@ -30,7 +30,7 @@ CAPABILITIES = {
 _ARGUMENTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "build": (("settings", "labels", "init_from"), ()),
     "load": (("folder", "description"), ("device", "threads")),
-    "export": (("folder", "out"), ("int8",)),
+    "export": (("folder", "out"), ("int8", "overwrite")),
 }
 """What a row's functions are called with: by place, and by name."""
 
@@ -66,8 +66,9 @@ class SystemSpec:
     `build(settings, labels, init_from)` gives a `System`; `init_from` is a model folder or None.
     `load(folder, description, device=..., threads=...)` gives a `Predictor`.
     `round_trip(labels, settings)`, of its own settings, gives what encodes and decodes in its
-    format (`evaluation.RoundTrip`); `export(folder, out, int8=...)` writes a model for ONNX
-    Runtime. `reasons` say why it lacks a capability, where a reader would ask.
+    format (`evaluation.RoundTrip`); `export(folder, out, int8=..., overwrite=...)`
+    writes a model for ONNX Runtime. `reasons` say why it lacks a capability, where a reader would
+    ask.
     """
 
     name: str

@@ -55,9 +55,10 @@ PROBES = (
 """Sentences of different lengths, with an empty word and words of many subwords."""
 
 
-def export(folder: Path, out: Path, *, int8: bool = False) -> Path:
+def export(folder: Path, out: Path, *, int8: bool = False, overwrite: bool = True) -> Path:
     """Write the model in `folder` for ONNX Runtime; with `int8` the encoder computes in 8 bits.
 
+    Without `overwrite` a file of its own names that is in `out` by then is left as it is.
     Returns `out`. Raises TrignerError when a package is missing, the graph cannot be made,
     does not score like the model, or cannot be written; InputError when `out` is a file.
     """
@@ -70,6 +71,7 @@ def export(folder: Path, out: Path, *, int8: bool = False) -> Path:
         partial(largest_difference, model),
         (model.inputs, model.tokenizer),
         int8=int8,
+        overwrite=overwrite,
     )
 
 
@@ -88,6 +90,7 @@ def write_graph(
     inputs: tuple[EncoderInputs, Tokenizer],
     *,
     int8: bool,
+    overwrite: bool,
 ) -> Path:
     """Write a graph as the folder `out`; with `int8` its encoder computes in 8 bits.
 
@@ -120,6 +123,7 @@ def write_graph(
             GRAPH: lambda path: path.write_bytes(graph),
             TOKENIZER: lambda path: path.write_bytes(subwords),
         },
+        overwrite=overwrite,
     )
     return out
 
