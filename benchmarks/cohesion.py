@@ -58,6 +58,8 @@ def proposed(folder: Path, documents: Sequence[Document]) -> tuple[list[Proposed
         gold += sum(len(own.mentions) for own in sentences)
         for example in predictor.prepare(sentences).inputs:
             [grid] = predictor.grids([example])
+            if not grid.mentions:
+                continue
             with evaluating(model.tagger):
                 scores = model.tagger(**batch_tensors(predictor.inputs.collate([example])))
                 for scored, cells in zip(grid.mentions, grid.cells, strict=True):
