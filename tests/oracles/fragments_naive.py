@@ -14,11 +14,18 @@ def relation(scores, a, b):
     return best, weights[best] / sum(weights)
 
 
-def decode(scores, labels, reading):
+def decode(scores, labels, reading, roles):
     """Score by (words, label) of `SpanScores`."""
     kept = scores.kept.tolist()
     found = {}
     for number, label in enumerate(labels):
+        if roles:
+            for n in range(len(scores.spans)):
+                if scores.fragments[n, number] > 0:
+                    words = tuple(range(scores.spans[n][0], scores.spans[n][1] + 1))
+                    score = 1 / (1 + math.exp(-scores.fragments[n, number]))
+                    found[words, label] = max(score, found.get((words, label), 0))
+            number += len(labels)
         nodes = [n for n in range(len(scores.spans)) if scores.fragments[n, number] > 0]
         related = {
             pair: relation(scores, *(kept.index(n) for n in pair))
@@ -26,6 +33,8 @@ def decode(scores, labels, reading):
             if set(pair) <= set(kept)
         }
         for group in groups(nodes, scores.spans.tolist(), related, reading):
+            if roles and len(group) == 1:
+                continue
             words = {w for n in group for w in range(scores.spans[n][0], scores.spans[n][1] + 1)}
             score = math.prod(1 / (1 + math.exp(-scores.fragments[n, number])) for n in group)
             score *= math.prod(related[p][1] for p in combinations(sorted(group), 2))

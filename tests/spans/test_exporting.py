@@ -29,7 +29,7 @@ def folder(make, tmp_path_factory):
     description = Description(
         system="spans",
         labels=system.labels,
-        model={**SMALL, "max_width": 4},
+        model={**SMALL, "max_width": 4, "fragment_roles": True},
         state=dict(state.state),
         files={},
     )
@@ -128,3 +128,21 @@ def test_spans_that_may_be_kept(kept, good, tmp_path):
         return
     with pytest.raises(InputError, match=r"model\.onnx: keeps what is no span"):
         check_kept(*arrays)
+
+
+def test_a_model_from_before_roles_has_none(make, tmp_path):
+    system = make(fragment_roles=False)
+    state = system.saved_state()
+    description = Description(
+        system="spans",
+        labels=system.labels,
+        model=SMALL,
+        state=dict(state.state),
+        files={},
+    )
+    save_model(tmp_path, description, state.files)
+    predictor = load(tmp_path, read_description(tmp_path), device="cpu")
+    assert not predictor.format.roles
+    sentence = Sentence("d", 0, ("no", "pain"), ((0, 2), (3, 7)))
+    [scores] = predictor.outputs(predictor.prepare([sentence]).inputs)
+    assert scores.fragments.shape[1] == len(system.labels)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from trigner.spans.fragments import Relation
 LABELS = ("ADR", "Drug")
 CLIQUES = FragmentFormat(LABELS)
 STARS = FragmentFormat(LABELS, reading="stars")
+ALIKE = FragmentFormat(LABELS, roles=False)
 
 CHAIN = {(0, 2), (2, 4), (4, 6)}
 PRODUCT = {(0, 4), (0, 6), (2, 4), (2, 6)}
@@ -43,7 +45,16 @@ def test_fragments_and_relations_of_two_mentions():
     gold = [Mention((0, 1, 4), "ADR"), Mention((1, 2), "Drug")]
     found = CLIQUES.encode(gold, 6)
     assert found.spans.tolist() == [[0, 1], [1, 2], [4, 4]]
-    assert found.types.tolist() == [[True, False], [False, True], [True, False]]
+    whole_adr, whole_drug, part_adr, part_drug = np.eye(4, dtype=bool).tolist()
+    assert found.classes.tolist() == [part_adr, whole_drug, part_adr]
+    alike = ALIKE.encode(gold, 6)
+    assert alike.classes.tolist() == [[True, False], [False, True], [True, False]]
+    assert (alike.spans.tolist(), alike.relations.tolist()) == (
+        found.spans.tolist(),
+        found.relations.tolist(),
+    )
+    assert CLIQUES.encode([Mention((3, 5), "Drug")], 6).classes.tolist() == [part_drug] * 2
+    assert CLIQUES.encode([Mention((3,), "ADR")], 6).classes.tolist() == [whole_adr]
     none, combined, overlap = Relation
     assert found.relations.tolist() == [
         [none, overlap, combined],
@@ -62,8 +73,31 @@ def test_cliques_and_stars():
     assert back(STARS, *PRODUCT) == set()
 
 
-def test_a_mention_that_is_a_fragment_of_another_is_lost():
-    assert back(CLIQUES, (0, 1), (0, 1, 3)) == {(0, 1, 3)}
+def test_a_mention_that_is_a_fragment_of_another_needs_roles():
+    assert back(CLIQUES, (0, 1), (0, 1, 3)) == {(0, 1), (0, 1, 3)}
+    assert back(ALIKE, (0, 1), (0, 1, 3)) == {(0, 1, 3)}
+
+
+@pytest.mark.parametrize("reading", ["cliques", "stars"])
+def test_a_part_without_others_is_no_mention(reading):
+    spans, none = np.array([(0, 0), (2, 2)]), np.zeros((2, 2, 2))
+    parts = np.full((2, 4), -3.0)
+    parts[:, 2] = 3.0
+    scores = SpanScores(spans, parts, np.arange(2), none - 2)
+    assert FragmentFormat(LABELS, reading=reading).decode(scores).mentions == ()
+    combined = replace(scores, relations=none + [2.0, -2.0])
+    [found] = FragmentFormat(LABELS, reading=reading).decode(combined).mentions
+    assert found.mention == Mention((0, 2), "ADR")
+    alike = replace(scores, fragments=parts[:, 2:])
+    assert len(FragmentFormat(LABELS, reading=reading, roles=False).decode(alike).mentions) == 2
+
+
+def test_a_whole_fragment_that_is_not_kept_is_no_bound():
+    spans, relations = np.array([(0, 0), (2, 2)]), np.zeros((1, 1, 2))
+    whole = np.array([[2.0, -2, -2, -2], [-2, 2, -2, -2]])
+    assert CLIQUES.decode(SpanScores(spans, whole, np.array([0]), relations)).complete
+    part = np.array([[2.0, -2, -2, -2], [-2, -2, -2, 2]])
+    assert not CLIQUES.decode(SpanScores(spans, part, np.array([0]), relations)).complete
 
 
 def test_three_that_are_pairwise_combined_are_read_as_one():
@@ -99,23 +133,26 @@ mentions = st.builds(
 )
 
 
-@given(st.lists(mentions, max_size=5, unique=True))
-def test_what_shares_no_word_comes_back(gold):
+formats = st.sampled_from([CLIQUES, ALIKE])
+
+
+@given(st.lists(mentions, max_size=5, unique=True), formats)
+def test_what_shares_no_word_comes_back(gold, format):
     taken: set[int] = set()
     apart = []
     for mention in gold:
         if taken.isdisjoint(mention.words):
             apart.append(mention)
             taken |= set(mention.words)
-    found, complete = CLIQUES.round_trip(apart, 8)
+    found, complete = format.round_trip(apart, 8)
     assert complete
     assert set(found) == set(apart)
 
 
-@given(st.lists(mentions, max_size=5, unique=True))
-def test_every_gold_mention_is_within_what_comes_back(gold):
+@given(st.lists(mentions, max_size=5, unique=True), formats)
+def test_every_gold_mention_is_within_what_comes_back(gold, format):
     """Its fragments are a clique: what is lost became part of a larger one."""
-    found, _ = CLIQUES.round_trip(gold, 8)
+    found, _ = format.round_trip(gold, 8)
     for mention in gold:
         assert any(m.label == mention.label and set(m.words) >= set(mention.words) for m in found)
 
@@ -126,22 +163,25 @@ def test_every_gold_mention_is_within_what_comes_back(gold):
     st.integers(0, 7),
     st.integers(0, 7),
     st.sampled_from(["cliques", "stars"]),
+    st.booleans(),
 )
-def test_as_the_oracle(seed, spans, kept, reading):
+def test_as_the_oracle(seed, spans, kept, reading, roles):
     kept = min(spans, kept)
-    scores = made_up(seed, spans, 2, kept)
-    decoding = FragmentFormat(LABELS, reading=reading).decode(scores)
+    format = FragmentFormat(LABELS, reading=reading, roles=roles)
+    scores = made_up(seed, spans, format.classes, kept)
+    decoding = format.decode(scores)
     found = {(m.mention.words, m.mention.label): m.score for m in decoding.mentions}
-    assert found == pytest.approx(fragments_naive.decode(scores, LABELS, reading))
+    assert found == pytest.approx(fragments_naive.decode(scores, LABELS, reading, roles))
     assert [m.score for m in decoding.mentions] == sorted(found.values(), reverse=True)
-    fragments = set(np.flatnonzero((scores.fragments > 0).any(axis=1)).tolist())
+    parts = scores.fragments[:, 2:] if roles else scores.fragments
+    fragments = set(np.flatnonzero((parts > 0).any(axis=1)).tolist())
     assert decoding.complete == (fragments <= set(scores.kept.tolist()))
 
 
 def test_the_best_are_kept_and_the_bound_told():
     scores = made_up(3, 15, 2, 0)
-    few = FragmentFormat(LABELS, max_mentions=3)
-    every = CLIQUES.decode(scores).mentions
+    few = FragmentFormat(LABELS, roles=False, max_mentions=3)
+    every = ALIKE.decode(scores).mentions
     assert len(every) > 3
     assert few.decode(scores).mentions == every[:3]
 
@@ -153,7 +193,7 @@ def test_the_search_for_cliques_is_bounded():
     combined = group[:, None] != group
     scores = SpanScores(
         np.stack([np.arange(count) * 2] * 2, axis=1),
-        np.full((count, 1), 2.0),
+        np.full((count, 1), 2.0) * [-1, 1],
         np.arange(count),
         np.where(combined[..., None], [3.0, -3.0], -3.0),
     )
@@ -162,13 +202,16 @@ def test_the_search_for_cliques_is_bounded():
     assert time.monotonic() - start < 20
     assert not decoding.complete
     assert 0 < len(decoding.mentions) <= 1000
+    alike = FragmentFormat(("ADR",), roles=False)
+    same = alike.decode(replace(scores, fragments=scores.fragments[:, 1:]))
+    assert same.mentions == decoding.mentions
 
 
 def test_400_words_of_which_every_span_is_a_fragment():
     spans = np.array([(a, b) for a in range(400) for b in range(a, min(400, a + 16))])
     kept = np.arange(0, 3200, 16)
     scores = SpanScores(
-        spans, np.ones((len(spans), 2)), kept, np.ones((len(kept), len(kept), 2)) * [2, 0]
+        spans, np.ones((len(spans), 4)), kept, np.ones((len(kept), len(kept), 2)) * [2, 0]
     )
     start = time.monotonic()
     decoding = CLIQUES.decode(scores)

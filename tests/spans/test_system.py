@@ -39,7 +39,7 @@ def test_the_loss_is_the_sum_over_spans_and_pairs(make, pruning):
     system.network.eval()
     batch = system.collate(system.prepare(SENTENCES[:2]).inputs)
     arrays = {name: batch[name] for name in system.tensors(system.prepare(SENTENCES[:2]).inputs)}
-    gold = batch["types"].any(dim=3)
+    gold = batch["classes"].any(dim=3)
     with torch.inference_mode():
         losses = system.loss({"words": 2.0}, **batch)
         output = system.spans(**arrays, always=gold if pruning == "fragments" else None)
@@ -50,8 +50,8 @@ def test_the_loss_is_the_sum_over_spans_and_pairs(make, pruning):
         for a in range(len(own.words)):
             for b in range(a, min(len(own.words), a + 3)):
                 there = (a, b) in places
-                types = fragments.types[places[a, b]] if there else [False, False]
-                for score, wanted in zip(output.fragments[row, a, b - a], types, strict=True):
+                classes = fragments.classes[places[a, b]] if there else [False] * 4
+                for score, wanted in zip(output.fragments[row, a, b - a], classes, strict=True):
                     expected["loss_fragments"] += functional.softplus(-score if wanted else score)
                 score = output.pruning[row, a, b - a]
                 expected["loss_pruning"] += functional.softplus(-score if there else score)
@@ -75,9 +75,10 @@ def test_biases_begin_at_the_shares(make):
     system = make(max_width=2)
     examples = system.prepare([ARMS]).inputs
     system.initialise(examples)
-    # 10 spans of one word and 9 of two, 1 and 2 added; ADR has (0, 1), (4, 4), (0, 0), (3, 4).
+    # 10 spans of one word and 9 of two, 1 and 2 added; ADR has the parts (0, 1), (4, 4), (0, 0),
+    # (3, 4), Drug the whole (6, 6).
     shares = system.spans.fragments.output.bias.sigmoid()
-    torch.testing.assert_close(shares, torch.tensor([5 / 21, 2 / 21]))
+    torch.testing.assert_close(shares, torch.tensor([1, 2, 5, 1]) / 21)
     torch.testing.assert_close(system.spans.pruner.output.bias.sigmoid(), torch.tensor([6 / 21]))
     # 5 kept, so 25 pairs, 1 and 4 added; two pairs Combined, two Overlap, in both orders.
     weights = torch.cat([torch.zeros(1), system.spans.relations.output.bias]).softmax(0)
@@ -88,7 +89,9 @@ def test_what_cannot_be_expressed_is_counted(make):
     system = make(max_width=2)
     wide = sentence("a b c d", Mention((0, 1, 2), "ADR"), Mention((0,), "ADR"))
     nested = sentence("a b c d", Mention((0,), "ADR"), Mention((0, 2), "ADR"))
-    assert system.inexpressible([wide, nested, ARMS]) == 2
+    assert system.inexpressible([wide, nested, ARMS]) == 1
+    alike = make(max_width=2, fragment_roles=False)
+    assert alike.inexpressible([wide, nested, ARMS]) == 2
 
 
 def test_it_learns_eight_sentences(make):

@@ -44,6 +44,7 @@ def test_settings_younger_than_results_say_what_was_before(run):
         "sampling.coordination_per_sentence",
         "sampling.coordination_pool",
         "sampling.whole_members",
+        "model.fragment_roles",  # of another system
     }
     assert set(run.identity) == {*FIRST.split(), *ADDED} - idle
 

@@ -112,18 +112,23 @@ def tagger(name: str, _: Path) -> Target:
 def spans(_: Path) -> tuple[int, Callable[[Numbers, int], Sequence[ScoredMention]]]:
     from trigner.spans import FragmentFormat, SpanScores
 
-    formats = [FragmentFormat(LABELS, 4, reading) for reading in ("cliques", "stars")]
+    formats = [
+        FragmentFormat(LABELS, 4, reading, roles)
+        for roles in (True, False)
+        for reading in ("cliques", "stars")
+    ]
 
     def decoded(numbers: Numbers, length: int) -> Sequence[ScoredMention]:
+        format = formats[numbers.kind >> 4 & 3]
         every = [(a, b) for a in range(length) for b in range(a, min(length, a + 4))]
         kept = np.arange(len(every))[:: 1 + numbers.below(3)][:40]
         found = SpanScores(
             np.array(every),
-            numbers.draw((len(every), 2)),
+            numbers.draw((len(every), format.classes)),
             kept,
             numbers.draw((len(kept), len(kept), 2)),
         )
-        return formats[numbers.kind >> 4 & 1].decode(found).mentions
+        return format.decode(found).mentions
 
     return 30, decoded
 

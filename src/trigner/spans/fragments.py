@@ -47,14 +47,14 @@ class Relation(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fragments:
-    """The `N` fragments of a sentence of `T` entity types, in order, and their relations.
+    """The `N` fragments of a sentence, in order, and their relations.
 
-    `spans [N, 2]`; `types [N, T]`, the types of the mentions that each is a part of; `relations
-    [N, N]` of `Relation`, the same in both orders. `lost` are the mentions with wider fragments.
+    `spans [N, 2]`; `classes [N, C]`, those of `FragmentFormat` that each has; `relations [N, N]` of
+    `Relation`, the same in both orders. `lost` are the mentions with wider fragments.
     """
 
     spans: Integers
-    types: Booleans
+    classes: Booleans
     relations: Integers
     lost: tuple[Mention, ...] = ()
 
@@ -63,7 +63,7 @@ class Fragments:
 class SpanScores:
     """Scores of `N` spans of a sentence to be fragments, and of `K` of them to be related.
 
-    `spans [N, 2]`; `fragments [N, T]`, a span is a fragment where it is above 0; `kept [K]` are
+    `spans [N, 2]`; `fragments [N, C]`, a span is a fragment where it is above 0; `kept [K]` are
     indices of spans; `relations [K, K, 2]`, of COMBINED and OVERLAP next to NONE, whose score is 0.
     """
 
@@ -81,18 +81,28 @@ class FragmentFormat:
     `reading="stars"`, as in the released code, from each fragment with all that are Combined with
     it, if each two of them have any relation.
 
+    The classes of a fragment are the types of its mentions as one that is whole, then as a part of
+    one *(ours)*: a part without others is no mention. Without `roles`, as in the article, they are
+    the types alone, and a fragment without others is a mention.
+
     Its score is the product of the probabilities of its fragments and of their relations.
 
     Reading is bounded: the search for cliques visits at most `max_effort` nodes, shared by the
     types, and the `max_mentions` best of a sentence are kept. A fragment that is not among the
-    `kept` spans has no relations and counts as a bound, too.
+    `kept` spans has no relations and counts as a bound, too, unless it is whole alone.
     """
 
     labels: tuple[str, ...]
     max_width: int = MAX_WIDTH
     reading: Reading = "cliques"
+    roles: bool = True
     max_mentions: int = 1000
     max_effort: int = 50_000
+
+    @property
+    def classes(self) -> int:
+        """`C`, what a fragment can be."""
+        return len(self.labels) * (2 if self.roles else 1)
 
     def encode(self, mentions: Sequence[Mention], length: int) -> Fragments:
         """The fragments of a sentence of `length` words.
@@ -104,31 +114,29 @@ class FragmentFormat:
         held = [m for m in mentions if m not in lost]
         spans = sorted({span for m in held for span in m.segments})
         number = {span: n for n, span in enumerate(spans)}
-        types = np.zeros((len(spans), len(self.labels)), dtype=np.bool_)
+        classes = np.zeros((len(spans), self.classes), dtype=np.bool_)
         relations = np.full((len(spans), len(spans)), Relation.NONE, dtype=np.int64)
         for one, other in permutations(spans, 2):
             if one[0] <= other[1] and other[0] <= one[1]:
                 relations[number[one], number[other]] = Relation.OVERLAP
         for mention in held:
             own = [number[span] for span in mention.segments]
-            types[own, self.labels.index(mention.label)] = True
+            classes[own, self._class(self.labels.index(mention.label), len(own) > 1)] = True
             for a, b in permutations(own, 2):
                 relations[a, b] = Relation.COMBINED
-        return Fragments(_as_array(spans), types, relations, tuple(lost))
+        return Fragments(_as_array(spans), classes, relations, tuple(lost))
 
     def decode(self, scores: SpanScores) -> Decoding:
         """Mentions from scores, best first."""
-        graph = _Graph.of(scores)
+        parts = slice(self._class(0, True), None)
+        graph = _Graph.of(scores, parts)
         found: dict[Mention, float] = {}
         left, complete = self.max_effort, graph.complete
         for number, label in enumerate(self.labels):
             effort = Effort(left // (len(self.labels) - number))
             left -= effort.left
-            weights = graph.fragments[:, number]
-            nodes = sum(1 << int(n) for n in np.flatnonzero(weights > -np.inf))
-            for group in self._groups(graph, nodes, effort):
+            for group, weight in self._groups(graph, number, effort):
                 mention = Mention(graph.words(group), label)
-                weight = graph.weight(group, weights)
                 found[mention] = max(weight, found.get(mention, -math.inf))
             complete &= not effort.spent
             left += effort.left
@@ -139,12 +147,12 @@ class FragmentFormat:
 
     def decode_fragments(self, fragments: Fragments) -> Decoding:
         """Mentions from annotated fragments, each with score 1."""
-        classes = np.array([Relation.COMBINED, Relation.OVERLAP])
-        there = fragments.relations[..., None] == classes
+        kinds = np.array([Relation.COMBINED, Relation.OVERLAP])
+        there = fragments.relations[..., None] == kinds
         return self.decode(
             SpanScores(
                 fragments.spans,
-                np.where(fragments.types, CERTAIN, -CERTAIN),
+                np.where(fragments.classes, CERTAIN, -CERTAIN),
                 np.arange(len(fragments.spans)),
                 np.where(there, CERTAIN, -CERTAIN),
             )
@@ -155,16 +163,31 @@ class FragmentFormat:
         decoding = self.decode_fragments(self.encode(mentions, length))
         return [scored.mention for scored in decoding.mentions], decoding.complete
 
-    def _groups(self, graph: _Graph, nodes: int, effort: Effort) -> Iterator[int]:
-        """Sets of fragments, each of which is a mention."""
+    def _class(self, label: int, is_part: bool) -> int:
+        return label + (len(self.labels) if self.roles and is_part else 0)
+
+    def _groups(self, graph: _Graph, label: int, effort: Effort) -> Iterator[tuple[int, float]]:
+        """Sets of fragments, each of which is a mention of a type, and their log-probabilities."""
+        if self.roles:
+            for node in members(graph.predicted(label)):
+                yield 1 << node, float(graph.fragments[node, label])
+        part = self._class(label, True)
+        for group in self._joined(graph, graph.predicted(part), effort):
+            yield group, graph.weight(group, part)
+
+    def _joined(self, graph: _Graph, nodes: int, effort: Effort) -> Iterator[int]:
+        """Sets of fragments that belong together; those of one unless there are roles."""
         if self.reading == "cliques":
             alone = sum(1 << node for node in members(nodes) if not graph.joined[node] & nodes)
-            yield from (1 << node for node in members(alone))  # first: they cost nothing
+            if not self.roles:
+                yield from (1 << node for node in members(alone))  # first: they cost nothing
             rest = nodes & ~alone
             yield from maximal_cliques(graph.joined, among=rest, through=rest, effort=effort)
             return
         for node in members(nodes):
             star = 1 << node | graph.combined[node] & nodes
+            if self.roles and star == 1 << node:
+                continue
             if all(star & ~graph.related[n] == 1 << n for n in members(star)):
                 yield star
 
@@ -173,7 +196,7 @@ class FragmentFormat:
 class _Graph:
     """The predicted fragments of a sentence as nodes.
 
-    `fragments [N, T]` are log-probabilities, minus infinity where a type is not predicted;
+    `fragments [N, C]` are log-probabilities, minus infinity where a class is not predicted;
     `relations [N, N]` those of the predicted relation. The rest are sets of nodes for each node, as
     in `schemes.cliques`: `joined` are those Combined without a shared word.
     """
@@ -187,7 +210,8 @@ class _Graph:
     complete: bool
 
     @classmethod
-    def of(cls, scores: SpanScores) -> _Graph:
+    def of(cls, scores: SpanScores, parts: slice) -> _Graph:
+        """`parts` are the classes of which relations make mentions."""
         there = scores.fragments > 0
         chosen = np.flatnonzero(there.any(axis=1))
         place = np.full(len(scores.spans), -1)
@@ -211,19 +235,23 @@ class _Graph:
             _sets(combined),
             _sets(combined & apart),
             _sets(relations != Relation.NONE),
-            len(own) == len(chosen),
+            bool((np.isin(chosen, scores.kept) | ~there[chosen, parts].any(axis=1)).all()),
         )
+
+    def predicted(self, number: int) -> int:
+        """The fragments of a class, as a set."""
+        return sum(1 << int(n) for n in np.flatnonzero(self.fragments[:, number] > -np.inf))
 
     def words(self, group: int) -> tuple[int, ...]:
         """The words of a set of fragments."""
         spans = (self.spans[node] for node in members(group))
         return tuple(sorted({word for a, b in spans for word in range(a, b + 1)}))
 
-    def weight(self, group: int, fragments: Floats) -> float:
-        """Log-probability of a set of fragments and its relations."""
+    def weight(self, group: int, number: int) -> float:
+        """Log-probability of a set of fragments of a class and its relations."""
         nodes = list(members(group))
         pairs = sum(float(self.relations[pair]) for pair in combinations(nodes, 2))
-        return float(fragments[nodes].sum()) + pairs
+        return float(self.fragments[nodes, number].sum()) + pairs
 
 
 def _relations(scores: Logits) -> tuple[Integers, Floats]:

@@ -27,17 +27,28 @@ class SpanModel:
     inputs: EncoderInputs
 
 
+def settings_of(folder: Path, description: Description) -> SpanSettings:
+    """The settings of the model in a folder. Raises InputError when it has none."""
+    settings = description.settings(SpanSettings, folder)
+    if "fragment_roles" in description.model:
+        return settings
+    # It is from before there were any.
+    return settings.model_copy(update={"fragment_roles": False})
+
+
 def load_model(folder: Path, description: Description) -> SpanModel:
     """The model in a folder. Raises InputError naming the file that is missing or foreign."""
     from trigner.networks import Encoder, load_network, word_inputs
     from trigner.spans.network import build_network
 
-    settings = description.settings(SpanSettings, folder)
+    settings = settings_of(folder, description)
     network, tokenizer, padding_id = load_network(
         folder,
         description,
         lambda model: build_network(
-            Encoder(model, layers=settings.encoder_layers), len(description.labels), settings
+            Encoder(model, layers=settings.encoder_layers),
+            settings.format(description.labels).classes,
+            settings,
         ),
     )
     inputs = word_inputs(network.encoder, tokenizer, padding_id, settings)
@@ -52,7 +63,7 @@ def load(
     `threads` are those of ONNX Runtime; PyTorch's are set by `torch.set_num_threads` alone. Raises
     InputError when the folder cannot be loaded or the device is not there.
     """
-    settings = description.settings(SpanSettings, folder)
+    settings = settings_of(folder, description)
     format = settings.format(description.labels)
     if description.is_exported:
         from trigner.spans.onnx_runtime import checked_scorer
@@ -63,7 +74,7 @@ def load(
             folder / GRAPH,
             providers(device),
             threads,
-            types=len(description.labels),
+            classes=format.classes,
             settings=settings,
         )
     else:

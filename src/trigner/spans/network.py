@@ -23,7 +23,7 @@ RELATIONS = 2
 class SpanOutput:
     """Scores of a batch; what lies in padding is meaningless.
 
-    `fragments [B, L, W, T]` and `pruning [B, L, W]` of spans by first word and words behind it;
+    `fragments [B, L, W, C]` and `pruning [B, L, W]` of spans by first word and words behind it;
     `kept [B, K]` the spans whose relations were scored, `W * first word + words behind it`, -1
     behind a sentence's own number of them; `relations [B, K, K, 2]`.
     """
@@ -37,7 +37,7 @@ class SpanOutput:
 class SpanNetwork(WordNetwork):
     """Encoder, word pooling, BiLSTM (`words`: see `WordNetwork`), scores of spans and pairs."""
 
-    def __init__(self, *, types: int, settings: SpanSettings, **words: Any) -> None:
+    def __init__(self, *, classes: int, settings: SpanSettings, **words: Any) -> None:
         super().__init__(**words)
         word_size, hidden = settings.lstm_size, settings.hidden_size
         size = 2 * word_size + settings.width_size
@@ -51,7 +51,7 @@ class SpanNetwork(WordNetwork):
         self.pruned_by_relations = settings.pruning == "relations"
         self.width = nn.Embedding(settings.max_width, settings.width_size)
         self.pruner = SpanScorer(classes=1, **spans)
-        self.fragments = SpanScorer(classes=types, **spans)
+        self.fragments = SpanScorer(classes=classes, **spans)
         self.relations = PairScorer(
             size=size, hidden=hidden, classes=RELATIONS, dropout=settings.output_dropout
         )
@@ -126,9 +126,9 @@ class SpanNetwork(WordNetwork):
         return flat.scatter(1, places, own).view_as(fragments)
 
 
-def build_network(encoder: Encoder, types: int, settings: SpanSettings) -> SpanNetwork:
+def build_network(encoder: Encoder, classes: int, settings: SpanSettings) -> SpanNetwork:
     """The network around an encoder, its other weights freshly drawn."""
-    return SpanNetwork(types=types, settings=settings, **word_parts(encoder, settings))
+    return SpanNetwork(classes=classes, settings=settings, **word_parts(encoder, settings))
 
 
 def _chosen(states: Tensor, places: Tensor) -> Tensor:

@@ -35,10 +35,10 @@ def checked_scorer(
     providers: Sequence[Any],
     threads: int | None,
     *,
-    types: int,
+    classes: int,
     settings: SpanSettings,
 ) -> Scorer:
-    """The same for a model of so many entity types.
+    """The same for a model with so many classes of fragments.
 
     Its scorer raises InputError for scores of other shapes than the batch and the settings ask for,
     and for a kept span that is none of its sentence's.
@@ -50,7 +50,7 @@ def checked_scorer(
         found = scores(batch)
         count, length, _ = batch.word_subwords.shape
         kept = kept_of(length, settings.kept)
-        check_array(found.fragments, (count, length, reach, types), graph)
+        check_array(found.fragments, (count, length, reach, classes), graph)
         check_array(found.kept, (count, kept), graph, what="spans", kind=np.signedinteger)
         check_array(found.relations, (count, kept, kept, 2), graph)
         check_kept(found.kept, batch.lengths, reach, graph)

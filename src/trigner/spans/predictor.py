@@ -15,7 +15,7 @@ from trigner.systems import Prediction, WordPredictor, check_finite
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawScores:
-    """Scores of a batch: `fragments [B, L, W, T]` of the spans by first word and words behind it,
+    """Scores of a batch: `fragments [B, L, W, C]` of the spans by first word and words behind it,
     `kept [B, K]` indices of spans, -1 for none, `relations [B, K, K, 2]`."""
 
     fragments: Logits
@@ -24,7 +24,7 @@ class RawScores:
 
     def of(self, row: int, length: int) -> SpanScores:
         """Those of one sentence of `length` words, without padding."""
-        _, _, width, types = self.fragments.shape
+        _, _, width, classes = self.fragments.shape
         first = np.repeat(np.arange(length), width)
         last = first + np.tile(np.arange(width), length)
         (real,) = np.nonzero(last < length)
@@ -33,7 +33,7 @@ class RawScores:
         inside = self.kept[row] >= 0
         return SpanScores(
             np.stack([first[real], last[real]], axis=1),
-            self.fragments[row, :length].reshape(-1, types)[real],
+            self.fragments[row, :length].reshape(-1, classes)[real],
             place[self.kept[row, inside]],
             self.relations[row][np.ix_(inside, inside)],
         )

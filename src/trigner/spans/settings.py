@@ -43,13 +43,18 @@ class SpanSettings(WordSettings):
         description="a mention is a maximal clique of fragments, or as in the released code a"
         " fragment with all that are combined with it, if all are related",
     )
+    fragment_roles: bool = Field(
+        default=True,
+        description="score a fragment as a whole mention and as a part of one, so that a part whose"
+        " relations are missed is no mention; false, as in the article: alike",
+    )
     output_dropout: float = Field(
         default=0.33, ge=0, lt=1, description="of the hidden layers that score spans and pairs"
     )
 
     def format(self, labels: tuple[str, ...]) -> FragmentFormat:
         """How mentions of these entity types become fragments."""
-        return FragmentFormat(labels, self.max_width, self.reading)
+        return FragmentFormat(labels, self.max_width, self.reading, self.fragment_roles)
 
 
 def kept_of(words: Count, share: float) -> Count:

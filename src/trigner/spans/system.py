@@ -33,10 +33,11 @@ def build(settings: Any, labels: tuple[str, ...], init_from: Path | None = None)
     own: SpanSettings = settings.model
     model, tokenizer, padding_id = load_encoder(settings.encoder, ())
     encoder = Encoder(model, layers=own.encoder_layers)
-    network = build_network(encoder, len(labels), own)
+    format = own.format(labels)
+    network = build_network(encoder, format.classes, own)
     inputs = word_inputs(encoder, tokenizer, padding_id, own)
     return SpanSystem(
-        own.format(labels),
+        format,
         network,
         tokenizer,
         inputs,
@@ -62,7 +63,7 @@ class SpanSystem(WordSystem):
         self._bias_init = bias_init
 
     def inexpressible(self, sentences: Sequence[Sentence]) -> int:
-        """How many mentions have too wide a fragment, or all their fragments in another mention."""
+        """How many mentions have too wide a fragment, or are read as others."""
         lost = 0
         for sentence in sentences:
             back, _ = self.format.round_trip(sentence.mentions, len(sentence.words))
@@ -75,41 +76,41 @@ class SpanSystem(WordSystem):
             return
         # One is added to each, so that none has a share of 0 or 1.
         spans, pairs, fragments = 2, 4, 1
-        types, relations = np.ones(len(self.labels)), np.ones(len(Relation) - 1)
+        classes, relations = np.ones(self.format.classes), np.ones(len(Relation) - 1)
         for example in examples:
             own = self.format.encode(example.mentions, example.length)
             width = min(self.format.max_width, example.length)
             spans += width * example.length - width * (width - 1) // 2
             pairs += kept_of(example.length, self.spans.kept) ** 2
             fragments += len(own.spans)
-            types += own.types.sum(axis=0)
+            classes += own.classes.sum(axis=0)
             relations += np.bincount(own.relations.ravel(), minlength=len(Relation))[1:]
         with torch.no_grad():
-            _copy(self.spans.fragments.output.bias, types / (spans - types))
+            _copy(self.spans.fragments.output.bias, classes / (spans - classes))
             _copy(self.spans.relations.output.bias, relations / max(1, pairs - relations.sum()))
             if not self.spans.pruned_by_relations:
                 _copy(self.spans.pruner.output.bias, np.array([fragments / (spans - fragments)]))
 
     def collate(self, examples: Sequence[Example]) -> dict[str, Any]:
-        """The network's arrays, and `types`, `numbers` and `relations` as in `targets`."""
+        """The network's arrays, and `classes`, `numbers` and `relations` as in `targets`."""
         arrays = self.tensors(examples)
         own = [self.format.encode(each.mentions, each.length) for each in examples]
         length = arrays["word_subwords"].shape[1]
-        types, numbers, relations = targets(own, length, self.format.max_width)
-        return {**arrays, "types": types, "numbers": numbers, "relations": relations}
+        classes, numbers, relations = targets(own, length, self.format.max_width)
+        return {**arrays, "classes": classes, "numbers": numbers, "relations": relations}
 
     def loss(self, weights: Mapping[str, float], **batch: Any) -> Losses:
         """Cross-entropies summed over spans and over ordered pairs, as the article's, a word."""
-        types, numbers, relations = (batch.pop(n) for n in ("types", "numbers", "relations"))
-        gold = types.any(dim=3)
+        classes, numbers, relations = (batch.pop(n) for n in ("classes", "numbers", "relations"))
+        gold = classes.any(dim=3)
         supervised = not self.spans.pruned_by_relations
         output = self.spans(**batch, always=gold if supervised else None)
         lengths = batch["lengths"]
-        first = torch.arange(types.shape[1], device=types.device)[:, None]
-        behind = torch.arange(types.shape[2], device=types.device)
+        first = torch.arange(classes.shape[1], device=classes.device)[:, None]
+        behind = torch.arange(classes.shape[2], device=classes.device)
         there = first + behind < lengths[:, None, None]
         parts = {
-            "loss_fragments": _binary(output.fragments[there], types[there]),
+            "loss_fragments": _binary(output.fragments[there], classes[there]),
             "loss_relations": _of_pairs(output, relations_of_kept(numbers, relations, output.kept)),
         }
         if supervised:

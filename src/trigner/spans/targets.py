@@ -16,21 +16,21 @@ def targets(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Fragments of sentences of at most `length` words.
 
-    Gives their types `[B, L, W, T]` of 0 and 1 by first word and words behind it, the number of
+    Gives their classes `[B, L, W, C]` of 0 and 1 by first word and words behind it, the number of
     each, `[B, L, W]`, and the relations `[B, G, G]` by these numbers: `G - 1` stands for no
     fragment, which has none.
     """
     count = max(len(own.spans) for own in fragments) + 1
     shape = (len(fragments), length, max_width)
-    types = np.zeros((*shape, fragments[0].types.shape[1]), dtype=np.float32)
+    classes = np.zeros((*shape, fragments[0].classes.shape[1]), dtype=np.float32)
     numbers = np.full(shape, count - 1, dtype=np.int64)
     relations = np.full((len(fragments), count, count), Relation.NONE, dtype=np.int64)
     for row, own in enumerate(fragments):
         first, last = own.spans.T
-        types[row, first, last - first] = own.types
+        classes[row, first, last - first] = own.classes
         numbers[row, first, last - first] = np.arange(len(first))
         relations[row, : len(first), : len(first)] = own.relations
-    return torch.from_numpy(types), torch.from_numpy(numbers), torch.from_numpy(relations)
+    return torch.from_numpy(classes), torch.from_numpy(numbers), torch.from_numpy(relations)
 
 
 def relations_of_kept(numbers: Tensor, relations: Tensor, kept: Tensor) -> Tensor:

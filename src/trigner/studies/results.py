@@ -32,6 +32,7 @@ CHOSEN_BY = ("overall", "discontinuous")
 
 ADDED: Mapping[str, Any] = {
     "model.context_words": 0,
+    "model.fragment_roles": False,
     "optimisation.dev_every": 1,
     "optimisation.distillation": 0.5,
     "optimisation.ema_decay": None,
@@ -175,6 +176,9 @@ def with_effect(values: Mapping[str, Any]) -> dict[str, Any]:
 def _matters(name: str, values: Mapping[str, Any], system: SystemSpec) -> bool:
     if name in ("system", "seed", "init_from") or name.startswith("adaptation"):
         return True
+    section, _, own = name.partition(".")
+    if name in ADDED and section == "model" and own not in system.settings.model_fields:
+        return False  # another system's
     return system.has_effect(name.removeprefix(f"{REVISIONS}.").partition("=")[0], values)
 
 
