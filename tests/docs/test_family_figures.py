@@ -27,32 +27,37 @@ def system_of(name):
     return re.findall(r"`(\w+)", name)[0]
 
 
-def run_of(system, epochs):
-    """The kept run of a system with so many epochs, not of the preset of another time."""
+def run_of(system, seed, epochs, precision, roles):
+    """The kept run of a system that was made so."""
     found = []
-    for path in sorted(RUNS.glob("*-1-*.json")):
+    for path in sorted(RUNS.glob(f"*-{seed}-*.json")):
         result = json.loads(path.read_text("utf-8"))
-        if result["system"] == system and result["settings"]["optimisation.epochs"] == epochs:
+        settings = result["settings"]
+        made = settings["optimisation.epochs"], settings["optimisation.precision"]
+        same_roles = roles == settings.get("model.fragment_roles", False)
+        if result["system"] == system and made == (epochs, precision) and same_roles:
             found.append((path, result))
     [one] = found
     return one
 
 
-FIRST, LONGER = PAGE.split("### Three times the training")
+FIRST, rest = PAGE.split("### Another seed")
+OTHER, LONGER = rest.split("### Three times the training")
+MADE = ((FIRST, (1, 12, "float32")), (OTHER, (2, 12, "bfloat16")), (LONGER, (1, 36, "bfloat16")))
 ROWS = [
-    pytest.param(system_of(name), epochs, figures, id=f"{system_of(name)}-{epochs}")
-    for part, epochs in ((FIRST, 12), (LONGER, 36))
+    pytest.param(system_of(name), made, name == "`spans`", figures, id=f"{name}-{made}")
+    for part, made in MADE
     for name, *figures in ROW.findall(part)
 ]
 
 
 def test_there_are_rows():
-    assert len(ROWS) == 13 + 4  # that of `generative` has a run of its own
+    assert len(ROWS) == 13 + 13 + 4  # that of `generative` has a run of its own
 
 
-@pytest.mark.parametrize(("system", "epochs", "figures"), ROWS)
-def test_a_row_is_what_its_run_found(system, epochs, figures):
-    path, result = run_of(system, epochs)
+@pytest.mark.parametrize(("system", "made", "roles", "figures"), ROWS)
+def test_a_row_is_what_its_run_found(system, made, roles, figures):
+    path, result = run_of(system, *made, roles)
     dev = result["chosen"]["overall"]["dev"]
     found = read_predictions(path.with_name(result["found"]))["overall"]
     scores = score(GOLD, found.on(GOLD))
