@@ -70,16 +70,22 @@ def seconds(work: Work) -> float:
     return time.perf_counter() - begin
 
 
-def in_turns(works: Mapping[str, Work], rounds: int) -> dict[str, list[float]]:
+def in_turns(
+    works: Mapping[str, Work], rounds: int, *, warmed: bool = False
+) -> dict[str, list[float]]:
     """Seconds of each work in each round, after one call that does not count.
 
-    All take turns, so that what else the machine does falls on all alike.
+    All take turns, so that what else the machine does falls on all alike. `warmed`: one more call
+    that does not count begins each turn, so that none pays for the memory that the one before it
+    took: a language model's training step takes gigabytes.
     """
     for work in works.values():
         work()
     taken: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(rounds):
         for name, work in works.items():
+            if warmed:
+                work()
             taken[name].append(seconds(work))
     return taken
 

@@ -56,7 +56,8 @@ def measure(
         notes=[
             "The systems of `trigner study run systems` with fresh weights, one label. All take "
             "turns; in brackets quartiles.",
-            "Training: a step on the batch of the training step above, triplets of centroids. "
+            "Training: a step on the batch of the training step above, triplets of centroids, each "
+            "after one of its own that does not count. "
             f"Inference: forward pass, float32, {source}; batches as extraction makes them. "
             f"`{PLAIN}`: the grid system in the formulation without algebra, on every 4. batch of "
             "up to 40 words, its time as many times that of ours as there.",
@@ -76,7 +77,7 @@ def measure(
     made = {name: made_up.system(encoder, settings) for name, settings in found.items()}
     tell(f"training step, {len(found)} systems")
     batch = made_up.cadec_batch(size, longest)
-    training = in_turns(_training(made, batch), rounds)
+    training = in_turns(_training(made, batch), rounds, warmed=True)
     tell(f"inference, {len(found)} systems")
     works, plain = _inference(encoder, made, chosen)
     inference = in_turns(works, max(3, rounds // 2))
