@@ -50,6 +50,7 @@ PARTS_ALONE = [  # which the preset best coordinated then
     "sampling.coordination_pool=1",
     "sampling.whole_members=0",
 ]
+LINEAR = "model.sequence.layer=none"  # what sequences had then
 CASES = {
     "best": ("best", [*STATES, *PAIRS, *PARTS_ALONE]),
     "clean": ("clean", [*STATES, *PAIRS, "triplets.weight=0.1"]),
@@ -61,9 +62,12 @@ CASES = {
     "mac": ("best", ["system=mac", *STATES, *MAC, *PARTS_ALONE]),
     "mac_minimal": ("best", ["system=mac_minimal", *STATES, *MAC, *PARTS_ALONE]),
     "paper-mac": ("paper-mac", [*STATES, *MAC, "optimisation.max_grad_norm=1e9"]),
-    "corro": ("clean", ["system=corro", *STATES]),
-    "biohd": ("clean", ["system=biohd", *STATES]),
-    "biohd1234": ("clean", ["system=biohd1234", *STATES, "model.sequence.transitions=true"]),
+    "corro": ("clean", ["system=corro", *STATES, LINEAR]),
+    "biohd": ("clean", ["system=biohd", *STATES, LINEAR]),
+    "biohd1234": (
+        "clean",
+        ["system=biohd1234", *STATES, LINEAR, "model.sequence.transitions=true"],
+    ),
     "bio": ("best", ["system=bio", *STATES, "model.sequence.layer=bilstm", *PARTS_ALONE]),
 }
 

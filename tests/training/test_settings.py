@@ -175,6 +175,16 @@ def test_what_a_system_needs_stands_between_defaults_and_preset():
     assert resolve(options={"system": "toe"}).model.dilations == (1, 2)
 
 
+@pytest.mark.parametrize("system", ["corro", "biohd", "biohd1234", "bio"])
+def test_sequences_have_the_bilstm_unless_it_is_left_out(system):
+    options = {"system": system}
+    assert resolve(options=options).model.sequence.layer == "bilstm"
+    without = resolve(options=options, assignments=["model.sequence.layer=none"])
+    assert without.model.sequence.layer == "none"
+    published = resolve(preset="paper-cadec", options=options, assignments=["triplets.weight=0"])
+    assert published.model.sequence.layer == "none"
+
+
 @pytest.mark.parametrize(
     ("former", "current"),
     [

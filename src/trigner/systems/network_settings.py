@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from trigner.batches import SPECIAL_WORDS
 from trigner.mentions import CONTEXT_WORDS
@@ -26,6 +26,12 @@ class SequenceSettings(BaseModel):
     transitions: bool = Field(
         default=False, description="learn a weight for each pair of neighbouring tags"
     )
+
+    @field_validator("layer", mode="before")
+    @classmethod
+    def _no_layer(cls, layer: object) -> object:
+        """`--set model.sequence.layer=none` is None, as everywhere."""
+        return "none" if layer is None else layer
 
 
 class ToeSettings(BaseModel):

@@ -17,7 +17,12 @@ from typing import Any
 BIOBERT, BIOCLINICALBERT, PUBMEDBERT = "biobert", "bioclinicalbert", "pubmedbert"
 
 PAPER: dict[str, Any] = {
-    "model": {"pair_map": "full", "empty_word": "batch_minimum", "mask_between": False},
+    "model": {
+        "pair_map": "full",
+        "empty_word": "batch_minimum",
+        "mask_between": False,
+        "sequence": {"layer": "none"},
+    },
     "triplets": {
         "weight": 1.0,
         "unique_masks": "both",
