@@ -1,6 +1,7 @@
 # The service with the bundled model: docker build -t trigner . && docker compose up
 #
 # It runs as a user without a name or a home, needs no writable file system, and fetches nothing.
+# Python and the service are its only programs: it has no shell, so `docker exec` runs `python`.
 #
 # A tag may be moved to another image, a digest may not. `docker buildx imagetools inspect TAG` prints
 # that of today: docker build --build-arg BASE=python@sha256:DIGEST
@@ -14,22 +15,28 @@ COPY hashes/image hashes/image
 RUN python -m venv /opt/build \
  && /opt/build/bin/pip install --no-cache-dir --no-deps --only-binary :all: --require-hashes \
       --requirement hashes/image/build-${PLATFORM}.txt \
- && python -m venv /opt/trigner \
- && /opt/trigner/bin/pip install --no-cache-dir --no-deps --only-binary :all: --require-hashes \
+ && python -m venv --without-pip /opt/trigner \
+ && /opt/build/bin/pip --python /opt/trigner install --no-cache-dir --no-deps --only-binary :all: --require-hashes \
       --requirement hashes/image/serve-${PLATFORM}.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY src src
 RUN /opt/build/bin/pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir wheel . \
- && /opt/trigner/bin/pip install --no-cache-dir --no-deps --no-index wheel/*.whl \
- && /opt/trigner/bin/pip check \
- && /opt/trigner/bin/pip uninstall --yes pip
+ && /opt/build/bin/pip --python /opt/trigner install --no-cache-dir --no-deps --no-index wheel/*.whl \
+ && /opt/build/bin/pip --python /opt/trigner check
 
-FROM ${BASE}
+FROM ${BASE} AS bare
 COPY --from=build /opt/trigner /opt/trigner
-# No way to become root: nobody logs in as it, and no program runs with its rights.
+# Of all programs Python and the service stay: no shell, not even the one that runs this, nothing
+# that installs packages, nothing that runs with root's rights.
 RUN sed -i 's#^\(root:.*:\)[^:]*$#\1/usr/sbin/nologin#' /etc/passwd \
- && find / -xdev -type f -perm /6000 -exec chmod a-s {} +
-ENV PATH=/opt/trigner/bin:$PATH \
+ && rm -rf /usr/lib/apt /usr/lib/dpkg /usr/local/lib/python3*/ensurepip /usr/local/lib/python3*/site-packages \
+ && find / -xdev ! -type d \( -path '*/bin/*' -o -path '*/sbin/*' -o -perm /6000 \) \
+      ! -name 'python*' ! -name trigner -delete
+
+# One layer: nothing that was removed lies below it.
+FROM scratch
+COPY --from=bare / /
+ENV PATH=/opt/trigner/bin \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
     HF_HUB_OFFLINE=1 \

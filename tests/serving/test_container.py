@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,7 @@ from pathlib import Path
 import yaml
 
 from serving_process import process
+from trigner.cli.serve import serve
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,33 +42,59 @@ def run_lines():
     return [re.findall(r"^RUN (.*)$", stage, re.MULTILINE) for stage in stages]
 
 
-def test_nothing_in_the_image_makes_root_of_a_user(tmp_path):
-    """The instruction is run on files of this test in the place of the image's."""
-    names = [name for name, _ in instructions()]
-    assert names.index("COPY") < names.index("RUN") < names.index("USER")
-    (command,) = run_lines()[-1]
-    assert command.count("/etc/passwd") == command.count("find / ") == 1
-    (tmp_path / "bin").mkdir()
-    passwd, program = tmp_path / "passwd", tmp_path / "bin" / "su"
+def test_python_and_the_service_are_the_only_programs_of_the_image(tmp_path):
+    """What removes the others is run on files of this test in the place of the image's."""
+    assert instructions()[:2] == [("FROM", "scratch"), ("COPY", "--from=bare / /")]
+    assert not {"ADD", "COPY", "RUN"} & {name for name, _ in instructions()[2:]}
+    (command,) = run_lines()[-2]
+    own = re.sub(r"(?<=\s)/(?!6000)", f"{tmp_path}/", command)
+    paths = [word for word in shlex.split(own) if word.startswith("/") and word != "/6000"]
+    assert all(path.startswith(f"{tmp_path}/") for path in paths)
+
+    kept = {
+        "etc/passwd": 0o644,
+        "lib/ld-linux.so.2": 0o755,
+        "opt/trigner/bin/trigner": 0o755,
+        "opt/trigner/lib/python3.11/site-packages/trigner/__init__.py": 0o644,
+        "usr/local/bin/python3.11": 0o755,
+        "usr/local/lib/python3.11/os.py": 0o644,
+    }
+    removed = {
+        "sbin/init": 0o755,
+        "usr/bin/dash": 0o755,
+        "usr/bin/su": 0o4755,
+        "usr/lib/apt/methods/http": 0o755,
+        "usr/lib/dpkg/methods/install": 0o755,
+        "usr/lib/mail": 0o2755,
+        "usr/local/bin/pip3": 0o755,
+        "usr/local/lib/python3.11/ensurepip/__init__.py": 0o644,
+        "usr/local/lib/python3.11/site-packages/pip/__init__.py": 0o644,
+        "usr/sbin/chroot": 0o755,
+    }
+    for name, mode in (kept | removed).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+        (tmp_path / name).chmod(mode)
+    (tmp_path / "bin").symlink_to("usr/bin")
+    (tmp_path / "usr/bin/sh").symlink_to("dash")
+    (tmp_path / "opt/trigner/bin/python").symlink_to("/usr/local/bin/python3.11")
     others = "daemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin\nrooted:x:5:5::/:/bin/sh\n"
-    passwd.write_text(f"root:x:0:0:root:/root:/bin/bash\n{others}")
-    for name, mode in (("su", 0o4755), ("mail", 0o2755), ("plain", 0o755)):
-        (tmp_path / "bin" / name).write_text("")
-        (tmp_path / "bin" / name).chmod(mode)
-    assert program.stat().st_mode & 0o6000
-    own = command.replace("/etc/passwd", str(passwd)).replace("find / ", f"find {tmp_path} ")
+    (tmp_path / "etc/passwd").write_text(f"root:x:0:0:root:/root:/bin/bash\n{others}")
+
     subprocess.run(["sh", "-ec", own], check=True)
-    assert passwd.read_text() == f"root:x:0:0:root:/root:/usr/sbin/nologin\n{others}"
-    assert {p.stat().st_mode & 0o7777 for p in (tmp_path / "bin").iterdir()} == {0o755}
+    left = {p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if not p.is_dir()}
+    assert left == {*kept, "opt/trigner/bin/python"}
+    passwd = (tmp_path / "etc/passwd").read_text()
+    assert passwd == f"root:x:0:0:root:/root:/usr/sbin/nologin\n{others}"
 
 
 def test_the_image_is_made_of_what_is_named():
     """A base of one release, by tag or digest; packages by their hashes; nothing else."""
     text = (ROOT / "Dockerfile").read_text("utf-8")
     assert re.search(r"^ARG BASE=python:3\.\d+-slim-[a-z]+$", text, re.MULTILINE)
-    assert re.findall(r"^FROM (\S+)", text, re.MULTILINE) == ["${BASE}", "${BASE}"]
+    assert re.findall(r"^FROM (\S+)", text, re.MULTILINE) == ["${BASE}", "${BASE}", "scratch"]
     every = " && ".join(line for stage in run_lines() for line in stage)
-    installs = [own for own in every.split("&&") if re.search(r"pip (install|wheel) ", own)]
+    installs = [own for own in every.split("&&") if re.search(r"pip .*(install|wheel) ", own)]
     assert len(installs) == 4
     for own in installs:
         by_hash = "--require-hashes" in own and "--only-binary :all:" in own
@@ -95,6 +124,8 @@ def test_compose_takes_away_what_the_service_does_not_need():
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+    grace = int(service["stop_grace_period"].removesuffix("s"))
+    assert grace > inspect.signature(serve).parameters["stop_within"].default
     assert service["cpus"] >= 1  # the model takes as many threads as the quota has CPUs
     assert "TRIGNER_API_KEY" in service["environment"]  # its value stands in no file
 
