@@ -113,6 +113,7 @@ test: lint
 	$(MAKE) --no-print-directory --jobs=2 types pytest
 
 pytest: env
+	@$(MAKE) --no-print-directory $(SUPPLY)/.ready || echo "nothing here makes an SBOM: its test is skipped" >&2
 	$(BIN)/python -m pytest $(PYTEST_OPTS)
 
 test-oldest: $(OLDEST)/.ready
@@ -164,7 +165,7 @@ audit: env $(SUPPLY)/.ready
 # Apart from what they look at.
 $(SUPPLY)/.ready: constraints.txt requirements-supply.txt
 	$(PYTHON) -m venv $(SUPPLY)
-	$(SUPPLY)/bin/python -m pip install --quiet --constraint constraints.txt --requirement requirements-supply.txt
+	$(SUPPLY)/bin/python -m pip install $(QUICKLY) --constraint constraints.txt --requirement requirements-supply.txt
 	@touch $@
 
 # What pip would install with the constraints, asked of the index that is set.

@@ -16,6 +16,7 @@ import pytest
 from trigner import atomic_files
 from trigner.atomic_files import (
     atomic_write,
+    check_folder,
     check_own,
     check_readable,
     check_writable,
@@ -25,6 +26,7 @@ from trigner.atomic_files import (
     remove_leftovers,
     replace_together,
     staged,
+    write_new_text,
     write_text,
 )
 from trigner.errors import InputError, TrignerError
@@ -44,6 +46,16 @@ def test_text_that_cannot_be_encoded_leaves_the_old_file(tmp_path):
         write_text(path, "\ud800")
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.parametrize("old", [None, "old"])
+def test_text_that_cannot_be_encoded_is_told_of_a_new_file(tmp_path, old):
+    path = tmp_path / "a.txt"
+    if old is not None:
+        path.write_text(old)
+    with pytest.raises(InputError, match=r"a\.txt: cannot be encoded as UTF-8"):
+        write_new_text(path, "\ud800")
+    assert contents(tmp_path) == ({} if old is None else {"a.txt": old})
 
 
 def test_a_file_gets_its_name_when_it_is_whole(tmp_path):
@@ -312,6 +324,26 @@ def test_where_nothing_can_be_written_is_told(tmp_path, monkeypatch):
         check_writable(Path(os.devnull))
 
 
+def test_a_name_that_is_too_long_is_told(tmp_path):
+    for check in (check_writable, check_folder):
+        with pytest.raises(InputError, match="cannot be written: File name too long"):
+            check(tmp_path / ("x" * 300))
+
+
+def test_what_is_there_and_no_folder_is_told(tmp_path):
+    check_folder(tmp_path)
+    check_folder(tmp_path / "new" / "folder")
+    (tmp_path / "file").write_text("")
+    (tmp_path / "link").symlink_to("nowhere")
+    os.mkfifo(tmp_path / "fifo")
+    for path in (*(tmp_path / name for name in ("file", "link", "fifo")), Path(os.devnull)):
+        with pytest.raises(InputError, match="is not a folder: the output is one") as raised:
+            check_folder(path)
+        assert raised.value.path == path
+    with pytest.raises(InputError, match=r"null: is not a folder: nothing can be written in it"):
+        check_folder(Path(os.devnull, "work"))
+
+
 def test_leftovers_of_a_killed_writer_are_found_by_their_name(tmp_path):
     path = tmp_path / "a[1].txt"
     hidden = f".a[1].txt.{RANDOM}.tmp"
@@ -335,6 +367,29 @@ def test_what_is_staged_is_a_new_file_and_no_link_is_followed(tmp_path, monkeypa
     with pytest.raises(TrignerError, match="cannot write"), staged(path) as temporary:
         temporary.write_text("y")
     assert (theirs.read_text(), path.read_text()) == ("kept", "x")
+
+
+def failed_write(file):
+    raise TrignerError(f"cannot write {file}: No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("write", "message"),
+    [
+        (lambda file: write_text(file, "\ud800"), "{}: cannot be encoded as UTF-8: surrogates"),
+        (failed_write, "cannot write {}: No space left on device"),
+    ],
+)
+def test_what_fails_of_a_staged_file_is_told_of_the_one_it_becomes(tmp_path, write, message):
+    path = tmp_path / "a.jsonl"
+    with pytest.raises(TrignerError) as failed, staged(path) as temporary:
+        write(temporary)
+    assert str(failed.value).startswith(message.format(path))
+    for other in (TrignerError("the model fails"), InputError("is bad", path="b.txt", line=2)):
+        with pytest.raises(TrignerError) as failed, staged(path):
+            raise other
+        assert failed.value is other
+    assert contents(tmp_path) == {}
 
 
 def test_long_names_have_temporary_ones(tmp_path):

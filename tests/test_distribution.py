@@ -108,9 +108,12 @@ SBOM_MAKER = ".venv-supply/bin/cyclonedx-py"
 
 
 def test_the_sbom_names_what_is_installed(tmp_path):
-    """By the command of `make dist`, on the environment of these tests."""
+    """By the command of `make dist`, on the environment of these tests.
+
+    Without comparing it with CycloneDX's schema as that does: 12 seconds for a hundred addresses.
+    """
     if not (ROOT / SBOM_MAKER).exists() or shutil.which("make") is None:
-        pytest.skip("what makes it is not installed: `make dist` does")
+        pytest.skip("what makes it is not installed: `make test` and `make dist` do")
     line = ["make", "-n", "dist"]
     recipe = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     lines = recipe.replace("\\\n", "").splitlines()
@@ -118,7 +121,8 @@ def test_the_sbom_names_what_is_installed(tmp_path):
     sbom = tmp_path / "sbom.json"
     places = {"dist/trigner.cdx.json": str(sbom), ".venv/bin/python": sys.executable}
     assert {*places} <= {*command}
-    subprocess.run([places.get(own, own) for own in command], cwd=ROOT, check=True)
+    command = [*(places.get(own, own) for own in command), "--no-validate"]
+    subprocess.run(command, cwd=ROOT, check=True)
     told = json.loads(sbom.read_text("utf-8"))
     assert (told["bomFormat"], told["metadata"]["component"]["name"]) == ("CycloneDX", "trigner")
     found = {own["name"]: own["version"] for own in told["components"]}

@@ -34,6 +34,11 @@ def test_names_on_the_hub(hub):  # noqa: F811
         check_encoder("bob/encoder")
 
 
+def test_a_name_that_is_too_long_for_a_folder(hub):  # noqa: F811
+    with pytest.raises(InputError, match="there is no folder and no model"):
+        check_encoder("x" * 300)
+
+
 @pytest.mark.parametrize("how", ["offline", "away"])
 def test_unknown_names_without_a_network(hub, monkeypatch, how):  # noqa: F811
     if how == "offline":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -51,6 +52,13 @@ def test_an_error_of_the_block_is_its_own(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(TrignerError, match="cannot lock"), locked(tmp_path / "file" / "x.lock"):
         pass
+
+
+def test_a_file_that_cannot_be_made_is_not_one_that_is_locked():
+    """Not even root makes files there; filelock would wait for one to appear."""
+    with pytest.raises(TrignerError, match="cannot lock") as raised, locked(Path("/proc/x.lock")):
+        pass
+    assert not isinstance(raised.value, LockedError)
 
 
 def test_a_link_is_no_lock(tmp_path):

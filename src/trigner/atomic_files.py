@@ -40,8 +40,8 @@ def write_new_text(path: Path, text: str) -> None:
     try:
         write_text(path, text, overwrite=False)
     except TrignerError:
-        content = text.encode("utf-8")
         with explained(path):
+            content = text.encode("utf-8")
             same = path.is_file() and path.stat().st_size == len(content)
             if not same or path.read_bytes() != content:
                 raise
@@ -98,7 +98,8 @@ def staged(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     """Where to write the file that becomes `path` when the block ends well.
 
     That is `path` itself where it is written into, else a new and empty file next to it. For
-    writers that take a path; raises as `atomic_write` does.
+    writers that take a path; raises as `atomic_write` does, and what a writer raises of the new
+    file as of `path`.
     """
     if is_written_into(path):
         yield path
@@ -111,13 +112,29 @@ def staged(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
         temporary, file = _temporary(target, ending)
         file.close()
     try:
-        yield temporary
+        with _named_as(path, temporary):
+            yield temporary
         with explained(path):
             publish(temporary, target, overwrite=overwrite)
     finally:
         for left in (temporary, partial_of(temporary)):
             with suppress(OSError):
                 left.unlink(missing_ok=True)
+
+
+@contextmanager
+def _named_as(path: Path, temporary: Path) -> Iterator[None]:
+    """Errors about a new file as those about the one that it is to become."""
+    try:
+        yield
+    except InputError as error:
+        if error.path != temporary:
+            raise
+        raise InputError(error.message, path=path, line=error.line) from error
+    except TrignerError as error:
+        if str(temporary) not in str(error):
+            raise
+        raise TrignerError(str(error).replace(str(temporary), str(path))) from error
 
 
 def publish(written: Path, path: Path, *, overwrite: bool) -> None:
@@ -173,6 +190,12 @@ def check_writable(path: Path) -> None:
 
     To be asked before the work: not everything can be seen then.
     """
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # it is new, or what is in the way is told below
+    except OSError as error:  # a name that is too long, say
+        raise InputError(f"cannot be written: {error.strerror}", path=path) from error
     if is_written_into(path):
         mode = path.stat().st_mode
         if stat.S_ISBLK(mode) or stat.S_ISSOCK(mode):
@@ -188,6 +211,13 @@ def check_writable(path: Path) -> None:
         raise InputError("is not a folder: nothing can be written in it", path=folder)
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(f"cannot be written: no permission for the folder {folder}", path=path)
+
+
+def check_folder(path: Path) -> None:
+    """Raises InputError for what is no folder where one is to be, or where none can be written."""
+    if os.path.lexists(path) and not path.is_dir():
+        raise InputError("is not a folder: the output is one", path=path)
+    check_writable(path)
 
 
 def check_readable(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from trigner.errors import InputError
@@ -21,7 +22,7 @@ def encoder_source(name: str) -> str | Path:
 
     A folder called like a short name comes first.
     """
-    if Path(name).is_dir():
+    if os.path.isdir(name):  # which raises nothing where a name is too long
         return name
     return minilm_folder() if name == "minilm" else ENCODERS.get(name, name)
 
@@ -32,7 +33,7 @@ def check_encoder(name: str, *, language_model: bool = False) -> None:
     `transformers` would ask for each of its files again and again, for a minute.
     """
     source = encoder_source(name)
-    if Path(source).is_dir():
+    if os.path.isdir(source):
         return
     if is_path(source):
         raise InputError(f"no encoder folder at {source}")

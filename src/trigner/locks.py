@@ -8,7 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from trigner.atomic_files import check_own
+from trigner.atomic_files import own_file
 from trigner.errors import TrignerError
 
 
@@ -26,10 +26,13 @@ def locked(path: Path, *, remove: bool = False) -> Iterator[None]:
     Raises LockedError at once when another process holds it, TrignerError when there can be no
     such file, InputError for a link.
     """
-    check_own(path)  # not every version of filelock does, and what it locks it empties
     lock = FileLock(path, timeout=0)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        # Not every version of filelock refuses a link, and what it locks it empties; and a file
+        # that cannot be made is to it one that is locked.
+        with open(path, "ab", opener=own_file):
+            pass
         lock.acquire()
     except Timeout as error:
         raise LockedError(f"{path} is locked by another process") from error

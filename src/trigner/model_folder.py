@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -63,8 +64,8 @@ def is_path(name: str | Path) -> bool:
     """
     if isinstance(name, Path) or name.startswith((".", "/", "~")) or "\\" in name:
         return True
-    path = Path(name)
-    return path.exists() or (len(path.parts) > 1 and path.parent.is_dir())
+    path = Path(name)  # os.path raises nothing where a name is too long
+    return os.path.exists(path) or (len(path.parts) > 1 and os.path.isdir(path.parent))
 
 
 _NAMED = 10  # labels, in a line

@@ -57,6 +57,15 @@ def test_failures_have_exit_code_1(run, model, monkeypatch):
     assert result.err.strip() == "error: the disk is on fire"
 
 
+@pytest.mark.parametrize(
+    "options", [["--data", "x" * 300], ["--split", "x" * 300], ["--model", "x" * 300]]
+)
+def test_names_that_are_too_long_are_bad_usage(run, gold, options):
+    result = run("evaluate", "--data", gold, *options)
+    assert (result.code, len(result.err.splitlines())) == (2, 1)
+    assert "too long" in result.err
+
+
 def test_an_interruption(run, model, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -19,6 +20,11 @@ def test_evaluate_agrees_on_the_model_and_its_export(run, model, gold, tmp_path)
     again = run("export", "--model", model, "--out", tmp_path / "small", "--int8")
     assert again.code == 2
     assert "is not empty" in again.err
+
+
+def test_out_that_is_no_folder_is_refused(run, model):
+    refused = run("export", "--model", model, "--out", os.devnull, "--overwrite")
+    assert (refused.code, "is not a folder: the output is one" in refused.err) == (2, True)
 
 
 def test_no_export_of_an_export(run, model, tmp_path):

@@ -342,6 +342,20 @@ def test_where_nothing_can_be_written_is_told_before_the_work(extract, notes):
     assert "already done" not in result.err
 
 
+@pytest.mark.parametrize("format", ["jsonl", "brat"])
+def test_a_place_where_nothing_can_be_made_is_not_one_where_somebody_writes(extract, format):
+    result = extract("/proc/x", format=format)
+    assert (result.code in (1, 2), result.out) == (True, "")  # root alone is not refused before
+    assert "cannot" in result.err
+    assert "another" not in result.err
+
+
+@pytest.mark.parametrize("format", ["jsonl", "brat", "html"])
+def test_a_name_that_is_too_long_is_told(extract, format):
+    result = extract("x" * 300, format=format)
+    assert (result.code, "too long" in result.err) == (2, True)
+
+
 def test_through_a_process_substitution(exported_model, notes, tmp_path):
     command = '"$1" -m trigner extract "$2" --model "$3" --format jsonl'
     script = f'{command} --out >(gzip > "$4/out.gz"); wait; {command} --out "$4/plain.jsonl"'

@@ -211,6 +211,48 @@ def test_two_processes_do_not_ask_twice(command, tmp_path):
     assert not (tmp_path / "out.lock").exists()
 
 
+def test_a_folder_has_one_lock_by_whatever_name(command, tmp_path, monkeypatch):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "link").symlink_to("out")
+    monkeypatch.chdir(tmp_path / "out")
+    with serving(answers) as stub:
+        with locked(tmp_path / "out.lock"):
+            for name in ("../link", ".", "./", "", tmp_path / "link"):
+                refused = command(stub.base_url, out=name)
+                assert refused.code == 2
+                assert "another process is prompting here" in refused.err
+        assert command(stub.base_url, out=".").code == 0
+        assert len(stub.requests) == SENTENCES
+    assert (tmp_path / "out" / "answers.jsonl").is_file()
+    assert {path.name for path in tmp_path.glob("*.lock")} == set()
+
+
+@pytest.mark.parametrize("options", [[], ["--resume"]])
+@pytest.mark.parametrize(
+    ("out", "told"),
+    [
+        ("/", "is the root of the file system: choose a new folder"),
+        (os.devnull, "is not a folder"),
+        ("fifo", "is not a folder"),
+        ("x" * 300, "too long"),
+    ],
+)
+def test_what_cannot_be_the_output_is_refused_at_once(command, tmp_path, out, told, options):
+    os.mkfifo(tmp_path / "fifo")
+    with serving(answers) as stub:
+        result = command(stub.base_url, *options, out=tmp_path / out)
+        assert (result.code, result.out, stub.requests) == (2, "", [])
+    assert told in result.err
+    assert not Path("/.lock").exists()
+
+
+def test_a_place_where_nothing_can_be_made_is_not_one_where_somebody_prompts(command):
+    result = command("http://127.0.0.1:9/v1", out="/proc/x")
+    assert (result.code in (1, 2), result.out) == (True, "")  # root alone is not refused before
+    assert "cannot" in result.err
+    assert "another process" not in result.err
+
+
 @pytest.mark.parametrize(
     "bad",
     [
@@ -274,6 +316,9 @@ def test_credentialed_corpora_stay_on_this_machine(command, monkeypatch):
         (["--parameter", "top_p"], "NAME=VALUE"),
         (["--parameter", "top_p=x"], "is not valid JSON"),
         (["--parameter", "model=1"], "cannot set 'model'"),
+        (["--parameter", f"x={'[' * 100_000}"], "is not valid JSON"),
+        (["--parameter", f"x={'[' * 500}{']' * 500}"], "x: is nested too deep"),
+        (["--parameter", "x=NaN"], "x: has a number that is NaN"),
         (["--descriptor", "Drug=medicine"], "not one of the types"),
         (["--prices", "2", "--dry-run"], "two numbers"),
         (["--prices", "2,nan", "--dry-run"], "non-negative"),

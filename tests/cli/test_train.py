@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 
@@ -125,6 +126,13 @@ def test_types(run, gold, encoder, quick, tmp_path):
     assert result.code == 2
     assert "no type Dose; there are ADR, Drug" in result.err
     assert not (tmp_path / "n").exists()
+
+
+@pytest.mark.parametrize("options", [[], ["--resume"]])
+def test_out_that_is_no_folder_is_refused_before_the_work(run, gold, options):
+    result = run("train", "--train", gold, "--out", os.devnull, "--encoder", "minilm", *options)
+    assert result.code == 2
+    assert result.err == f"error: {os.devnull}: is not a folder: the output is one\n"
 
 
 def test_out_that_is_not_empty_is_refused(run, gold, tmp_path):

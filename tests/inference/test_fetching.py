@@ -42,6 +42,12 @@ def test_what_is_no_name_on_the_hub_is_a_path(held, path):
         fetch("")
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "./" + "x" * 300, "ann/" + "x" * 300])
+def test_a_name_that_is_too_long_is_told(held, name):
+    with pytest.raises(InputError, match=r"File name too long|no such model on the Hub"):
+        trigner.load(name)
+
+
 def test_paths_never_ask_the_hub(held, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="no model folder at ann/adr"):

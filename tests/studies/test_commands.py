@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from dataclasses import replace
 
 import pytest
@@ -113,6 +114,20 @@ def test_failed_runs_fail_the_command_after_the_others(
     assert states == {("window=none", "done"), ("control", "done"), ("window=5", "to do")}
     with pytest.raises(InputError, match="no corpus given: use --data DIR"):
         run_study(replace(context, locations=()), QUIET)
+
+
+def test_a_place_for_no_results_is_told_before_any_run(
+    declare, corpus_folder, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("trigner.studies.commands.run_job", None)
+    os.mkfifo(tmp_path / "fifo")
+    context = context_of(declare(), corpus_folder, tmp_path)
+    for place, error in ((os.devnull, InputError), ("fifo", InputError), ("/proc", TrignerError)):
+        for name in ("work", "results"):
+            with pytest.raises(error, match=r"is not a folder: nothing|cannot (be )?writ"):
+                run_study(replace(context, **{name: tmp_path / place / "x"}), QUIET)
+    with pytest.raises(InputError, match="is not a folder: the output is one"):
+        write_report(context, tmp_path / "fifo", QUIET)
 
 
 def test_the_report_with_and_without_the_data(finished, corpus_folder, tmp_path):

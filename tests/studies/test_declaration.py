@@ -39,6 +39,7 @@ def test_every_shipped_study_can_be(name):
         ("title: a\n", 1, "seeds: missing"),
         ("title: a\nseeds: []\n", 2, "seeds: must be a list of at least 1, got"),
         ("title: a\nseeds: [1,\n  1]\n", 2, "duplicate seed"),
+        ("title: a\nseeds: [1,\n  4294967296]\n", 3, "must be at most 4294967295"),
         ("title: a\nseeds: [1]\nbase:\n  seed: 3\n", 4, "declare seeds under `seeds`"),
         (
             "title: a\nseeds: [1]\nbase:\n  optimisation:\n    select_by: overall\n",

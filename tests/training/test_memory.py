@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from trigner.errors import InputError, TrignerError
-from trigner.training.memory import check_budget, halved, is_out_of_memory
+from trigner.training.memory import check_budget, fitting, halved, is_out_of_memory
 from trigner.training.sections import OptimisationSettings
 
 LENGTHS = [3, 10, 4, 7]
@@ -32,6 +32,13 @@ def test_what_allocators_say():
     with pytest.raises(RuntimeError) as raised:
         torch.empty(1 << 60)
     assert is_out_of_memory(raised.value)
+
+
+def test_what_does_not_fit_at_all_is_told():
+    with pytest.raises(TrignerError, match="out of memory before the first batch"), fitting():
+        torch.empty(1 << 60)
+    with pytest.raises(RuntimeError, match="shapes"), fitting():
+        raise RuntimeError("shapes do not match")
 
 
 def test_the_largest_batch_is_halved_until_it_is_one_sentence():

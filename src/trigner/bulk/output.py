@@ -27,8 +27,8 @@ import pyarrow.parquet as pq
 
 from trigner import __version__
 from trigner.atomic_files import (
+    check_folder,
     check_own,
-    check_writable,
     explained,
     is_leftover,
     own_file,
@@ -151,7 +151,6 @@ def begun(folder: Path, made_with: Mapping[str, Any], *, format: str) -> Iterato
     _refuse_others(folder)
     for own in (state, state / JOB, state / JOURNAL, state / SUMMARY, folder / SUCCESS):
         check_own(own)
-    check_writable(folder)
     with explained(folder):
         state.mkdir(parents=True, exist_ok=True)
     try:
@@ -170,8 +169,7 @@ def begun(folder: Path, made_with: Mapping[str, Any], *, format: str) -> Iterato
 
 
 def _refuse_others(folder: Path) -> None:
-    if os.path.lexists(folder) and not folder.is_dir():
-        raise InputError("is not a folder: the output is one", path=folder)
+    check_folder(folder)
     own = (folder / STATE).is_dir()
     if folder.is_dir() and not own and not all(map(is_leftover, folder.iterdir())):
         raise InputError("is not empty: choose a new folder", path=folder)

@@ -6,6 +6,7 @@ standard output, everything else to standard error.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import sys
@@ -129,5 +130,7 @@ def main() -> None:
         # OSError: a folder that cannot be searched, a disk that is full, wherever it was met.
         from trigner.cli.output import errors
 
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            error = InputError("the name is too long for a file or folder", path=error.filename)
         errors().print(f"error: {error}", markup=False, highlight=False, soft_wrap=True)
         sys.exit(2 if isinstance(error, InputError) else 1)

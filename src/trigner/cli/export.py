@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from trigner.atomic_files import check_folder
 from trigner.cli.options import Json, ModelFolder, Overwrite
 from trigner.cli.output import errors, print_json, refuse_non_empty, results
 from trigner.errors import InputError, require_extra
@@ -32,6 +33,7 @@ def export(
 
     Example:  trigner export --model model --out small --int8
     """
+    check_folder(out)
     refuse_non_empty(out, overwrite=overwrite)
     if overwrite and out.is_dir() and any(out.iterdir()):
         _check_is_export(out)

@@ -23,6 +23,7 @@ from trigner.cli.options import print_notices
 from trigner.cli.output import note, progress
 from trigner.corpora import Reading, Source, read_lines, source
 from trigner.corpora.reading import decoded_lines
+from trigner.corpora.xml_elements import NOT_XML
 from trigner.errors import InputError, TrignerError
 from trigner.mentions import Document
 from trigner.quantities import counted
@@ -77,9 +78,10 @@ def inputs(
 
     `reading` says how they are read; what is noted is printed.
 
-    What is known before the work goes through `check`, as documents without text. Raises InputError
-    for arguments that are neither text nor file, for untrusted files and for duplicate ids; files
-    of one name in several folders get ids by their paths.
+    What is known before the work goes through `check`, as documents with nothing of their texts
+    but the characters that XML cannot hold, each once. Raises InputError for arguments that are
+    neither text nor file, for untrusted files and for duplicate ids; files of one name in several
+    folders get ids by their paths.
     """
     how = Reading() if reading is None else reading
     parts = tuple(
@@ -91,12 +93,12 @@ def inputs(
         raise InputError("can be read only once", path=STANDARD_INPUT)
     known = ((number, d) for number, part in enumerate(parts) for d in part.known())
     # Ids stay in memory, and a hash in place of what entities are found in.
-    seen = [(n, d.id, _hash(d)) for n, d in progress(known, total=None, what="reading")]
-    if len({id for _, id, _ in seen}) < len(seen):
+    seen = [(n, _without_text(d), _hash(d)) for n, d in progress(known, total=None, what="reading")]
+    if len({document.id for _, document, _ in seen}) < len(seen):
         parts = _apart(parts)
     total, title, digest = 0, "", hashlib.sha256()
-    named = ((_id(parts[number], id), own) for number, id, own in seen)
-    for document in check(_different(_without_text(named, digest.update))):
+    named = ((replace(d, id=_id(parts[number], d.id)), own) for number, d, own in seen)
+    for document in check(_different(_hashed(named, digest.update))):
         total, title = total + 1, document.id
     if streams:
         return Inputs(parts, None, str(STANDARD_INPUT))
@@ -251,13 +253,17 @@ def _id(part: InputPart, id: str) -> str:
     return part.prefix + id if isinstance(part, Files) else id
 
 
-def _without_text(
-    named: Iterable[tuple[str, bytes]], seen: Callable[[bytes], object]
+def _without_text(document: Document) -> Document:
+    return Document(document.id, "".join(sorted({*NOT_XML.findall(document.text)})))
+
+
+def _hashed(
+    named: Iterable[tuple[Document, bytes]], seen: Callable[[bytes], object]
 ) -> Iterator[Document]:
-    """Ids as documents without text; `seen` gets them and the hashes next to them."""
-    for id, own in named:
-        seen(json.dumps(id).encode() + own)
-        yield Document(id, "")
+    """The documents; `seen` gets their ids and the hashes next to them."""
+    for document, own in named:
+        seen(json.dumps(document.id).encode() + own)
+        yield document
 
 
 def _exists(argument: str) -> bool:

@@ -156,16 +156,14 @@ def refuse_non_empty(out: Path, *, overwrite: bool | None = None) -> None:
 
     That may be there with `overwrite`; None is for commands that have no such option.
     """
-    if is_written_into(out):
-        check_writable(out)
+    check_writable(out)
+    if overwrite or is_written_into(out):
         return
     advice = "" if overwrite is None else ", or replace it with --overwrite"
-    if not overwrite:
-        if out.is_dir() and not all(map(is_leftover, out.iterdir())):
-            raise InputError(f"is not empty: choose a new folder{advice}", path=out)
-        if out.is_file():
-            raise InputError(f"already exists: choose another name{advice}", path=out)
-    check_writable(out)
+    if out.is_dir() and not all(map(is_leftover, out.iterdir())):
+        raise InputError(f"is not empty: choose a new folder{advice}", path=out)
+    if out.is_file():
+        raise InputError(f"already exists: choose another name{advice}", path=out)
 
 
 def files_to_replace(folder: Path, endings: tuple[str, ...]) -> list[Path]:

@@ -78,6 +78,7 @@ class Output:
 
     def check(self, *, resume: bool, overwrite: bool) -> None:
         """Raises InputError for what must not be replaced, or when nothing can be written here."""
+        check_writable(self.path)
         if resume:
             check_own(self.record)
         if os.path.lexists(self.partial):
@@ -88,7 +89,6 @@ class Output:
                 raise InputError("was not written by an extraction", path=self.partial)
         elif not overwrite and not (resume and self.record.is_file()) and self.others():
             refuse_non_empty(self.path, overwrite=False)
-        check_writable(self.path)
         if self.is_folder and overwrite:
             self.old_files()
 
@@ -192,7 +192,8 @@ def begun(
     for what is in the way (`Output.check`), and when another process writes the same output.
     """
     existed = output.path.exists()
-    output.partial.parent.mkdir(parents=True, exist_ok=True)
+    with explained(output.path):
+        output.partial.parent.mkdir(parents=True, exist_ok=True)
     try:
         with _alone(output):
             output.check(resume=resume, overwrite=overwrite)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -12,6 +13,7 @@ from typing import Annotated, Any
 
 from typer import Option
 
+from trigner.atomic_files import check_folder
 from trigner.cli.options import Data, GoldOptions, Json
 from trigner.cli.output import (
     comma_list,
@@ -24,7 +26,9 @@ from trigner.cli.output import (
 from trigner.cli.prompt_report import check_outputs, print_report, write_results
 from trigner.corpora import Corpus
 from trigner.errors import InputError, TrignerError
+from trigner.foreign_values import flaw_of
 from trigner.locks import LockedError, locked
+from trigner.mentions import shortened
 from trigner.prompting import (
     DEFAULT_PARAMETERS,
     TOKEN_RULE,
@@ -208,9 +212,16 @@ def _answers(out: Path) -> CompletionCache:
 
 @contextmanager
 def _alone(out: Path) -> Iterator[None]:
-    """Keep other processes out of a folder, in which they would ask everything once more."""
+    """Keep other processes out of a folder, in which they would ask everything once more.
+
+    Raises InputError when another one is in it, and for what cannot be such a folder.
+    """
+    check_folder(out)
+    folder = Path(os.path.realpath(out))  # one lock, by whatever name it is called
+    if not folder.name:
+        raise InputError("is the root of the file system: choose a new folder", path=out)
     try:
-        with locked(out.with_name(f"{out.name}.lock"), remove=True):
+        with locked(folder.with_name(f"{folder.name}.lock"), remove=True):
             yield
     except LockedError as error:
         message = "another process is prompting here: wait for it, or choose another --out"
@@ -244,8 +255,11 @@ def _parameters(given: Sequence[str] | None) -> dict[str, Any]:
             raise InputError(f"--parameter cannot set {name!r}")
         try:
             parameters[name] = json_module.loads(value)
-        except ValueError as error:
-            raise InputError(f"--parameter {name}: {value!r} is not valid JSON") from error
+        except (ValueError, RecursionError) as error:
+            shown = shortened(value)
+            raise InputError(f"--parameter {name}: {shown} is not valid JSON") from error
+        if flaw := flaw_of(parameters[name]):
+            raise InputError(f"--parameter {name}: {flaw}")
     return parameters
 
 

@@ -274,12 +274,15 @@ def report(
 
 
 def _numbers(seeds: str | None) -> tuple[int, ...] | None:
+    from trigner.training.sections import LARGEST_SEED
+
+    wanted = f"--seeds takes whole numbers from 0 to {LARGEST_SEED}, such as 1,2; got {seeds!r}"
     try:
         numbers = None if seeds is None else tuple(int(seed) for seed in comma_list(seeds) or ())
     except ValueError as error:
-        raise InputError(f"--seeds takes whole numbers, such as 1,2; got {seeds!r}") from error
-    if numbers is not None and (not numbers or min(numbers) < 0):
-        raise InputError(f"--seeds takes whole numbers, at least 0, such as 1,2; got {seeds!r}")
+        raise InputError(wanted) from error
+    if numbers is not None and not (numbers and 0 <= min(numbers) <= max(numbers) <= LARGEST_SEED):
+        raise InputError(wanted)
     return numbers
 
 

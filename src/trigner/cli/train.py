@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from trigner.atomic_files import check_folder
 from trigner.cli.options import (
     Device,
     Encoder,
@@ -134,6 +135,7 @@ def train(
         options={"encoder": encoder, "system": system, "seed": seed},
         init_from=init_from,
     )
+    check_folder(out)
     if not resume:
         refuse_non_empty(out)
     documents, held_out = _documents(train, dev, settings.seed, reading)

@@ -41,7 +41,11 @@ def fetch(
                 f"has no revision {revision!r}: it is not a name on the Hub", path=model
             )
         folder = BUNDLED if model == BUNDLED.name else Path(model)
-        if model == "" or not folder.exists():
+        try:
+            there = model != "" and folder.exists()
+        except OSError as error:  # a name that is too long, a folder that cannot be searched
+            raise InputError(f"cannot be read: {error.strerror}", path=model) from error
+        if not there:
             advice = "" if is_path(model) else "; on the Hub, a model is called user/name"
             raise InputError(f"no model folder at {str(model) or repr(model)}{advice}")
         return folder

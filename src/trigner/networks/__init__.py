@@ -3,6 +3,7 @@
 from trigner.networks.devices import choose_device
 from trigner.networks.encoder import Encoder
 from trigner.networks.folder import check_init_from, load_network, saved_network
+from trigner.networks.loading_checks import check_settings
 from trigner.networks.model import Model, create, load
 from trigner.networks.pretrained import (
     load_checkpoint,
@@ -29,6 +30,7 @@ __all__ = [
     "WordSystem",
     "batch_tensors",
     "check_init_from",
+    "check_settings",
     "choose_device",
     "create",
     "evaluating",

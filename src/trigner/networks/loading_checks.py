@@ -33,8 +33,8 @@ SMALLER = {"rounds": 100, "heads": 1_000, "dilations": 1_000}
 """Settings that are not a width, and their largest values."""
 
 
-def check_settings(settings: Mapping[str, Any], path: Path) -> None:
-    """Raises InputError for a network's settings that are absurdly large."""
+def check_settings(settings: Mapping[str, Any], path: Path | None) -> None:
+    """Raises InputError for a network's settings, of a file if any, that are absurdly large."""
     _check_numbers(settings, path, "model", LARGEST_SETTING)
 
 
@@ -86,7 +86,7 @@ def check_numbers(weights: Mapping[str, torch.Tensor], path: Path) -> None:
             raise InputError(f"is damaged: {name} has weights that are NaN or infinite", path=path)
 
 
-def _check_numbers(value: Any, path: Path, name: str, largest: int) -> None:
+def _check_numbers(value: Any, path: Path | None, name: str, largest: int) -> None:
     if isinstance(value, Mapping):
         for key, own in value.items():
             limit = MOST_LAYERS if "layers" in str(key) else SMALLER.get(str(key), largest)

@@ -9,7 +9,7 @@ from statistics import mean
 
 from rich.console import Console
 
-from trigner.atomic_files import write_text
+from trigner.atomic_files import check_folder, explained, write_text
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import describe
 from trigner.rendering import differences_page
@@ -76,6 +76,10 @@ def run_study(context: StudyContext, console: Console) -> None:
     check_trackers(context.report_to)
     # Wrong declarations are reported before any corpus is read.
     study_runs(context, context.locations[0].name)
+    for folder in (context.work, context.results):
+        check_folder(folder)
+        with explained(folder):  # or every run would fail
+            folder.mkdir(parents=True, exist_ok=True)
     failed = 0
     for location in context.locations:
         corpus = context.read(location, console)
@@ -149,8 +153,9 @@ def write_report(
     `cases` are the two systems to show sentence by sentence; by default the first baseline
     and the best on dev. Without `texts` no file contains sentences of a corpus.
     `prompted` are folders of `trigner prompt`, whose answers are compared with the systems.
-    Raises InputError when there is no result.
+    Raises InputError when there is no result, and for an `out` that cannot be a folder.
     """
+    check_folder(out)
     corpora = _corpora(context, console)
     summaries = _summaries(context, corpora)
     if not summaries:

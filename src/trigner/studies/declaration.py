@@ -33,6 +33,7 @@ from trigner.former_names import renamed
 from trigner.studies.protocols import protocol
 from trigner.studies.published import published
 from trigner.training.lines import KeyPath, LocatedYaml, read_yaml
+from trigner.training.sections import LARGEST_SEED
 from trigner.training.settings import flat
 
 SHIPPED = "declared"
@@ -75,7 +76,7 @@ class Search(_Part):
     """Which settings are searched for, on dev alone; the best become the system `found`."""
 
     trials: int = Field(ge=1)
-    seed: int = Field(default=1, ge=0)
+    seed: int = Field(default=1, ge=0, le=LARGEST_SEED)
     metric: Literal["overall", "discontinuous"] = "overall"
     ranges: dict[str, Range] = Field(min_length=1)
 
@@ -122,7 +123,7 @@ class _File(_Part):
     systems: dict[str, _Dotted] = {}
     axes: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
     compared: dict[str, _Dotted] = {}
-    seeds: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
+    seeds: list[Annotated[int, Field(ge=0, le=LARGEST_SEED)]] = Field(min_length=1)
     search: Search | None = None
     report: Reporting = Reporting()
 

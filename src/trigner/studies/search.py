@@ -25,6 +25,7 @@ from trigner.studies.jobs import run_all
 from trigner.studies.results import with_effect
 from trigner.studies.running import trial_job
 from trigner.training.records import differences
+from trigner.training.sections import LARGEST_SEED
 
 if TYPE_CHECKING:
     import optuna
@@ -115,7 +116,8 @@ def _next_trials(opened: optuna.Study, wanted: Search, jobs: int) -> dict[int, d
     while len(pending) < jobs and ended + len(pending) < wanted.trials:
         # Seeded by the number of trials: a search in several sittings tries what one would.
         so_far = len(opened.get_trials(deepcopy=False))
-        opened.sampler = optuna.samplers.TPESampler(seed=wanted.seed + so_far)
+        seed = (wanted.seed + so_far) % (LARGEST_SEED + 1)
+        opened.sampler = optuna.samplers.TPESampler(seed=seed)
         asked = opened.ask()
         pending[asked.number] = {
             name: _suggest(asked, name, values) for name, values in wanted.ranges.items()

@@ -43,6 +43,7 @@ from trigner.training.devices import OneDevice, deterministic
 from trigner.training.masked_encoder import MaskedEncoder, load_masked_encoder
 from trigner.training.masking import Masked, Masking, Passage, masking_collator, passages
 from trigner.training.records import RUN, read_record, write_record
+from trigner.training.sections import LARGEST_SEED
 
 
 class AdaptationSettings(BaseModel):
@@ -73,7 +74,7 @@ class AdaptationSettings(BaseModel):
         description="share of the sentences held out when no dev text is given",
     )
     precision: Literal["float32", "float16", "bfloat16"] = "float32"
-    seed: int = Field(default=1898, ge=0)
+    seed: int = Field(default=1898, ge=0, le=LARGEST_SEED)
 
     @model_validator(mode="after")
     def _shares_fit(self) -> AdaptationSettings:

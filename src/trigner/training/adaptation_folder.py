@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from trigner.atomic_files import check_own, is_leftover
+from trigner.atomic_files import check_folder, check_own, is_leftover
 from trigner.errors import InputError, TrignerError
 from trigner.training.checkpoints import CHECKPOINTS
 from trigner.training.masked_encoder import MaskedEncoder
@@ -43,8 +43,7 @@ class Adaptation:
 
 def prepare(out: Path, identity: dict[str, Any], resume: bool) -> Adaptation | None:
     """Refuse an `out` that is something else; the result if it is finished."""
-    if out.exists() and not out.is_dir():
-        raise InputError("is not a folder", path=out)
+    check_folder(out)
     for name in _WORKED_IN:
         check_own(out / name)
     if not any(path.is_file() and not is_leftover(path) for path in out.rglob("*")):

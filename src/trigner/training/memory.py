@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
 
@@ -32,6 +33,20 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and (
         "DefaultCPUAllocator" in message or "out of memory" in message.lower()
     )
+
+
+@contextmanager
+def fitting() -> Iterator[None]:
+    """Raises TrignerError when what is built in this block does not fit into the memory."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        raise TrignerError(
+            "out of memory before the first batch: choose smaller sizes in `model`, or a smaller"
+            " encoder"
+        ) from error
 
 
 def halved(settings: OptimisationSettings, lengths: Sequence[int]) -> OptimisationSettings:

@@ -42,7 +42,7 @@ from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoi
 from trigner.training.data import EpochBatches, TrainingData, prepare
 from trigner.training.devices import deterministic
 from trigner.training.ema import ExponentialMovingAverage
-from trigner.training.memory import check_budget, halved, is_out_of_memory, release
+from trigner.training.memory import check_budget, fitting, halved, is_out_of_memory, release
 from trigner.training.origin import provenance_of
 from trigner.training.processes import Processes, connected
 from trigner.training.progress import ShowProgress
@@ -191,7 +191,8 @@ def begun(
     spec = system_spec(settings.system)
     labels = types_of(documents)
     set_seed(settings.seed)
-    system = checked_system(spec, spec.implementation("build")(settings, labels, init_from))
+    with fitting():
+        system = checked_system(spec, spec.implementation("build")(settings, labels, init_from))
     with teaching(system):
         data = prepare(documents, system, settings)
     system.initialise(data.examples)

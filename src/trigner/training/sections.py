@@ -9,6 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 SelectBy = Literal["overall", "discontinuous"]
 
+LARGEST_SEED = 2**32 - 1
+"""Of NumPy's generators."""
+
 AUTO_CELLS = 40_000
 
 AUTO_UPDATES = 4_000

@@ -25,12 +25,18 @@ from trigner.former_names import current_name, renamed
 from trigner.inference import spec_of
 from trigner.mentions import shortened
 from trigner.model_folder import DESCRIPTION, read_description
+from trigner.networks import check_settings
 from trigner.systems import NetworkSettings, SystemSpec, own_systems, system_spec
 from trigner.tagging.settings import TaskSettings
 from trigner.training.lines import read_yaml, yaml_value
 from trigner.training.presets import DEFAULT, PRESETS
 from trigner.training.records import differences
-from trigner.training.sections import OptimisationSettings, SamplingSettings, Section
+from trigner.training.sections import (
+    LARGEST_SEED,
+    OptimisationSettings,
+    SamplingSettings,
+    Section,
+)
 from trigner.triplets import TripletSettings
 
 
@@ -46,7 +52,7 @@ class Settings(Section):
     )
     encoder: str = Field(default="minilm", description="name on the Hub, folder, or minilm")
     system: str = Field(default="w2ner", description="system, such as a tag scheme")
-    seed: int = Field(default=123, ge=0, description="seed of everything random")
+    seed: int = Field(default=123, ge=0, le=LARGEST_SEED, description="seed of everything random")
     model: SerializeAsAny[BaseModel] = NetworkSettings()
     task: TaskSettings = TaskSettings()
     triplets: TripletSettings = TripletSettings()
@@ -147,6 +153,8 @@ def resolve(
     except ValidationError as error:
         message = "; ".join(_message(each, spec) for each in error.errors())
         raise InputError(f"settings: {message}", path=file) from error
+    if spec.name in own_systems():  # a larger one could not be loaded, if it could be trained
+        check_settings(settings.model.model_dump(mode="json"), file)
     settings = _without_unread(settings, spec)
     must_read = flat(given).keys() if own is None else own
     _refuse_idle(given, must_read, settings, spec, file if from_file else None)
