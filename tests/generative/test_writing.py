@@ -72,6 +72,12 @@ def test_what_is_begun_is_not_read():
     assert writing.read((10, 11, 90)) == (FIRST_TYPE + 2,)
 
 
+def test_a_mention_of_more_subwords_than_python_nests_calls():
+    words = [(1000 + i,) for i in range(1200)]
+    text = tuple(subword for word in words for subword in word)
+    assert len(writing_of(words).read((*text, 90, 91))) == len(words) + 1
+
+
 spellings = st.lists(
     st.lists(st.integers(10, 13), min_size=1, max_size=3).map(tuple),
     min_size=1,

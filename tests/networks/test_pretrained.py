@@ -13,11 +13,16 @@ from transformers import AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
 from tiny_encoders import KINDS, WORDS, tiny_encoder
+from tiny_language_models import tiny_language_model
 from tiny_seq2seq import tiny_encoder_decoder
 from trigner.batches import SPECIAL_WORDS, SubwordTokenizer
 from trigner.encoders import minilm_folder
 from trigner.errors import InputError
-from trigner.networks.pretrained import encoder_from_config, load_encoder
+from trigner.networks.pretrained import (
+    encoder_from_config,
+    load_encoder,
+    tokenizer_for_words,
+)
 
 WEIGHTS = "model.safetensors"
 
@@ -31,6 +36,25 @@ def change_json(path, **changes):
 def bert(encoders, tmp_path):
     """A folder of one's own to damage."""
     return shutil.copytree(encoders["bert"], tmp_path / "bert")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_encoder_without_its_tokenizer(encoders, tmp_path, kind):
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    for name in ("config.json", WEIGHTS):
+        shutil.copy(encoders[kind] / name, bare)
+    with pytest.raises(InputError, match=r"no tokenizer comes with .*bare"):
+        load_encoder(str(bare), ())
+
+
+@pytest.mark.parametrize("kind", ["bart", "t5", "mt5"])
+def test_an_encoder_decoder_without_its_tokenizer(tmp_path, kind):
+    bare = tiny_language_model(tmp_path / "bare", kind)
+    for file in bare.glob("*token*"):
+        file.unlink()
+    with pytest.raises(InputError, match=r"no tokenizer comes with .*bare"):
+        tokenizer_for_words(str(bare))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -38,11 +38,14 @@ class Writing:
 
         Raises KeyError when no well-formed text begins so.
         """
-        found = self._known.get(text)
-        if found is None:
-            place = self.allowed(text[:-1])[text[-1]] if text else PrefixState()
-            found = self._known[text] = self._steps(place)
-        return found
+        known = len(text)
+        while known and text[:known] not in self._known:
+            known -= 1
+        for n in range(known, len(text) + 1):  # no recursion: a text may be thousands long
+            if text[:n] not in self._known:
+                place = self._known[text[: n - 1]][text[n - 1]] if n else PrefixState()
+                self._known[text[:n]] = self._steps(place)
+        return self._known[text]
 
     def not_empty(self) -> Writing:
         """The same without the text that has no mention."""

@@ -61,8 +61,16 @@ def _refuse_encoder_decoder(name: str) -> None:
         )
 
 
+BLANK = "\u2581"
+"""What SentencePiece writes in the place of a blank."""
+
+
 def tokenizer_for_words(name: str) -> PreTrainedTokenizerBase:
-    """The tokenizer of an encoder, for ready words. Raises InputError when it is not a fast one."""
+    """The tokenizer of an encoder, for ready words.
+
+    Raises InputError when it is not a fast one, or none comes with the encoder: the library then
+    gives one that knows its special subwords alone, to which all words are the same or nothing.
+    """
     with named(name):
         check_encoder(name)
         try:
@@ -71,6 +79,9 @@ def tokenizer_for_words(name: str) -> PreTrainedTokenizerBase:
             )
         except TypeError as error:  # transformers 4 opens a vocabulary that is not there
             raise InputError(f"no tokenizer comes with {name!r}") from error
+    special = {*tokenizer.all_special_tokens, *tokenizer.get_added_vocab(), BLANK}
+    if not set(tokenizer.get_vocab()) - special:
+        raise InputError(f"no tokenizer comes with {name!r}")
     if not tokenizer.is_fast:
         raise InputError(f"the encoder {name!r} has no fast tokenizer, which word alignment needs")
     # Ready words carry no blank before them; byte-level tokenizers must put it there. Not every
