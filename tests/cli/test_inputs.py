@@ -123,8 +123,9 @@ def test_every_document_is_checked_before_the_work(gold):
             seen.append(document)
             yield document
 
-    inputs(["numb", str(gold)], check=check)
-    assert seen == [Document(name, "") for name in ("text-1", "one", "three", "two")]
+    inputs(["numb\x0b\x00\t\x0b", str(gold)], check=check)
+    texts = {"text-1": "\x0b\x00", "one": "", "three": "", "two": ""}
+    assert seen == [Document(name, text) for name, text in texts.items()]
 
 
 def test_what_is_written_into_a_folder_meanwhile_is_not_read(tmp_path):
@@ -205,6 +206,26 @@ def test_ids_too_long_for_a_file_are_told_before_the_work(run, model, tmp_path):
     result = run(*command, "--out", target)
     assert (result.code, target.exists()) == (2, False)
     assert "is too long for the name of a file" in result.err
+
+
+@pytest.mark.parametrize(
+    ("format", "documents", "message"),
+    [
+        ("brat", [("a", "numb"), ("a.txt/b", "numb")], "'a.txt' would be a file and a folder"),
+        ("cas", [("a", "numb"), ("b", "a\x0bb\x00")], "'b' has U+000B, which XML cannot hold"),
+    ],
+)
+def test_what_cannot_be_written_is_told_before_the_work(
+    run, model, tmp_path, format, documents, message
+):
+    lines = (json.dumps({"id": id, "text": text}) for id, text in documents)
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    target = tmp_path / "out"
+    for command in (("extract", "--model", model, "--format", format, "--out"), ("convert",)):
+        more = ("--to", format) if command == ("convert",) else ()
+        result = run(command[0], tmp_path / "a.jsonl", *command[1:], target, *more)
+        assert (result.code, target.exists()) == (2, False)
+        assert message in result.err
 
 
 @pytest.mark.parametrize("text", ["nausea/vomiting", "pain.Nausea", "headache", "a/b/c", "n/a"])

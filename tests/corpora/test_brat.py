@@ -249,6 +249,17 @@ def test_ids_that_are_no_file_names_are_refused_before_anything_is_written(tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("ids", [("a", "a.txt/b"), ("c/a.ann/b/d", "c/a"), ("a", "a.ann/b")])
+def test_files_where_others_need_folders_are_refused_before_anything_is_written(tmp_path, ids):
+    for order in (ids, reversed(ids)):
+        with pytest.raises(InputError, match=r"'(c/)?a\.(txt|ann)' would be a file and a folder"):
+            write([Document(id, "x") for id in order], tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+    others = {"a", "a/b", "a.tx/c", "a.txt"}
+    write([Document(id, "x") for id in others], tmp_path)
+    assert {d.id for d in read(tmp_path, Reading())} == others
+
+
 def test_a_stream_is_written_up_to_what_is_refused(tmp_path):
     with pytest.raises(InputError, match="duplicate document id 'a'"):
         write(iter([Document("a", "x"), Document("a", "y")]), tmp_path)

@@ -147,6 +147,21 @@ def test_a_file_without_its_types_is_refused(tmp_path):
         read(tmp_path)
 
 
-def test_texts_that_xml_cannot_hold_are_refused(tmp_path):
-    with pytest.raises(InputError, match="document 'd' cannot be XML"):
-        write([Document("d", "a\x00b")], tmp_path, format="cas")
+@pytest.mark.parametrize(
+    ("refused", "message"),
+    [
+        (Document("d", "a\x00b"), r"document 'd' has U\+0000, which XML cannot hold"),
+        (Document("d", "a\ufffe"), r"document 'd' has U\+FFFE"),
+        (Document("d", "a", (Entity("\x1b", ((0, 1),), "a"),)), r"document 'd' has U\+001B"),
+        (Document("good.xmi/d", "a"), r"'good\.xmi' would be a file and a folder"),
+        (Document("TypeSystem.xml/d", "a"), r"'TypeSystem\.xml' would be a file and a folder"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_anything_is(tmp_path, refused, message):
+    with pytest.raises(InputError, match=message):
+        write([Document("good", "a"), refused], tmp_path / "new", format="cas")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(InputError, match=message):
+        write(iter([Document("good", "a"), refused]), tmp_path, format="cas")
+    with pytest.raises(InputError, match=r"good\.xmi: no TypeSystem\.xml found next to it"):
+        read(tmp_path)

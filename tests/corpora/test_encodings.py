@@ -42,9 +42,9 @@ def test_utf_8_is_never_taken_for_anything_else(text):
 
 @given(st.binary())
 def test_any_bytes_are_characters_or_an_error(data):
-    for encoding in ("auto", "utf-8", "cp1252", "utf-16", "shift_jis", "punycode"):
+    for encoding in ("auto", "utf-8", "cp1252", "utf-16", "shift_jis", "punycode", "utf-7"):
         with suppress(EncodingError):
-            assert isinstance(decoded(data, encoding, None)[0], str)
+            decoded(data, encoding, None)[0].encode()  # no halves of characters
 
 
 def test_names():
@@ -112,6 +112,20 @@ def test_what_is_not_in_the_named_encoding_is_told(tmp_path):
     with pytest.raises(InputError, match=r"a\.txt:1: byte 2 is not cp1252"):
         read(tmp_path, encoding="cp1252")
     assert files_left_out(read(tmp_path, encoding="cp1252", skip_bad=True)) == 1
+
+
+@pytest.mark.parametrize(
+    ("encoding", "half"),
+    [("utf-7", "+2AA-"), ("unicode_escape", r"\ud800"), ("raw_unicode_escape", r"\ud800")],
+)
+@pytest.mark.parametrize("line", ['{"id": "H"}', '{"text": "H"}', '{"H": 1}', '{"label": ["H"]}'])
+def test_half_characters_that_an_encoding_lets_in_are_refused(tmp_path, encoding, half, line):
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n' + line.replace("H", half))
+    with pytest.raises(InputError, match=rf"a\.jsonl:2: U\+D800 .* which {encoding} lets in"):
+        read(tmp_path, encoding=encoding)
+    (tmp_path / "b.jsonl").write_text('{"text": "b"}')
+    corpus = read(tmp_path, encoding=encoding, skip_bad=True)
+    assert ([d.text for d in corpus.documents], files_left_out(corpus)) == (["b"], 1)
 
 
 def test_a_line_that_is_not_utf_8_is_left_out_alone(tmp_path):

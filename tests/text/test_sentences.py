@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 import tracemalloc
 from itertools import islice
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,6 +14,18 @@ from hypothesis import strategies as st
 from trigner.text import sentences as room
 from trigner.text.sentences import LONGEST, sentence_words
 from trigner.text.words import word_ranges
+
+MINI_ADR = Path(__file__).resolve().parents[2] / "data" / "mini-adr"
+QUOTES = "«»\N{LEFT SINGLE QUOTATION MARK}’\N{SINGLE LOW-9 QUOTATION MARK}“”„‟《》「」"
+QUOTES += "\N{SINGLE HIGH-REVERSED-9 QUOTATION MARK}\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}"
+REPEATED = (
+    *QUOTES,
+    *"`'\"()[{<!?.。/@•*\\\t\n\r\f",
+    *("` ", "“ ", "„a„ ", "'a' ", "``a`", "“A. ", "“““““““““a. ", "'a' \"b\" ", ".'.`"),
+    *("A。", "A!", "A.“ ", "Yahoo!A", "etc.The.", "5 p.m. A", "(a) Aa. ", "• Aa. B ", "((a)"),
+    *('"(a". )', "a@b.cc ", ".\n", "+ Aa. B\n", "! ", "1) ", "\nA", "((("),
+)
+"""What sentencex alone needs a time for that grows with the square of its length, and the like."""
 
 
 def sentences(text: str) -> list[str]:
@@ -106,3 +120,66 @@ def test_sentences_of_a_long_text_are_found_as_they_are_asked_for() -> None:
         tracemalloc.stop()
     assert count == 50_000
     assert peak < len(text) * 2
+
+
+def seconds(text: str) -> float:
+    """Of the processor, for the sentences of a text."""
+    begun = time.process_time()
+    for _ in sentence_words(text):
+        pass
+    return time.process_time() - begun
+
+
+@pytest.mark.parametrize("repeated", REPEATED)
+def test_time_grows_with_the_length_alone(repeated: str) -> None:
+    text = repeated * (160_000 // len(repeated))
+    assert seconds(text) < max(6 * seconds(text[:40_000]), 1)
+
+
+def test_a_long_text_is_not_read_over_and_over(monkeypatch) -> None:
+    """Of the first sentences each was found alone: the next began with a quote without end."""
+    text = 'A (" “). ' * 2000 + "A ”" + " word" * 20_000
+    read = []
+
+    def counted(text: str, start: int, stop: int) -> list[tuple[int, int]]:
+        read.append(stop - start)
+        return word_ranges(text, start, stop)
+
+    monkeypatch.setattr(room, "word_ranges", counted)
+    assert sum(map(len, sentence_words(text))) == len(word_ranges(text))
+    assert sum(read) < 8 * len(text)
+
+
+CLOSED = st.sampled_from(
+    [
+        *("He fell. ", "Dr. Brook came at 2.5 p.m. ", "It hurt (a lot), he said. ", "No: none! "),
+        *('"It is over. The pain went." ', "He said “no. Never.” and left. ", "«Oh!» (It went.) "),
+        *("The patient's leg, a 2-3 cm\nwound; 5% of it. ", "Was it so? ", "It's 12 [n=4]\t13. "),
+    ]
+)
+
+
+@given(st.lists(CLOSED, min_size=20, max_size=120).map("".join), st.integers(60, 200))
+def test_windows_give_what_the_whole_gives_where_quotes_are_closed(text: str, marks: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(room, "MARKS", len(text))
+        whole = list(sentence_words(text))
+        patch.setattr(room, "MARKS", marks)
+        assert list(sentence_words(text)) == whole
+
+
+def test_the_corpus_is_read_without_windows(monkeypatch) -> None:
+    texts = [path.read_text("utf-8") for path in sorted(MINI_ADR.rglob("*.txt"))]
+    found = [sentences(text) for text in texts]
+    assert sum(map(len, found)) > 500
+    monkeypatch.setattr(room, "MARKS", 10**9)
+    assert [sentences(text) for text in texts] == found
+
+
+@given(st.text(alphabet="aB. \n\"“”'`()!*1", max_size=300), st.integers(1, 20))
+def test_windows_lose_no_word(text: str, marks: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(room, "MARKS", marks)
+        found = list(sentence_words(text))
+    assert [word for words in found for word in words] == word_ranges(text)
+    assert all(found)

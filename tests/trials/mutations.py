@@ -34,6 +34,7 @@ WORDS = [
         b"<![CDATA[",
         b"<!DOCTYPE",
     ),
+    *(mark.encode() * 20_000 for mark in "`“«(.!"),
 ]
 VALUES: list[Any] = [
     *(None, True, False, 0, 1, -1, 2**31, 2**63, 10**400, 0.5, 1e308, float("nan"), float("inf")),

@@ -324,6 +324,9 @@ def _json(**fields: Any) -> bytes:
 ATTACKS: dict[str, Any] = {
     "words": lambda port, _: _body(port, _json(text="pain " * 3000)),
     "large": lambda port, _: _body(port, _json(text="pain " * 600_000)),
+    "quotes": lambda port, chosen: _body(
+        port, _json(texts=[chosen.choice(("`", "«a. ", "A!")) * 25_000] * 3)
+    ),
     "deep": lambda port, _: _body(port, b"[" * 100_000),
     "bytes": lambda port, chosen: _body(port, chosen.randbytes(5000)),
     "noise": lambda port, chosen: _status(port, chosen.randbytes(500) + b"\r\n\r\n"),

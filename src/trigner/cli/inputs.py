@@ -92,13 +92,14 @@ def inputs(
     if streams > 1:
         raise InputError("can be read only once", path=STANDARD_INPUT)
     known = ((number, d) for number, part in enumerate(parts) for d in part.known())
+    known = progress(known, total=None, what="reading")
     # Ids stay in memory, and a hash in place of what entities are found in.
-    seen = [(n, _without_text(d), _hash(d)) for n, d in progress(known, total=None, what="reading")]
-    if len({document.id for _, document, _ in seen}) < len(seen):
+    seen = [(number, d.id, _not_xml(d.text), _hash(d)) for number, d in known]
+    if len({id for _, id, _, _ in seen}) < len(seen):
         parts = _apart(parts)
     total, title, digest = 0, "", hashlib.sha256()
-    named = ((replace(d, id=_id(parts[number], d.id)), own) for number, d, own in seen)
-    for document in check(_different(_hashed(named, digest.update))):
+    named = ((_id(parts[number], id), rest, own) for number, id, rest, own in seen)
+    for document in check(_different(_without_text(named, digest.update))):
         total, title = total + 1, document.id
     if streams:
         return Inputs(parts, None, str(STANDARD_INPUT))
@@ -253,17 +254,17 @@ def _id(part: InputPart, id: str) -> str:
     return part.prefix + id if isinstance(part, Files) else id
 
 
-def _without_text(document: Document) -> Document:
-    return Document(document.id, "".join(sorted({*NOT_XML.findall(document.text)})))
+def _not_xml(text: str) -> str:
+    return "".join(dict.fromkeys(NOT_XML.findall(text)))
 
 
-def _hashed(
-    named: Iterable[tuple[Document, bytes]], seen: Callable[[bytes], object]
+def _without_text(
+    named: Iterable[tuple[str, str, bytes]], seen: Callable[[bytes], object]
 ) -> Iterator[Document]:
-    """The documents; `seen` gets their ids and the hashes next to them."""
-    for document, own in named:
-        seen(json.dumps(document.id).encode() + own)
-        yield document
+    """Ids and what is left of texts as documents; `seen` gets ids and the hashes next to them."""
+    for id, rest, own in named:
+        seen(json.dumps(id).encode() + own)
+        yield Document(id, rest)
 
 
 def _exists(argument: str) -> bool:

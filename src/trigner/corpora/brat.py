@@ -124,18 +124,33 @@ def _is_read(line: str) -> bool:
     return is_note(line)
 
 
-def checked(documents: Iterable[Document], path: Path) -> Iterator[Document]:
-    """The documents as they come.
+def checked(
+    documents: Iterable[Document],
+    path: Path,
+    endings: Sequence[str] = (".txt", ".ann"),
+    beside: Sequence[str] = (),
+) -> Iterator[Document]:
+    """The documents as they come; each is to have files with these endings in the folder `path`,
+    `beside` those of all.
 
-    Raises InputError for ids that occur twice or are no file names in the folder `path`, and for
-    entities without a label or a fragment.
+    Raises InputError for ids that occur twice or are no file names there, for one that needs a
+    folder where another has a file, and for entities without a label or a fragment.
     """
     ids: set[str] = set()
+    files = {*beside}
+    folders: set[str] = set()
     for document in documents:
         _check(document, path)
         if document.id in ids:
             raise InputError(f"duplicate document id {shortened(document.id)}", path=path)
         ids.add(document.id)
+        own = {document.id + ending for ending in endings}
+        above = {str(folder) for folder in PurePosixPath(document.id).parents}
+        files |= own
+        folders |= above
+        if both := sorted(above & files | own & folders):
+            message = f"document id {shortened(document.id)}: {shortened(both[0])} would be a file"
+            raise InputError(f"{message} and a folder", path=path)
         yield document
 
 

@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trigner.atomic_files import write_new_text, write_text
-from trigner.corpora.brat import checked
+from trigner.corpora import brat
 from trigner.corpora.documents import all_end, read_files
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.corpora.span_entries import connected
 from trigner.corpora.words import fields_lost
-from trigner.corpora.xml_elements import Element, parse
+from trigner.corpora.xml_elements import NOT_XML, Element, parse
 from trigner.errors import InputError, require_extra
 from trigner.mentions import Document, Entity, shortened
 
@@ -36,6 +36,7 @@ NAME = "cas"
 ENDINGS: tuple[str, ...] = (".xmi", "typesystem.xml")
 
 _XMI = (".xmi",)
+_TYPES = "TypeSystem.xml"
 _NAMED_ENTITY = "de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity"
 _OWN_LAYERS = ("webanno.custom.", "custom.")
 _DISCONTINUOUS = "webanno.custom.Discontinuous"
@@ -183,34 +184,52 @@ def _entity(parts: Sequence[Any], text: str) -> Entity:
     )
 
 
+def checked(documents: Iterable[Document], path: Path) -> Iterator[Document]:
+    """The documents as they come.
+
+    Raises InputError as brat's, and for a text, label or name that XML cannot hold.
+    """
+    for document in brat.checked(documents, path, _XMI, (_TYPES,)):
+        names = [name for e in document.entities for name in (e.label, _code(e) or "")]
+        for text in (document.text, *names):
+            if found := NOT_XML.search(text):
+                message = f"document {shortened(document.id)} has U+{ord(found[0]):04X}"
+                raise InputError(f"{message}, which XML cannot hold", path=path)
+        yield document
+
+
 def write(documents: Iterable[Document], path: Path, *, overwrite: bool = True) -> WriteReport:
     """One `.xmi` a document in the folder `path`, and the `TypeSystem.xml` of all.
 
     Without `overwrite` another file of one of these names is left as it is, and ends the writing.
-    Raises InputError for ids that cannot be names of files, for a text that XML cannot hold,
-    TrignerError when a file cannot be written.
+    Raises InputError as `checked`: for a sequence of documents before anything is written, for a
+    stream of them when it comes to the one that is refused. Raises TrignerError when a file cannot
+    be written.
     """
     require_extra("cas", "cassis")
     types = _types()
     put = write_text if overwrite else write_new_text
-    put(path / "TypeSystem.xml", types.to_xml())
     dropped: Counter[str] = Counter()
     count = 1
-    for document in checked(documents, path):
-        try:
-            content = _written(document, types)
-        except ValueError as error:  # lxml's, for characters that XML does not have
-            message = f"document {shortened(document.id)} cannot be XML: {error}"
-            raise InputError(message, path=path) from error
-        put(path / f"{document.id}.xmi", content)
+    stream = checked(documents, path)
+    for document in list(stream) if isinstance(documents, Sequence) else stream:
+        put(path / f"{document.id}.xmi", _written(document, types))
         count += 1
         dropped.update(_lost(document))
+    # The types come last: without them what was cut off is not read.
+    put(path / _TYPES, types.to_xml())
     return WriteReport(count, dict(dropped))
+
+
+def _code(entity: Entity) -> str | None:
+    """Its name in a knowledge base."""
+    code = entity.fields.get(_WRITTEN)
+    return code if isinstance(code, str) else None
 
 
 def _lost(document: Document) -> dict[str, int]:
     entities = document.entities
-    kept = sum(isinstance(e.fields.get(_WRITTEN), str) for e in entities)
+    kept = sum(_code(e) is not None for e in entities)
     fields = fields_lost(document)
     return {
         "scores": sum(e.score is not None for e in entities),
@@ -241,8 +260,7 @@ def _written(document: Document, types: TypeSystem) -> str:
     cas = cassis.Cas(types, sofa_string=document.text, sofa_mime="text/plain")
     entity_type, relation_type = types.get_type(_NAMED_ENTITY), types.get_type(_DISCONTINUOUS)
     for entity in document.entities:
-        code = entity.fields.get(_WRITTEN)
-        about = {"value": entity.label, _WRITTEN: code if isinstance(code, str) else None}
+        about = {"value": entity.label, _WRITTEN: _code(entity)}
         spans = [entity_type(begin=a, end=b, **about) for a, b in entity.fragments]
         cas.add_all(spans)
         for one, other in pairwise(spans):

@@ -12,6 +12,7 @@ UTF_8 = "utf-8"
 AUTO = "auto"
 
 _LIKELY = "cp1252"
+_HALF = re.compile("[\ud800-\udfff]")
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it starts with
@@ -47,18 +48,24 @@ def decoded(
 
     `auto` takes what is UTF-8 for it, then goes by the mark at the beginning, then takes what is
     `likely` or guesses.
-    Raises EncodingError, with the line of the first bad byte as far as it is known.
+    Raises EncodingError, with the line of the first bad byte as far as it is known, or of the first
+    half of a character, of which some encodings make one.
     """
     if encoding == AUTO:
         encoding = _guessed(data, likely)
     try:
-        return data.decode(encoding), encoding
+        text = data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         message = not_in(encoding, error.start)
         raise EncodingError(message, path=path, line=line) from error
     except UnicodeError as error:  # of codecs that name no place, such as punycode
         raise EncodingError(f"is not {encoding}: {error}", path=path) from error
+    if not is_utf_8(encoding) and (half := _HALF.search(text)):
+        line = text.count("\n", 0, half.start()) + 1
+        message = f"U+{ord(half[0]):04X} is a lone surrogate, which {encoding} lets in"
+        raise EncodingError(message, path=path, line=line)
+    return text, encoding
 
 
 def not_in(encoding: str, at: int) -> str:

@@ -90,6 +90,8 @@ class _Module(_Reader, Protocol):
 class _FolderModule(_Reader, Protocol):
     """What the module of a format has that is written to a folder."""
 
+    def checked(self, documents: Iterable[Document], path: Path) -> Iterator[Document]: ...
+
     def write(
         self, documents: Iterable[Document], path: Path, *, overwrite: bool = True
     ) -> WriteReport: ...
@@ -119,7 +121,7 @@ def _folder(of: _FolderModule, description: str) -> Format:
         _format(of, description),
         write_new=partial(of.write, overwrite=False),
         writes_folder=True,
-        check=brat.checked,
+        check=of.checked,
     )
 
 

@@ -184,7 +184,7 @@ class CellProbability(BaseModel):
 
 
 class ExplainedEntity(ScoredEntity):
-    """An entity and the cells whose probabilities, multiplied, are its score."""
+    """An entity and the cells whose probabilities, multiplied, are its score, but for rounding."""
 
     cells: list[CellProbability]
 
@@ -202,6 +202,7 @@ class GridResponse(BaseModel):
     @classmethod
     def of(cls, grid: SentenceGrid) -> GridResponse:
         """The response for a sentence's grid."""
+        probabilities = grid.probabilities.round(SCORE_DIGITS)
         words = [
             Word(text=word, start=start, end=end)
             for word, (start, end) in zip(grid.sentence.words, grid.sentence.offsets, strict=True)
@@ -211,7 +212,7 @@ class GridResponse(BaseModel):
                 **ScoredEntity.of(explained.entity).model_dump(),
                 cells=[
                     CellProbability(
-                        row=i, column=j, tag=tag, probability=float(grid.probabilities[i, j, tag])
+                        row=i, column=j, tag=tag, probability=float(probabilities[i, j, tag])
                     )
                     for i, j, tag in explained.cells
                 ],
@@ -221,7 +222,7 @@ class GridResponse(BaseModel):
         return cls(
             words=words,
             tags=list(grid.tags),
-            probabilities=grid.probabilities.round(4).tolist(),
+            probabilities=probabilities.tolist(),
             entities=entities,
         )
 

@@ -8,9 +8,9 @@ are wrapped). Measured in docs/decisions/text-splitting.md.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 
 import sentencex
 
@@ -25,6 +25,10 @@ LONGEST = 100
 
 STRETCH = 100_000
 """Characters. A longer block is read in parts of about this size, so that memory stays bounded."""
+
+MARKS = 500
+"""Symbols. sentencex is given no more of them at once, as its time grows with their square, and
+with the cube of some. No block of the corpora that we know has as many."""
 
 _FILL = LONGEST // 2  # words: neighbouring parts of a divided sentence are joined up to this
 
@@ -41,6 +45,8 @@ _ENDED = re.compile(
 )
 
 _SPACE = re.compile(r"\s")
+
+_MARK = re.compile(r"[^\w\s]")
 
 # What may divide a long sentence, the first found first: line breaks, then the blanks between the
 # cells of a table row.
@@ -70,7 +76,8 @@ def sentence_words(text: str) -> Iterator[tuple[Fragment, ...]]:
 def _of_block(text: str, start: int, end: int) -> Iterator[tuple[Fragment, ...]]:
     """The sentences of `text[start:end]`, `STRETCH` characters at a time.
 
-    The last sentence of a stretch may go on behind it: the next stretch starts with it.
+    The last sentence of a stretch may go on behind it: the next stretch starts with it. Where it is
+    longer than the others together, the stretch is doubled, so that little is read again.
     """
     size = STRETCH
     while start < end:
@@ -81,10 +88,10 @@ def _of_block(text: str, start: int, end: int) -> Iterator[tuple[Fragment, ...]]
         if blank is None:
             bounds.append(len(words))
             start = end
-        elif len(bounds) > 1:
+        elif bounds and 2 * words[bounds[-1]][0] > start + stop:
             start = words[bounds[-1]][0]
         else:
-            size *= 2  # a sentence longer than the stretch
+            size *= 2
             continue
         size = STRETCH
         for span in pairwise(bounds):
@@ -93,22 +100,47 @@ def _of_block(text: str, start: int, end: int) -> Iterator[tuple[Fragment, ...]]
 
 
 def _bounds(text: str, words: Sequence[Fragment], stop: int) -> Iterator[int]:
-    """Indices of the words that sentences start with, in order; text behind `stop` is not seen."""
+    """Indices of the words that sentences start with, in order; text behind `stop` is not seen.
+
+    More than `MARKS` symbols are read in windows. Of a window that ends before `stop` the first
+    half counts: quotes that are opened there are mostly closed in the second. The next window
+    starts with the last sentence that was found, or in the middle should that not be in the second
+    quarter: whatever the text, each window is a quarter further on at least.
+    """
     if not words:
         return
     yield 0
-    # From its first word on: sentencex takes blanks before it for a sentence.
-    start = words[0][0]
-    # Same length, so that offsets stay: what Rust cannot encode, and line ends it takes for two.
-    plain = _UNENCODABLE.sub("\ufffd", text[start:stop]).replace("\r\n", " \n")
     starts = [first for first, _ in words]
-    previous = 0
-    for found in sentencex.get_sentence_boundaries("en", plain):
-        # A boundary inside a word moves to the next one.
-        word = bisect_left(starts, start + found["start_index"])
-        if previous < word < len(words) and _is_boundary(text, words[word - 1], words[word]):
-            yield word
-            previous = word
+    at = 0
+    while at < len(words):
+        start = starts[at]  # from a word on: sentencex takes blanks before it for a sentence
+        mark = next(islice(_MARK.finditer(text, start, stop), MARKS, None), None)
+        end = stop if mark is None else mark.start()
+        half = len(words) if mark is None else bisect_right(starts, (start + end) // 2)
+        previous = at
+        for found in sentencex.get_sentence_boundaries("en", _plain(text[start:end], mark is None)):
+            # A boundary inside a word moves to the next one.
+            word = bisect_left(starts, start + found["start_index"])
+            if not previous < word <= half or word == len(words):
+                continue
+            if _is_boundary(text, words[word - 1], words[word]):
+                yield word
+                previous = word
+        moved = mark is not None and 4 * (starts[previous] - start) >= end - start
+        at = previous if moved else half
+
+
+def _plain(window: str, whole: bool) -> str:
+    """What sentencex is given for a window, of the same length, so that offsets stay.
+
+    Without what Rust cannot encode, line ends that it takes for two and, where the text goes on, a
+    quotation mark that may be closed behind it: of an odd number sentencex doubts all.
+    """
+    plain = _UNENCODABLE.sub("\ufffd", window).replace("\r\n", " \n")
+    if not whole and plain.count('"') % 2:
+        before, _, behind = plain.rpartition('"')
+        plain = f"{before}\ufffd{behind}"
+    return plain
 
 
 def _is_boundary(text: str, before: Fragment, after: Fragment) -> bool:
