@@ -6,6 +6,7 @@ One tag scheme stands for all of them: they share everything but the scheme and 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -18,7 +19,7 @@ import trigner
 from model_changes import accept_files
 from tiny_encoders import tiny_encoder
 from tiny_language_models import tiny_language_model
-from trigner.corpora import read
+from trigner.corpora import read, write
 from trigner.errors import InputError
 from trigner.evaluation import ceiling
 from trigner.mentions import Document, Entity
@@ -29,7 +30,15 @@ from trigner.training.best_epoch import KeepBest
 from trigner.training.checkpoints import CHECKPOINTS, last_checkpoint
 from trigner.training.progress import ShowProgress
 
-DATA = Path(__file__).resolve().parents[2] / "data" / "mini-adr"
+SPANS = {
+    "my left leg and arm hurt. then the pain left.": [
+        *(((3, 11), (20, 24)), ((3, 7), (16, 24)), ((35, 39),)),
+    ],
+    "no tablet then. felt numb after the second tablet.": [((21, 25),)],
+}
+"""Texts in the tiny encoders' words, and their mentions: what every system learns by heart."""
+TEXT = " ".join(SPANS)
+
 SYSTEMS = [n for n, s in systems().items() if n == "w2ner" or not isinstance(s, TaggerSpec)]
 SMALL: dict[str, list[str]] = {
     "w2ner": [
@@ -38,7 +47,10 @@ SMALL: dict[str, list[str]] = {
     ],
     "transition": ["model.lstm_size=8", "model.hidden_size=8", "model.action_size=4"],
     "hypergraph": ["model.lstm_size=8", "model.hidden_size=8", "model.start_rank=4"],
-    "spans": ["model.lstm_size=8", "model.width_size=3", "model.hidden_size=6"],
+    "spans": [
+        *("model.lstm_size=8", "model.width_size=3", "model.hidden_size=6"),
+        "model.output_dropout=0",
+    ],
     "segments": [
         *("model.lstm_size=8", "model.width_size=3", "model.hidden_size=6"),
         "model.combination_size=5",
@@ -51,40 +63,62 @@ SMALL: dict[str, list[str]] = {
 }
 """One line a system: settings that make its network small."""
 
-TEXT = "Severe pain and cramping in my hands and lower legs. I felt dizzy, and had no nausea."
-
-
 WITH_CONTEXT = " with context"
 IN_CONTEXT = ("w2ner", "spans", "segments", "hypergraph", "transition")
 VARIANTS = [*SYSTEMS, *(name + WITH_CONTEXT for name in IN_CONTEXT)]
 
 
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A corpus in two parts: both texts fifteen times, and once."""
+    folder = tmp_path_factory.mktemp("corpus")
+    for part, copies in {"train": 15, "dev": 1}.items():
+        documents = [
+            Document(f"{number}{copy}", text, tuple(entity(text, own) for own in spans))
+            for copy in range(copies)
+            for number, (text, spans) in enumerate(SPANS.items())
+        ]
+        write(documents, folder / part, format="brat")
+    return folder
+
+
+def entity(text, fragments):
+    return Entity("ADR", fragments, " ".join(text[start:end] for start, end in fragments))
+
+
 @pytest.fixture(scope="module", params=VARIANTS)
 def training(request, tmp_path_factory):
-    """The name of a system, and the options of its training but for `--out`."""
+    """The name of a system, its encoder and the settings of its training."""
     name = request.param.removesuffix(WITH_CONTEXT)
     folder = tmp_path_factory.mktemp(name)
-    settings = [*SMALL.get(name, []), "optimisation.epochs=2"]
+    settings = [*SMALL.get(name, []), "optimisation.epochs=12", "optimisation.batch_size=4"]
+    settings.append("optimisation.learning_rate=0.02")
     if request.param != name:
         settings.append("model.context_words=6")
     if name == "generative":
         encoder = tiny_language_model(folder / "encoder", "llama", positions=8000)
     else:
         encoder = tiny_encoder(folder / "encoder", "bert", head=False)
-        settings.append("optimisation.encoder_lr=0.001")
+        settings.append("optimisation.encoder_lr=0.005")
     return name, encoder, [part for setting in settings for part in ("--set", setting)]
 
 
 @pytest.fixture(scope="module")
-def trained(training, tmp_path_factory):
-    """The name of a system and the folder of a model trained through the command line."""
+def first(training, data, tmp_path_factory):
+    """The folder of a model trained through the command line, and what was printed."""
     folder = tmp_path_factory.mktemp(training[0]) / "model"
-    result = train(training, folder)
+    result = train(training, data, folder)
     assert result.exit_code == 0, result.output
-    return training[0], folder
+    return folder, result.output
 
 
-def train(training, out, *options):
+@pytest.fixture
+def trained(training, first):
+    """The name of a system and the folder of its model."""
+    return training[0], first[0]
+
+
+def train(training, data, out, *options):
     """Train with the command line; the last epoch's model is kept, which has seen every update."""
     from typer.testing import CliRunner
 
@@ -96,7 +130,7 @@ def train(training, out, *options):
     name, encoder, settings = training
     arguments = [
         *("train", "--system", name, "--encoder", str(encoder), "--device", "cpu"),
-        *("--train", str(DATA / "dev"), "--dev", str(DATA / "test")),
+        *("--train", str(data / "train"), "--dev", str(data / "dev")),
         *("--out", str(out), *settings, *options),
     ]
     with pytest.MonkeyPatch.context() as patch:
@@ -105,7 +139,7 @@ def train(training, out, *options):
 
 
 def test_an_interrupted_training_ends_with_the_same_weights(
-    training, trained, tmp_path, monkeypatch
+    training, data, trained, tmp_path, monkeypatch
 ):
     """Interrupted once a checkpoint is there: in the second epoch's evaluation."""
     evaluated = []
@@ -118,9 +152,9 @@ def test_an_interrupted_training_ends_with_the_same_weights(
     folder = tmp_path / "model"
     with monkeypatch.context() as patch:
         patch.setattr(ShowProgress, "on_evaluate", interrupt)
-        assert train(training, folder).exit_code == 130
+        assert train(training, data, folder).exit_code == 130
     assert last_checkpoint(folder / CHECKPOINTS) is not None
-    result = train(training, folder, "--resume")
+    result = train(training, data, folder, "--resume")
     assert result.exit_code == 0, result.output
     one, other = (load_file(each / "model.safetensors") for each in (trained[1], folder))
     assert one.keys() == other.keys()
@@ -128,19 +162,19 @@ def test_an_interrupted_training_ends_with_the_same_weights(
         np.testing.assert_array_equal(values, other[name], err_msg=name)
 
 
-def test_it_is_trained_in_bfloat16(training, tmp_path):
+def test_it_is_trained_in_bfloat16(training, data, tmp_path):
     """Dev is scored in the training's precision, too."""
     if "model.context_words=6" in training[2]:
         pytest.skip("context has nothing to do with it")
     more = ("--set", "optimisation.precision=bfloat16", "--set", "optimisation.epochs=1")
-    result = train(training, tmp_path / "model", *more)
+    result = train(training, data, tmp_path / "model", *more)
     assert result.exit_code == 0, result.output
 
 
-def test_a_study_runs_it(training, run, tmp_path):
+def test_a_study_runs_it(training, data, run, tmp_path):
     name, encoder, settings = training
     for part in ("train", "dev", "test"):
-        shutil.copytree(DATA / "dev", tmp_path / "small" / part)
+        shutil.copytree(data / "dev", tmp_path / "small" / part)
     study = tmp_path / "one.yaml"
     study.write_text(f"title: One\nseeds: [1]\nsystems:\n  own: {{system: {name}}}\n")
     shared = (study, "--data", tmp_path / "small", "--out", tmp_path / "out")
@@ -152,26 +186,39 @@ def test_a_study_runs_it(training, run, tmp_path):
     assert "| own |" in (tmp_path / "report" / "report.md").read_text()
 
 
-def test_its_model_is_evaluated_and_extracts(trained, run, tmp_path):
+def test_its_model_is_evaluated_and_extracts(trained, data, run, tmp_path):
     name, model = trained
-    result = run("evaluate", "--model", model, "--data", DATA / "dev", "--json")
+    result = run("evaluate", "--model", model, "--data", data / "dev", "--json")
     assert result.code == 0, result.err
     scores = json.loads(result.out)
-    assert scores["overall"]["gold"] > 0
+    assert scores["overall"]["predicted"] > 0, "nothing is compared below"
     found = tmp_path / "found"
-    result = run("extract", DATA / "dev", "--model", model, "--format", "brat", "--out", found)
+    result = run("extract", data / "dev", "--model", model, "--format", "brat", "--out", found)
     assert result.code == 0, result.err
-    again = json.loads(run("score", "--gold", DATA / "dev", "--pred", found, "--json").out)
+    again = json.loads(run("score", "--gold", data / "dev", "--pred", found, "--json").out)
     assert again["overall"] == scores["overall"]
     assert name in run("info", model).out
 
 
-def test_results_do_not_depend_on_batch_mates(trained):
+def test_training_prints_the_scores_that_its_model_has(first, data, run):
+    """Those of the scores at the temperature that it is kept with, too."""
+    folder, printed = first
+    evaluated = run("evaluate", "--model", folder, "--data", data / "dev").out
+    assert calibration(evaluated)
+    assert calibration(printed) == calibration(evaluated)
+
+
+def calibration(printed):
+    return re.findall(r"Calibration error [0-9.]+ %", printed)
+
+
+def test_results_do_not_depend_on_batch_mates(trained, data):
     _, model = trained
-    documents = read(DATA / "dev").documents
-    together = trigner.load(model, batch_size=32)
-    alone = trigner.load(model, batch_size=1)
-    for a, b in zip(together.documents(documents), alone.documents(documents), strict=True):
+    documents = read(data / "train").documents
+    together = list(trigner.load(model, batch_size=32).documents(documents))
+    alone = trigner.load(model, batch_size=1).documents(documents)
+    assert any(own.entities for own in together)
+    for a, b in zip(together, alone, strict=True):
         assert [(e.label, e.fragments) for e in a.entities] == [
             (e.label, e.fragments) for e in b.entities
         ]
@@ -195,12 +242,14 @@ def test_it_is_served(trained):
     with TestClient(create_app(extract, description=read_description(model))) as client:
         assert client.get("/v1/model").json()["system"] == name
         answer = client.post("/v1/extract", json={"text": TEXT}).json()
-        assert [e["text"] for e in answer["entities"]] == [e.text for e in extract(TEXT).entities]
+        texts = [e.text for e in extract(TEXT).entities]
+        assert texts
+        assert [e["text"] for e in answer["entities"]] == texts
 
 
-def test_thresholds_are_found(trained, run):
+def test_thresholds_are_found(trained, data, run):
     _, model = trained
-    result = run("find-threshold", "--model", model, "--data", DATA / "dev", "--json")
+    result = run("find-threshold", "--model", model, "--data", data / "dev", "--json")
     assert result.code == 0, result.err
 
 
@@ -223,6 +272,7 @@ def test_it_is_exported_with_the_same_entities(trained, run, tmp_path):
     result = run("export", "--model", model, "--out", tmp_path / "onnx")
     assert result.code == 0, result.err
     one, other = (trigner.load(folder)(TEXT).entities for folder in (model, tmp_path / "onnx"))
+    assert one
     assert [(e.label, e.fragments) for e in one] == [(e.label, e.fragments) for e in other]
 
 

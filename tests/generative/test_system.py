@@ -143,11 +143,15 @@ def test_results_do_not_depend_on_batch_mates(generative, kind, options):
         assert one.bounded == other.bounded
 
 
-def test_a_score_is_the_product_of_its_subwords_probabilities(generative):
-    system = generative("llama")
+@pytest.mark.parametrize("kind", ["llama", "t5"])
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_a_score_is_the_product_of_its_subwords_probabilities(generative, kind, beam_size):
+    """Those of a second pass over the whole text, with neither a search nor a cache."""
+    system = generative(kind, f"model.beam_size={beam_size}")
     predictor = system.predictor("cpu")
     (example,) = predictor.prepare(SENTENCES[:1]).inputs
     (written,) = predictor.outputs([example])
+    assert written.mentions
     (prediction,) = predictor.predict([example])
     writing = system.texts.writing(example)
     system.network.eval()

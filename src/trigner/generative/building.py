@@ -114,15 +114,15 @@ def inputs_of(texts: Texts) -> EncoderInputs:
 
 
 def try_writing(network: GenerativeNetwork, writing: Writing, beam_size: int, name: str) -> None:
-    """Write a few subwords and score them, as dev evaluations do.
+    """Write a few subwords, as dev evaluations do, and score them, as training does.
 
     Raises whatever the language model `name` raises, and InputError when it reads embeddings
     otherwise than their ids.
     """
     prompts = [writing.spelling.prompt]
     with evaluating(network):
-        texts = network.write(prompts, [writing], [2], beam_size=beam_size, length_penalty=1.0)
-        network.scores(prompts, texts)
+        written = network.write(prompts, [writing], [2], beam_size=beam_size, length_penalty=1.0)
+        network.scores(prompts, [own.ids for own in written])
         model: Any = network.language_model
         reader = model.get_encoder() if network.encoder_decoder else model
         ids = torch.tensor(prompts)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
@@ -21,6 +22,7 @@ from transformers import (
 )
 from transformers.pytorch_utils import Conv1D
 
+from trigner.arrays import Floats
 from trigner.batches import IGNORED
 from trigner.errors import require_extra
 from trigner.generative.settings import GenerativeSettings
@@ -29,6 +31,15 @@ from trigner.generative.writing import Writing
 from trigner.networks.encoder_decoder import encoder_scale, positions_of
 from trigner.networks.shared_weights import keep_shared_once
 from trigner.systems import check_finite
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A text that was written, and for each of its subwords the scores of all that were allowed
+    there, in the order of their ids."""
+
+    ids: Ids
+    scores: list[Floats]
 
 
 class GenerativeNetwork(nn.Module):
@@ -103,7 +114,7 @@ class GenerativeNetwork(nn.Module):
         *,
         beam_size: int,
         length_penalty: float,
-    ) -> list[Ids]:
+    ) -> list[Generated]:
         """A well-formed text for each prompt, of at most so many subwords.
 
         At its limit a text is cut off and does not end.
@@ -113,7 +124,7 @@ class GenerativeNetwork(nn.Module):
             groups = [list(range(len(prompts)))]
         else:
             groups = side_by_side([len(own) for own in prompts], limits, room)
-        found: dict[int, Ids] = {}
+        found: dict[int, Generated] = {}
         for group in groups:
             texts = self._write(
                 [prompts[row] for row in group],
@@ -133,7 +144,7 @@ class GenerativeNetwork(nn.Module):
         *,
         beam_size: int,
         length_penalty: float,
-    ) -> list[Ids]:
+    ) -> list[Generated]:
         """The texts of prompts that are written side by side."""
         ends = [writing.spelling.end for writing in writings]
         start = 1 if self.encoder_decoder else 0
@@ -158,14 +169,16 @@ class GenerativeNetwork(nn.Module):
                 self.language_model.config, "decoder_start_token_id", None
             ),
         )
+        constraint = _Constraint(allowed, beam_size)
         found = self.language_model.generate(  # type: ignore[operator]
-            **self._read(prompts),
-            logits_processor=LogitsProcessorList([_Constraint(allowed, beam_size)]),
+            **self._read(prompts), logits_processor=LogitsProcessorList([constraint])
         )
-        return [
-            _text(row[start:], end, limit)
-            for row, end, limit in zip(found.tolist(), ends, limits, strict=True)
-        ]
+        generated = []
+        for row, (ids, end, limit) in enumerate(zip(found.tolist(), ends, limits, strict=True)):
+            text = _text(ids[start:], end, limit)
+            before = [tuple(ids[: start + place]) for place in range(len(text))]
+            generated.append(Generated(text, [constraint.scores[row, own] for own in before]))
+        return generated
 
     def _read(self, prompts: Sequence[Ids]) -> dict[str, Tensor]:
         """Embeddings `[B, N + P, D]` and mask of prompts.
@@ -190,19 +203,25 @@ class GenerativeNetwork(nn.Module):
 class _Constraint(LogitsProcessor):
     """Leaves the scores of what is allowed behind the subwords of each row, `beam_size` a sentence.
 
-    Raises InputError for scores that are not numbers.
+    `scores` keeps them, by sentence and the subwords before, in the order of their ids: a second
+    pass over whole texts would take memory with the square of their length. Raises InputError for
+    scores that are not numbers.
     """
 
     def __init__(self, allowed: Callable[[int, Ids], Collection[int]], beam_size: int) -> None:
         self._allowed = allowed
         self._beam_size = beam_size
+        self.scores: dict[tuple[int, Ids], Floats] = {}
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
-        check_finite(scores.cpu().numpy())
+        numbers = scores.double().cpu().numpy()
+        check_finite(numbers)
         kept = torch.full_like(scores, -torch.inf)
         for row, ids in enumerate(input_ids.tolist()):
-            own = list(self._allowed(row // self._beam_size, tuple(ids)))
+            sentence, before = row // self._beam_size, tuple(ids)
+            own = sorted(self._allowed(sentence, before))
             kept[row, own] = scores[row, own]
+            self.scores[sentence, before] = numbers[row, own]
         return kept
 
 

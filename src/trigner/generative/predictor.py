@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from trigner.arrays import Floats
 from trigner.batches import Example
-from trigner.generative.network import GenerativeNetwork
+from trigner.generative.network import Generated, GenerativeNetwork
 from trigner.generative.spelling import Ids
 from trigner.generative.texts import Texts
 from trigner.generative.writing import Writing
@@ -63,22 +62,15 @@ class GenerativePredictor(WordPredictor[Written]):
                 beam_size=settings.beam_size,
                 length_penalty=settings.length_penalty,
             )
-            # Once more without the search: the scores of the one text that is kept.
-            scores = self.network.scores(prompts, found)
-            return [
-                self._written(writing, text, own)
-                for writing, text, own in zip(writings, found, scores, strict=True)
-            ]
+        return [self._written(*own) for own in zip(writings, found, strict=True)]
 
-    def _written(self, writing: Writing, text: Ids, scores: torch.Tensor) -> Written:
+    def _written(self, writing: Writing, found: Generated) -> Written:
+        text = found.ids
         along = writing.along(text)
-        allowed = [
-            own[torch.tensor(ids, device=own.device)].double().cpu().numpy()
-            for own, ids in zip(scores, along, strict=False)
-        ]
         chosen = [ids.index(id) for ids, id in zip(along, text, strict=True)]
         mentions = self.texts.decode(writing, text)
-        return Written(text, mentions, allowed, chosen, text[-1:] == (writing.spelling.end,))
+        complete = text[-1:] == (writing.spelling.end,)
+        return Written(text, mentions, found.scores, chosen, complete)
 
     def prediction(self, example: Example, output: Written, temperature: float) -> Prediction:
         """The mentions of a text."""

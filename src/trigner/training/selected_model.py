@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from trigner.evaluation import Scores, score
-from trigner.inference import Extractor, calibrate, load, with_temperature
+from trigner.inference import calibrate, load, with_temperature
 from trigner.mentions import Document
 from trigner.model_folder import (
     Description,
@@ -41,11 +41,8 @@ class SelectedModel:
 
 def scored(folder: Path, dev: Sequence[Document], device: torch.device) -> SelectedModel:
     """The model in a folder, scored as whoever loads it would score it."""
-    return _scored(folder, dev, load(folder, device=str(device)))
-
-
-def _scored(folder: Path, dev: Sequence[Document], extract: Extractor) -> SelectedModel:
-    return SelectedModel(folder, read_description(folder), score(dev, list(extract.documents(dev))))
+    found = load(folder, device=str(device)).documents(dev)
+    return SelectedModel(folder, read_description(folder), score(dev, list(found)))
 
 
 def finished(folder: Path, dev: Sequence[Document], device: torch.device) -> SelectedModel:
@@ -55,20 +52,21 @@ def finished(folder: Path, dev: Sequence[Document], device: torch.device) -> Sel
     full precision, whatever the epochs were scored in.
     """
     extract = load(folder, device=str(device))
-    selected = _scored(folder, dev, extract)
-    description = selected.description
+    description = read_description(folder)
     provenance = description.provenance
-    on_dev = provenance.dev.model_copy(update={"scores": figures(selected.scores)})
-    update: dict[str, Any] = {"dev": on_dev}
     temperature = description.temperature
+    update: dict[str, Any] = {}
     if system_spec(description.system).calibration:
         found = calibrate(with_temperature(extract, 1.0), dev)
         temperature, update["calibration"] = found.temperature, asdict(found)
+        extract = with_temperature(extract, temperature)  # as whoever loads it will
+    scores = score(dev, list(extract.documents(dev)))
+    update["dev"] = provenance.dev.model_copy(update={"scores": figures(scores)})
     described = description.model_copy(
         update={"temperature": temperature, "provenance": provenance.model_copy(update=update)}
     )
     describe_again(folder, described)
-    return SelectedModel(folder, described, selected.scores)
+    return SelectedModel(folder, described, scores)
 
 
 def same(folder: Path, best: SelectedModel) -> SelectedModel | None:
