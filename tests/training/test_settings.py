@@ -35,8 +35,8 @@ def test_the_order_of_precedence(tmp_path):
         ("a.b: [=3", "--set|settings"),
         ("preset=paper", "use --preset paper"),
         ("seed=4294967296", "seed: must be at most 4294967295"),
-        ("model.lstm_size=1e9", r"model\.lstm_size must be from -65,536 to 65,536"),
-        ("model.encoder_layers=1001", r"model\.encoder_layers must be from -1,000 to 1,000"),
+        ("model.lstm_size=1e9", r"model\.lstm_size must be at most 65,536"),
+        ("model.encoder_layers=1001", r"model\.encoder_layers must be at most 1,000"),
     ],
 )
 def test_what_makes_no_sense_is_named(assignment, message):

@@ -98,4 +98,5 @@ def _check_numbers(value: Any, path: Path | None, name: str, largest: int) -> No
             _check_numbers(own, path, name, largest)
     elif isinstance(value, int | float) and not -largest <= value <= largest:
         # Without the number: one of hundreds of digits is no float, and no help either.
-        raise InputError(f"{name} must be from {-largest:,} to {largest:,}", path=path)
+        bound = f"at least {-largest:,}" if value < -largest else f"at most {largest:,}"
+        raise InputError(f"{name} must be {bound}", path=path)
