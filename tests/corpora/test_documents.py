@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trigner.corpora import read
 from trigner.corpora.documents import (
     files,
     has_key,
@@ -175,3 +177,9 @@ def test_a_key_twice_in_an_object_is_refused(tmp_path, text):
         path = write(tmp_path / "a.json", content)
         with pytest.raises(InputError, match=r"a\.json:2: has the key 'a' twice in one object"):
             list(values(path, Reading()))
+
+
+def test_a_file_whose_name_is_not_utf8_is_refused_before_the_work(tmp_path):
+    (tmp_path / os.fsdecode(b"a\xff.txt")).write_text("my pain")
+    with pytest.raises(InputError, match=r"a\udcff\.txt: has a name that is not UTF-8; rename it"):
+        read(tmp_path)

@@ -16,7 +16,7 @@ from trigner.corpora.encodings import UTF_8, marked_encoding
 from trigner.corpora.folders import walk
 from trigner.corpora.reading import Reading, decoded_lines, opened
 from trigner.errors import InputError
-from trigner.foreign_values import DuplicateKeyError, unique_keys
+from trigner.foreign_values import DuplicateKeyError, flaw_of, unique_keys
 from trigner.mentions import Document, shortened
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
@@ -268,6 +268,12 @@ def write_list(items: Iterable[str], path: Path) -> None:
 
 
 def name_below(file: Path, root: Path) -> str:
-    """A file's path below `root` without its ending; its stem when it is `root` itself."""
+    """A file's path below `root` without its ending; its stem when it is `root` itself.
+
+    Raises InputError for one that is not UTF-8, which no output could name.
+    """
     relative = Path(file.name) if file == root else file.relative_to(root)
-    return relative.as_posix().removesuffix(file.suffix)
+    name = relative.as_posix().removesuffix(file.suffix)
+    if flaw_of(name):
+        raise InputError("has a name that is not UTF-8; rename it", path=file)
+    return name
