@@ -79,6 +79,11 @@ def tokenizer_for_words(name: str) -> PreTrainedTokenizerBase:
             )
         except TypeError as error:  # transformers 4 opens a vocabulary that is not there
             raise InputError(f"no tokenizer comes with {name!r}") from error
+        except ValueError as error:  # transformers 4 takes the one that is not there for a slow one
+            if "slow version" not in str(error):
+                raise
+            unread = f"no tokenizer comes with {name!r}, or only one that needs sentencepiece"
+            raise InputError(unread) from error
     special = {*tokenizer.all_special_tokens, *tokenizer.get_added_vocab(), BLANK}
     if not set(tokenizer.get_vocab()) - special:
         raise InputError(f"no tokenizer comes with {name!r}")
