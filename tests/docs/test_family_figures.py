@@ -1,4 +1,4 @@
-"""What the page of families says of mini-adr is what the kept runs have found."""
+"""What the page of families says of mini-adr and PsyTAR is what the kept runs have found."""
 
 from __future__ import annotations
 
@@ -103,10 +103,11 @@ def rows(heading: str) -> list[tuple[str, list[str]]]:
 
 FIVE = rows("On mini-adr")
 LONGER = rows("Three times the training")
+POSTS = rows("On PsyTAR")
 
 
 def test_there_are_rows():
-    assert (len(FIVE), len(LONGER)) == (21, 4)
+    assert (len(FIVE), len(LONGER), len(POSTS)) == (21, 4, 13)
 
 
 @pytest.mark.parametrize(("name", "cells"), FIVE, ids=[name for name, _ in FIVE])
@@ -118,3 +119,10 @@ def test_a_row_of_mini_adr_is_what_its_runs_found(name, cells):
 @pytest.mark.parametrize(("name", "cells"), LONGER, ids=[name for name, _ in LONGER])
 def test_a_row_of_longer_trainings_is_what_its_run_found(name, cells):
     assert cells == row(name, "mini-adr", baseline=None, **{"optimisation.epochs": 36})
+
+
+@pytest.mark.parametrize(("name", "cells"), POSTS, ids=[name for name, _ in POSTS])
+def test_a_row_of_psytar_is_what_its_runs_found(name, cells):
+    own = {"optimisation.epochs": 10}
+    assert set(runs_of(name, "psytar", **own)) >= {1, 2}
+    assert cells == row(name, "psytar", **own)
