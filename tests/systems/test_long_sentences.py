@@ -4,7 +4,7 @@ Each in a fresh process, on one thread. Seconds are the processor's, from scorin
 their mentions; megabytes are the process's peak above what was resident before, with the model
 loaded and a short sentence read. Bounds are three times what was measured or more (transition 7 s,
 90 MB; spans 2 s, 190 MB; seq2seq 18 s, 180 MB; hypergraph 4 s, 70 MB; segments 1 s, 20 MB;
-generative 18 s, 190 MB), for slower machines and other allocators: they tell of a search that has
+generative 15 s, 170 MB), for slower machines and other allocators: they tell of a search that has
 lost its bound, and of no small change.
 """
 

@@ -176,8 +176,9 @@ class GenerativeNetwork(nn.Module):
         generated = []
         for row, (ids, end, limit) in enumerate(zip(found.tolist(), ends, limits, strict=True)):
             text = _text(ids[start:], end, limit)
-            before = [tuple(ids[: start + place]) for place in range(len(text))]
-            generated.append(Generated(text, [constraint.scores[row, own] for own in before]))
+            places = range(start, start + len(text))
+            scores = [constraint.scores[row, tuple(ids[:place])] for place in places]
+            generated.append(Generated(text, scores))
         return generated
 
     def _read(self, prompts: Sequence[Ids]) -> dict[str, Tensor]:
@@ -203,9 +204,8 @@ class GenerativeNetwork(nn.Module):
 class _Constraint(LogitsProcessor):
     """Leaves the scores of what is allowed behind the subwords of each row, `beam_size` a sentence.
 
-    `scores` keeps them, by sentence and the subwords before, in the order of their ids: a second
-    pass over whole texts would take memory with the square of their length. Raises InputError for
-    scores that are not numbers.
+    `scores` keeps them, by sentence and the subwords before, in the order of their ids, so that the
+    text that is chosen is not read once more. Raises InputError for scores that are not numbers.
     """
 
     def __init__(self, allowed: Callable[[int, Ids], Collection[int]], beam_size: int) -> None:
