@@ -27,7 +27,8 @@ def test_the_dense_protocol_has_other_documents():
     assert dense.settings == protocol("cpu").settings
     assert len(dense.chosen("spl-adr")) == 24
     assert len(dense.chosen("psytar")) == 112
-    with pytest.raises(InputError, match="training documents of 'pgxcorpus', only of psytar, spl"):
+    assert len(dense.chosen("chia")) == 379
+    with pytest.raises(InputError, match="training documents of 'pgxcorpus', only of chia, psytar, spl"):
         dense.chosen("pgxcorpus")
 
 
