@@ -28,7 +28,7 @@ def test_the_dense_protocol_has_other_documents():
     assert len(dense.chosen("spl-adr")) == 24
     assert len(dense.chosen("psytar")) == 112
     assert len(dense.chosen("chia")) == 379
-    with pytest.raises(InputError, match="training documents of 'pgxcorpus', only of chia, psytar, spl"):
+    with pytest.raises(InputError, match="of 'pgxcorpus', only of chia, psytar, spl"):
         dense.chosen("pgxcorpus")
 
 
