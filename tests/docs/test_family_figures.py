@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
 import statistics
-from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kept_runs import ROOT, Run, differences, kept, scores
 from trigner.corpora import read
-from trigner.evaluation import compare_systems, score
-from trigner.studies.predictions import SavedPredictions, read_predictions
+from trigner.evaluation import score
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/guides/families.md").read_text("utf-8").split("## Where they stand here")[1]
 ROW = re.compile(r"^\| (`[^|]+) \| (.+) \|$", re.M)
 GOLD = read(ROOT / "data/mini-adr/test").documents
-SLICES = ("overall", "discontinuous")
 MADE = {
     "sampling.coordination": 0.5,
     "sampling.whole_members": 0.5,
@@ -34,17 +28,7 @@ TODAYS: dict[str, dict[str, Any]] = {  # of which there are runs of before, too
 }
 
 
-@cache
-def kept(corpus: str) -> list[tuple[dict[str, Any], SavedPredictions]]:
-    """Results of the kept runs on a corpus, with what they found on test."""
-    runs = []
-    for path in sorted((ROOT / "docs/results/studies" / corpus).glob("*.json")):
-        result = json.loads(path.read_text("utf-8"))
-        runs.append((result, read_predictions(path.with_name(result["found"]))["overall"]))
-    return runs
-
-
-def runs_of(name: str, corpus: str, **made: Any) -> dict[int, tuple[Any, SavedPredictions]]:
+def runs_of(name: str, corpus: str, **made: Any) -> dict[int, Run]:
     """The runs that a row names, by seed: of a system, with the settings that follow it."""
     system, *settings = re.findall(r"`([^`]+)`", name)
     wanted = {
@@ -64,31 +48,15 @@ def runs_of(name: str, corpus: str, **made: Any) -> dict[int, tuple[Any, SavedPr
     return found
 
 
-def spread(values: Sequence[float]) -> str:
-    """Mean and deviation, as the page writes them."""
-    deviation = f" ± {statistics.stdev(values):.1f}" if len(values) > 1 else ""
-    return f"{statistics.mean(values):.1f}{deviation}"
-
-
 def row(name: str, corpus: str, *, baseline: str | None = "`w2ner`", **made: Any) -> list[str]:
     """The figures of a row: dev and test, differences from the baseline, calibration error."""
     runs = runs_of(name, corpus, **made)
     seeds = sorted(runs)
-    cells = [
-        " / ".join(
-            spread([100 * runs[s][0]["chosen"]["overall"][part][name]["f1"] for s in seeds])
-            for name in SLICES
-        )
-        for part in ("dev", "test")
-    ]
+    cells = [scores([runs[seed] for seed in seeds], part) for part in ("dev", "test")]
     if baseline is not None:
         base = runs_of(baseline, corpus, **made)
         assert set(seeds) <= set(base)
-        for name in SLICES:
-            a, b = ([of[s][1].counts.slices[name] for s in seeds] for of in (base, runs))
-            t = compare_systems(a, b)
-            own = [100 * value for value in (t.difference, t.low, t.high)]
-            cells.append(f"{own[0]:+.1f} [{own[1]:+.1f}, {own[2]:+.1f}]")
+        cells += differences([base[seed] for seed in seeds], [runs[seed] for seed in seeds])
     if corpus == "mini-adr":
         errors = [score(GOLD, runs[s][1].on(GOLD)).calibration_error or 0 for s in seeds]
         cells.append(f"{100 * statistics.mean(errors):.1f}")

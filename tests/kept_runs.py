@@ -1,0 +1,54 @@
+"""Kept runs of studies, read as the pages write their figures."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from trigner.evaluation import compare_systems
+from trigner.studies.predictions import SavedPredictions, read_predictions
+
+ROOT = Path(__file__).resolve().parents[1]
+SLICES = ("overall", "discontinuous")
+
+Run = tuple[dict[str, Any], SavedPredictions]
+"""The result of a run, and what its model found on test."""
+
+
+@cache
+def kept(corpus: str) -> list[Run]:
+    """The kept runs on a corpus."""
+    runs = []
+    for path in sorted((ROOT / "docs/results/studies" / corpus).glob("*.json")):
+        result = json.loads(path.read_text("utf-8"))
+        runs.append((result, read_predictions(path.with_name(result["found"]))["overall"]))
+    return runs
+
+
+def spread(values: Sequence[float]) -> str:
+    """Mean and deviation, as pages write them."""
+    deviation = f" ± {statistics.stdev(values):.1f}" if len(values) > 1 else ""
+    return f"{statistics.mean(values):.1f}{deviation}"
+
+
+def scores(runs: Sequence[Run], part: str) -> str:
+    """F1 of a part in percent, all mentions / discontinuous ones."""
+    return " / ".join(
+        spread([100 * run["chosen"]["overall"][part][name]["f1"] for run, _ in runs])
+        for name in SLICES
+    )
+
+
+def differences(baseline: Sequence[Run], runs: Sequence[Run]) -> list[str]:
+    """F1 on test less the baseline's by slice, with the interval of the paired bootstrap."""
+    cells = []
+    for name in SLICES:
+        a, b = ([found.counts.slices[name] for _, found in of] for of in (baseline, runs))
+        test = compare_systems(a, b)
+        own = [100 * value for value in (test.difference, test.low, test.high)]
+        cells.append(f"{own[0]:+.1f} [{own[1]:+.1f}, {own[2]:+.1f}]")
+    return cells
