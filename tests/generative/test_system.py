@@ -264,8 +264,16 @@ def test_an_encoder_is_refused(tmp_path):
         build(settings_of(encoder), ("ADR",))
 
 
-def test_a_language_model_without_a_tokenizer(tmp_path):
-    model = tiny_language_model(tmp_path / "bare", "gpt2")
+def test_a_context_that_soft_prompts_fill(tmp_path):
+    model = tiny_language_model(tmp_path / "short", "gpt2", positions=100)
+    settings = settings_of(model, "model.tuning=prompt", "model.prompt_size=120")
+    with pytest.raises(InputError, match=r"length 100 is too small: model.prompt_size takes 120"):
+        build(settings, ("ADR",))
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_a_language_model_without_a_tokenizer(tmp_path, kind):
+    model = tiny_language_model(tmp_path / "bare", kind)
     for file in model.glob("*token*"):
         file.unlink()
     with pytest.raises(InputError, match=r"no tokenizer comes with .*bare"):

@@ -233,9 +233,13 @@ def test_sentences_beyond_the_decoders_positions_go_through_windows(encoder):
     assert tiny_system(encoder("t5")).inputs.max_subwords == 512
 
 
-def test_positions_that_are_too_few_are_refused(encoder):
-    with pytest.raises(InputError, match="the decoder has 40 positions"):
-        tiny_system(encoder("bart"), "bart", "model.length_base=41")
+@pytest.mark.parametrize(
+    "settings", [("41",), ("40",), ("41", "model.length_ratio=0")], ids=" ".join
+)
+def test_positions_that_are_too_few_are_refused(encoder, settings):
+    base, *more = settings
+    with pytest.raises(InputError, match=rf"40 positions, .*length_base takes {base},"):
+        tiny_system(encoder("bart"), "bart", f"model.length_base={base}", *more)
 
 
 def test_400_words_take_bounded_time_and_memory(encoder, monkeypatch):

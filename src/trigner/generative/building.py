@@ -106,9 +106,13 @@ def inputs_of(texts: Texts) -> EncoderInputs:
     # Each subword may be a word that comes again, and has a number.
     most = (room - speller.overhead - least) // (1 + speller.number_size)
     if most < 1:
+        settings = texts.settings
+        vectors = settings.prompt_size if settings.tuning == "prompt" else 0
+        tuned = f"model.prompt_size takes {vectors}, " if vectors else ""
         raise InputError(
-            f"the context length {room} is too small: the prompt needs {speller.overhead} and the"
-            f" output up to {least} subwords, which leaves none for the sentence"
+            f"the context length {room + vectors} is too small: {tuned}the prompt needs"
+            f" {speller.overhead} and the output up to {least} subwords, which leaves none for the"
+            " sentence"
         )
     return EncoderInputs(tokenizer, speller.end, most + tokenizer.overhead)
 

@@ -33,7 +33,9 @@ class GenerativeSettings(BaseModel):
     length_ratio: float = Field(
         default=3.0, ge=0, description="additional output subwords per input subword"
     )
-    beam_size: int = Field(default=1, ge=1, description="hypotheses of a sentence; 1: greedy")
+    beam_size: int = Field(
+        default=1, ge=1, le=64, description="hypotheses of a sentence; 1: greedy"
+    )
     length_penalty: float = Field(
         default=1.0, ge=0, description="log-probabilities are divided by length to this power"
     )

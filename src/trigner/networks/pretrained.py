@@ -79,8 +79,8 @@ def tokenizer_for_words(name: str) -> PreTrainedTokenizerBase:
             )
         except TypeError as error:  # transformers 4 opens a vocabulary that is not there
             raise InputError(f"no tokenizer comes with {name!r}") from error
-        except ValueError as error:  # transformers 4 takes the one that is not there for a slow one
-            if "slow version" not in str(error):
+        except ValueError as error:  # some classes take it for a slow one
+            if not any(words in str(error) for words in ("slow version", "backend tokenizer")):
                 raise
             unread = f"no tokenizer comes with {name!r}, or only one that needs sentencepiece"
             raise InputError(unread) from error

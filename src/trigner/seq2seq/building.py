@@ -82,16 +82,20 @@ def inputs_of(
     What the decoder's positions could not write about is read through windows. Raises InputError
     when they are too few for any sentence.
     """
+    subwords = SubwordTokenizer(tokenizer)
     most = network.encoder.max_subwords
     positions = network.decoder.positions
-    if positions is not None and settings.length_ratio:
-        if positions < settings.length_base:
+    if positions is not None:
+        left = positions - settings.length_base
+        if settings.length_ratio:
+            most = min(most, int(left / settings.length_ratio))
+        if left < 0 or most <= subwords.overhead:
             raise InputError(
-                f"the decoder has {positions} positions: model.length_base must be less than that,"
-                f" not {settings.length_base}"
+                f"the decoder has {positions} positions, which leaves none for a sentence:"
+                f" model.length_base takes {settings.length_base}, and each subword, special ones"
+                f" too, {settings.length_ratio:g} (model.length_ratio)"
             )
-        most = min(most, int((positions - settings.length_base) / settings.length_ratio))
-    return EncoderInputs(SubwordTokenizer(tokenizer), padding_id, most)
+    return EncoderInputs(subwords, padding_id, most)
 
 
 def initialise_types(network: Seq2SeqNetwork, tokenizer: Tokenizer, labels: Sequence[str]) -> None:

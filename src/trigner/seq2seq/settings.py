@@ -41,7 +41,9 @@ class Seq2SeqSettings(WordSettings):
         description="learn to choose among the tokens that keep the output well-formed; false:"
         " among all tokens, as the paper",
     )
-    beam_size: int = Field(default=4, ge=1, description="hypotheses of a sentence; 1: greedy")
+    beam_size: int = Field(
+        default=4, ge=1, le=64, description="hypotheses of a sentence; 1: greedy"
+    )
     length_penalty: float = Field(
         default=1.0, ge=0, description="log-probabilities are divided by length to this power"
     )

@@ -232,6 +232,10 @@ def _holding(mentions: Sequence[Mention], words: tuple[int, ...]) -> int:
 def round_trip(
     labels: Sequence[str], rules: Rules, mentions: Sequence[Mention], length: int
 ) -> tuple[set[Mention], bool]:
-    """What comes back of mentions from their actions; the search has no bound."""
+    """What comes back of mentions from their actions, and whether no bound stood in the way.
+
+    With SWAP and COPY nothing is lost but to the bound on these.
+    """
     found = derivation(mentions, length, labels, rules)
-    return mentions_of(replay(found.actions, length, rules), labels), True
+    complete = not (rules.extended and found.lost)
+    return mentions_of(replay(found.actions, length, rules), labels), complete
