@@ -75,7 +75,7 @@ POSTS = rows("On PsyTAR")
 
 
 def test_there_are_rows():
-    assert (len(FIVE), len(LONGER), len(POSTS)) == (21, 4, 13)
+    assert (len(FIVE), len(LONGER), len(POSTS)) == (21, 5, 13)
 
 
 @pytest.mark.parametrize(("name", "cells"), FIVE, ids=[name for name, _ in FIVE])
