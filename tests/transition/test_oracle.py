@@ -121,6 +121,13 @@ def test_every_small_set_of_mentions_comes_back(length, labels, most):
         assert found_by(found.actions, length, labels) == (set(chosen), [])
 
 
+class Unbounded(Rules):
+    """Any number of SWAP and COPY."""
+
+    def bound(self, length):
+        return 10_000
+
+
 WORDS = st.sets(st.integers(0, 11), min_size=1, max_size=6).map(lambda w: tuple(sorted(w)))
 GOLD = st.sets(st.builds(Mention, WORDS, st.sampled_from(TWO)), max_size=6)
 
@@ -134,8 +141,14 @@ def test_every_set_of_mentions_comes_back_or_is_counted(gold):
         assert not left
         assert set(found.mentions) | set(found.lost) == gold
         assert not set(found.mentions) & set(found.lost)
-        if rules.extended:
-            assert not found.lost
+        if rules.extended and found.lost:  # to the bound alone
+            actions = actions_for(sorted(gold), 12, TWO)
+            assert sum(own in (Action.COPY, Action.SWAP) for own in actions) > rules.bound(12)
+
+
+@given(GOLD)
+def test_without_the_bound_every_set_of_mentions_comes_back(gold):
+    assert not derivation(gold, 12, TWO, Unbounded(2)).lost
 
 
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=4))
