@@ -82,6 +82,8 @@ def tokenizer_for_words(name: str) -> PreTrainedTokenizerBase:
         except ValueError as error:  # some classes take it for a slow one
             if not any(words in str(error) for words in ("slow version", "backend tokenizer")):
                 raise
+            # A folder that is no model's at all is told as that.
+            AutoConfig.from_pretrained(encoder_source(name), trust_remote_code=False)
             unread = f"no tokenizer comes with {name!r}, or only one that needs sentencepiece"
             raise InputError(unread) from error
     special = {*tokenizer.all_special_tokens, *tokenizer.get_added_vocab(), BLANK}
