@@ -9,11 +9,18 @@ import pytest
 from kept_runs import ROOT, differences, kept, scores
 
 HEADING = "## On Chia, with 3,830 updates\n"
-SECTION = (ROOT / "docs/decisions/triplet-weight.md").read_text("utf-8").split(HEADING)[1]
-ROWS = [
-    (system, cells.split(" | "))
-    for system, cells in re.findall(r"^\| `([\w.-]+)` \| (.+) \|$", SECTION.split("\n## ")[0], re.M)
-]
+PAGE = (ROOT / "docs/decisions/triplet-weight.md").read_text("utf-8")
+SECTION = PAGE.split(HEADING)[1].split("\n## ")[0]
+
+
+def rows(table):
+    return [
+        (system, cells.split(" | "))
+        for system, cells in re.findall(r"^\| `([\w.-]+)` \| (.+) \|$", table, re.M)
+    ]
+
+
+ROWS, CURVES = map(rows, SECTION.split("Dev's overall F1 after each epoch"))
 
 
 def runs_of(system):
@@ -26,7 +33,14 @@ def runs_of(system):
 
 
 def test_every_kept_run_has_a_row():
-    assert {system for system, _ in ROWS} == {result["system"] for result, _ in kept("chia")}
+    made = {result["system"] for result, _ in kept("chia")}
+    assert {system for system, _ in ROWS} == {system for system, _ in CURVES} == made
+
+
+@pytest.mark.parametrize(("system", "cells"), CURVES, ids=[system for system, _ in CURVES])
+def test_a_curve_is_what_its_first_run_had_on_dev(system, cells):
+    curve = runs_of(system)[1][0]["curve"]
+    assert cells == [f"{100 * own['eval_f1']:.1f}" for own in curve if "eval_f1" in own]
 
 
 @pytest.mark.parametrize(("system", "cells"), ROWS, ids=[system for system, _ in ROWS])
