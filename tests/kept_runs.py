@@ -21,11 +21,12 @@ Run = tuple[dict[str, Any], SavedPredictions]
 
 @cache
 def kept(corpus: str) -> list[Run]:
-    """The kept runs on a corpus."""
+    """The kept runs on a corpus whose predictions are kept, too; the oldest have scores alone."""
     runs = []
     for path in sorted((ROOT / "docs/results/studies" / corpus).glob("*.json")):
         result = json.loads(path.read_text("utf-8"))
-        runs.append((result, read_predictions(path.with_name(result["found"]))["overall"]))
+        if result["found"]:
+            runs.append((result, read_predictions(path.with_name(result["found"]))["overall"]))
     return runs
 
 

@@ -10,7 +10,10 @@ import pytest
 from kept_runs import ROOT, Run, differences, kept, scores
 
 PAGE = (ROOT / "docs/decisions/triplet-weight.md").read_text("utf-8")
-HEADINGS = {"chia": "## On Chia, with 3,830 updates\n"}
+HEADINGS = {
+    "chia": "## On Chia, with 3,830 updates\n",
+    "spl-adr": "## On spl-adr, with 3,230 updates\n",
+}
 
 Rows = list[tuple[str, list[str]]]
 
