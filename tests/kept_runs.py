@@ -20,13 +20,17 @@ Run = tuple[dict[str, Any], SavedPredictions]
 
 
 @cache
-def kept(corpus: str) -> list[Run]:
-    """The kept runs on a corpus whose predictions are kept, too; the oldest have scores alone."""
+def kept(corpus: str, chosen_by: str = "overall") -> list[Run]:
+    """The kept runs on a corpus with what the model found that dev chose by the F1 of a slice.
+
+    Without the oldest, of which scores alone are kept.
+    """
     runs = []
     for path in sorted((ROOT / "docs/results/studies" / corpus).glob("*.json")):
         result = json.loads(path.read_text("utf-8"))
         if result["found"]:
-            runs.append((result, read_predictions(path.with_name(result["found"]))["overall"]))
+            found = read_predictions(path.with_name(result["found"]))
+            runs.append((result, found[chosen_by]))
     return runs
 
 
@@ -36,10 +40,10 @@ def spread(values: Sequence[float]) -> str:
     return f"{statistics.mean(values):.1f}{deviation}"
 
 
-def scores(runs: Sequence[Run], part: str) -> str:
+def scores(runs: Sequence[Run], part: str, chosen_by: str = "overall") -> str:
     """F1 of a part in percent, all mentions / discontinuous ones."""
     return " / ".join(
-        spread([100 * run["chosen"]["overall"][part][name]["f1"] for run, _ in runs])
+        spread([100 * run["chosen"][chosen_by][part][name]["f1"] for run, _ in runs])
         for name in SLICES
     )
 
