@@ -87,7 +87,10 @@ class PlainW2ner(nn.Module):
         grid = functional.gelu(self.reduce(grid)) * mask
         outputs = []
         for convolution in self.convolutions:
-            grid = functional.gelu(convolution(grid)) * mask
+            # In float32: on a CPU the gradient of a dilated depthwise convolution in bfloat16 is
+            # now and then not a number (PyTorch 2.13, channels last).
+            with torch.autocast("cpu", enabled=False):
+                grid = functional.gelu(convolution(grid.float())) * mask
             outputs.append(grid)
         features = torch.cat(outputs, dim=1).permute(0, 2, 3, 1)
         hidden = self._drop(functional.gelu(self.grid(self._drop(features, 0.33))), 0.33)

@@ -1,0 +1,82 @@
+"""`best` on its page, where W2NER has its rates and where one thing is changed: the kept runs."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from kept_runs import ROOT, Run, differences, kept, scores
+
+PAGE = (ROOT / "docs/decisions/best.md").read_text("utf-8")
+BEST = ("both", "best")
+"""Names under which runs of today's `best` are kept: a run has that of the study that made it."""
+
+
+def runs_of(
+    corpus: str, protocol: str, names: tuple[str, ...], chosen_by: str = "overall"
+) -> dict[int, Run]:
+    """Runs on today's batches, twelve sentences each, by seed."""
+    runs = {}
+    for run in kept(corpus, chosen_by):
+        settings = run[0]["settings"]
+        today = (
+            settings.get("optimisation.batch_weighting") == "cells"
+            and settings["optimisation.batch_size"] == 12
+            and (names == ("w2ner",) or settings.get("sampling.whole_members") == 0.5)
+        )
+        if today and run[0]["protocol"] == protocol and run[0]["system"] in names:
+            runs[run[0]["seed"]] = run
+    return runs
+
+
+def cells(own: list[Run], base: list[Run]) -> str:
+    against = differences(base, own) if own is not base else ["–", "–"]
+    return " | ".join([scores(own, "dev"), scores(own, "test"), *against])
+
+
+def section(heading: str) -> str:
+    return PAGE.split(heading)[1].split("\n**")[0]
+
+
+def test_psytar_against_w2ner():
+    text = PAGE.split("The whole of PsyTAR")[1].split("```")[0]
+    sides = {}
+    for chosen_by in ("overall", "discontinuous"):
+        found = [runs_of("psytar", "full", names, chosen_by) for names in (("w2ner",), BEST)]
+        seeds = sorted(set.intersection(*map(set, found)))
+        sides[chosen_by] = [[runs[seed] for seed in seeds] for runs in found]
+    w2ner, best = sides["overall"]
+    assert f"| W2NER | {cells(w2ner, w2ner)} |" in text
+    assert f"| `best` | {cells(best, w2ner)} |" in text
+    overall, discontinuous = differences(*sides["discontinuous"])
+    assert f"{overall} overall and {discontinuous}" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("system", ["nothing", "averaged", "r-drop", "tag-weight", "context"])
+def test_spl_adr_with_one_thing_changed(system):
+    text = section("**And on spl-adr**")
+    best = [runs_of("spl-adr", "dense", BEST)[1]]
+    own = best if system == "nothing" else [runs_of("spl-adr", "dense", (system,))[1]]
+    (row,) = re.findall(rf"^\| (?:.*\()?{system}\)? \| (.*) \|$", text, re.M)
+    assert row == cells(own, best)
+
+
+def test_the_papers_weight_over_its_epochs():
+    page = (ROOT / "docs/decisions/triplet-weight.md").read_text("utf-8")
+    text = page.split("## The paper's weight over its 60 epochs\n")[1].split("\n## ")[0]
+    (path,) = (ROOT / "docs/results/studies/mini-adr").glob("paper-rates-1-*.json")
+    run = json.loads(path.read_text("utf-8"))
+    dev, test = (
+        " / ".join(
+            f"{100 * run['chosen']['overall'][part][name]['f1']:.1f}"
+            for name in ("overall", "discontinuous")
+        )
+        for part in ("dev", "test")
+    )
+    assert f"dev {dev}, test {test}" in text
+    curve = [100 * own["eval_f1"] for own in run["curve"] if "eval_f1" in own]
+    assert f"after {len(curve)} epochs" in " ".join(text.split())
+    (told,) = re.findall(r"^\| dev F1 \| (.*) \|$", text, re.M)
+    assert told == " | ".join(f"{own:.1f}" for own in curve[4::5])
