@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
@@ -17,16 +16,18 @@ BEST = ("both", "best")
 def runs_of(
     corpus: str, protocol: str, names: tuple[str, ...], chosen_by: str = "overall"
 ) -> dict[int, Run]:
-    """Runs on today's batches, twelve sentences each, by seed."""
-    runs = {}
+    """Runs on today's batches, twelve sentences each, by seed; sentences made as today, or none."""
+    runs: dict[int, Run] = {}
     for run in kept(corpus, chosen_by):
         settings = run[0]["settings"]
+        made = settings.get("sampling.coordination"), settings.get("sampling.whole_members")
         today = (
             settings.get("optimisation.batch_weighting") == "cells"
             and settings["optimisation.batch_size"] == 12
-            and (names == ("w2ner",) or settings.get("sampling.whole_members") == 0.5)
+            and (made[0] == 0 or made == (0.5, 0.5))
         )
         if today and run[0]["protocol"] == protocol and run[0]["system"] in names:
+            assert run[0]["seed"] not in runs
             runs[run[0]["seed"]] = run
     return runs
 
@@ -34,10 +35,6 @@ def runs_of(
 def cells(own: list[Run], base: list[Run]) -> str:
     against = differences(base, own) if own is not base else ["–", "–"]
     return " | ".join([scores(own, "dev"), scores(own, "test"), *against])
-
-
-def section(heading: str) -> str:
-    return PAGE.split(heading)[1].split("\n**")[0]
 
 
 def test_psytar_against_w2ner():
@@ -56,7 +53,7 @@ def test_psytar_against_w2ner():
 
 @pytest.mark.parametrize("system", ["nothing", "averaged", "r-drop", "tag-weight", "context"])
 def test_spl_adr_with_one_thing_changed(system):
-    text = section("**And on spl-adr**")
+    text = PAGE.split("**And on spl-adr**")[1]
     best = runs_of("spl-adr", "dense", BEST)
     own = best if system == "nothing" else runs_of("spl-adr", "dense", (system,))
     seeds = sorted(best.keys() & own.keys())
@@ -69,17 +66,9 @@ def test_spl_adr_with_one_thing_changed(system):
 def test_the_papers_weight_over_its_epochs():
     page = (ROOT / "docs/decisions/triplet-weight.md").read_text("utf-8")
     text = page.split("## The paper's weight over its 60 epochs\n")[1].split("\n## ")[0]
-    (path,) = (ROOT / "docs/results/studies/mini-adr").glob("paper-rates-1-*.json")
-    run = json.loads(path.read_text("utf-8"))
-    dev, test = (
-        " / ".join(
-            f"{100 * run['chosen']['overall'][part][name]['f1']:.1f}"
-            for name in ("overall", "discontinuous")
-        )
-        for part in ("dev", "test")
-    )
-    assert f"dev {dev}, test {test}" in text
-    curve = [100 * own["eval_f1"] for own in run["curve"] if "eval_f1" in own]
+    (run,) = (own for own in kept("mini-adr") if own[0]["system"] == "paper-rates")
+    assert f"dev {scores([run], 'dev')}, test {scores([run], 'test')}" in text
+    curve = [100 * own["eval_f1"] for own in run[0]["curve"] if "eval_f1" in own]
     assert f"after {len(curve)} epochs" in " ".join(text.split())
     (told,) = re.findall(r"^\| dev F1 \| (.*) \|$", text, re.M)
     assert told == " | ".join(f"{own:.1f}" for own in curve[4::5])

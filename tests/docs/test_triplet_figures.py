@@ -81,6 +81,14 @@ def test_a_row_is_what_its_runs_found(corpus, chosen_by, system, cells):
     ]
 
 
+def test_the_seed_that_was_to_confirm_mentions_on_chia():
+    control, own = (runs_of("chia")[name][4] for name in ("control", "mentions-0.01"))
+    _, discontinuous = differences([control], [own])
+    difference, low, high = map(float, re.findall(r"[+-]\d+\.\d", discontinuous))
+    assert f"4, has {difference:+.1f} on them, within its interval" in PAGE
+    assert low < 0 < high
+
+
 @pytest.mark.parametrize("page", ["docs/guides/triplets.md", "docs/decisions/best.md"])
 def test_other_pages_have_the_tables_differences(page):
     interval = re.compile(r"[+-]\d+\.\d\s\[[+-]\d+\.\d, [+-]\d+\.\d\]")
