@@ -105,10 +105,10 @@ def test_a_description_can_be_written_again(folder):
         (b'{"format": 0}', "has model format 0, written by trigner of an unknown version;"),
         (
             b'{"format": 3, "trigner": "0.2.0"}',
-            "has model format 3, written by trigner 0.2.0; this version reads the formats 4 to 6:"
+            "has model format 3, written by trigner 0.2.0; this version reads the formats 4 to 7:"
             " load it with the version that wrote it",
         ),
-        (b'{"format": 7}', "has model format 7"),
+        (b'{"format": 8}', "has model format 8"),
         (b'{"format": "5"}', "has model format '5'"),
         (b'{"format": 5}', "is damaged: system: Field required"),
         (b'{"format": 4}', "is damaged: KeyError"),

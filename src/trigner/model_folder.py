@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from tokenizers import Tokenizer
@@ -29,7 +29,7 @@ from trigner.former_names import with_current_names
 
 OwnSettings = TypeVar("OwnSettings", bound=BaseModel)
 
-FORMAT_VERSION = 6
+FORMAT_VERSION = 7
 OLDEST_FORMAT = 4
 FIRST_HASHED = 6
 """Descriptions of this format and later ones hold their own hash, as `HASH`."""
@@ -85,6 +85,20 @@ class Runtime(_Part):
     difference: float | None = None
 
 
+class Rescorer(BaseModel):
+    """A logistic regression that gives candidate mentions their scores (`tagging.rescoring`).
+
+    `weights` are those of its features by name, `thresholds` the least scores that are kept, of
+    continuous and of discontinuous mentions.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    bias: float
+    weights: dict[str, float]
+    thresholds: tuple[Annotated[float, Field(ge=0, le=1)], Annotated[float, Field(ge=0, le=1)]]
+
+
 class TrainingPart(_Part):
     """The documents that a model was trained on."""
 
@@ -113,6 +127,7 @@ class Provenance(_Part):
     train: TrainingPart = TrainingPart()
     dev: DevPart = DevPart()
     calibration: dict[str, Any] | None = None
+    rescoring: dict[str, Any] | None = None
     licence: str | None = None
     data: str | None = None
     recipe: str | None = None
@@ -124,7 +139,8 @@ class Description(_Part):
     """A model: its system, labels, own settings and files.
 
     `model` are the system's own settings, `state` what else its loader needs, `files` the SHA-256
-    of each file. `runtime` is there when ONNX Runtime runs it.
+    of each file. `runtime` is there when ONNX Runtime runs it, `rescorer` when one gives mentions
+    their scores.
     """
 
     format: int = FORMAT_VERSION
@@ -135,6 +151,7 @@ class Description(_Part):
     model: dict[str, Any] = {}
     state: dict[str, Any] = {}
     temperature: float = 1.0
+    rescorer: Rescorer | None = None
     runtime: Runtime | None = None
     files: dict[str, str]
     provenance: Provenance = Provenance()

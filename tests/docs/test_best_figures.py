@@ -72,3 +72,21 @@ def test_the_papers_weight_over_its_epochs():
     assert f"after {len(curve)} epochs" in " ".join(text.split())
     (told,) = re.findall(r"^\| dev F1 \| (.*) \|$", text, re.M)
     assert told == " | ".join(f"{own:.1f}" for own in curve[4::5])
+
+
+TAGS = {"PsyTAR": ("psytar", "full"), "Chia": ("chia", "dense"), "spl-adr": ("spl-adr", "dense")}
+
+
+@pytest.mark.parametrize("title", TAGS)
+@pytest.mark.parametrize("chosen_by", ["overall", "discontinuous"])
+def test_the_tags_of_gap_grid(title, chosen_by):
+    text = PAGE.split('<a id="other-tags"></a>')[1].split("```")[0]
+    best, own = (runs_of(*TAGS[title], names, chosen_by) for names in (BEST, ("gap_grid",)))
+    seeds = sorted(best.keys() & own.keys())
+    base, runs = ([of[seed] for seed in seeds] for of in (best, own))
+    cells_of = [f(own, part, chosen_by) for own in (base, runs) for f, part in SCORED]
+    row = " | ".join([", ".join(map(str, seeds)), *cells_of, *differences(base, runs)])
+    assert f"| {title} | {chosen_by} | {row} |" in text
+
+
+SCORED = ((scores, "dev"), (scores, "test"))

@@ -203,11 +203,15 @@ def test_a_row_that_names_a_setting_that_there_is_not_is_refused_in_training(ins
 
 
 @pytest.mark.parametrize(
-    ("capability", "methods"),
-    [("calibration", ("at_temperatures", "with_temperature")), ("grid", ("tags", "grids"))],
+    ("declared", "methods"),
+    [
+        ({"calibration": True}, ("at_temperatures", "with_temperature")),
+        ({"reads": ("optimisation.rescoring",)}, ("candidates", "features", "with_rescorer")),
+        ({"grid": True}, ("tags", "grids")),
+    ],
 )
-def test_a_predictor_must_have_what_its_row_declares(capability, methods):
-    spec = SystemSpec("own", "", print, print, NetworkSettings, **{capability: True})
+def test_a_predictor_must_have_what_its_row_declares(declared, methods):
+    spec = SystemSpec("own", "", print, print, NetworkSettings, **declared)
     plain = {"labels": (), "prepare": print, "predict": print}
     with pytest.raises(InputError, match=f"lacks {', '.join(methods)}$"):
         checked_predictor(spec, SimpleNamespace(**plain))

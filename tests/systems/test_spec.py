@@ -18,6 +18,7 @@ def row(**changes):
 HAVING = {
     "ceiling": {"round_trip": SimpleNamespace},
     "calibration": {"calibration": True},
+    "rescoring": {"reads": ("optimisation.rescoring",)},
     "export": {"export": "module:export"},
     "grid": {"grid": True},
     "triplets": {"reads": ("triplets",)},

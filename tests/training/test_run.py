@@ -20,11 +20,13 @@ from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 import trigner
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import score
+from trigner.inference.rescoring import Rescored
 from trigner.mentions import Document, Entity
-from trigner.model_folder import read_description
+from trigner.model_folder import Rescorer, read_description
 from trigner.networks import load
 from trigner.systems import system_spec
 from trigner.tagging.objective import Objective
+from trigner.tagging.rescoring import FEATURES
 from trigner.training import resolve, train
 from trigner.training.best_epoch import KeepBest
 from trigner.training.ema import ExponentialMovingAverage
@@ -43,6 +45,7 @@ SMALL = [
     "optimisation.batch_size=2",
 ]
 QUIET = Console(quiet=True)
+RESCORER = Rescorer(bias=0.5, weights=dict.fromkeys(FEATURES, 0.25), thresholds=(0.3, 0.2))
 
 
 def document(number, text, *fragments):
@@ -799,3 +802,53 @@ def test_a_tracker_without_its_package_is_told(encoder, tmp_path, monkeypatch):
     monkeypatch.setitem(INTEGRATION_TO_CALLBACK, "wandb", Absent)
     with pytest.raises(TrignerError, match="pip install wandb"):
         run(encoder, tmp_path / "m", report_to=["wandb"])
+
+
+def test_a_rescorer_is_fitted_once_training_is_over(encoder, tmp_path, monkeypatch):
+    monkeypatch.setattr("trigner.inference.rescoring.FEWEST", 1)
+    fitted = []
+
+    def fit(extract, dev):
+        assert extract.predictor.rescorer is None
+        fitted.append(dev)
+        return Rescored(RESCORER, candidates=9, f1_before=0.25, f1=0.5)
+
+    monkeypatch.setattr("trigner.training.selected_model.fit_rescorer", fit)
+    told = StringIO()
+    settings = resolve(
+        preset="clean",
+        assignments=["triplets.weight=0", "optimisation.rescoring=true"],
+        shared=SMALL,
+        options={"encoder": str(encoder)},
+    )
+    out = tmp_path / "model"
+    console = Console(file=told, width=200)
+    trained = train(settings, DOCUMENTS, DOCUMENTS[:2], out, device="cpu", console=console)
+    assert fitted == [DOCUMENTS[:2]]
+    assert "rescoring: dev F1 25.00 without a rescorer, 50.00 with one" in told.getvalue()
+    description = read_description(out)
+    assert description.rescorer == RESCORER
+    assert description.temperature == 1
+    assert description.provenance.calibration is None
+    assert description.provenance.rescoring == {"candidates": 9, "f1_before": 0.25, "f1": 0.5}
+    found = list(trigner.load(out).documents(DOCUMENTS[:2]))
+    assert trained.best.scores.overall == score(DOCUMENTS[:2], found).overall
+    # What is trained on from it scores its epochs without, and has none unless it asks for one.
+    run(encoder, tmp_path / "next", "triplets.weight=0", init_from=out, preset="clean")
+    assert read_description(tmp_path / "next").rescorer is None
+
+
+def test_without_enough_mentions_there_is_no_rescorer_and_it_is_told(encoder, tmp_path):
+    told = StringIO()
+    settings = resolve(
+        preset="clean",
+        assignments=["triplets.weight=0", "optimisation.rescoring=true"],
+        shared=SMALL,
+        options={"encoder": str(encoder)},
+    )
+    out, console = tmp_path / "model", Console(file=told, width=200)
+    train(settings, DOCUMENTS, DOCUMENTS[:2], out, device="cpu", console=console)
+    assert "rescoring: no rescorer: of " in told.getvalue()
+    description = read_description(out)
+    assert description.rescorer is None
+    assert description.provenance.calibration is not None

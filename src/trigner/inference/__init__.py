@@ -4,6 +4,7 @@ from trigner.inference.calibration import calibrate, with_temperature
 from trigner.inference.extraction import Extracted, Extractor, PartialResult, Run, assembled
 from trigner.inference.fetching import fetch
 from trigner.inference.loading import load, spec_of
+from trigner.inference.rescoring import fit_rescorer, with_rescorer
 from trigner.inference.statistics import RunStatistics
 
 __all__ = [
@@ -15,7 +16,9 @@ __all__ = [
     "assembled",
     "calibrate",
     "fetch",
+    "fit_rescorer",
     "load",
     "spec_of",
+    "with_rescorer",
     "with_temperature",
 ]

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 
 from trigner.batches import EncoderInputs
 from trigner.errors import InputError
-from trigner.model_folder import DESCRIPTION, read_description
+from trigner.model_folder import DESCRIPTION, Rescorer, read_description
 from trigner.networks.build import build_tagger
 from trigner.networks.folder import load_network
 from trigner.networks.pretrained import load_encoder
@@ -25,7 +25,8 @@ from trigner.systems import NetworkSettings, tagger_spec
 class Model:
     """A tagger with the scheme that reads its scores and the tokenizer that feeds it.
 
-    Its logits are divided by `temperature` where scores are read (`inference.calibration`).
+    Its logits are divided by `temperature` where scores are read (`inference.calibration`), unless
+    a `rescorer` gives them.
     `system` is the name of its row.
     """
 
@@ -36,6 +37,7 @@ class Model:
     settings: NetworkSettings
     temperature: float = 1.0
     system: str = ""
+    rescorer: Rescorer | None = None
 
     @property
     def inputs(self) -> EncoderInputs:
@@ -74,5 +76,12 @@ def load(folder: str | Path) -> Model:
         settings.leading_words,
     )
     return Model(
-        tagger, scheme, tokenizer, padding_id, settings, description.temperature, spec.name
+        tagger,
+        scheme,
+        tokenizer,
+        padding_id,
+        settings,
+        temperature=description.temperature,
+        system=spec.name,
+        rescorer=description.rescorer,
     )

@@ -43,6 +43,7 @@ ADDED: Mapping[str, Any] = {
     "optimisation.bias_init": False,
     "optimisation.epsilon_to": "corrected",
     "optimisation.r_drop": 0.0,
+    "optimisation.rescoring": False,
     "sampling.conjunctions": ["and", "or"],
     "sampling.coordination": 0.0,
     "sampling.coordination_per_sentence": None,

@@ -40,6 +40,7 @@ class TaggerSpec(SystemSpec):
 
 
 SHARED = ("encoder", "sampling", "optimisation", "optimisation.r_drop")
+MULTI_LABEL = ("triplets", "task.multi_label", "task.first_group", "task.negative_rate")
 PAIR_NETWORK = (
     "co_predictor",
     "lstm_size",
@@ -116,7 +117,7 @@ def _sequence(
 _MAC = partial(
     _tagger,
     network="mac_tagger",
-    reads=("triplets", "task.multi_label", "task.first_group", "task.negative_rate"),
+    reads=MULTI_LABEL,
     ignores=_of_model("sequence", "toe", *(n for n in PAIR_NETWORK if n != "lstm_size")),
     defaults={"model": {"embedding_dropout": 0.2}},
     grid=True,
@@ -131,7 +132,7 @@ TAGGERS: dict[str, SystemSpec] = {
             " (Li et al., AAAI 2022); with triplets TriG-NER (Cabral et al., WWW 2025)",
             W2ner,
             "grid_tagger",
-            reads=("triplets", "task.tag_weight"),
+            reads=("triplets", "task.tag_weight", "optimisation.rescoring"),
             ignores=_of_model("mac", "sequence", "toe"),
             grid=True,
         ),
@@ -140,7 +141,7 @@ TAGGERS: dict[str, SystemSpec] = {
             "a grid of word pairs with tags that know of each other (TOE, Liu et al., 2022)",
             Toe,
             "toe_tagger",
-            reads=("triplets", "task.multi_label", "task.first_group", "task.negative_rate"),
+            reads=(*MULTI_LABEL, "optimisation.rescoring"),
             ignores=_of_model("mac", "sequence"),
             defaults={"model": {"dilations": (1, 2), "chained": False}},
             settings=ToeNetworkSettings,
@@ -161,7 +162,7 @@ TAGGERS: dict[str, SystemSpec] = {
             "segments and the gaps between them, mentions as paths (Mao et al., 2024)",
             SpanGrid,
             "grid_tagger",
-            reads=("triplets", "task.multi_label", "task.first_group", "task.negative_rate"),
+            reads=(*MULTI_LABEL, "optimisation.rescoring"),
             ignores=_of_model("mac", "sequence", "toe"),
             grid=True,
         ),
@@ -170,7 +171,7 @@ TAGGERS: dict[str, SystemSpec] = {
             "fragments, gaps and the ends of entities, mentions as paths (after GapDNER, 2025)",
             GapGrid,
             "grid_tagger",
-            reads=("triplets", "task.multi_label", "task.first_group", "task.negative_rate"),
+            reads=(*MULTI_LABEL, "optimisation.rescoring"),
             ignores=_of_model("mac", "sequence", "toe"),
             grid=True,
         ),

@@ -67,7 +67,13 @@ def onnx_predictor(
         check_scores(found, batch, scheme.tag_space.word_axes, scores, folder / GRAPH)
         return found
 
-    return TagPredictor(scorer, scheme, inputs=inputs, temperature=description.temperature)
+    return TagPredictor(
+        scorer,
+        scheme,
+        inputs=inputs,
+        temperature=description.temperature,
+        rescorer=description.rescorer,
+    )
 
 
 def exported_inputs(

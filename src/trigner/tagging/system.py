@@ -57,7 +57,8 @@ def build(settings: Any, labels: tuple[str, ...], init_from: Path | None = None)
         spec = system_spec(settings.system)
         return TagSystem(create(settings.encoder, spec.name, labels, settings.model), settings)
     check_init_from(init_from, settings, labels, any_types=True)
-    model, taken_over = load(init_from), ""
+    # The rescorer was that of its own weights.
+    model, taken_over = replace(load(init_from), rescorer=None), ""
     if not set(labels) <= set(model.scheme.labels):
         before = model.scheme.labels
         model, kept = for_labels(model, labels)

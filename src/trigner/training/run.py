@@ -48,7 +48,14 @@ from trigner.training.processes import Processes, connected
 from trigner.training.progress import ShowProgress
 from trigner.training.records import RUN, finish_record, record_to_resume, write_record
 from trigner.training.sections import OptimisationSettings, SelectBy
-from trigner.training.selected_model import SelectedModel, finished, identity, same, scored
+from trigner.training.selected_model import (
+    SelectedModel,
+    finished,
+    identity,
+    rescoring_told,
+    same,
+    scored,
+)
 from trigner.training.settings import Settings
 from trigner.training.teachers import check_teachers, learning_from
 from trigner.training.trainer import (
@@ -153,7 +160,8 @@ def train(
                 optimisation = halved(optimisation, lengths)
                 _start_again(out, settings.optimisation, optimisation, console)
                 checkpoint = None
-        end = partial(_ended, out, dev, chosen, also_keep, record, history)
+        rescoring = settings.optimisation.rescoring and system_spec(settings.system).rescoring
+        end = partial(_ended, out, dev, chosen, also_keep, record, history, rescoring, console)
         return processes.from_main(end)
 
 
@@ -164,12 +172,16 @@ def _ended(
     also_keep: Sequence[SelectBy],
     record: Mapping[str, Any],
     history: Sequence[Mapping[str, float]],
+    rescoring: bool,
+    console: Console,
 ) -> Trained:
     """The models of a training that has no further epochs, scored and described."""
-    describe = scored if "finished" in record else finished
+    describe = scored if "finished" in record else partial(finished, rescoring=rescoring)
     best = describe(out, dev, device)
     also = {name: same(out / name, best) or describe(out / name, dev, device) for name in also_keep}
     epochs = round(record["finished"] if "finished" in record else history[-1]["epoch"])
+    if told := rescoring_told(best.description.provenance.rescoring):
+        console.print(f"rescoring: {told}", highlight=False)
     if "finished" not in record:
         finish_record(out, epochs, history)
         shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)

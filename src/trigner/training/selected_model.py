@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from trigner.evaluation import Scores, score
-from trigner.inference import calibrate, load, with_temperature
+from trigner.inference import calibrate, fit_rescorer, load, with_rescorer, with_temperature
 from trigner.mentions import Document
 from trigner.model_folder import (
     Description,
@@ -45,28 +45,53 @@ def scored(folder: Path, dev: Sequence[Document], device: torch.device) -> Selec
     return SelectedModel(folder, read_description(folder), score(dev, list(found)))
 
 
-def finished(folder: Path, dev: Sequence[Document], device: torch.device) -> SelectedModel:
+def finished(
+    folder: Path, dev: Sequence[Document], device: torch.device, *, rescoring: bool = False
+) -> SelectedModel:
     """The model in a folder, described with what its training could not know yet.
 
-    That is the temperature that fits its scores on dev, if it has one, and what it reaches there in
-    full precision, whatever the epochs were scored in.
+    That is the rescorer fitted on dev, with `rescoring`, or the temperature that fits its scores
+    there, if it has one, and what it reaches there in full precision, whatever the epochs were
+    scored in.
     """
     extract = load(folder, device=str(device))
     description = read_description(folder)
     provenance = description.provenance
     temperature = description.temperature
+    rescorer = None
     update: dict[str, Any] = {}
-    if system_spec(description.system).calibration:
+    if rescoring:
+        fitted = fit_rescorer(with_temperature(extract, 1.0), dev)
+        rescorer = fitted.rescorer
+        update["rescoring"] = fitted.figures
+    if rescorer is not None:
+        temperature = 1.0
+        extract = with_rescorer(extract, rescorer)
+    elif system_spec(description.system).calibration:
         found = calibrate(with_temperature(extract, 1.0), dev)
         temperature, update["calibration"] = found.temperature, asdict(found)
         extract = with_temperature(extract, temperature)  # as whoever loads it will
     scores = score(dev, list(extract.documents(dev)))
     update["dev"] = provenance.dev.model_copy(update={"scores": figures(scores)})
     described = description.model_copy(
-        update={"temperature": temperature, "provenance": provenance.model_copy(update=update)}
+        update={
+            "temperature": temperature,
+            "rescorer": rescorer,
+            "provenance": provenance.model_copy(update=update),
+        }
     )
     describe_again(folder, described)
     return SelectedModel(folder, described, scores)
+
+
+def rescoring_told(found: Mapping[str, Any] | None) -> str:
+    """One line on a model's rescorer (`Provenance.rescoring`); empty where none was asked for."""
+    if found is None:
+        return ""
+    if why := found.get("why"):
+        return f"no rescorer: {why}"
+    before, after = (100 * float(found[name]) for name in ("f1_before", "f1"))
+    return f"dev F1 {before:.2f} without a rescorer, {after:.2f} with one (cross-validated)"
 
 
 def same(folder: Path, best: SelectedModel) -> SelectedModel | None:

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracles import rescoring_naive as oracle
+from tiny_models import extractor
+from trigner.errors import InputError
+from trigner.evaluation import score
+from trigner.inference import fit_rescorer, rescoring, with_rescorer
+from trigner.inference.rescoring import _best_f1, _logistic
+from trigner.mentions import Document
+
+WORDS = ["pain", "numb", "leg", "arm", "left", "my", "hurt", "tablet", "after", "the", "no", "in"]
+
+
+def some_documents(count=40, seed=0):
+    chosen = np.random.default_rng(seed)
+    texts = (" ".join(chosen.choice(WORDS, chosen.integers(3, 9))) + " ." for _ in range(count))
+    return [Document(str(number), text) for number, text in enumerate(texts)]
+
+
+def answered(extract, documents, is_right):
+    """The documents with those of the model's own entities that are right."""
+    gold = []
+    for document in documents:
+        own = extract(document).entities
+        gold.append(replace(document, entities=tuple(e for e in own if is_right(document, e))))
+    return gold
+
+
+@pytest.fixture(scope="module")
+def extract(tiny):
+    return extractor(tiny())
+
+
+def continuous(document, entity):
+    """Right are the mentions without a gap, which the features can tell."""
+    return len(entity.fragments) == 1
+
+
+def test_a_rescorer_that_is_fitted_finds_more(extract):
+    gold = answered(extract, some_documents(), continuous)
+    found = fit_rescorer(extract, gold)
+    assert found.rescorer is not None
+    assert not found.why
+    assert found.f1 > found.f1_before
+    new = answered(extract, some_documents(seed=1), continuous)
+    before = score(new, list(extract.documents(new))).overall.f1
+    after = score(new, list(with_rescorer(extract, found.rescorer).documents(new))).overall.f1
+    assert after > before + 0.05
+    assert found.rescorer.weights["discontinuous"] < 0
+    assert found.figures == {
+        "candidates": found.candidates,
+        "f1_before": found.f1_before,
+        "f1": found.f1,
+    }
+
+
+def test_before_is_what_the_model_scores_without_it(extract):
+    gold = answered(extract, some_documents(), continuous)
+    assert fit_rescorer(extract, gold).f1_before == pytest.approx(
+        score(gold, list(extract.documents(gold))).overall.f1
+    )
+
+
+def test_without_enough_candidates_nothing_is_fitted(extract):
+    gold = answered(extract, some_documents(3), continuous)
+    found = fit_rescorer(extract, gold)
+    assert found.rescorer is None
+    assert found.why.endswith("30 right and 30 wrong ones are needed")
+    assert found.f1 == found.f1_before
+    assert found.figures["why"] == found.why
+
+
+def test_without_documents_nothing_is_fitted(extract):
+    assert fit_rescorer(extract, []).rescorer is None
+
+
+def test_one_that_does_not_raise_f1_is_not_kept(extract):
+    chosen = np.random.default_rng(3)
+    gold = answered(extract, some_documents(), lambda *_: chosen.random() < 0.93)
+    found = fit_rescorer(extract, gold)
+    assert found.rescorer is None
+    assert found.why == "it does not raise F1 on dev"
+    assert found.f1 <= found.f1_before
+
+
+def test_one_document_is_divided_by_sentences(extract):
+    text = "\n\n".join(document.text for document in some_documents())
+    (gold,) = answered(extract, [Document("one", text)], continuous)
+    assert fit_rescorer(extract, [gold]).rescorer is not None
+
+
+def test_each_kind_has_half_of_the_best_f1_as_its_threshold():
+    probabilities = np.array([0.9, 0.8, 0.7, 0.6, 0.5])
+    proposed = rescoring._Proposed(
+        values=np.zeros((5, 1)),
+        right=np.array([True, True, False, True, False]),
+        discontinuous=np.array([False, False, False, True, True]),
+        folds=np.zeros(5, dtype=np.int64),
+        gold=(2, rescoring.FEWEST_DISCONTINUOUS),
+        found=(0, 0),
+    )
+    assert rescoring._thresholds(probabilities, proposed) == pytest.approx((0.5, 1 / 11))
+    few = replace(proposed, gold=(2, rescoring.FEWEST_DISCONTINUOUS - 1))
+    of_all = 0.5 * max(2 * 1 / 12, 2 * 2 / 13, 2 * 3 / 15)
+    assert rescoring._thresholds(probabilities, few) == pytest.approx((of_all, of_all))
+
+
+def test_systems_without_word_pairs_have_none(tiny):
+    with pytest.raises(InputError, match="the system bio cannot fit a rescorer on dev"):
+        fit_rescorer(extractor(tiny("bio")), some_documents())
+
+
+def test_a_rescored_extractor_is_another_model_than_the_saved_one(extract):
+    assert with_rescorer(extract, None).source is None
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 10**6), st.integers(20, 60), st.integers(1, 4), st.sampled_from([1.0, 10.0]))
+def test_the_regression_is_the_slow_one(seed, count, width, ridge):
+    chosen = np.random.default_rng(seed)
+    values = chosen.normal(2, 3, (count, width))
+    values[:, -1] = 1.0  # the same everywhere
+    right = chosen.random(count) < 1 / (1 + np.exp(-values[:, 0]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rescoring, "RIDGE", ridge)
+        bias, weights = _logistic(values, right)
+    expected_bias, expected = oracle.fitted(values, right, ridge)
+    if 0 < right.sum() < count:
+        np.testing.assert_allclose(weights, expected, atol=1e-4)
+        assert bias == pytest.approx(expected_bias, abs=1e-3)
+    assert np.isfinite([bias, *weights]).all()
+
+
+@given(st.lists(st.tuples(st.integers(0, 8), st.booleans()), max_size=30), st.integers(0, 20))
+def test_the_best_f1_is_the_slow_one(pairs, more):
+    probabilities = np.array([p / 8 for p, _ in pairs])
+    right = np.array([ok for _, ok in pairs], dtype=bool)
+    gold = int(right.sum()) + more
+    found = _best_f1(probabilities, right, gold)
+    if gold:
+        assert found == pytest.approx(oracle.best_f1(probabilities.tolist(), right.tolist(), gold))
+    else:
+        assert found == 0
