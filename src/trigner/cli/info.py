@@ -98,6 +98,7 @@ def summary(model: Path, description: Description, spec: SystemSpec) -> dict[str
         "data": known.data,
         "trained on": ", ".join(counted(n, one, more) for n, one, more in train if n),
         **{name: _rates(part) for name, part in parts.items()},
+        "rescorer": _rescorer(known.rescoring) if description.rescorer else None,
         "licence": known.licence,
         "format": f"{description.format}, written by trigner {description.trigner}",
     }
@@ -127,6 +128,14 @@ def _rates(part: object) -> str:
     shown = ", ".join(f"{name} {100 * rate:.1f}" for name, rate in known.items())
     documents = whole_number(mapping(part).get("documents"))
     return shown + (f" on {counted(documents, 'document')}" if shown and documents else "")
+
+
+def _rescorer(found: object) -> str:
+    """What a rescorer did for F1 on dev, of which the scores above are those it was fitted on."""
+    before, after = (number(mapping(found).get(name)) for name in ("f1_before", "f1"))
+    if before is None or after is None:
+        return "yes"
+    return f"F1 on dev {100 * before:.1f} without, {100 * after:.1f} with it, cross-validated"
 
 
 RATES = ("f1", "precision", "recall")
