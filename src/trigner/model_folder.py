@@ -85,6 +85,10 @@ class Runtime(_Part):
     difference: float | None = None
 
 
+_Weight = Annotated[float, Field(ge=-1e6, le=1e6)]
+_Share = Annotated[float, Field(ge=0, le=1)]
+
+
 class Rescorer(BaseModel):
     """A logistic regression that gives candidate mentions their scores (`tagging.rescoring`).
 
@@ -92,11 +96,11 @@ class Rescorer(BaseModel):
     continuous and of discontinuous mentions.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, strict=True)
 
-    bias: float
-    weights: dict[str, float]
-    thresholds: tuple[Annotated[float, Field(ge=0, le=1)], Annotated[float, Field(ge=0, le=1)]]
+    bias: _Weight
+    weights: dict[str, _Weight]
+    thresholds: Annotated[tuple[_Share, _Share], Field(strict=False)]
 
 
 class TrainingPart(_Part):

@@ -90,10 +90,29 @@ def test_one_that_does_not_raise_f1_is_not_kept(extract):
     assert found.f1 <= found.f1_before
 
 
+def test_what_is_fitted_does_not_depend_on_a_rescorer_that_is_there(extract):
+    gold = answered(extract, some_documents(), continuous)
+    found = fit_rescorer(extract, gold)
+    assert fit_rescorer(with_rescorer(extract, found.rescorer), gold) == found
+
+
+def test_candidates_of_one_part_alone_cannot_be_divided(extract, monkeypatch):
+    monkeypatch.setattr(rescoring, "FEWEST", 1)
+    gold = answered(extract, some_documents()[:1], continuous)
+    found = fit_rescorer(extract, gold)
+    assert found.rescorer is None
+    assert found.why == "dev cannot be divided for cross-validation"
+
+
 def test_one_document_is_divided_by_sentences(extract):
     text = "\n\n".join(document.text for document in some_documents())
     (gold,) = answered(extract, [Document("one", text)], continuous)
     assert fit_rescorer(extract, [gold]).rescorer is not None
+
+
+def test_few_documents_of_one_sentence_are_in_different_parts(extract):
+    documents = answered(extract, some_documents(9), continuous)
+    assert {*rescoring._proposed(extract, documents).folds} == {*range(9)}
 
 
 def test_each_kind_has_half_of_the_best_f1_as_its_threshold():
@@ -106,10 +125,11 @@ def test_each_kind_has_half_of_the_best_f1_as_its_threshold():
         gold=(2, rescoring.FEWEST_DISCONTINUOUS),
         found=(0, 0),
     )
-    assert rescoring._thresholds(probabilities, proposed) == pytest.approx((0.5, 1 / 11))
+    among = np.ones(5, dtype=bool)
+    assert rescoring._thresholds(probabilities, proposed, among) == pytest.approx((0.5, 1 / 11))
     few = replace(proposed, gold=(2, rescoring.FEWEST_DISCONTINUOUS - 1))
     of_all = 0.5 * max(2 * 1 / 12, 2 * 2 / 13, 2 * 3 / 15)
-    assert rescoring._thresholds(probabilities, few) == pytest.approx((of_all, of_all))
+    assert rescoring._thresholds(probabilities, few, among) == pytest.approx((of_all, of_all))
 
 
 def test_systems_without_word_pairs_have_none(tiny):

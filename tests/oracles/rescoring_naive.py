@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from trigner.mentions import ScoredMention
+from trigner.schemes import Scheme, TagSpace
 from trigner.tagging.rescoring import MOST
 
 
@@ -15,16 +16,19 @@ def clipped(value: float) -> float:
     return max(-MOST, min(MOST, value))
 
 
-def tag(logits: np.ndarray, row: int, column: int, leading: int, exclusive: bool) -> float:
-    """Log-odds that a cell has its likeliest tag and not none."""
+def tag(logits: np.ndarray, row: int, column: int, leading: int, scheme: Scheme) -> float:
+    """Log-odds that a cell above the diagonal has its likeliest tag there and not none."""
     if row < leading or column >= len(logits):
         return -MOST
     own = [float(value) for value in logits[row, column]]
-    return clipped(max(own[1:]) - own[0] if exclusive else max(own))
+    if scheme.tag_space is TagSpace.EXCLUSIVE_GRID:
+        return clipped(max(own[1:]) - own[0])
+    lower = {n for g in scheme.groups if g.triangle == "lower" for n in range(g.start, g.stop)}
+    return clipped(max(value for n, value in enumerate(own) if n not in lower))
 
 
 def features(
-    logits: np.ndarray, found: Sequence[ScoredMention], leading: int, exclusive: bool
+    logits: np.ndarray, found: Sequence[ScoredMention], leading: int, scheme: Scheme
 ) -> list[list[float]]:
     rows = []
     for one in found:
@@ -36,8 +40,8 @@ def features(
                 clipped(math.log(score) - math.log(1 - score)),
                 float(words[-1] - words[0] + 1 > len(words)),
                 math.log(1 + sharing),
-                tag(logits, words[0] - 1, words[0], leading, exclusive),
-                tag(logits, words[-1], words[-1] + 1, leading, exclusive),
+                tag(logits, words[0] - 1, words[0], leading, scheme),
+                tag(logits, words[-1], words[-1] + 1, leading, scheme),
             ]
         )
     return rows

@@ -13,7 +13,6 @@ from trigner.errors import InputError
 from trigner.inference import with_rescorer
 from trigner.mentions import Document
 from trigner.model_folder import DESCRIPTION, Rescorer, describe_again, read_description
-from trigner.schemes import TagSpace
 from trigner.tagging.rescoring import BONUS, FEATURES, candidates, features, rescored
 from trigner.text import segment
 from trigner.training import resolve
@@ -43,8 +42,7 @@ def test_features_are_those_of_the_slow_version(sentence, leading):
     scheme = make_scheme(name, ("ADR", "Drug"))
     logits = some_logits(scheme, seed, length + leading)
     found = candidates(scheme, logits).mentions[:60]
-    exclusive = scheme.tag_space is TagSpace.EXCLUSIVE_GRID
-    expected = oracle.features(logits, found, leading, exclusive)
+    expected = oracle.features(logits, found, leading, scheme)
     values = features(scheme, logits, found, leading)
     assert values.shape == (len(found), len(FEATURES))
     np.testing.assert_allclose(values, np.array(expected).reshape(values.shape), atol=1e-6)
@@ -138,6 +136,8 @@ def test_a_saved_model_has_it_exported_too(tiny, tmp_path, name):
         ),
         ({"thresholds": [0.5, 1.5]}, "rescorer.thresholds.1: Input should be less than or equal"),
         ({"bias": "much"}, "rescorer.bias: Input should be a valid number"),
+        ({"bias": 1e300}, "rescorer.bias: Input should be less than or equal to 1000000"),
+        ({"bias": True}, "rescorer.bias: Input should be a valid number"),
         ({"more": 1}, "rescorer.more: Extra inputs are not permitted"),
     ],
 )
@@ -147,6 +147,13 @@ def test_a_damaged_rescorer_is_refused(tiny, tmp_path, change, message):
     with pytest.raises(InputError, match=message) as raised:
         trigner.load(folder)
     assert str(folder / DESCRIPTION) in str(raised.value)
+
+
+def test_a_system_that_has_none_is_not_loaded_with_one(tiny, tmp_path):
+    folder = save(tiny("bio"), tmp_path / "model")
+    change_description(folder, rescorer=ALL.model_dump(mode="json"))
+    with pytest.raises(InputError, match="rescorer: the system bio has none"):
+        trigner.load(folder)
 
 
 def test_a_grid_shows_the_mentions_that_are_kept(tiny):

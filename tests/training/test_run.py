@@ -31,7 +31,7 @@ from trigner.training import resolve, train
 from trigner.training.best_epoch import KeepBest
 from trigner.training.ema import ExponentialMovingAverage
 from trigner.training.progress import ShowProgress
-from trigner.training.selected_model import identity
+from trigner.training.selected_model import finished, identity
 from trigner.training.trainer import FIGURES, SystemTrainer
 
 SMALL = [
@@ -828,11 +828,15 @@ def test_a_rescorer_is_fitted_once_training_is_over(encoder, tmp_path, monkeypat
     assert "rescoring: dev F1 25.00 without a rescorer, 50.00 with one" in told.getvalue()
     description = read_description(out)
     assert description.rescorer == RESCORER
-    assert description.temperature == 1
-    assert description.provenance.calibration is None
+    assert description.temperature == description.provenance.calibration["temperature"]
     assert description.provenance.rescoring == {"candidates": 9, "f1_before": 0.25, "f1": 0.5}
     found = list(trigner.load(out).documents(DOCUMENTS[:2]))
     assert trained.best.scores.overall == score(DOCUMENTS[:2], found).overall
+    # Interrupted before it was done, it is described again from the beginning.
+    again = finished(out, DOCUMENTS[:2], torch.device("cpu"), rescoring=True)
+    assert again.description.rescorer == RESCORER
+    assert again.description.temperature == description.temperature
+    assert finished(out, DOCUMENTS[:2], torch.device("cpu")).description.rescorer is None
     # What is trained on from it scores its epochs without, and has none unless it asks for one.
     run(encoder, tmp_path / "next", "triplets.weight=0", init_from=out, preset="clean")
     assert read_description(tmp_path / "next").rescorer is None

@@ -59,6 +59,10 @@ def load(
     if description.unhashed:
         log.warning("%s: %s", folder / DESCRIPTION, description.unhashed)
     spec = spec_of(folder, description)
+    if description.rescorer is not None and not spec.rescoring:
+        raise InputError(
+            f"is damaged: rescorer: the system {spec.name} has none", path=folder / DESCRIPTION
+        )
     predictor = spec.implementation("load")(folder, description, device=device, threads=threads)
     of_all, of_types = checked_thresholds(threshold, thresholds or {}, description.labels)
     return Extractor(

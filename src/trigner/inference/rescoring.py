@@ -37,8 +37,8 @@ RIDGE = 10.0
 class Rescored:
     """A rescorer, or None where it was not worth one and `why`.
 
-    `f1` and `f1_before` are of these documents' mentions with it, fitted on the other folds each
-    time, and without.
+    `f1` and `f1_before` are of these documents' mentions with it, weights and thresholds being
+    those of the other folds each time, and without.
     """
 
     rescorer: Rescorer | None
@@ -69,14 +69,14 @@ class _Proposed:
 
 
 def fit_rescorer(extractor: Extractor, gold: Sequence[Document]) -> Rescored:
-    """The rescorer for a model without one, fitted on documents that its training did not see.
+    """A rescorer for a model, fitted on documents that its training did not see.
 
     None where the documents have too few candidates, right or wrong, or where F1 is not raised by
     it. Raises InputError for a system that cannot have one.
     """
     system_spec(extractor.system).require("rescoring")
     names = cast(Rescoring, extractor.predictor).features
-    proposed = _proposed(extractor, gold)
+    proposed = _proposed(with_rescorer(extractor, None), gold)
     count, right = len(proposed.right), int(proposed.right.sum())
     before = _f1(proposed.found[0], proposed.found[1], sum(proposed.gold))
     if min(right, count - right) < FEWEST:
@@ -85,16 +85,19 @@ def fit_rescorer(extractor: Extractor, gold: Sequence[Document]) -> Rescored:
             " ones are needed"
         )
         return Rescored(None, count, before, before, why)
-    held_out = np.empty(count)
-    for fold in range(FOLDS):
-        own = proposed.folds == fold
+    held_out, kept = np.empty(count), np.empty(count, dtype=bool)
+    folds = [proposed.folds == fold for fold in np.unique(proposed.folds)]
+    if any(len({*proposed.right[~own]}) < 2 for own in folds):
+        return Rescored(None, count, before, before, "dev cannot be divided for cross-validation")
+    for own in folds:
         bias, weights = _logistic(proposed.values[~own], proposed.right[~own])
         held_out[own] = _sigmoid(bias + proposed.values[own] @ weights)
-    thresholds = _thresholds(held_out, proposed)
-    kept = held_out >= np.where(proposed.discontinuous, thresholds[1], thresholds[0])
+    for own in folds:
+        kept[own] = _reached(held_out, proposed, _thresholds(held_out, proposed, ~own))[own]
     after = _f1(int(proposed.right[kept].sum()), int(kept.sum()), sum(proposed.gold))
     if after <= before:
         return Rescored(None, count, before, after, "it does not raise F1 on dev")
+    thresholds = _thresholds(held_out, proposed, np.ones(count, dtype=bool))
     bias, weights = _logistic(proposed.values, proposed.right)
     named = dict(zip(names, weights.tolist(), strict=True))
     return Rescored(Rescorer(bias=bias, weights=named, thresholds=thresholds), count, before, after)
@@ -111,6 +114,7 @@ def _proposed(extractor: Extractor, gold: Sequence[Document]) -> _Proposed:
     predictor = cast(Rescoring, extractor.predictor)
     values, right, discontinuous, groups = [], [], [], []
     counts, found = [0, 0], [0, 0]
+    before = 0  # sentences of the documents before
     for number, document in enumerate(gold):
         sentences = segment(document).sentences
         expected = [set(sentence.mentions) for sentence in sentences]
@@ -120,7 +124,7 @@ def _proposed(extractor: Extractor, gold: Sequence[Document]) -> _Proposed:
             pairs = zip(inputs, predictor.candidates(inputs), strict=True)
             for own, candidates in pairs:
                 # Sentences make the folds where there are too few documents for them.
-                group = number if len(gold) >= FOLDS else own.sentence
+                group = number if len(gold) >= FOLDS else before + own.sentence
                 for candidate in candidates:
                     values.append(candidate.features)
                     right.append(candidate.mention in expected[own.sentence])
@@ -130,6 +134,7 @@ def _proposed(extractor: Extractor, gold: Sequence[Document]) -> _Proposed:
                 own_right = (s.mention in expected[own.sentence] for s in prediction.mentions)
                 found[0] += sum(own_right)
                 found[1] += len(prediction.mentions)
+        before += len(sentences)
     return _Proposed(
         values=np.array(values).reshape(len(right), len(predictor.features)),
         right=np.array(right, dtype=bool),
@@ -140,20 +145,34 @@ def _proposed(extractor: Extractor, gold: Sequence[Document]) -> _Proposed:
     )
 
 
-def _thresholds(probabilities: Floats, proposed: _Proposed) -> tuple[float, float]:
-    """Of continuous and of discontinuous mentions, by the best F1 of each."""
-    of_all = _best_f1(probabilities, proposed.right, sum(proposed.gold)) / 2
+def _reached(
+    probabilities: Floats, proposed: _Proposed, thresholds: tuple[float, float]
+) -> Booleans:
+    own: Booleans = probabilities >= np.where(proposed.discontinuous, thresholds[1], thresholds[0])
+    return own
+
+
+def _thresholds(probabilities: Floats, proposed: _Proposed, among: Booleans) -> tuple[float, float]:
+    """Of continuous and of discontinuous mentions, by the best F1 of each among some candidates.
+
+    Of what there is to find these are taken to have their share.
+    """
+    share = among.mean()
+    of_all = _best_f1(probabilities[among], proposed.right[among], share * sum(proposed.gold)) / 2
     if proposed.gold[1] < FEWEST_DISCONTINUOUS:
         return of_all, of_all
-    return tuple(  # type: ignore[return-value]
-        _best_f1(probabilities[own], proposed.right[own], gold) / 2
+    continuous, discontinuous = (
+        _best_f1(probabilities[own], proposed.right[own], share * gold) / 2
         for own, gold in zip(
-            (~proposed.discontinuous, proposed.discontinuous), proposed.gold, strict=True
+            (among & ~proposed.discontinuous, among & proposed.discontinuous),
+            proposed.gold,
+            strict=True,
         )
     )
+    return continuous, discontinuous
 
 
-def _best_f1(probabilities: Floats, right: Booleans, gold: int) -> float:
+def _best_f1(probabilities: Floats, right: Booleans, gold: float) -> float:
     """The largest F1 of those with at least some probability."""
     order = np.argsort(-probabilities, kind="stable")
     correct = np.cumsum(right[order])

@@ -93,7 +93,7 @@ def rescored(rescorer: Rescorer, scheme: Scheme, logits: Logits, leading: int = 
 
 def check_rescorer(rescorer: Rescorer | None, path: Path) -> None:
     """Raises InputError, naming `path`, for one with other features than those of this version."""
-    if rescorer is not None and set(rescorer.weights) != set(FEATURES):
+    if rescorer is not None and rescorer.weights.keys() != set(FEATURES):
         different = ", ".join(sorted(set(rescorer.weights) ^ set(FEATURES)))
         raise InputError(
             f"rescorer.weights: not the features of this version: {different}", path=path
@@ -103,11 +103,15 @@ def check_rescorer(rescorer: Rescorer | None, path: Path) -> None:
 def _tagged(
     scheme: Scheme, logits: Logits, rows: Integers, columns: Integers, leading: int
 ) -> Floats:
-    """Log-odds that a cell has a tag rather than none, by its likeliest; outside: none."""
+    """Log-odds that a cell above the diagonal has a tag rather than none, by its likeliest;
+    outside: none."""
     inside = (rows >= leading) & (columns < len(logits))
     own = logits[rows[inside], columns[inside]].astype(np.float64)
     if scheme.tag_space is TagSpace.EXCLUSIVE_GRID:
         own = own[:, 1:] - own[:, :1]
+    else:  # what a group's tags score in the other half of the grid is never learnt
+        groups = (group for group in scheme.groups if group.triangle != "lower")
+        own = own[:, [tag for group in groups for tag in range(group.start, group.stop)]]
     found = np.full(len(rows), -MOST)
     found[inside] = own.max(axis=1, initial=-np.inf).clip(-MOST, MOST)
     return found

@@ -50,27 +50,25 @@ def finished(
 ) -> SelectedModel:
     """The model in a folder, described with what its training could not know yet.
 
-    That is the rescorer fitted on dev, with `rescoring`, or the temperature that fits its scores
-    there, if it has one, and what it reaches there in full precision, whatever the epochs were
-    scored in.
+    That is the temperature that fits its scores on dev, if it has one, with `rescoring` a rescorer
+    fitted there, and what it reaches there in full precision, whatever the epochs were scored in.
     """
-    extract = load(folder, device=str(device))
-    description = read_description(folder)
-    provenance = description.provenance
+    extract, description = load(folder, device=str(device)), read_description(folder)
+    spec, provenance = system_spec(description.system), description.provenance
+    if spec.rescoring:  # it has one when this has been interrupted
+        extract = with_rescorer(extract, None)
     temperature = description.temperature
     rescorer = None
     update: dict[str, Any] = {}
-    if rescoring:
-        fitted = fit_rescorer(with_temperature(extract, 1.0), dev)
-        rescorer = fitted.rescorer
-        update["rescoring"] = fitted.figures
-    if rescorer is not None:
-        temperature = 1.0
-        extract = with_rescorer(extract, rescorer)
-    elif system_spec(description.system).calibration:
+    if spec.calibration:
         found = calibrate(with_temperature(extract, 1.0), dev)
         temperature, update["calibration"] = found.temperature, asdict(found)
         extract = with_temperature(extract, temperature)  # as whoever loads it will
+    if rescoring:
+        fitted = fit_rescorer(extract, dev)
+        rescorer, update["rescoring"] = fitted.rescorer, fitted.figures
+        if rescorer is not None:
+            extract = with_rescorer(extract, rescorer)
     scores = score(dev, list(extract.documents(dev)))
     update["dev"] = provenance.dev.model_copy(update={"scores": figures(scores)})
     described = description.model_copy(
