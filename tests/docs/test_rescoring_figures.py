@@ -15,24 +15,39 @@ KEPT = {
 }
 
 
-def f1(figures, name):
-    return " / ".join(f"{100 * figures[name][s]['f1']:.2f}" for s in ("overall", "discontinuous"))
+def mean(models, *path):
+    """The mean of a figure of all models, in percent."""
+    values = []
+    for found in models:
+        for name in path:
+            found = found[name]
+        values.append(100 * found)
+    return sum(values) / len(values)
+
+
+def f1(models, name):
+    slices = ("overall", "discontinuous")
+    return " / ".join(f"{mean(models, name, own, 'f1'):.1f}" for own in slices)
 
 
 def difference(own):
     values = [100 * own[name] for name in ("difference", "low", "high")]
-    return f"{values[0]:+.2f} [{values[1]:+.2f}, {values[2]:+.2f}]"
+    return f"{values[0]:+.1f} [{values[1]:+.1f}, {values[2]:+.1f}]"
 
 
 def row(kept):
-    (figures,) = kept["models"]
-    dev = f"{100 * figures['dev']['f1_before']:.2f}, {100 * figures['dev']['f1']:.2f}"
-    errors = [f"{100 * figures[name]['calibration_error']:.1f}" for name in ("without", "with")]
-    if "why" in figures["dev"]:
-        return f"{dev} | {f1(figures, 'without')} | none kept | | | {errors[0]} |"
-    own = (f1(figures, "without"), f1(figures, "with"))
+    models = kept["models"]
+    dev = f"{mean(models, 'dev', 'f1_before'):.1f}, {mean(models, 'dev', 'f1'):.1f}"
+    errors = [f"{mean(models, name, 'calibration_error'):.1f}" for name in ("without", "with")]
+    if all("why" in own["dev"] for own in models):
+        return f"{dev} | {f1(models, 'without')} | none kept | | | | {errors[0]} |"
+    own = (f1(models, "without"), f1(models, "with"))
     told = [difference(kept[name]) for name in ("overall", "discontinuous")]
-    return " | ".join([dev, *own, *told, ", ".join(errors)]) + " |"
+    precision, recall = (
+        ", ".join(f"{mean(models, name, 'overall', rate):.0f}" for name in ("without", "with"))
+        for rate in ("precision", "recall")
+    )
+    return " | ".join([dev, *own, *told, f"{precision}; {recall}", ", ".join(errors)]) + " |"
 
 
 @pytest.mark.parametrize("name", KEPT)
