@@ -89,4 +89,13 @@ def test_the_tags_of_gap_grid(title, chosen_by):
     assert f"| {title} | {chosen_by} | {row} |" in text
 
 
+def test_gap_grid_against_w2ner():
+    text = " ".join(PAGE.split('<a id="other-tags"></a>')[1].split("```")[0].split())
+    w2ner, own = (runs_of("psytar", "full", (name,)) for name in ("w2ner", "gap_grid"))
+    seeds = sorted(w2ner.keys() & own.keys())
+    assert len(seeds) == 3
+    told = differences(*([of[seed] for seed in seeds] for of in (w2ner, own)))
+    assert f"it is at {told[0]} overall and {told[1]} on discontinuous mentions" in text
+
+
 SCORED = ((scores, "dev"), (scores, "test"))
