@@ -20,7 +20,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = (
     {
         *("mentions", "errors", "atomic_files", "arrays", "former_names", "locks", "quantities"),
-        *("cpus", "foreign_values"),
+        *("cpus", "foreign_values", "rescorer"),
     },
     {"text", "corpora", "schemes", "evaluation", "prompting", "qualifiers"},
     {"batches", "model_folder", "encoders", "rendering"},

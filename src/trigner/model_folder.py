@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from tokenizers import Tokenizer
@@ -26,6 +26,7 @@ from trigner.atomic_files import replace_together
 from trigner.errors import InputError, TrignerError
 from trigner.foreign_values import flaw_of, unique_keys
 from trigner.former_names import with_current_names
+from trigner.rescorer import Rescorer
 
 OwnSettings = TypeVar("OwnSettings", bound=BaseModel)
 
@@ -49,6 +50,7 @@ LONGEST_DESCRIPTION = 16 * 2**20
 
 LONGEST_LABEL = 1000
 """Characters."""
+_NAMED = 10  # labels, in a line
 
 TEMPERATURES = (0.01, 100.0)
 """Least and greatest. Far beyond what calibration finds, and no score becomes infinite."""
@@ -68,9 +70,6 @@ def is_path(name: str | Path) -> bool:
     return os.path.exists(path) or (len(path.parts) > 1 and os.path.isdir(path.parent))
 
 
-_NAMED = 10  # labels, in a line
-
-
 class _Part(BaseModel):
     # What other versions add travels along.
     model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
@@ -83,24 +82,6 @@ class Runtime(_Part):
     special_words: tuple[str, ...] = ()
     max_subwords: int = Field(ge=1, le=1_000_000)
     difference: float | None = None
-
-
-_Weight = Annotated[float, Field(ge=-1e6, le=1e6)]
-_Share = Annotated[float, Field(ge=0, le=1)]
-
-
-class Rescorer(BaseModel):
-    """A logistic regression that gives candidate mentions their scores (`tagging.rescoring`).
-
-    `weights` are those of its features by name, `thresholds` the least scores that are kept, of
-    continuous and of discontinuous mentions.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, strict=True)
-
-    bias: _Weight
-    weights: dict[str, _Weight]
-    thresholds: Annotated[tuple[_Share, _Share], Field(strict=False)]
 
 
 class TrainingPart(_Part):
@@ -143,8 +124,7 @@ class Description(_Part):
     """A model: its system, labels, own settings and files.
 
     `model` are the system's own settings, `state` what else its loader needs, `files` the SHA-256
-    of each file. `runtime` is there when ONNX Runtime runs it, `rescorer` when one gives mentions
-    their scores.
+    of each file. `runtime` is there when ONNX Runtime runs it, `rescorer` if it has one.
     """
 
     format: int = FORMAT_VERSION
@@ -226,9 +206,8 @@ class Description(_Part):
 
     def as_json(self) -> str:
         """The text of `trigner.json`."""
-        content = self.model_dump(mode="json", exclude_defaults=True)
         head = {"format": FORMAT_VERSION, "trigner": __version__}
-        whole = {**head, **content, **head}
+        whole = {**head, **self.model_dump(mode="json", exclude_defaults=True), **head}
         whole[HASH] = hash_of_description(whole)
         return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 

@@ -12,7 +12,8 @@ from tiny_models import export, extractor, make_scheme, save
 from trigner.errors import InputError
 from trigner.inference import with_rescorer
 from trigner.mentions import Document
-from trigner.model_folder import DESCRIPTION, Rescorer, describe_again, read_description
+from trigner.model_folder import DESCRIPTION, describe_again, read_description
+from trigner.rescorer import Rescorer
 from trigner.tagging.rescoring import BONUS, FEATURES, candidates, features, rescored
 from trigner.text import segment
 from trigner.training import resolve

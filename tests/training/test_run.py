@@ -22,8 +22,9 @@ from trigner.errors import InputError, TrignerError
 from trigner.evaluation import score
 from trigner.inference.rescoring import Rescored
 from trigner.mentions import Document, Entity
-from trigner.model_folder import Rescorer, read_description
+from trigner.model_folder import read_description
 from trigner.networks import load
+from trigner.rescorer import Rescorer
 from trigner.systems import system_spec
 from trigner.tagging.objective import Objective
 from trigner.tagging.rescoring import FEATURES
@@ -825,7 +826,7 @@ def test_a_rescorer_is_fitted_once_training_is_over(encoder, tmp_path, monkeypat
     console = Console(file=told, width=200)
     trained = train(settings, DOCUMENTS, DOCUMENTS[:2], out, device="cpu", console=console)
     assert fitted == [DOCUMENTS[:2]]
-    assert "rescoring: dev F1 25.00 without a rescorer, 50.00 with one" in told.getvalue()
+    assert "rescorer: dev F1 25.00 without, 50.00 with it, cross-validated" in told.getvalue()
     description = read_description(out)
     assert description.rescorer == RESCORER
     assert description.temperature == description.provenance.calibration["temperature"]
@@ -852,7 +853,7 @@ def test_without_enough_mentions_there_is_no_rescorer_and_it_is_told(encoder, tm
     )
     out, console = tmp_path / "model", Console(file=told, width=200)
     train(settings, DOCUMENTS, DOCUMENTS[:2], out, device="cpu", console=console)
-    assert "rescoring: no rescorer: of " in told.getvalue()
+    assert "no rescorer: of " in told.getvalue()
     description = read_description(out)
     assert description.rescorer is None
     assert description.provenance.calibration is not None

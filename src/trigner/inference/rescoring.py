@@ -18,7 +18,7 @@ import numpy as np
 from trigner.arrays import Booleans, Floats, Integers
 from trigner.inference.extraction import Extractor
 from trigner.mentions import Document
-from trigner.model_folder import Rescorer
+from trigner.rescorer import Rescorer
 from trigner.systems import Rescoring, system_spec
 from trigner.text import segment
 

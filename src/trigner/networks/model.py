@@ -11,12 +11,13 @@ from tokenizers import Tokenizer
 
 from trigner.batches import EncoderInputs
 from trigner.errors import InputError
-from trigner.model_folder import DESCRIPTION, Rescorer, read_description
+from trigner.model_folder import DESCRIPTION, read_description
 from trigner.networks.build import build_tagger
 from trigner.networks.folder import load_network
 from trigner.networks.pretrained import load_encoder
 from trigner.networks.tagger import Tagger
 from trigner.networks.word_system import word_inputs
+from trigner.rescorer import Rescorer
 from trigner.schemes import Scheme
 from trigner.systems import NetworkSettings, tagger_spec
 

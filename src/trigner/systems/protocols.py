@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from trigner.batches import Example, Prepared
 from trigner.mentions import Mention, ScoredMention, Sentence
-from trigner.model_folder import Rescorer
+from trigner.rescorer import Rescorer
 from trigner.schemes import Cell
 
 if TYPE_CHECKING:

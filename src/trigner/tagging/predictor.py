@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from trigner.arrays import Floats, Logits
 from trigner.batches import Batch, Example
 from trigner.mentions import Mention
-from trigner.model_folder import Rescorer
+from trigner.rescorer import Rescorer
 from trigner.schemes import Cell, Explaining, Scheme, TagSpace
 from trigner.systems import Candidate, Grid, Prediction, WordPredictor, check_finite
 from trigner.tagging.rescoring import FEATURES, candidates, features, rescored

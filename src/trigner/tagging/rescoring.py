@@ -21,7 +21,7 @@ import numpy as np
 from trigner.arrays import Floats, Integers, Logits
 from trigner.errors import InputError
 from trigner.mentions import ScoredMention
-from trigner.model_folder import Rescorer
+from trigner.rescorer import Rescorer
 from trigner.schemes import Decoding, Scheme, TagSpace
 
 BONUS = 1.0

@@ -48,14 +48,7 @@ from trigner.training.processes import Processes, connected
 from trigner.training.progress import ShowProgress
 from trigner.training.records import RUN, finish_record, record_to_resume, write_record
 from trigner.training.sections import OptimisationSettings, SelectBy
-from trigner.training.selected_model import (
-    SelectedModel,
-    finished,
-    identity,
-    rescoring_told,
-    same,
-    scored,
-)
+from trigner.training.selected_model import SelectedModel, finished, identity, same, scored, told
 from trigner.training.settings import Settings
 from trigner.training.teachers import check_teachers, learning_from
 from trigner.training.trainer import (
@@ -180,8 +173,8 @@ def _ended(
     best = describe(out, dev, device)
     also = {name: same(out / name, best) or describe(out / name, dev, device) for name in also_keep}
     epochs = round(record["finished"] if "finished" in record else history[-1]["epoch"])
-    if told := rescoring_told(best.description.provenance.rescoring):
-        console.print(f"rescoring: {told}", highlight=False)
+    if line := told(best):
+        console.print(line, highlight=False)
     if "finished" not in record:
         finish_record(out, epochs, history)
         shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -82,14 +82,15 @@ def finished(
     return SelectedModel(folder, described, scores)
 
 
-def rescoring_told(found: Mapping[str, Any] | None) -> str:
-    """One line on a model's rescorer (`Provenance.rescoring`); empty where none was asked for."""
+def told(model: SelectedModel) -> str:
+    """One line on a model's rescorer; empty where none was asked for."""
+    found = model.description.provenance.rescoring
     if found is None:
         return ""
     if why := found.get("why"):
         return f"no rescorer: {why}"
     before, after = (100 * float(found[name]) for name in ("f1_before", "f1"))
-    return f"dev F1 {before:.2f} without a rescorer, {after:.2f} with one (cross-validated)"
+    return f"rescorer: dev F1 {before:.2f} without, {after:.2f} with it, cross-validated"
 
 
 def same(folder: Path, best: SelectedModel) -> SelectedModel | None:
