@@ -206,7 +206,7 @@ def test_a_row_that_names_a_setting_that_there_is_not_is_refused_in_training(ins
     ("declared", "methods"),
     [
         ({"calibration": True}, ("at_temperatures", "with_temperature")),
-        ({"reads": ("optimisation.rescoring",)}, ("candidates", "features", "with_rescorer")),
+        ({"reads": ("optimisation.rescoring",)}, ("features", "candidates", "with_rescorer")),
         ({"grid": True}, ("tags", "grids")),
     ],
 )

@@ -20,6 +20,7 @@ OF_SEQUENCES = {
     "triplets",
     "optimisation.bias_init",
     "optimisation.distillation",
+    "optimisation.rescoring",
     "task.tag_weight",
     "model.mac",
     "model.toe",
@@ -27,6 +28,7 @@ OF_SEQUENCES = {
     *(PAIRS - {"model.lstm_size"}),
 }
 OF_MAC = {
+    "optimisation.rescoring",
     "task.tag_weight",
     "task.partial_labels",
     "model.sequence",
