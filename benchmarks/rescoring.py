@@ -100,7 +100,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{name}: {100 * own['difference']:+.2f} [{low:+.2f}, {high:+.2f}] p {own['p']:.4f}")
     if given.to is not None:
         given.to.parent.mkdir(parents=True, exist_ok=True)
-        kept = {"corpus": corpus.name, "signature": sign(corpus.test), "models": models, **told}
+        kept = {
+            "corpus": corpus.name,
+            "signature": sign(corpus.test),
+            "models": models,
+            "differences": told,
+        }
         given.to.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 

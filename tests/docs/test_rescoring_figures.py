@@ -42,7 +42,7 @@ def row(kept):
     if all("why" in own["dev"] for own in models):
         return f"{dev} | {f1(models, 'without')} | none kept | | | | {errors[0]} |"
     own = (f1(models, "without"), f1(models, "with"))
-    told = [difference(kept[name]) for name in ("overall", "discontinuous")]
+    told = [difference(kept["differences"][name]) for name in ("overall", "discontinuous")]
     precision, recall = (
         ", ".join(f"{mean(models, name, 'overall', rate):.0f}" for name in ("without", "with"))
         for rate in ("precision", "recall")
