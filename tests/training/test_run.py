@@ -805,8 +805,16 @@ def test_a_tracker_without_its_package_is_told(encoder, tmp_path, monkeypatch):
         run(encoder, tmp_path / "m", report_to=["wandb"])
 
 
+def with_rescoring(encoder):
+    return resolve(
+        preset="clean",
+        assignments=["triplets.weight=0", "optimisation.rescoring=true"],
+        shared=SMALL,
+        options={"encoder": str(encoder)},
+    )
+
+
 def test_a_rescorer_is_fitted_once_training_is_over(encoder, tmp_path, monkeypatch):
-    monkeypatch.setattr("trigner.inference.rescoring.FEWEST", 1)
     fitted = []
 
     def fit(extract, dev):
@@ -816,12 +824,7 @@ def test_a_rescorer_is_fitted_once_training_is_over(encoder, tmp_path, monkeypat
 
     monkeypatch.setattr("trigner.training.selected_model.fit_rescorer", fit)
     told = StringIO()
-    settings = resolve(
-        preset="clean",
-        assignments=["triplets.weight=0", "optimisation.rescoring=true"],
-        shared=SMALL,
-        options={"encoder": str(encoder)},
-    )
+    settings = with_rescoring(encoder)
     out = tmp_path / "model"
     console = Console(file=told, width=200)
     trained = train(settings, DOCUMENTS, DOCUMENTS[:2], out, device="cpu", console=console)
@@ -845,12 +848,7 @@ def test_a_rescorer_is_fitted_once_training_is_over(encoder, tmp_path, monkeypat
 
 def test_without_enough_mentions_there_is_no_rescorer_and_it_is_told(encoder, tmp_path):
     told = StringIO()
-    settings = resolve(
-        preset="clean",
-        assignments=["triplets.weight=0", "optimisation.rescoring=true"],
-        shared=SMALL,
-        options={"encoder": str(encoder)},
-    )
+    settings = with_rescoring(encoder)
     out, console = tmp_path / "model", Console(file=told, width=200)
     train(settings, DOCUMENTS, DOCUMENTS[:2], out, device="cpu", console=console)
     assert "no rescorer: of " in told.getvalue()

@@ -74,11 +74,13 @@ def fit_rescorer(extractor: Extractor, gold: Sequence[Document]) -> Rescored:
     None where the documents have too few candidates, right or wrong, or where F1 is not raised by
     it. Raises InputError for a system that cannot have one.
     """
+    from trigner.evaluation import Score  # extraction needs none of it
+
     system_spec(extractor.system).require("rescoring")
     names = cast(Rescoring, extractor.predictor).features
     proposed = _proposed(with_rescorer(extractor, None), gold)
     count, right = len(proposed.right), int(proposed.right.sum())
-    before = _f1(proposed.found[0], proposed.found[1], sum(proposed.gold))
+    before = Score(*proposed.found, sum(proposed.gold)).f1
     if min(right, count - right) < FEWEST:
         why = (
             f"of {count} candidates on dev {right} are right: {FEWEST} right and {FEWEST} wrong"
@@ -94,7 +96,7 @@ def fit_rescorer(extractor: Extractor, gold: Sequence[Document]) -> Rescored:
         held_out[own] = _sigmoid(bias + proposed.values[own] @ weights)
     for own in folds:
         kept[own] = _reached(held_out, proposed, _thresholds(held_out, proposed, ~own))[own]
-    after = _f1(int(proposed.right[kept].sum()), int(kept.sum()), sum(proposed.gold))
+    after = Score(int(proposed.right[kept].sum()), int(kept.sum()), sum(proposed.gold)).f1
     if after <= before:
         return Rescored(None, count, before, after, "it does not raise F1 on dev")
     thresholds = _thresholds(held_out, proposed, np.ones(count, dtype=bool))
@@ -121,8 +123,8 @@ def _proposed(extractor: Extractor, gold: Sequence[Document]) -> _Proposed:
         for mention in (own for of_sentence in expected for own in of_sentence):
             counts[mention.is_discontinuous] += 1
         for inputs in extractor.batches(predictor.prepare(sentences).inputs):
-            pairs = zip(inputs, predictor.candidates(inputs), strict=True)
-            for own, candidates in pairs:
+            found_in = predictor.candidates(inputs), predictor.predict(inputs)
+            for own, candidates, prediction in zip(inputs, *found_in, strict=True):
                 # Sentences make the folds where there are too few documents for them.
                 group = number if len(gold) >= FOLDS else before + own.sentence
                 for candidate in candidates:
@@ -130,7 +132,6 @@ def _proposed(extractor: Extractor, gold: Sequence[Document]) -> _Proposed:
                     right.append(candidate.mention in expected[own.sentence])
                     discontinuous.append(candidate.mention.is_discontinuous)
                     groups.append(group % FOLDS)
-            for own, prediction in zip(inputs, predictor.predict(inputs), strict=True):
                 own_right = (s.mention in expected[own.sentence] for s in prediction.mentions)
                 found[0] += sum(own_right)
                 found[1] += len(prediction.mentions)
@@ -179,10 +180,6 @@ def _best_f1(probabilities: Floats, right: Booleans, gold: float) -> float:
     found = 2 * correct / (np.arange(1, len(order) + 1) + gold)
     least = np.diff(probabilities[order], append=-1.0) < 0  # the last of equal ones
     return float(found[least].max(initial=0.0))
-
-
-def _f1(correct: int, predicted: int, gold: int) -> float:
-    return 2 * correct / max(1, predicted + gold)
 
 
 def _sigmoid(values: Floats) -> Floats:
