@@ -26,3 +26,10 @@ def test_integers_stay_what_they_are(most, bits):
         bits // 8,
     )
     assert arrays.small(integers[:0]).shape == (0,)
+
+
+def test_log_odds_become_probabilities():
+    odds = np.array([[-np.inf, -800, 0], [np.log(3), 800, np.inf]], dtype=np.float32)
+    found = arrays.logistic(odds)
+    assert found.dtype == np.float64
+    assert found == pytest.approx(np.array([[0, 0, 0.5], [0.75, 1, 1]]), abs=1e-7)

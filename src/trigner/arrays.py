@@ -1,4 +1,7 @@
-"""The kinds of arrays that signatures name. Docstrings give their shapes in brackets."""
+"""The kinds of arrays that signatures name, and what several modules do with them.
+
+Docstrings give shapes in brackets.
+"""
 
 from __future__ import annotations
 
@@ -21,3 +24,9 @@ Logits = NDArray[np.floating[Any]]
 def small(integers: NDArray[np.signedinteger[Any]]) -> SmallIntegers:
     """The same in 16 bits each if they fit, otherwise in 32."""
     return integers.astype(np.int16 if np.abs(integers).max(initial=0) < 2**15 else np.int32)
+
+
+def logistic(values: Logits) -> Floats:
+    """Log-odds to probabilities, whatever the shape; infinite ones give 0 and 1."""
+    found: Floats = 1 / (1 + np.exp(-values.astype(np.float64).clip(-700, 700)))
+    return found

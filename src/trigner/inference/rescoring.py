@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from trigner.arrays import Booleans, Floats, Integers
+from trigner.arrays import Booleans, Floats, Integers, logistic
 from trigner.inference.extraction import Extractor
 from trigner.mentions import Document
 from trigner.rescorer import Rescorer
@@ -93,7 +93,7 @@ def fit_rescorer(extractor: Extractor, gold: Sequence[Document]) -> Rescored:
         return Rescored(None, count, before, before, "dev cannot be divided for cross-validation")
     for own in folds:
         bias, weights = _logistic(proposed.values[~own], proposed.right[~own])
-        held_out[own] = _sigmoid(bias + proposed.values[own] @ weights)
+        held_out[own] = logistic(bias + proposed.values[own] @ weights)
     for own in folds:
         kept[own] = _reached(held_out, proposed, _thresholds(held_out, proposed, ~own))[own]
     after = Score(int(proposed.right[kept].sum()), int(kept.sum()), sum(proposed.gold)).f1
@@ -182,11 +182,6 @@ def _best_f1(probabilities: Floats, right: Booleans, gold: float) -> float:
     return float(found[least].max(initial=0.0))
 
 
-def _sigmoid(values: Floats) -> Floats:
-    found: Floats = 1 / (1 + np.exp(-values.clip(-700, 700)))
-    return found
-
-
 def _logistic(values: Floats, right: Booleans) -> tuple[float, Floats]:
     """Bias and weights of a logistic regression with a ridge penalty, by Newton's method.
 
@@ -198,7 +193,7 @@ def _logistic(values: Floats, right: Booleans) -> tuple[float, Floats]:
     penalty = np.array([0.0, *[RIDGE] * values.shape[1]])
     weights = np.zeros(x.shape[1])
     for _ in range(100):
-        expected = _sigmoid(x @ weights)
+        expected = logistic(x @ weights)
         gradient = x.T @ (expected - right) + penalty * weights
         curvature = (x * (expected * (1 - expected))[:, None]).T @ x + np.diag(penalty)
         step = np.linalg.solve(curvature + 1e-9 * np.eye(len(weights)), gradient)

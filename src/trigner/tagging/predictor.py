@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from trigner.arrays import Floats, Logits
+from trigner.arrays import Floats, Logits, logistic
 from trigner.batches import Batch, Example
 from trigner.mentions import Mention
 from trigner.rescorer import Rescorer
@@ -138,10 +138,5 @@ def _softmax(logits: Logits) -> Floats:
     return result
 
 
-def _sigmoid(logits: Logits) -> Floats:
-    result: Floats = 1 / (1 + np.exp(-logits.astype(np.float64).clip(-700, 700)))
-    return result
-
-
-PROBABILITIES = {TagSpace.EXCLUSIVE_GRID: _softmax, TagSpace.MULTI_LABEL_GRID: _sigmoid}
+PROBABILITIES = {TagSpace.EXCLUSIVE_GRID: _softmax, TagSpace.MULTI_LABEL_GRID: logistic}
 """Logits of a sentence to probabilities, for the tag spaces that are grids."""

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from trigner.arrays import Floats, Integers, Logits
+from trigner.arrays import Floats, Integers, Logits, logistic
 from trigner.errors import InputError
 from trigner.mentions import ScoredMention
 from trigner.rescorer import Rescorer
@@ -71,8 +71,7 @@ def features(
 def probabilities(rescorer: Rescorer, values: Floats) -> Floats:
     """The probability of each candidate, `[N]`, from features `[N, len(FEATURES)]`."""
     weights = np.array([rescorer.weights[name] for name in FEATURES])
-    found: Floats = 1 / (1 + np.exp(-(rescorer.bias + values @ weights).clip(-700, 700)))
-    return found
+    return logistic(rescorer.bias + values @ weights)
 
 
 def rescored(rescorer: Rescorer, scheme: Scheme, logits: Logits, leading: int = 0) -> Decoding:
