@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from oracles import rescoring_naive as oracle
 from tiny_models import extractor
 from trigner.errors import InputError
-from trigner.evaluation import score
+from trigner.evaluation import score, sentence_counts
 from trigner.inference import fit_rescorer, rescoring, with_rescorer
 from trigner.inference.rescoring import _best_f1, _logistic
 from trigner.mentions import Document
@@ -58,6 +58,7 @@ def test_a_rescorer_that_is_fitted_finds_more(extract):
         "candidates": found.candidates,
         "f1_before": found.f1_before,
         "f1": found.f1,
+        "p": found.p,
     }
 
 
@@ -88,6 +89,29 @@ def test_one_that_does_not_raise_f1_is_not_kept(extract):
     assert found.rescorer is None
     assert found.why == "it does not raise F1 on dev"
     assert found.f1 <= found.f1_before
+
+
+def test_a_gain_that_may_be_chance_is_not_taken(extract, monkeypatch):
+    gold = answered(extract, some_documents(), continuous)
+    assert fit_rescorer(extract, gold).p < rescoring.CHANCE
+    monkeypatch.setattr(rescoring, "CHANCE", 0.0)
+    found = fit_rescorer(extract, gold)
+    assert found.rescorer is None
+    assert found.f1 > found.f1_before
+    assert found.why == "what F1 on dev gains by it may be chance"
+    assert found.figures["p"] == found.p > 0
+
+
+def test_sentences_are_counted_as_scores_count_them(extract):
+    gold = answered(extract, some_documents(), continuous)
+    found = list(extract.documents(gold))
+    expected = sentence_counts(gold, found).slices["overall"]
+    proposed = rescoring._proposed(extract, gold)
+    assert proposed.counts.tolist() == expected.tolist()
+    all_of_them = proposed.counts_of(np.ones(len(proposed.right), dtype=bool))
+    assert (all_of_them >= expected).all()
+    assert all_of_them[:, 1].sum() == len(proposed.right) > expected[:, 1].sum()
+    assert not proposed.counts_of(np.zeros(len(proposed.right), dtype=bool))[:, :2].any()
 
 
 def test_what_is_fitted_does_not_depend_on_a_rescorer_that_is_there(extract):
@@ -121,9 +145,10 @@ def test_each_kind_has_half_of_the_best_f1_as_its_threshold():
         values=np.zeros((5, 1)),
         right=np.array([True, True, False, True, False]),
         discontinuous=np.array([False, False, False, True, True]),
+        sentences=np.zeros(5, dtype=np.int64),
         folds=np.zeros(5, dtype=np.int64),
         gold=(2, rescoring.FEWEST_DISCONTINUOUS),
-        found=(0, 0),
+        counts=np.zeros((1, 3), dtype=np.int64),
     )
     among = np.ones(5, dtype=bool)
     assert rescoring._thresholds(probabilities, proposed, among) == pytest.approx((0.5, 1 / 11))

@@ -28,6 +28,10 @@ FEWEST = 30
 FEWEST_DISCONTINUOUS = 10
 """Discontinuous mentions in the documents without which those have the threshold of all."""
 
+CHANCE = 0.1
+"""A rescorer whose gain on dev is as likely as that without one being better is not kept: the
+two-sided p of the paired bootstrap over sentences."""
+
 FOLDS = 10
 RIDGE = 10.0
 """Penalty of the squared weights of standardised features: 1 / `C` of scikit-learn."""
@@ -38,71 +42,86 @@ class Rescored:
     """A rescorer, or None where it was not worth one and `why`.
 
     `f1` and `f1_before` are of these documents' mentions with it, weights and thresholds being
-    those of the other folds each time, and without.
+    those of the other folds each time, and without; `p` is that of no difference between them.
     """
 
     rescorer: Rescorer | None
     candidates: int
     f1_before: float = 0.0
     f1: float = 0.0
+    p: float | None = None
     why: str = ""
 
     @property
     def figures(self) -> dict[str, Any]:
         """What is kept of it with a model's provenance."""
-        own = {"candidates": self.candidates, "f1_before": self.f1_before, "f1": self.f1}
-        return {**own, "why": self.why} if self.why else own
+        own = {name: getattr(self, name) for name in ("candidates", "f1_before", "f1", "p", "why")}
+        return {name: value for name, value in own.items() if value not in (None, "")}
 
 
 @dataclass(frozen=True, slots=True)
 class _Proposed:
-    """Candidates of documents: features `[N, F]`, whether each is right, discontinuous, and which
-    fold it is in. `gold` counts continuous and discontinuous mentions, `found` those of them that
-    the model finds without a rescorer, and what it finds."""
+    """Candidates of documents: features `[N, F]`, whether each is right, discontinuous, which
+    sentence and which fold it is in. `gold` counts continuous and discontinuous mentions, `counts
+    [S, 3]` of each sentence what the model finds without a rescorer: right, all and gold."""
 
     values: Floats
     right: Booleans
     discontinuous: Booleans
+    sentences: Integers
     folds: Integers
     gold: tuple[int, int]
-    found: tuple[int, int]
+    counts: Integers
+
+    def counts_of(self, kept: Booleans) -> Integers:
+        """`counts [S, 3]` if these candidates `[N]` are what is found."""
+        size = len(self.counts)
+        columns = (self.sentences[kept & self.right], self.sentences[kept])
+        found = [np.bincount(own, minlength=size) for own in columns]
+        return np.stack([*found, self.counts[:, 2]], axis=1)
 
 
 def fit_rescorer(extractor: Extractor, gold: Sequence[Document]) -> Rescored:
     """A rescorer for a model, fitted on documents that its training did not see.
 
     None where the documents have too few candidates, right or wrong, or where F1 is not raised by
-    it. Raises InputError for a system that cannot have one.
+    it by more than chance (`CHANCE`). Raises InputError for a system that cannot have one.
     """
-    from trigner.evaluation import Score  # extraction needs none of it
+    from trigner.evaluation import Score, compare_systems  # extraction needs none of it
 
     system_spec(extractor.system).require("rescoring")
     names = cast(Rescoring, extractor.predictor).features
     proposed = _proposed(with_rescorer(extractor, None), gold)
     count, right = len(proposed.right), int(proposed.right.sum())
-    before = Score(*proposed.found, sum(proposed.gold)).f1
+    before = Score(*proposed.counts.sum(axis=0).tolist()).f1
     if min(right, count - right) < FEWEST:
         why = (
             f"of {count} candidates on dev {right} are right: {FEWEST} right and {FEWEST} wrong"
             " ones are needed"
         )
-        return Rescored(None, count, before, before, why)
+        return Rescored(None, count, before, before, why=why)
     held_out, kept = np.empty(count), np.empty(count, dtype=bool)
     folds = [proposed.folds == fold for fold in np.unique(proposed.folds)]
     if any(len({*proposed.right[~own]}) < 2 for own in folds):
-        return Rescored(None, count, before, before, "dev cannot be divided for cross-validation")
+        why = "dev cannot be divided for cross-validation"
+        return Rescored(None, count, before, before, why=why)
     for own in folds:
         bias, weights = _logistic(proposed.values[~own], proposed.right[~own])
         held_out[own] = logistic(bias + proposed.values[own] @ weights)
     for own in folds:
         kept[own] = _reached(held_out, proposed, _thresholds(held_out, proposed, ~own))[own]
-    after = Score(int(proposed.right[kept].sum()), int(kept.sum()), sum(proposed.gold)).f1
+    counts = proposed.counts_of(kept)
+    after = Score(*counts.sum(axis=0).tolist()).f1
     if after <= before:
-        return Rescored(None, count, before, after, "it does not raise F1 on dev")
+        return Rescored(None, count, before, after, why="it does not raise F1 on dev")
+    p = compare_systems([proposed.counts], [counts]).p_bootstrap
+    if p > CHANCE:
+        return Rescored(None, count, before, after, p, "what F1 on dev gains by it may be chance")
     thresholds = _thresholds(held_out, proposed, np.ones(count, dtype=bool))
     bias, weights = _logistic(proposed.values, proposed.right)
     named = dict(zip(names, weights.tolist(), strict=True))
-    return Rescored(Rescorer(bias=bias, weights=named, thresholds=thresholds), count, before, after)
+    rescorer = Rescorer(bias=bias, weights=named, thresholds=thresholds)
+    return Rescored(rescorer, count, before, after, p)
 
 
 def with_rescorer(extractor: Extractor, rescorer: Rescorer | None) -> Extractor:
@@ -114,35 +133,39 @@ def with_rescorer(extractor: Extractor, rescorer: Rescorer | None) -> Extractor:
 
 def _proposed(extractor: Extractor, gold: Sequence[Document]) -> _Proposed:
     predictor = cast(Rescoring, extractor.predictor)
-    values, right, discontinuous, groups = [], [], [], []
-    counts, found = [0, 0], [0, 0]
-    before = 0  # sentences of the documents before
+    values, right, discontinuous, places, folds = [], [], [], [], []
+    of_kinds = [0, 0]
+    counts: list[list[int]] = []
     for number, document in enumerate(gold):
         sentences = segment(document).sentences
         expected = [set(sentence.mentions) for sentence in sentences]
+        before = len(counts)
+        counts += [[0, 0, len(of_sentence)] for of_sentence in expected]
         for mention in (own for of_sentence in expected for own in of_sentence):
-            counts[mention.is_discontinuous] += 1
+            of_kinds[mention.is_discontinuous] += 1
         for inputs in extractor.batches(predictor.prepare(sentences).inputs):
             found_in = predictor.candidates(inputs), predictor.predict(inputs)
             for own, candidates, prediction in zip(inputs, *found_in, strict=True):
+                place = before + own.sentence
                 # Sentences make the folds where there are too few documents for them.
-                group = number if len(gold) >= FOLDS else before + own.sentence
+                fold = (number if len(gold) >= FOLDS else place) % FOLDS
                 for candidate in candidates:
                     values.append(candidate.features)
                     right.append(candidate.mention in expected[own.sentence])
                     discontinuous.append(candidate.mention.is_discontinuous)
-                    groups.append(group % FOLDS)
-                own_right = (s.mention in expected[own.sentence] for s in prediction.mentions)
-                found[0] += sum(own_right)
-                found[1] += len(prediction.mentions)
-        before += len(sentences)
+                    places.append(place)
+                    folds.append(fold)
+                for scored in prediction.mentions:
+                    counts[place][0] += scored.mention in expected[own.sentence]
+                    counts[place][1] += 1
     return _Proposed(
         values=np.array(values).reshape(len(right), len(predictor.features)),
         right=np.array(right, dtype=bool),
         discontinuous=np.array(discontinuous, dtype=bool),
-        folds=np.array(groups, dtype=np.int64),
-        gold=(counts[0], counts[1]),
-        found=(found[0], found[1]),
+        sentences=np.array(places, dtype=np.int64),
+        folds=np.array(folds, dtype=np.int64),
+        gold=(of_kinds[0], of_kinds[1]),
+        counts=np.array(counts, dtype=np.int64).reshape(-1, 3),
     )
 
 
