@@ -18,6 +18,7 @@ from transformers import TrainerCallback
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 
 import trigner
+from trigner import inference
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import score
 from trigner.inference.rescoring import Rescored
@@ -32,7 +33,7 @@ from trigner.training import resolve, train
 from trigner.training.best_epoch import KeepBest
 from trigner.training.ema import ExponentialMovingAverage
 from trigner.training.progress import ShowProgress
-from trigner.training.selected_model import finished, identity
+from trigner.training.selected_model import finished, identity, scored
 from trigner.training.trainer import FIGURES, SystemTrainer
 
 SMALL = [
@@ -834,8 +835,14 @@ def test_a_rescorer_is_fitted_once_training_is_over(encoder, tmp_path, monkeypat
     assert description.rescorer == RESCORER
     assert description.temperature == description.provenance.calibration["temperature"]
     assert description.provenance.rescoring == {"candidates": 9, "f1_before": 0.25, "f1": 0.5}
-    found = list(trigner.load(out).documents(DOCUMENTS[:2]))
-    assert trained.best.scores.overall == score(DOCUMENTS[:2], found).overall
+    # The scores on dev are of the model without it: it was fitted there.
+    extract = trigner.load(out)
+    assert extract.predictor.rescorer == RESCORER
+    found = list(inference.with_rescorer(extract, None).documents(DOCUMENTS[:2]))
+    plain = score(DOCUMENTS[:2], found)
+    assert trained.best.scores.overall == plain.overall
+    assert description.provenance.dev.scores["f1"] == plain.overall.f1
+    assert scored(out, DOCUMENTS[:2], torch.device("cpu")).scores.overall == plain.overall
     # Interrupted before it was done, it is described again from the beginning.
     again = finished(out, DOCUMENTS[:2], torch.device("cpu"), rescoring=True)
     assert again.description.rescorer == RESCORER
@@ -851,7 +858,7 @@ def test_without_enough_mentions_there_is_no_rescorer_and_it_is_told(encoder, tm
     settings = with_rescoring(encoder)
     out, console = tmp_path / "model", Console(file=told, width=200)
     train(settings, DOCUMENTS, DOCUMENTS[:2], out, device="cpu", console=console)
-    assert "no rescorer: of " in told.getvalue()
+    assert "no rescorer (optimisation.rescoring): of " in told.getvalue()
     description = read_description(out)
     assert description.rescorer is None
     assert description.provenance.calibration is not None

@@ -131,7 +131,7 @@ def _rates(part: object) -> str:
 
 
 def _rescorer(found: object) -> str:
-    """What a rescorer did for F1 on dev. The dev scores are of documents that it was fitted on."""
+    """What a rescorer did for F1 on dev. The dev scores of a model are those without it."""
     before, after = (number(mapping(found).get(name)) for name in ("f1_before", "f1"))
     if before is None or after is None:
         return "yes"

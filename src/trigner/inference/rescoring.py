@@ -116,7 +116,9 @@ def fit_rescorer(extractor: Extractor, gold: Sequence[Document]) -> Rescored:
         return Rescored(None, count, before, after, why="it does not raise F1 on dev")
     p = compare_systems([proposed.counts], [counts]).p_bootstrap
     if p > CHANCE:
-        return Rescored(None, count, before, after, p, "what F1 on dev gains by it may be chance")
+        rates = f"from {100 * before:.2f} to {100 * after:.2f}"
+        why = f"F1 on dev rises {rates} with it, which may be chance (p {p:.2g})"
+        return Rescored(None, count, before, after, p, why)
     thresholds = _thresholds(held_out, proposed, np.ones(count, dtype=bool))
     bias, weights = _logistic(proposed.values, proposed.right)
     named = dict(zip(names, weights.tolist(), strict=True))

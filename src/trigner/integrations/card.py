@@ -190,7 +190,7 @@ def _confidence(provenance: Provenance) -> str:
         "## Confidence\n\n"
         f"Scores are those of a logistic regression that was fitted on {candidates:,} candidates on"
         f" dev. F1 there: {100 * before:.2f} without it, {100 * after:.2f} with it,"
-        " cross-validated. The dev scores above are of the documents that it was fitted on.\n"
+        " cross-validated. The dev scores above are those without it.\n"
     )
 
 

@@ -12,7 +12,14 @@ from typing import Any
 import torch
 
 from trigner.evaluation import Scores, score
-from trigner.inference import calibrate, fit_rescorer, load, with_rescorer, with_temperature
+from trigner.inference import (
+    Extractor,
+    calibrate,
+    fit_rescorer,
+    load,
+    with_rescorer,
+    with_temperature,
+)
 from trigner.mentions import Document
 from trigner.model_folder import (
     Description,
@@ -40,9 +47,10 @@ class SelectedModel:
 
 
 def scored(folder: Path, dev: Sequence[Document], device: torch.device) -> SelectedModel:
-    """The model in a folder, scored as whoever loads it would score it."""
-    found = load(folder, device=str(device)).documents(dev)
-    return SelectedModel(folder, read_description(folder), score(dev, list(found)))
+    """The model in a folder, scored without its rescorer, which was fitted on dev."""
+    description = read_description(folder)
+    found = _plain(folder, description, device).documents(dev)
+    return SelectedModel(folder, description, score(dev, list(found)))
 
 
 def finished(
@@ -50,13 +58,13 @@ def finished(
 ) -> SelectedModel:
     """The model in a folder, described with what its training could not know yet.
 
-    That is the temperature that fits its scores on dev, if it has one, with `rescoring` a rescorer
-    fitted there, and what it reaches there in full precision, whatever the epochs were scored in.
+    That is the temperature that fits its scores on dev, if it has one, what it reaches there in
+    full precision, whatever the epochs were scored in, and with `rescoring` a rescorer fitted there
+    afterwards: with it the scores would be of what it was fitted on.
     """
-    extract, description = load(folder, device=str(device)), read_description(folder)
+    description = read_description(folder)
+    extract = _plain(folder, description, device)
     spec, provenance = system_spec(description.system), description.provenance
-    if spec.rescoring:  # it has one when this has been interrupted
-        extract = with_rescorer(extract, None)
     temperature = description.temperature
     rescorer = None
     update: dict[str, Any] = {}
@@ -64,12 +72,10 @@ def finished(
         found = calibrate(with_temperature(extract, 1.0), dev)
         temperature, update["calibration"] = found.temperature, asdict(found)
         extract = with_temperature(extract, temperature)  # as whoever loads it will
+    scores = score(dev, list(extract.documents(dev)))
     if rescoring:
         fitted = fit_rescorer(extract, dev)
         rescorer, update["rescoring"] = fitted.rescorer, fitted.figures
-        if rescorer is not None:
-            extract = with_rescorer(extract, rescorer)
-    scores = score(dev, list(extract.documents(dev)))
     update["dev"] = provenance.dev.model_copy(update={"scores": figures(scores)})
     described = description.model_copy(
         update={
@@ -82,13 +88,20 @@ def finished(
     return SelectedModel(folder, described, scores)
 
 
+def _plain(folder: Path, description: Description, device: torch.device) -> Extractor:
+    """The model in a folder without a rescorer, if it can have one."""
+    extract = load(folder, device=str(device))
+    rescoring = system_spec(description.system).rescoring
+    return with_rescorer(extract, None) if rescoring else extract
+
+
 def told(model: SelectedModel) -> str:
     """One line on a model's rescorer; empty where none was asked for."""
     found = model.description.provenance.rescoring
     if found is None:
         return ""
     if why := found.get("why"):
-        return f"no rescorer: {why}"
+        return f"no rescorer (optimisation.rescoring): {why}"
     before, after = (100 * float(found[name]) for name in ("f1_before", "f1"))
     return f"rescorer: dev F1 {before:.2f} without, {after:.2f} with it, cross-validated"
 
