@@ -12,7 +12,7 @@ from tiny_models import extractor
 from trigner.errors import InputError
 from trigner.evaluation import score, sentence_counts
 from trigner.inference import fit_rescorer, rescoring, with_rescorer
-from trigner.inference.rescoring import _best_f1, _logistic
+from trigner.inference.rescoring import _best_f1, _regression
 from trigner.mentions import Document
 
 WORDS = ["pain", "numb", "leg", "arm", "left", "my", "hurt", "tablet", "after", "the", "no", "in"]
@@ -176,7 +176,7 @@ def test_the_regression_is_the_slow_one(seed, count, width, ridge):
     right = chosen.random(count) < 1 / (1 + np.exp(-values[:, 0]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rescoring, "RIDGE", ridge)
-        bias, weights = _logistic(values, right)
+        bias, weights = _regression(values, right)
     expected_bias, expected = oracle.fitted(values, right, ridge)
     if 0 < right.sum() < count:
         np.testing.assert_allclose(weights, expected, atol=1e-4)
