@@ -160,8 +160,9 @@ class OptimisationSettings(Section):
     )
     rescoring: bool = Field(
         default=False,
-        description="after training fit a rescorer on dev: a logistic regression that says which"
-        " candidates of a looser decoding are mentions, from their scores and what they overlap",
+        description="after training fit a rescorer on dev, a logistic regression that says which"
+        " candidates of a looser decoding are mentions, and keep it if F1 there gains more than"
+        " chance; for grids",
     )
     precision: Literal["float32", "bfloat16"] = Field(
         default="float32",

@@ -103,7 +103,8 @@ def told(model: SelectedModel) -> str:
     if why := found.get("why"):
         return f"no rescorer (optimisation.rescoring): {why}"
     before, after = (100 * float(found[name]) for name in ("f1_before", "f1"))
-    return f"rescorer: dev F1 {before:.2f} without, {after:.2f} with it, cross-validated"
+    rates = f"{before:.2f} without, {after:.2f} with it, cross-validated"
+    return f"rescorer: dev F1 {rates}; the scores that follow are without it"
 
 
 def same(folder: Path, best: SelectedModel) -> SelectedModel | None:
