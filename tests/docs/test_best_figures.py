@@ -51,6 +51,19 @@ def test_psytar_against_w2ner():
     assert f"{overall} overall and {discontinuous}" in " ".join(text.split())
 
 
+def test_spl_adr_against_w2ner():
+    (row,) = re.findall(r"^\| spl-adr: the same \| (.*) \|$", PAGE, re.M)
+    sides = {
+        by: [[runs_of("spl-adr", "dense", names, by)[1]] for names in (("w2ner",), BEST)]
+        for by in ("overall", "discontinuous")
+    }
+    w2ner, best = sides["overall"]
+    assert row.startswith(" / ".join(differences(w2ner, best)))
+    assert f"W2NER dev {scores(w2ner, 'dev')}, test {scores(w2ner, 'test')}" in row
+    told = [own.partition(" ")[0] for own in differences(*sides["discontinuous"])]
+    assert f"chose {' / '.join(told)})" in row
+
+
 @pytest.mark.parametrize("system", ["nothing", "averaged", "r-drop", "tag-weight", "context"])
 def test_spl_adr_with_one_thing_changed(system):
     text = PAGE.split("**And on spl-adr**")[1]
