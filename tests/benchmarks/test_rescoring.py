@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
-import numpy as np
 import pytest
 import rescoring
 
+from answered_documents import answered, continuous, some_documents
 from tiny_models import extractor, save
 from trigner.corpora import write
 from trigner.evaluation import score
 from trigner.inference import load
 from trigner.mentions import Document
-
-WORDS = ["pain", "numb", "leg", "arm", "left", "my", "hurt", "tablet", "after", "the", "no", "in"]
 
 
 @pytest.fixture(scope="module")
@@ -25,13 +22,7 @@ def parts(tiny, tmp_path_factory):
     root = tmp_path_factory.mktemp("parts")
     found = {}
     for seed, part in enumerate(("dev", "test", "train")):
-        chosen = np.random.default_rng(seed)
-        texts = [" ".join(chosen.choice(WORDS, chosen.integers(3, 9))) + " ." for _ in range(40)]
-        documents = [Document(f"{part}-{n}", text) for n, text in enumerate(texts)]
-        found[part] = [
-            replace(own, entities=tuple(e for e in answer.entities if len(e.fragments) == 1))
-            for own, answer in zip(documents, extract.documents(documents), strict=True)
-        ]
+        found[part] = answered(extract, some_documents(seed=seed), continuous)
         (root / part).mkdir()
         write(found[part], root / part / "a.jsonl", format="jsonl")
     return root, found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from kept_runs import ROOT, Run, differences, kept, scores
 
 PAGE = (ROOT / "docs/decisions/best.md").read_text("utf-8")
+W2NER = ("w2ner",)
 BEST = ("both", "best")
 """Names under which runs of today's `best` are kept: a run has that of the study that made it."""
 
@@ -16,7 +18,8 @@ BEST = ("both", "best")
 def runs_of(
     corpus: str, protocol: str, names: tuple[str, ...], chosen_by: str = "overall"
 ) -> dict[int, Run]:
-    """Runs on today's batches, twelve sentences each, by seed; sentences made as today, or none."""
+    """Runs on today's batches, twelve sentences each, by seed; sentences made as today, or none;
+    no rescorer."""
     runs: dict[int, Run] = {}
     for run in kept(corpus, chosen_by):
         settings = run[0]["settings"]
@@ -25,6 +28,7 @@ def runs_of(
             settings.get("optimisation.batch_weighting") == "cells"
             and settings["optimisation.batch_size"] == 12
             and (made[0] == 0 or made == (0.5, 0.5))
+            and not settings.get("optimisation.rescoring")
         )
         if today and run[0]["protocol"] == protocol and run[0]["system"] in names:
             assert run[0]["seed"] not in runs
@@ -37,41 +41,88 @@ def cells(own: list[Run], base: list[Run]) -> str:
     return " | ".join([scores(own, "dev"), scores(own, "test"), *against])
 
 
+def paired(
+    corpus: str,
+    protocol: str,
+    base: tuple[str, ...],
+    own: tuple[str, ...],
+    chosen_by: str = "overall",
+) -> tuple[list[int], list[Run], list[Run]]:
+    """The seeds that two systems both have, and the runs of each with them."""
+    sides = [runs_of(corpus, protocol, names, chosen_by) for names in (base, own)]
+    seeds = sorted(sides[0].keys() & sides[1].keys())
+    first, second = ([runs[seed] for seed in seeds] for runs in sides)
+    return seeds, first, second
+
+
+def goal(title: str) -> str:
+    (row,) = re.findall(rf"^\| {title} \| (.*) \|$", PAGE, re.M)
+    return row
+
+
 def test_psytar_against_w2ner():
     text = PAGE.split("The whole of PsyTAR")[1].split("```")[0]
-    sides = {}
-    for chosen_by in ("overall", "discontinuous"):
-        found = [runs_of("psytar", "full", names, chosen_by) for names in (("w2ner",), BEST)]
-        seeds = sorted(set.intersection(*map(set, found)))
-        sides[chosen_by] = [[runs[seed] for seed in seeds] for runs in found]
-    w2ner, best = sides["overall"]
+    _, w2ner, best = paired("psytar", "full", W2NER, BEST)
     assert f"| W2NER | {cells(w2ner, w2ner)} |" in text
     assert f"| `best` | {cells(best, w2ner)} |" in text
-    overall, discontinuous = differences(*sides["discontinuous"])
+    assert goal(r"PsyTAR: \+2 / \+10 .*?").startswith(" / ".join(differences(w2ner, best)))
+    _, *sides = paired("psytar", "full", W2NER, BEST, "discontinuous")
+    overall, discontinuous = differences(*sides)
     assert f"{overall} overall and {discontinuous}" in " ".join(text.split())
 
 
 def test_spl_adr_against_w2ner():
-    (row,) = re.findall(r"^\| spl-adr: the same \| (.*) \|$", PAGE, re.M)
-    sides = {
-        by: [[runs_of("spl-adr", "dense", names, by)[1]] for names in (("w2ner",), BEST)]
-        for by in ("overall", "discontinuous")
-    }
-    w2ner, best = sides["overall"]
+    row = goal("spl-adr: the same")
+    seeds, w2ner, best = paired("spl-adr", "dense", W2NER, BEST)
+    assert f"seed {', '.join(map(str, seeds))} (W2NER" in row
     assert row.startswith(" / ".join(differences(w2ner, best)))
     assert f"W2NER dev {scores(w2ner, 'dev')}, test {scores(w2ner, 'test')}" in row
-    told = [own.partition(" ")[0] for own in differences(*sides["discontinuous"])]
+    _, *sides = paired("spl-adr", "dense", W2NER, BEST, "discontinuous")
+    told = [own.partition(" ")[0] for own in differences(*sides)]
     assert f"chose {' / '.join(told)})" in row
+
+
+def test_chia_against_w2ner():
+    row = goal("Chia: the same")
+    found = {
+        run[0]["system"]: run
+        for run in kept("chia")
+        if run[0]["seed"] == 1 and run[0]["settings"]["optimisation.batch_size"] == 4
+    }
+    told = differences([found["w2ner"]], [found["control"]])
+    assert row.startswith(" / ".join(own.partition(" ")[0] for own in told))
+    path = ROOT / "docs/results/rescoring/chia-best.json"
+    rescored = json.loads(path.read_text("utf-8"))["differences"]
+    overall, discontinuous = (
+        [f"{100 * rescored[name][bound]:+.1f}" for bound in ("difference", "low", "high")]
+        for name in ("overall", "discontinuous")
+    )
+    assert f"{overall[0]} [{overall[1]}, {overall[2]}] / {discontinuous[0]} against" in row
+
+
+def test_what_ships():
+    row = goal("the model that ships .*?")
+    card = (ROOT / "src/trigner/bundled/README.md").read_text("utf-8")
+    rows = {
+        (corpus, kind): re.findall(r"[\d.]+", line)
+        for corpus in ("spl-adr", "psytar")
+        for kind in ("overall", "discontinuous")
+        for line in re.findall(
+            rf"^\| {kind} \|(.*)", card.split(f"of {corpus} test")[1].split("##")[0], re.M
+        )
+    }
+    overall, discontinuous = (float(rows["spl-adr", k][2]) for k in ("overall", "discontinuous"))
+    _, recall, f1, _ = map(float, rows["psytar", "overall"])
+    told = f"{recall:.1f} % (F1 {f1:.1f}), spl-adr {overall:.1f} / {discontinuous:.1f}"
+    assert row.startswith(told)
 
 
 @pytest.mark.parametrize("system", ["nothing", "averaged", "r-drop", "tag-weight", "context"])
 def test_spl_adr_with_one_thing_changed(system):
     text = PAGE.split("**And on spl-adr**")[1]
-    best = runs_of("spl-adr", "dense", BEST)
-    own = best if system == "nothing" else runs_of("spl-adr", "dense", (system,))
-    seeds = sorted(best.keys() & own.keys())
-    base = [best[seed] for seed in seeds]
-    runs = base if system == "nothing" else [own[seed] for seed in seeds]
+    names = BEST if system == "nothing" else (system,)
+    seeds, base, runs = paired("spl-adr", "dense", BEST, names)
+    runs = base if system == "nothing" else runs
     (row,) = re.findall(rf"^\| (?:.*\()?{system}\)? \| (.*) \|$", text, re.M)
     assert row == f"{', '.join(map(str, seeds))} | {cells(runs, base)}"
 
@@ -95,12 +146,10 @@ TAGS = {"PsyTAR": ("psytar", "full"), "Chia": ("chia", "dense"), "spl-adr": ("sp
 @pytest.mark.parametrize(("anchor", "system"), [("other-tags", "gap_grid"), ("r-drop", "r-drop")])
 def test_one_setting_on_several_corpora(title, chosen_by, anchor, system):
     text = PAGE.split(f'<a id="{anchor}"></a>')[1].split("```")[0].split("The average of")[0]
-    best, own = (runs_of(*TAGS[title], names, chosen_by) for names in (BEST, (system,)))
-    if not own:
+    seeds, base, runs = paired(*TAGS[title], BEST, (system,), chosen_by)
+    if not seeds:
         assert f"| {title} | {chosen_by} |" not in text
         return
-    seeds = sorted(best.keys() & own.keys())
-    base, runs = ([of[seed] for seed in seeds] for of in (best, own))
     cells_of = [f(own, part, chosen_by) for own in (base, runs) for f, part in SCORED]
     row = " | ".join([", ".join(map(str, seeds)), *cells_of, *differences(base, runs)])
     assert f"| {title} | {chosen_by} | {row} |" in text
@@ -108,10 +157,9 @@ def test_one_setting_on_several_corpora(title, chosen_by, anchor, system):
 
 def test_gap_grid_against_w2ner():
     text = " ".join(PAGE.split('<a id="other-tags"></a>')[1].split("```")[0].split())
-    w2ner, own = (runs_of("psytar", "full", (name,)) for name in ("w2ner", "gap_grid"))
-    seeds = sorted(w2ner.keys() & own.keys())
+    seeds, w2ner, own = paired("psytar", "full", W2NER, ("gap_grid",))
     assert len(seeds) == 5
-    told = differences(*([of[seed] for seed in seeds] for of in (w2ner, own)))
+    told = differences(w2ner, own)
     assert f"it is at {told[0]} overall and {told[1]} on discontinuous mentions" in text
 
 

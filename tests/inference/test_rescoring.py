@@ -7,40 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from answered_documents import answered, continuous, some_documents
 from oracles import rescoring_naive as oracle
 from tiny_models import extractor
 from trigner.errors import InputError
-from trigner.evaluation import score, sentence_counts
+from trigner.evaluation import score
 from trigner.inference import fit_rescorer, rescoring, with_rescorer
 from trigner.inference.rescoring import _best_f1, _regression
-from trigner.mentions import Document
-
-WORDS = ["pain", "numb", "leg", "arm", "left", "my", "hurt", "tablet", "after", "the", "no", "in"]
-
-
-def some_documents(count=40, seed=0):
-    chosen = np.random.default_rng(seed)
-    texts = (" ".join(chosen.choice(WORDS, chosen.integers(3, 9))) + " ." for _ in range(count))
-    return [Document(str(number), text) for number, text in enumerate(texts)]
-
-
-def answered(extract, documents, is_right):
-    """The documents with those of the model's own entities that are right."""
-    gold = []
-    for document in documents:
-        own = extract(document).entities
-        gold.append(replace(document, entities=tuple(e for e in own if is_right(document, e))))
-    return gold
+from trigner.mentions import Document, Entity
 
 
 @pytest.fixture(scope="module")
 def extract(tiny):
     return extractor(tiny())
-
-
-def continuous(document, entity):
-    """Right are the mentions without a gap, which the features can tell."""
-    return len(entity.fragments) == 1
 
 
 def test_a_rescorer_that_is_fitted_finds_more(extract):
@@ -103,16 +82,27 @@ def test_a_gain_that_may_be_chance_is_not_taken(extract, monkeypatch):
     assert found.figures["p"] == found.p > 0
 
 
-def test_sentences_are_counted_as_scores_count_them(extract):
-    gold = answered(extract, some_documents(), continuous)
-    found = list(extract.documents(gold))
-    expected = sentence_counts(gold, found).slices["overall"]
+def test_candidates_are_counted_in_their_sentences(extract):
+    """What is found without a rescorer is among the candidates, sentence by sentence."""
+    texts = "\n\n".join(document.text for document in some_documents())
+    gold = answered(extract, [*some_documents(seed=1), Document("long", texts)], continuous)
     proposed = rescoring._proposed(extract, gold)
-    assert proposed.counts.tolist() == expected.tolist()
-    all_of_them = proposed.counts_of(np.ones(len(proposed.right), dtype=bool))
-    assert (all_of_them >= expected).all()
-    assert all_of_them[:, 1].sum() == len(proposed.right) > expected[:, 1].sum()
+    of_all = proposed.counts_of(np.ones(len(proposed.right), dtype=bool))
+    assert (of_all >= proposed.counts).all()
+    assert (of_all[:, 0] <= of_all[:, 2]).all()
+    assert of_all[:, 1].sum() == len(proposed.right) > proposed.counts[:, 1].sum()
     assert not proposed.counts_of(np.zeros(len(proposed.right), dtype=bool))[:, :2].any()
+
+
+def test_mentions_that_no_model_can_find_count_as_missed(extract):
+    """As they do in the scores that are told beside it: here they cross a sentence's end."""
+    gold = answered(extract, some_documents(), continuous)
+    text = "my left leg hurt. The pain is gone."
+    across = Document("across", text, (Entity("ADR", ((8, 26),), text[8:26]),))
+    proposed = rescoring._proposed(extract, [*gold, across])
+    assert sum(proposed.gold) == sum(len(document.entities) for document in gold) + 1
+    told = fit_rescorer(extract, [*gold, across])
+    assert told.f1_before < fit_rescorer(extract, gold).f1_before
 
 
 def test_what_is_fitted_does_not_depend_on_a_rescorer_that_is_there(extract):

@@ -63,7 +63,7 @@ class Rescored:
 class _Proposed:
     """Candidates of documents: features `[N, F]`, whether each is right, discontinuous, which
     sentence and which fold it is in. `gold` counts continuous and discontinuous mentions, `counts
-    [S, 3]` of each sentence what the model finds without a rescorer: right, all and gold."""
+    [S, 3]` what the model finds without a rescorer (`evaluation.SentenceCounts`)."""
 
     values: Floats
     right: Booleans
@@ -134,40 +134,34 @@ def with_rescorer(extractor: Extractor, rescorer: Rescorer | None) -> Extractor:
 
 
 def _proposed(extractor: Extractor, gold: Sequence[Document]) -> _Proposed:
+    from trigner.evaluation import sentence_counts
+
     predictor = cast(Rescoring, extractor.predictor)
     values, right, discontinuous, places, folds = [], [], [], [], []
-    of_kinds = [0, 0]
-    counts: list[list[int]] = []
+    before = 0  # sentences of the documents before
     for number, document in enumerate(gold):
         sentences = segment(document).sentences
-        expected = [set(sentence.mentions) for sentence in sentences]
-        before = len(counts)
-        counts += [[0, 0, len(of_sentence)] for of_sentence in expected]
-        for mention in (own for of_sentence in expected for own in of_sentence):
-            of_kinds[mention.is_discontinuous] += 1
         for inputs in extractor.batches(predictor.prepare(sentences).inputs):
-            found_in = predictor.candidates(inputs), predictor.predict(inputs)
-            for own, candidates, prediction in zip(inputs, *found_in, strict=True):
+            for own, candidates in zip(inputs, predictor.candidates(inputs), strict=True):
                 place = before + own.sentence
-                # Sentences make the folds where there are too few documents for them.
-                fold = (number if len(gold) >= FOLDS else place) % FOLDS
                 for candidate in candidates:
                     values.append(candidate.features)
-                    right.append(candidate.mention in expected[own.sentence])
+                    right.append(candidate.mention in sentences[own.sentence].mentions)
                     discontinuous.append(candidate.mention.is_discontinuous)
                     places.append(place)
-                    folds.append(fold)
-                for scored in prediction.mentions:
-                    counts[place][0] += scored.mention in expected[own.sentence]
-                    counts[place][1] += 1
+                    # Sentences make the folds where there are too few documents for them.
+                    folds.append((number if len(gold) >= FOLDS else place) % FOLDS)
+        before += len(sentences)
+    counts = sentence_counts(gold, list(extractor.documents(gold))).slices
+    of_all, of_discontinuous = (int(counts[s][:, 2].sum()) for s in ("overall", "discontinuous"))
     return _Proposed(
         values=np.array(values).reshape(len(right), len(predictor.features)),
         right=np.array(right, dtype=bool),
         discontinuous=np.array(discontinuous, dtype=bool),
         sentences=np.array(places, dtype=np.int64),
         folds=np.array(folds, dtype=np.int64),
-        gold=(of_kinds[0], of_kinds[1]),
-        counts=np.array(counts, dtype=np.int64).reshape(-1, 3),
+        gold=(of_all - of_discontinuous, of_discontinuous),
+        counts=counts["overall"],
     )
 
 
