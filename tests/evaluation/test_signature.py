@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from trigner.errors import InputError
-from trigner.evaluation.signature import data_hash, sign
+from trigner.evaluation.signature import data_hash, same_data, sign
 from trigner.mentions import Document, Entity
 
 PAIN = Entity("ADR", ((0, 4), (12, 16)), "Pain legs", id="T1")
@@ -23,6 +23,15 @@ def test_the_hash_does_not_depend_on_what_no_score_depends_on() -> None:
     )
     assert data_hash([TWO, turned]) == data_hash([ONE, TWO])
     assert len(data_hash([])) == 64
+
+
+def test_signatures_of_the_same_documents() -> None:
+    assert same_data(sign([ONE, TWO]), sign([TWO, ONE], settings={"a": 1}, seed=3))
+    assert not same_data(sign([ONE]), sign([ONE, TWO]))
+    assert not same_data(sign([ONE]), sign([TWO]))
+    assert not same_data(sign([ONE]), None)
+    assert not same_data(None, None)
+    assert not same_data("", "")
 
 
 @pytest.mark.parametrize(

@@ -43,9 +43,10 @@ def test_a_rescorer_that_is_fitted_finds_more(extract):
 
 def test_before_is_what_the_model_scores_without_it(extract):
     gold = answered(extract, some_documents(), continuous)
-    assert fit_rescorer(extract, gold).f1_before == pytest.approx(
-        score(gold, list(extract.documents(gold))).overall.f1
-    )
+    found = list(extract.documents(gold))
+    fitted = fit_rescorer(extract, gold)
+    assert fitted.f1_before == pytest.approx(score(gold, found).overall.f1)
+    assert fit_rescorer(extract, gold, found) == fitted
 
 
 def test_without_enough_candidates_nothing_is_fitted(extract):
@@ -82,11 +83,15 @@ def test_a_gain_that_may_be_chance_is_not_taken(extract, monkeypatch):
     assert found.figures["p"] == found.p > 0
 
 
+def proposed_of(extract, gold):
+    return rescoring._proposed(extract, gold, list(extract.documents(gold)))
+
+
 def test_candidates_are_counted_in_their_sentences(extract):
     """What is found without a rescorer is among the candidates, sentence by sentence."""
     texts = "\n\n".join(document.text for document in some_documents())
     gold = answered(extract, [*some_documents(seed=1), Document("long", texts)], continuous)
-    proposed = rescoring._proposed(extract, gold)
+    proposed = proposed_of(extract, gold)
     of_all = proposed.counts_of(np.ones(len(proposed.right), dtype=bool))
     assert (of_all >= proposed.counts).all()
     assert (of_all[:, 0] <= of_all[:, 2]).all()
@@ -99,7 +104,7 @@ def test_mentions_that_no_model_can_find_count_as_missed(extract):
     gold = answered(extract, some_documents(), continuous)
     text = "my left leg hurt. The pain is gone."
     across = Document("across", text, (Entity("ADR", ((8, 26),), text[8:26]),))
-    proposed = rescoring._proposed(extract, [*gold, across])
+    proposed = proposed_of(extract, [*gold, across])
     assert sum(proposed.gold) == sum(len(document.entities) for document in gold) + 1
     told = fit_rescorer(extract, [*gold, across])
     assert told.f1_before < fit_rescorer(extract, gold).f1_before
@@ -127,7 +132,7 @@ def test_one_document_is_divided_by_sentences(extract):
 
 def test_few_documents_of_one_sentence_are_in_different_parts(extract):
     documents = answered(extract, some_documents(9), continuous)
-    assert {*rescoring._proposed(extract, documents).folds} == {*range(9)}
+    assert {*proposed_of(extract, documents).folds} == {*range(9)}
 
 
 def test_each_kind_has_half_of_the_best_f1_as_its_threshold():

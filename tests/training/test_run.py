@@ -818,8 +818,9 @@ def with_rescoring(encoder):
 def test_a_rescorer_is_fitted_once_training_is_over(encoder, tmp_path, monkeypatch):
     fitted = []
 
-    def fit(extract, dev):
+    def fit(extract, dev, found):
         assert extract.predictor.rescorer is None
+        assert found == list(extract.documents(dev))
         fitted.append(dev)
         return Rescored(RESCORER, candidates=9, f1_before=0.25, f1=0.5)
 

@@ -18,8 +18,8 @@ from trigner.cli.options import (
 )
 from trigner.cli.output import comma_list, note, progress
 from trigner.corpora import with_types
-from trigner.evaluation import ceiling, score, sign, unknown_labels, without_first
-from trigner.model_folder import BUNDLED, read_description
+from trigner.evaluation import ceiling, same_data, score, sign, unknown_labels, without_first
+from trigner.model_folder import BUNDLED, Description, read_description
 from trigner.quantities import counted
 from trigner.systems import system_spec
 
@@ -74,6 +74,8 @@ def evaluate(
     if wanted is not None:
         found = list(with_types(found, wanted))
     settings = description.provenance.settings
+    signature = sign(documents, settings=settings, seed=settings.get("seed"))
+    note(_known_already(description, signature))
     spec = system_spec(extract.system)
     unreachable_by = {}
     if spec.round_trip is not None:
@@ -83,9 +85,21 @@ def evaluate(
     scores = score(
         documents,
         found,
-        signature=sign(documents, settings=settings, seed=settings.get("seed")),
+        signature=signature,
         unreachable_by=unreachable_by,
         left_out=corpus.left_out,
         bounded=run.statistics.bounded,
     )
     showing.show(scores, documents, found)
+
+
+def _known_already(description: Description, signature: str) -> list[str]:
+    """What to know of scores on the very documents that a model was made with."""
+    known = description.provenance
+    if same_data(signature, known.train.signature):
+        return ["the model was trained on these documents: its scores on others will be lower"]
+    if same_data(signature, known.dev.signature):
+        also = " and its rescorer was fitted on them" if description.rescorer else ""
+        chosen = f"the model's epoch was chosen by its scores on these documents{also}"
+        return [f"{chosen}: it may score less on others"]
+    return []

@@ -22,7 +22,7 @@ from trigner.evaluation.figures import check_figure
 from trigner.evaluation.relaxed import Rates, relaxed_scores
 from trigner.evaluation.scores import Scores, Slices, score, unknown_labels
 from trigner.evaluation.sentence_counts import SLICES, SentenceCounts, sentence_counts
-from trigner.evaluation.signature import data_hash, sign
+from trigner.evaluation.signature import data_hash, same_data, sign
 from trigner.evaluation.significance import Significance, compare_systems
 from trigner.evaluation.skipping import without_first
 from trigner.evaluation.statistics import Statistics, describe, plot_gaps, statistics_table
@@ -66,6 +66,7 @@ __all__ = [
     "predictions",
     "relaxed_scores",
     "relaxed_table",
+    "same_data",
     "score",
     "sentence_counts",
     "sign",

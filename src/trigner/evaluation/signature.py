@@ -42,6 +42,16 @@ def sign(
     return "|".join(f"{name}:{value}" for name, value in parts.items())
 
 
+def same_data(signature: str | None, other: str | None) -> bool:
+    """Whether two signatures are of results on the same gold documents."""
+    return bool(signature and other) and _data(signature) == _data(other)
+
+
+def _data(signature: str | None) -> list[str]:
+    parts = (signature or "").split("|")
+    return [part for part in parts if part.startswith(("data:", "documents:"))]
+
+
 def data_hash(documents: Iterable[Document]) -> str:
     """SHA-256 (64 hex digits) over ids, texts, given words and entity keys.
 

@@ -81,9 +81,12 @@ class _Proposed:
         return np.stack([*found, self.counts[:, 2]], axis=1)
 
 
-def fit_rescorer(extractor: Extractor, gold: Sequence[Document]) -> Rescored:
+def fit_rescorer(
+    extractor: Extractor, gold: Sequence[Document], found: Sequence[Document] | None = None
+) -> Rescored:
     """A rescorer for a model, fitted on documents that its training did not see.
 
+    `found` are these documents as the model answers them without a rescorer, if they are at hand.
     None where the documents have too few candidates, right or wrong, or where F1 is not raised by
     it by more than chance (`CHANCE`). Raises InputError for a system that cannot have one.
     """
@@ -91,7 +94,8 @@ def fit_rescorer(extractor: Extractor, gold: Sequence[Document]) -> Rescored:
 
     system_spec(extractor.system).require("rescoring")
     names = cast(Rescoring, extractor.predictor).features
-    proposed = _proposed(with_rescorer(extractor, None), gold)
+    plain = with_rescorer(extractor, None)
+    proposed = _proposed(plain, gold, list(plain.documents(gold)) if found is None else found)
     count, right = len(proposed.right), int(proposed.right.sum())
     before = Score(*proposed.counts.sum(axis=0).tolist()).f1
     if min(right, count - right) < FEWEST:
@@ -133,7 +137,9 @@ def with_rescorer(extractor: Extractor, rescorer: Rescorer | None) -> Extractor:
     return replace(extractor, predictor=predictor, source=None)
 
 
-def _proposed(extractor: Extractor, gold: Sequence[Document]) -> _Proposed:
+def _proposed(
+    extractor: Extractor, gold: Sequence[Document], found: Sequence[Document]
+) -> _Proposed:
     from trigner.evaluation import sentence_counts
 
     predictor = cast(Rescoring, extractor.predictor)
@@ -152,7 +158,7 @@ def _proposed(extractor: Extractor, gold: Sequence[Document]) -> _Proposed:
                     # Sentences make the folds where there are too few documents for them.
                     folds.append((number if len(gold) >= FOLDS else place) % FOLDS)
         before += len(sentences)
-    counts = sentence_counts(gold, list(extractor.documents(gold))).slices
+    counts = sentence_counts(gold, found).slices
     of_all, of_discontinuous = (int(counts[s][:, 2].sum()) for s in ("overall", "discontinuous"))
     return _Proposed(
         values=np.array(values).reshape(len(right), len(predictor.features)),

@@ -69,12 +69,13 @@ def finished(
     rescorer = None
     update: dict[str, Any] = {}
     if spec.calibration:
-        found = calibrate(with_temperature(extract, 1.0), dev)
-        temperature, update["calibration"] = found.temperature, asdict(found)
+        calibrated = calibrate(with_temperature(extract, 1.0), dev)
+        temperature, update["calibration"] = calibrated.temperature, asdict(calibrated)
         extract = with_temperature(extract, temperature)  # as whoever loads it will
-    scores = score(dev, list(extract.documents(dev)))
+    found = list(extract.documents(dev))
+    scores = score(dev, found)
     if rescoring:
-        fitted = fit_rescorer(extract, dev)
+        fitted = fit_rescorer(extract, dev, found)
         rescorer, update["rescoring"] = fitted.rescorer, fitted.figures
     update["dev"] = provenance.dev.model_copy(update={"scores": figures(scores)})
     described = description.model_copy(
