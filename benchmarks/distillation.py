@@ -4,9 +4,10 @@
         --set optimisation.epochs=12
 
 DIR holds `train`, `dev` and `test`. Teachers have the seeds 1, 2, ..., students 101, 102, ...; all
-have the same settings. Models are left in --work, so that what is finished is not trained again.
-What each reaches on dev and test goes to docs/results/distillation/NAME.json; differences are to
-the teachers, by a paired bootstrap over the test part's sentences.
+have the same settings. With `--teacher FOLDER`, repeated, models that are there teach. Models are
+left in --work, so that what is finished is not trained again. What each reaches on dev and test
+goes to docs/results/distillation/NAME.json; differences are to the teachers, by a paired bootstrap
+over the test part's sentences.
 """
 
 from __future__ import annotations
@@ -79,6 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--preset", default="best")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--teachers", type=int, default=5)
+    parser.add_argument("--teacher", type=Path, action="append", metavar="FOLDER")
     parser.add_argument("--students", type=int, default=3)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--work", type=Path, default=Path("runs/distillation"))
@@ -87,7 +89,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     name, _, folder = given.data.partition("=")
     trials = Trials(given, Path(folder))
 
-    teachers = [trials.model(f"teacher-{seed}", seed) for seed in range(1, given.teachers + 1)]
+    teachers = given.teacher or [
+        trials.model(f"teacher-{seed}", seed) for seed in range(1, given.teachers + 1)
+    ]
     students = [
         trials.model(f"student-{n + 101}", n + 101, teachers) for n in range(given.students)
     ]

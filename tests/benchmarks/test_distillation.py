@@ -42,3 +42,7 @@ def test_students_learn_from_all_teachers(encoder, tmp_path, capsys):
     distillation.main(arguments)
     assert json.loads(capsys.readouterr().out) == told
     assert (tmp_path / "work" / "teacher-1" / "model.safetensors").stat().st_mtime_ns == before
+    # The same teachers by their folders.
+    given = [part for name in teachers for part in ("--teacher", str(tmp_path / "work" / name))]
+    distillation.main([*arguments, *given])
+    assert json.loads(capsys.readouterr().out) == told
