@@ -38,7 +38,7 @@ study = typer.Typer(
     no_args_is_help=True,
     epilog="Studies that come with trigner: overall, control, best, additions, batches, beyond,"
     " systems, selection, source, pairing, window, margin, learning-rate, encoders, adaptation,"
-    " pair-map, triplets, search, search-w2ner, search-control, search-best, paper-cadec,"
+    " pair-map, triplets, rates, search, search-w2ner, search-control, search-best, paper-cadec,"
     " paper-share13, paper-share14. Or give a YAML file of your own.",
 )
 
