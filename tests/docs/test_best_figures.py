@@ -78,7 +78,7 @@ def test_psytar_against_w2ner():
 def test_spl_adr_against_w2ner():
     row = goal("spl-adr: the same")
     seeds, w2ner, best = paired("spl-adr", "dense", W2NER, BEST)
-    assert f"seed {', '.join(map(str, seeds))} (W2NER" in row
+    assert f"seeds {', '.join(map(str, seeds))} (W2NER" in row
     assert row.startswith(" / ".join(differences(w2ner, best)))
     assert f"W2NER dev {scores(w2ner, 'dev')}, test {scores(w2ner, 'test')}" in row
     _, *sides = paired("spl-adr", "dense", W2NER, BEST, "discontinuous")
