@@ -69,7 +69,8 @@ def compared(folder: Path, settings: Settings, updates: int) -> Iterator[tuple[i
     optimisation = settings.optimisation
     system, data = begun(settings, read(folder).documents, None)
     size = max(1, len(data) // optimisation.batch_size)
-    batches = EpochBatches(data.lengths, optimisation, seed, -(-updates // size) + 1, data.rates)
+    epochs = -(-updates // size) + 1
+    batches = EpochBatches(data.lengths, optimisation, seed, epochs, [data.rates] * epochs)
     collate = Collator(system, data.examples, batches, optimisation)
     groups = system.parameter_groups(optimisation)
     optimiser = torch.optim.AdamW(groups, betas=(0.9, optimisation.beta2), fused=True)

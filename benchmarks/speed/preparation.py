@@ -42,7 +42,8 @@ def one_preparation(
 
     def work() -> object:
         system, data = begun(settings, documents, None)
-        batches = EpochBatches(data.lengths, settings.optimisation, settings.seed, 12, data.rates)
+        rates = data.epoch_rates(12, settings)
+        batches = EpochBatches(data.lengths, settings.optimisation, settings.seed, 12, rates)
         return Collator(system, data.examples, batches, settings.optimisation)
 
     return work

@@ -43,6 +43,7 @@ def test_settings_younger_than_results_say_what_was_before(run):
         "sampling.conjunctions",
         "sampling.coordination_per_sentence",
         "sampling.coordination_pool",
+        "sampling.coordination_until",
         "sampling.whole_members",
         "model.fragment_roles",  # of another system
     }

@@ -74,6 +74,42 @@ def notes(count):
         yield Document(str(number), text, tuple(entities))
 
 
+def built(settings):
+    return system_spec(settings.system).implementation("build")(settings, ("ADR",), None)
+
+
+@pytest.mark.parametrize(
+    ("until", "epochs", "first"),
+    [(1.0, 3, 3), (0.5, 4, 2), (0.6, 5, 3), (0.01, 4, 1), (0.75, 1, 1)],
+)
+def test_the_last_epochs_have_annotated_sentences_alone(until, epochs, first, tmp_path):
+    settings = resolve(
+        assignments=[
+            "model.lstm_size=8",
+            "sampling.windows=0.2",
+            "sampling.coordination_pool=1",
+            f"sampling.coordination_until={until}",
+        ],
+        options={"encoder": str(tiny_encoder(tmp_path, "bert", head=False))},
+    )
+    text = "No pain in foot."
+    other = Document("other", text, (Entity.in_text(text, "ADR", [(3, 15)]),))
+    data = prepare([*notes(1), other], built(settings), settings)
+    annotated, made = set(range(101)), set(data.coordinated)
+    windows = set(range(len(data))) - annotated - made
+    assert made
+    assert windows
+    batches = EpochBatches(
+        data.lengths, settings.optimisation, 1, epochs, data.epoch_rates(epochs, settings)
+    )
+    for epoch in range(epochs):
+        batches.epoch = epoch
+        seen = {i for batch in batches for i in batch}
+        assert seen >= annotated | windows
+        assert bool(seen & made) == (epoch < first)
+        assert len(list(batches)) == len(batches)
+
+
 @pytest.mark.parametrize(
     ("preset", "changes"), [("clean", []), ("best", []), ("clean", ["sampling.windows=0.2"])]
 )
@@ -84,7 +120,7 @@ def test_what_stays_of_a_sentence_are_2_kilobytes(preset, changes, tmp_path):
         assignments=["model.lstm_size=8", *changes],
         options={"encoder": str(encoder)},
     )
-    system = system_spec(settings.system).implementation("build")(settings, ("ADR",), None)
+    system = built(settings)
 
     def most(documents):
         gc.collect()

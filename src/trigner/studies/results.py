@@ -48,6 +48,7 @@ ADDED: Mapping[str, Any] = {
     "sampling.coordination": 0.0,
     "sampling.coordination_per_sentence": None,
     "sampling.coordination_pool": 1,
+    "sampling.coordination_until": 1.0,
     "sampling.discontinuous": 1.0,
     "sampling.empty": 1.0,
     "sampling.whole_members": 0.0,

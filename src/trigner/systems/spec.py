@@ -40,6 +40,7 @@ _IDLE: Mapping[tuple[str, Any], tuple[str, ...]] = {
         "sampling.conjunctions",
         "sampling.coordination_per_sentence",
         "sampling.coordination_pool",
+        "sampling.coordination_until",
         "sampling.whole_members",
     )
 }

@@ -32,9 +32,10 @@ CHUNK = 1000
 class TrainingData(Dataset[Any]):
     """Examples of a corpus, and the mentions that a system cannot give back, counted by reason.
 
-    `rates` say how often an epoch sees each example (`sampling.drawn`). The corpus has `sentences`
-    with `mentions`, `neighboured` ones with other sentences of their document beside them; an epoch
-    has `made` ones in addition to them, on average.
+    `rates` say how often an epoch sees each example (`sampling.drawn`), those made by coordination
+    being `coordinated`. The corpus has `sentences` with `mentions`, `neighboured` ones with other
+    sentences of their document beside them; an epoch has `made` ones in addition to them, on
+    average.
     """
 
     examples: tuple[Any, ...]
@@ -44,6 +45,7 @@ class TrainingData(Dataset[Any]):
     unusable: dict[str, int]
     made: int = 0
     neighboured: int = 0
+    coordinated: range = range(0)
 
     def __len__(self) -> int:
         return len(self.examples)
@@ -55,6 +57,13 @@ class TrainingData(Dataset[Any]):
     def lengths(self) -> list[int]:
         """Words of each example, special words included."""
         return [example.size for example in self.examples]
+
+    def epoch_rates(self, epochs: int, settings: Settings) -> list[Sequence[float]]:
+        """How often each epoch sees each example (`sampling.coordination_until`)."""
+        first = max(1, round(settings.sampling.coordination_until * epochs))
+        last = list(self.rates)
+        last[self.coordinated.start : self.coordinated.stop] = [0.0] * len(self.coordinated)
+        return [self.rates] * first + [last] * (epochs - first)
 
     def notices(self, settings: Settings) -> Iterator[str]:
         """What was asked for and has no effect on these data."""
@@ -115,6 +124,7 @@ def prepare(documents: Iterable[Document], system: System, settings: Settings) -
         {reason: count for reason, count in sorted(unusable.items()) if count},
         made,
         neighboured,
+        range(len(examples), len(examples) + len(coordinated)),
     )
 
 
@@ -157,7 +167,7 @@ def _chunks(
 class EpochBatches:
     """Batches of example indices; the callback that knows the epoch sets `epoch`.
 
-    `rates` say how often an epoch sees each example (None: once); `sampling.drawn`.
+    `rates` say how often each epoch sees each example (None: once); `sampling.drawn`.
 
     Every epoch has the same number of batches, so that the schedule and a resumed training agree
     about where they are: where one epoch needs fewer batches than another, its batches with most
@@ -170,18 +180,18 @@ class EpochBatches:
         settings: OptimisationSettings,
         seed: int,
         epochs: int,
-        rates: Sequence[float] | None = None,
+        rates: Sequence[Sequence[float]] | None = None,
     ) -> None:
         self.epoch = 0
         self._lengths = lengths
         self._settings = settings
-        self._rates = [1.0] * len(lengths) if rates is None else rates
-        self._seeds = range(seed, seed + epochs)
+        self._rates = [[1.0] * len(lengths)] * epochs if rates is None else rates
+        self._seed = seed
         # Of all epochs no more than that is kept: batches are cut anew when their epoch comes.
         self._seen: Integers = np.zeros(len(lengths), dtype=np.int64)
         sizes = []
-        for own in self._seeds:
-            plan = self._plan(own)
+        for epoch in range(epochs):
+            plan = self._plan(epoch)
             members = [i for batch in plan for i in batch]
             np.add.at(self._seen, members, 1)
             sizes.append((len(plan), len(members)))
@@ -193,9 +203,9 @@ class EpochBatches:
         self._count = max(count for count, _ in sizes)
         self._all = sum(min(self._count, members) for _, members in sizes)
 
-    def _plan(self, seed: int) -> list[list[int]]:
-        settings = self._settings
-        members = drawn(self._rates, seed)
+    def _plan(self, epoch: int) -> list[list[int]]:
+        settings, seed = self._settings, self._seed + epoch
+        members = drawn(self._rates[epoch], seed)
         if settings.cells is None:
             plan = shuffled(len(members), sentences=settings.batch_size, seed=seed)
         elif settings.batches == "random":
@@ -212,7 +222,7 @@ class EpochBatches:
     @property
     def epochs(self) -> int:
         """How many there are."""
-        return len(self._seeds)
+        return len(self._rates)
 
     def mean_sum(self, numbers: Sequence[float] | Floats) -> float:
         """The mean, over all batches of all epochs, of the sum of their examples' `numbers`."""
@@ -222,7 +232,7 @@ class EpochBatches:
         return self._count
 
     def __iter__(self) -> Iterator[list[int]]:
-        plan = self._plan(self._seeds[min(self.epoch, len(self._seeds) - 1)])
+        plan = self._plan(min(self.epoch, self.epochs - 1))
         while len(plan) < self._count:
             largest = max(range(len(plan)), key=lambda i: len(plan[i]))
             batch = plan[largest]

@@ -356,7 +356,8 @@ def _trainer(
 ) -> SystemTrainer:
     settings, optimisation = work.settings, work.optimisation
     epochs = optimisation.epochs_of(sum(work.data.rates))
-    batches = EpochBatches(work.data.lengths, optimisation, settings.seed, epochs, work.data.rates)
+    rates = work.data.epoch_rates(epochs, settings)
+    batches = EpochBatches(work.data.lengths, optimisation, settings.seed, epochs, rates)
     ema = None
     if optimisation.ema_decay is not None:
         ema = ExponentialMovingAverage(work.system.network, optimisation.ema_decay, checkpoint)

@@ -53,6 +53,13 @@ class SamplingSettings(Section):
         ge=1,
         description="how many times as many such sentences are made; each epoch draws its part",
     )
+    coordination_until: float = Field(
+        default=1.0,
+        gt=0,
+        le=1,
+        description="share of the epochs that draw such sentences, the first ones; the last see"
+        " none, so that a model ends with what is annotated",
+    )
     whole_members: float = Field(
         default=0.0,
         ge=0,
