@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 
 from kept_runs import ROOT, Run, differences, kept, scores
+from trigner.studies import find_study
 
 PAGE = (ROOT / "docs/decisions/triplet-weight.md").read_text("utf-8")
 HEADINGS = {
@@ -44,10 +45,12 @@ CURVES = [(corpus, *row) for corpus in HEADINGS for row in tables(corpus)["curve
 
 @cache
 def runs_of(corpus: str, chosen_by: str = "overall") -> dict[str, dict[int, Run]]:
-    """The kept runs with batches of four, by system and seed."""
+    """The kept runs with batches of four, by system and seed: those of the study, and W2NER's."""
+    systems = {*find_study("triplets").systems, "w2ner"}
     runs: dict[str, dict[int, Run]] = {}
     for run in kept(corpus, chosen_by):
-        if run[0]["settings"].get("optimisation.batch_size") == 4:
+        fours = run[0]["settings"].get("optimisation.batch_size") == 4
+        if fours and run[0]["system"] in systems:
             runs.setdefault(run[0]["system"], {})[run[0]["seed"]] = run
     return runs
 
