@@ -24,3 +24,9 @@ class Rescorer(BaseModel):
     bias: Weight
     weights: dict[str, Weight]
     thresholds: Annotated[tuple[Share, Share], Field(strict=False)]
+
+
+def gain(before: float, after: float) -> str:
+    """What a rescorer does for F1 on dev, in words."""
+    rates = f"{100 * before:.2f} without, {100 * after:.2f} with it"
+    return f"F1 on dev {rates}, cross-validated"

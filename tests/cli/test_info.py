@@ -32,7 +32,7 @@ def test_what_matters_fits_a_screen(run, model):
 @pytest.mark.parametrize(
     ("found", "told"),
     [
-        ({"f1_before": 0.25, "f1": 0.5}, "F1 on dev 25.0 without, 50.0 with it, cross-validated"),
+        ({"f1_before": 0.25, "f1": 0.5}, "F1 on dev 25.00 without, 50.00 with it, cross-validated"),
         ({"f1": "much"}, "yes"),
     ],
 )

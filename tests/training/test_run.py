@@ -831,7 +831,7 @@ def test_a_rescorer_is_fitted_once_training_is_over(encoder, tmp_path, monkeypat
     console = Console(file=told, width=200)
     trained = train(settings, DOCUMENTS, DOCUMENTS[:2], out, device="cpu", console=console)
     assert fitted == [DOCUMENTS[:2]]
-    assert "rescorer: dev F1 25.00 without, 50.00 with it, cross-validated" in told.getvalue()
+    assert "rescorer: F1 on dev 25.00 without, 50.00 with it, cross-validated" in told.getvalue()
     description = read_description(out)
     assert description.rescorer == RESCORER
     assert description.temperature == description.provenance.calibration["temperature"]

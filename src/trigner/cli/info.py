@@ -16,6 +16,7 @@ from trigner.cli.output import note, print_json, results
 from trigner.foreign_values import mapping, number, text, whole_number
 from trigner.model_folder import BUNDLED, Description, read_description
 from trigner.quantities import counted
+from trigner.rescorer import gain
 from trigner.systems import SystemSpec, systems, unusable_systems
 
 
@@ -135,7 +136,7 @@ def _rescorer(found: object) -> str:
     before, after = (number(mapping(found).get(name)) for name in ("f1_before", "f1"))
     if before is None or after is None:
         return "yes"
-    return f"F1 on dev {100 * before:.1f} without, {100 * after:.1f} with it, cross-validated"
+    return gain(before, after)
 
 
 RATES = ("f1", "precision", "recall")

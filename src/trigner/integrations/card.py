@@ -12,6 +12,7 @@ from trigner.foreign_values import mapping, number, text, whole_number
 from trigner.inference.fetching import HUB_NAME
 from trigner.model_folder import Description, Provenance
 from trigner.quantities import counted
+from trigner.rescorer import gain
 
 SLICES = {
     "f1": "all entities",
@@ -189,8 +190,7 @@ def _confidence(provenance: Provenance) -> str:
     return (
         "## Confidence\n\n"
         f"Scores are those of a logistic regression that was fitted on {candidates:,} candidates on"
-        f" dev. F1 there: {100 * before:.2f} without it, {100 * after:.2f} with it,"
-        " cross-validated. The dev scores above are those without it.\n"
+        f" dev: {gain(before, after)}. The dev scores above are those without it.\n"
     )
 
 

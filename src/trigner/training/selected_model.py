@@ -28,6 +28,7 @@ from trigner.model_folder import (
     need,
     read_description,
 )
+from trigner.rescorer import gain
 from trigner.systems import system_spec
 from trigner.training.trainer import figures
 
@@ -103,9 +104,8 @@ def told(model: SelectedModel) -> str:
         return ""
     if why := found.get("why"):
         return f"no rescorer (optimisation.rescoring): {why}"
-    before, after = (100 * float(found[name]) for name in ("f1_before", "f1"))
-    rates = f"{before:.2f} without, {after:.2f} with it, cross-validated"
-    return f"rescorer: dev F1 {rates}; the scores that follow are without it"
+    worth = gain(*(float(found[name]) for name in ("f1_before", "f1")))
+    return f"rescorer: {worth}; the scores that follow are without it"
 
 
 def same(folder: Path, best: SelectedModel) -> SelectedModel | None:
