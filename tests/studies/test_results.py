@@ -44,6 +44,7 @@ def test_settings_younger_than_results_say_what_was_before(run):
         "sampling.coordination_per_sentence",
         "sampling.coordination_pool",
         "sampling.coordination_until",
+        "sampling.split_share",
         "sampling.whole_members",
         "model.fragment_roles",  # of another system
     }

@@ -51,6 +51,7 @@ ADDED: Mapping[str, Any] = {
     "sampling.coordination_until": 1.0,
     "sampling.discontinuous": 1.0,
     "sampling.empty": 1.0,
+    "sampling.split_share": 1.0,
     "sampling.whole_members": 0.0,
     "sampling.windows": 0.0,
     "task.tag_weight": 1.0,

@@ -41,6 +41,7 @@ _IDLE: Mapping[tuple[str, Any], tuple[str, ...]] = {
         "sampling.coordination_per_sentence",
         "sampling.coordination_pool",
         "sampling.coordination_until",
+        "sampling.split_share",
         "sampling.whole_members",
     )
 }

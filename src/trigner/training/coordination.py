@@ -9,12 +9,15 @@ a slash or, as of abbreviations and examples, parentheses: "renal (hepatic) fail
 Most coordinations that people write share no word: "rash and renal failure". So that a model learns
 which ones do, some sentences are made of whole mentions in the same construction, at the same
 places, and all of these are continuous.
+
+Not all annotators split what shares a word: "18 and 75 years" may be one mention. So that a model
+learns how often these do, in some sentences one mention holds all members (`split_shares`).
 """
 
 from __future__ import annotations
 
 import string
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -65,6 +68,7 @@ def coordinations(
     if not any(m.is_discontinuous for sentence in annotated for m in sentence.mentions):
         return
     rests, wholes = _rests(annotated), _wholes(annotated)
+    shares = split_shares(annotated, settings)
     random = np.random.default_rng(seed)
     wanted = settings.coordination * len(annotated)
     new: set[Words] = set()
@@ -73,10 +77,34 @@ def coordinations(
         for candidate in _drawn(annotated, rests, settings.coordination_per_sentence, random):
             if len(new) - before >= wanted:
                 break
-            made = _coordinated(candidate, rests, wholes, settings, random)
+            share = shares[candidate.mention.label]
+            made = _coordinated(candidate, rests, wholes, settings, share, random)
             if made.words not in new:
                 new.add(made.words)
                 yield made
+
+
+def split_shares(sentences: Sequence[Sentence], settings: SamplingSettings) -> dict[str, float]:
+    """How often lists whose members share words are split into mentions, by label.
+
+    A discontinuous mention with a comma or conjunction in a gap was split, a continuous one that
+    has such a word inside was not. As one more example of each label counts the share of all.
+    """
+    labels = {mention.label for sentence in sentences for mention in sentence.mentions}
+    if settings.split_share != "annotated":
+        return dict.fromkeys(labels, settings.split_share)
+    links = {",", *settings.conjunctions}
+    split, lists = Counter[str](), Counter[str]()
+    for sentence in sentences:
+        for mention in sentence.mentions:
+            own = {*mention.words}
+            inside = range(mention.words[0] + 1, mention.words[-1])
+            gap = [i for i in inside if i not in own] if mention.is_discontinuous else inside
+            if any(sentence.words[i].lower() in links for i in gap):
+                lists[mention.label] += 1
+                split[mention.label] += mention.is_discontinuous
+    of_all = split.total() / max(1, lists.total())
+    return {label: (split[label] + of_all) / (lists[label] + 1) for label in labels}
 
 
 def _drawn(
@@ -146,6 +174,7 @@ def _coordinated(
     rests: _Rests,
     wholes: _Wholes,
     settings: SamplingSettings,
+    split_share: float,
     random: np.random.Generator,
 ) -> Sentence:
     """The candidate's sentence with more members put in beside its mention's own."""
@@ -155,6 +184,7 @@ def _coordinated(
     wholes_of = wholes.get(mention.label, ())
     share = settings.whole_members
     whole = share > 0 and len(wholes_of) > 1 and random.random() < share
+    joined = not whole and split_share < 1 and random.random() >= split_share
     known: Sequence[Words]
     if whole:
         # A few of what may be thousands, of which one at most is the mention itself.
@@ -175,6 +205,8 @@ def _coordinated(
     if whole:
         place = start + len(put_in) if before else start
         members = [(*range(place, place + len(own)),), *map(tuple, new)]
+    elif joined:
+        members = [(*range(start, end + len(put_in)),)]
     elif candidate.first:
         members = [mention.words, *((*range(start, start + shared), *each) for each in new)]
     else:

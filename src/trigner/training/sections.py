@@ -67,6 +67,12 @@ class SamplingSettings(Section):
         description="share of such sentences whose mentions share no words and stay continuous, so"
         " that a model learns which do",
     )
+    split_share: Annotated[float, Field(ge=0, le=1)] | Literal["annotated"] = Field(
+        default=1.0,
+        description="share of the others whose members are mentions of their own, one of them"
+        " continuous; in the rest one mention holds the whole list; annotated: as often as the"
+        " annotators split a list, by type",
+    )
     windows: float = Field(
         default=0.0,
         ge=0,
