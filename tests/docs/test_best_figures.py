@@ -16,17 +16,20 @@ BEST = ("both", "best")
 
 
 def runs_of(
-    corpus: str, protocol: str, names: tuple[str, ...], chosen_by: str = "overall"
+    corpus: str,
+    protocol: str,
+    names: tuple[str, ...],
+    chosen_by: str = "overall",
+    batch_size: int = 12,
 ) -> dict[int, Run]:
-    """Runs on today's batches, twelve sentences each, by seed; sentences made as today, or none;
-    no rescorer."""
+    """Runs on today's batches by seed; sentences made as today, or none; no rescorer."""
     runs: dict[int, Run] = {}
     for run in kept(corpus, chosen_by):
         settings = run[0]["settings"]
         made = settings.get("sampling.coordination"), settings.get("sampling.whole_members")
         today = (
             settings.get("optimisation.batch_weighting") == "cells"
-            and settings["optimisation.batch_size"] == 12
+            and settings["optimisation.batch_size"] == batch_size
             and (made[0] == 0 or made == (0.5, 0.5))
             and not settings.get("optimisation.rescoring")
         )
@@ -47,9 +50,10 @@ def paired(
     base: tuple[str, ...],
     own: tuple[str, ...],
     chosen_by: str = "overall",
+    batch_size: int = 12,
 ) -> tuple[list[int], list[Run], list[Run]]:
     """The seeds that two systems both have, and the runs of each with them."""
-    sides = [runs_of(corpus, protocol, names, chosen_by) for names in (base, own)]
+    sides = [runs_of(corpus, protocol, names, chosen_by, batch_size) for names in (base, own)]
     seeds = sorted(sides[0].keys() & sides[1].keys())
     first, second = ([runs[seed] for seed in seeds] for runs in sides)
     return seeds, first, second
@@ -160,9 +164,45 @@ def test_one_setting_on_several_corpora(title, chosen_by, part, system):
     assert f"| {title} | {chosen_by} | {row} |" in text
 
 
+CHANGED = {
+    "W2NER's own co-predictor": ("w2ner-network",),
+    "no generated sentences": ("prior",),
+    "annotated sentences alone in the last epochs": ("annotated-last",),
+}
+BASES = {"`best`": (*BEST, "control"), "W2NER": W2NER}
+"""`control` is the name of `best` in the study `triplets`."""
+
+COMPARED = [("`best`", "overall"), ("`best`", "discontinuous"), ("W2NER", "overall")]
+
+
+@pytest.mark.parametrize(("base", "chosen_by"), COMPARED)
+@pytest.mark.parametrize("changed", CHANGED)
+@pytest.mark.parametrize("title", ["PsyTAR", "Chia", "spl-adr"])
+def test_where_best_finds_too_many(title, changed, base, chosen_by):
+    text = section("Network and generated sentences")
+    size = 4 if title == "Chia" else 12
+    seeds, bases, runs = paired(*TAGS[title], BASES[base], CHANGED[changed], chosen_by, size)
+    if not seeds:
+        assert f"| {title} | {changed} | {base} | {chosen_by} |" not in text
+        return
+    of = scores(runs, "dev", chosen_by), scores(runs, "test", chosen_by)
+    row = " | ".join([", ".join(map(str, seeds)), *of, *differences(bases, runs)])
+    assert f"| {title} | {changed} | {base} | {chosen_by} | {row} |" in text
+
+
 def test_gap_grid_against_w2ner():
     text = " ".join(section("Other tags").split())
     seeds, w2ner, own = paired("psytar", "full", W2NER, ("gap_grid",))
     assert len(seeds) == 5
     told = differences(w2ner, own)
     assert f"it is at {told[0]} overall and {told[1]} on discontinuous mentions" in text
+
+
+@pytest.mark.parametrize(("system", "own"), [("best", "control"), ("w2ner", "w2ner")])
+def test_a_third_of_the_rate_on_chia(system, own):
+    text = " ".join(section("Network and generated sentences").split("**Rates.**")[1].split())
+    found = {run[0]["system"]: run for run in kept("chia") if run[0]["seed"] == 1}
+    lower = found[f"{system}, encoder_lr=0.0001, learning_rate=0.001"]
+    dev, test = scores([lower], "dev"), scores([lower], "test")
+    assert f"dev {dev} and test {test}" in text
+    assert f"{scores([found[own]], 'dev')} and {scores([found[own]], 'test')}" in text
