@@ -70,18 +70,19 @@ def compared(folder: Path, settings: Settings, updates: int) -> Iterator[tuple[i
     system, data = begun(settings, read(folder).documents, None)
     size = max(1, len(data) // optimisation.batch_size)
     epochs = -(-updates // size) + 1
-    batches = EpochBatches(data.lengths, optimisation, seed, epochs, [data.rates] * epochs)
+    rates = data.epoch_rates(epochs, settings)
+    batches = EpochBatches(data.lengths, optimisation, seed, epochs, rates)
     collate = Collator(system, data.examples, batches, optimisation)
     groups = system.parameter_groups(optimisation)
     optimiser = torch.optim.AdamW(groups, betas=(0.9, optimisation.beta2), fused=True)
-    rates = [group["lr"] for group in optimiser.param_groups]
+    learning_rates = [group["lr"] for group in optimiser.param_groups]
     system.network.train()
     weights = [p for n, p in system.network.named_parameters() if "projection." not in n]
     for update, members in enumerate(_endless(batches)):
         if update == updates:
             return
         warm = min(1.0, (update + 1) / max(1, optimisation.warmup * updates))
-        for group, rate in zip(optimiser.param_groups, rates, strict=True):
+        for group, rate in zip(optimiser.param_groups, learning_rates, strict=True):
             group["lr"] = rate * warm
         [batch] = collate([data.examples[i] for i in members])["parts"]
         counts = dict(batch.pop("weights"))

@@ -157,13 +157,18 @@ def test_mentions_keep_their_words(drawn, seed):
         assert len(sentence.words) <= 7 + (MEMBERS - 1) * (1 + LONGEST)
 
 
+SHARING = (
+    document(1, "had renal failure today", (1, 2)),
+    document(2, "hepatic failure , ache", (0, 1), (3,)),
+    document(3, "sore throat hurts", (0, 1)),
+    document(4, "sore lips hurt", (0, 1)),
+)
+
+
 def test_whole_mentions_stand_where_parts_would():
     whole = SamplingSettings(coordination=5, conjunctions=("and", "("), whole_members=1.0)
     found = made_of(
-        document(1, "had renal failure today", (1, 2)),
-        document(2, "hepatic failure , ache", (0, 1), (3,)),
-        document(3, "sore throat hurts", (0, 1)),
-        document(4, "sore lips hurt", (0, 1)),
+        *SHARING,
         settings=whole,
         seeds=range(60),
     )
@@ -229,10 +234,7 @@ def test_context_stays():
 def test_one_mention_holds_a_list_that_is_not_split():
     whole = ALWAYS.model_copy(update={"split_share": 0.0, "conjunctions": ("and", "(")})
     found = made_of(
-        document(1, "had renal failure today", (1, 2)),
-        document(2, "hepatic failure , ache", (0, 1), (3,)),
-        document(3, "sore throat hurts", (0, 1)),
-        document(4, "sore lips hurt", (0, 1)),
+        *SHARING,
         settings=whole,
         seeds=range(20),
     )

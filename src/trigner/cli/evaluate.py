@@ -63,6 +63,9 @@ def evaluate(
     for label, number in unknown_labels(documents, extract.labels).items():
         unknown = f"{counted(number, 'entity', 'entities')} of type {label}, unknown to the model"
         note([f"{unknown}: all of them count as missed"])
+    settings = description.provenance.settings
+    signature = sign(documents, settings=settings, seed=settings.get("seed"))
+    note(_known_already(description, signature))
     run = extract.documents(documents)
     found = list(progress(run, total=len(documents), what="evaluating"))
     found = list(without_first(found, skip_first))
@@ -73,9 +76,6 @@ def evaluate(
         )
     if wanted is not None:
         found = list(with_types(found, wanted))
-    settings = description.provenance.settings
-    signature = sign(documents, settings=settings, seed=settings.get("seed"))
-    note(_known_already(description, signature))
     spec = system_spec(extract.system)
     unreachable_by = {}
     if spec.round_trip is not None:
