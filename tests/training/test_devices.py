@@ -15,20 +15,29 @@ from trigner.training.devices import OneDevice, deterministic
 def four_gpus(monkeypatch):
     """A machine with four GPUs, as far as asking goes; the devices that were made current."""
     current = []
+
+    def set_device(device):
+        if torch.device(device).index is None:  # as PyTorch does where there are GPUs
+            raise ValueError(f"Expected a torch.device with a specified index, but got:{device}")
+        current.append(str(device))
+
     with monkeypatch.context() as patch:
         patch.setattr(torch.cuda, "is_available", lambda: True)
         patch.setattr(torch.cuda, "device_count", lambda: 4)
-        patch.setattr(torch.cuda, "set_device", lambda device: current.append(str(device)))
+        patch.setattr(torch.cuda, "current_device", lambda: 2)
+        patch.setattr(torch.cuda, "set_device", set_device)
         yield current
     AcceleratorState._reset_state(reset_partial_state=True)
 
 
-@pytest.mark.parametrize("place", ["cuda", "cuda:0", "cuda:3"])
-def test_one_of_several_gpus_is_used_and_it_is_the_one_asked_for(four_gpus, tmp_path, place):
+@pytest.mark.parametrize(
+    ("place", "used"), [("cuda", "cuda:2"), ("cuda:0", "cuda:0"), ("cuda:3", "cuda:3")]
+)
+def test_one_of_several_gpus_is_used_and_it_is_the_one_asked_for(four_gpus, tmp_path, place, used):
     arguments = OneDevice(str(tmp_path), device_name=place, per_device_train_batch_size=5)
-    assert arguments.device == torch.device(place)
-    assert PartialState().device == torch.device(place)
-    assert four_gpus[-1] == place
+    assert arguments.device == torch.device(used)
+    assert PartialState().device == torch.device(used)
+    assert four_gpus[-1] == used
     assert arguments.n_gpu == 1
     assert arguments.train_batch_size == 5
 
@@ -63,8 +72,9 @@ def switches(monkeypatch):
     monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG")
     monkeypatch.setattr(torch.backends.cudnn, "deterministic", False)
     monkeypatch.setattr(torch.utils.deterministic, "fill_uninitialized_memory", True)
-    monkeypatch.setattr(torch.backends.cuda, "enable_mem_efficient_sdp", calls.append)
-    monkeypatch.setattr(torch.backends.cuda, "mem_efficient_sdp_enabled", lambda: True)
+    for kind, before in ("mem_efficient", True), ("cudnn", "as it was"):
+        monkeypatch.setattr(torch.backends.cuda, f"enable_{kind}_sdp", calls.append)
+        monkeypatch.setattr(torch.backends.cuda, f"{kind}_sdp_enabled", lambda own=before: own)
     monkeypatch.setattr(
         torch,
         "use_deterministic_algorithms",
@@ -77,11 +87,11 @@ def test_the_same_result_every_time_on_cuda_and_the_flags_as_before_afterwards(
     switches, monkeypatch
 ):
     with deterministic(3, torch.device("cuda", 1)):
-        assert switches == [False, (True, True)]
+        assert switches == [False, False, (True, True)]
         assert torch.backends.cudnn.deterministic
         assert not torch.utils.deterministic.fill_uninitialized_memory
         assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
-    assert switches[2:] == [True, (False, False)]
+    assert switches[3:] == [True, "as it was", (False, False)]
     assert not torch.backends.cudnn.deterministic
     assert torch.utils.deterministic.fill_uninitialized_memory
     monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":16:8")
@@ -92,7 +102,7 @@ def test_the_same_result_every_time_on_cuda_and_the_flags_as_before_afterwards(
 def test_flags_are_restored_after_an_error(switches):
     with pytest.raises(KeyboardInterrupt), deterministic(3, torch.device("cuda")):
         raise KeyboardInterrupt
-    assert switches[2:] == [True, (False, False)]
+    assert switches[3:] == [True, "as it was", (False, False)]
 
 
 def test_a_cpu_needs_no_more_than_a_seed(switches):

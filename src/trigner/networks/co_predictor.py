@@ -8,6 +8,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
+from trigner.networks.convolutions import PointwiseConvolution
 from trigner.networks.dropout import Dropout
 from trigner.networks.pair_maps import PairMap, pair_map, trilinear, with_one
 from trigner.networks.tag_weights import TagWeights, output_weights
@@ -32,8 +33,8 @@ class GridBranch(nn.Module):
     def __init__(self, *, input_size: int, size: int, classes: int, dropout: float) -> None:
         super().__init__()
         self.size = size
-        self.hidden = nn.Conv2d(input_size, size, 1)
-        self.output = nn.Conv2d(size, classes, 1)
+        self.hidden = PointwiseConvolution(input_size, size)
+        self.output = PointwiseConvolution(size, classes)
         self.dropout = Dropout(dropout)
 
     def forward(self, features: Tensor) -> Tensor:

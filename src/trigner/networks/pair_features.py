@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from trigner.batches import geometry
 from trigner.networks.conditional_norm import ConditionalNorm
-from trigner.networks.depthwise import DepthwiseConvolution
+from trigner.networks.convolutions import DepthwiseConvolution
 from trigner.systems.network_settings import Normalised
 
 

@@ -12,6 +12,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
+from trigner.networks.convolutions import PointwiseConvolution
 from trigner.networks.pair_features import PairFeatures
 
 FAR = -1e4
@@ -47,7 +48,7 @@ class TagEnhancement(nn.Module):
         self.row_view = nn.Linear(size, size)
         self.column_view = nn.Linear(size, size)
         self.features = features
-        self.table = nn.Conv2d(features.out_channels, table_size, 1)
+        self.table = PointwiseConvolution(features.out_channels, table_size)
         self.from_rows = nn.Linear(table_size, size)
         self.from_columns = nn.Linear(table_size, size)
         self.attention = nn.TransformerDecoderLayer(
@@ -61,7 +62,7 @@ class TagEnhancement(nn.Module):
         )
         # BERT's layer, which the code uses, drops nothing inside the feed-forward part.
         self.attention.dropout = nn.Dropout(0.0)
-        self.output = nn.Conv2d(table_size, tags, 1)
+        self.output = PointwiseConvolution(table_size, tags)
         for layer in (self.row_view, self.column_view, self.table):
             nn.init.orthogonal_(layer.weight)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from trigner.networks.co_predictor import CoPredictor
+from trigner.networks.convolutions import PointwiseConvolution
 from trigner.networks.tag_enhancement import TagEnhancement
 from trigner.networks.tag_weights import TagWeights, output_weights
 from trigner.networks.tagger import PairTagger, TagScores
@@ -33,8 +34,8 @@ class ToeTagger(PairTagger):
     ) -> None:
         super().__init__(**words)
         self.enhancement = enhancement
-        self.main_features = nn.Conv2d(main_tags, feature_size, 1)
-        self.auxiliary_features = nn.Conv2d(auxiliary_tags, feature_size, 1)
+        self.main_features = PointwiseConvolution(main_tags, feature_size)
+        self.auxiliary_features = PointwiseConvolution(auxiliary_tags, feature_size)
         self.main = main
         self.auxiliary = auxiliary
 

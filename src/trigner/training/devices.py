@@ -32,7 +32,10 @@ class OneDevice(TrainingArguments):
     def _setup_devices(self) -> torch.device:
         device = super()._setup_devices
         if device.type == "cuda":
-            device = torch.device(self.device_name)
+            named = torch.device(self.device_name)
+            # `cuda` and `auto` name none of them, and only one with a number can be made current.
+            number = torch.cuda.current_device() if str(named) == "cuda" else named.index
+            device = torch.device("cuda", number)
             torch.cuda.set_device(device)
             # Where accelerate would put the model.
             self.distributed_state.device = device
@@ -58,13 +61,15 @@ def deterministic(seed: int, device: torch.device) -> Iterator[None]:
         cudnn.deterministic,
         cudnn.benchmark,
         torch.backends.cuda.mem_efficient_sdp_enabled(),
+        torch.backends.cuda.cudnn_sdp_enabled(),
         torch.are_deterministic_algorithms_enabled(),
         torch.is_deterministic_algorithms_warn_only_enabled(),
         utilities.fill_uninitialized_memory,  # type: ignore[attr-defined]
     )
     cudnn.deterministic, cudnn.benchmark = True, False
-    # Its gradients are summed in any order unless operations without an order are errors.
+    # Their gradients are summed in any order unless operations without an order are errors.
     torch.backends.cuda.enable_mem_efficient_sdp(False)
+    torch.backends.cuda.enable_cudnn_sdp(False)
     torch.use_deterministic_algorithms(True, warn_only=True)
     # It costs time, and nothing reads such memory.
     utilities.fill_uninitialized_memory = False  # type: ignore[attr-defined]
@@ -73,5 +78,6 @@ def deterministic(seed: int, device: torch.device) -> Iterator[None]:
     finally:
         cudnn.deterministic, cudnn.benchmark = before[:2]
         torch.backends.cuda.enable_mem_efficient_sdp(before[2])
-        torch.use_deterministic_algorithms(before[3], warn_only=before[4])
-        utilities.fill_uninitialized_memory = before[5]  # type: ignore[attr-defined]
+        torch.backends.cuda.enable_cudnn_sdp(before[3])
+        torch.use_deterministic_algorithms(before[4], warn_only=before[5])
+        utilities.fill_uninitialized_memory = before[6]  # type: ignore[attr-defined]
