@@ -64,7 +64,7 @@ DOCUMENTS = [
 ]
 
 
-def run(encoder, out, *assignments, preset=None, small=SMALL, **options):
+def run(encoder, out, *assignments, preset=None, small=SMALL, device="cpu", **options):
     settings = resolve(
         preset=preset,
         assignments=assignments,
@@ -72,7 +72,7 @@ def run(encoder, out, *assignments, preset=None, small=SMALL, **options):
         options={"encoder": encoder and str(encoder)},
         init_from=options.get("init_from"),
     )
-    return train(settings, DOCUMENTS, DOCUMENTS[:2], out, device="cpu", console=QUIET, **options)
+    return train(settings, DOCUMENTS, DOCUMENTS[:2], out, device=device, console=QUIET, **options)
 
 
 def reads(system, assignment):
@@ -863,3 +863,13 @@ def test_without_enough_mentions_there_is_no_rescorer_and_it_is_told(encoder, tm
     description = read_description(out)
     assert description.rescorer is None
     assert description.provenance.calibration is not None
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+@pytest.mark.filterwarnings("default")  # of PyTorch's, which differ between GPUs
+@pytest.mark.parametrize("device", ["auto", "cuda", "cuda:0"])
+def test_a_training_on_a_gpu(encoder, tmp_path, device):
+    trained = run(encoder, tmp_path / "model", device=device)
+    assert trained.epochs == 3
+    found = list(trigner.load(tmp_path / "model", device=device).documents(DOCUMENTS))
+    assert [own.text for own in found] == [own.text for own in DOCUMENTS]
