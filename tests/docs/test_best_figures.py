@@ -206,3 +206,64 @@ def test_a_third_of_the_rate_on_chia(system, own):
     dev, test = scores([lower], "dev"), scores([lower], "test")
     assert f"dev {dev} and test {test}" in text
     assert f"{scores([found[own]], 'dev')} and {scores([found[own]], 'test')}" in text
+
+
+WHOLE = {
+    "W2NER": ("w2ner", "minilm", 5),
+    "`best`": ("best", "minilm", 4),
+    "`best` with W2NER's own co-predictor": ("w2ner-network", "minilm", 4),
+    "`best`, MPNet": ("best", "sentence-transformers/all-mpnet-base-v2", 4),
+}
+"""By the name in the table: system, encoder and epochs of the runs on whole corpora."""
+
+
+def whole(corpus: str, name: str, chosen_by: str) -> dict[int, Run]:
+    """Runs on a whole corpus with half of the sentences without mentions, by seed."""
+    runs: dict[int, Run] = {}
+    for run in kept(corpus, chosen_by):
+        settings = run[0]["settings"]
+        own = run[0]["system"], settings["encoder"], settings.get("optimisation.epochs")
+        halved = settings.get("sampling.empty") == 0.5
+        if own == WHOLE[name] and halved and run[0]["protocol"] == "full":
+            assert run[0]["seed"] not in runs
+            runs[run[0]["seed"]] = run
+    return runs
+
+
+@pytest.mark.parametrize("chosen_by", ["overall", "discontinuous"])
+@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize("title", ["spl-adr", "Chia"])
+def test_whole_corpora(title, name, chosen_by):
+    text = section("Whole corpora")
+    own, base = (whole(title.lower(), each, chosen_by) for each in (name, "W2NER"))
+    if not own:
+        assert f"| {title} | {name} |" not in text
+        return
+    runs = [own[seed] for seed in sorted(own)]
+    both = sorted(own.keys() & base.keys()) if "MPNet" not in name and name != "W2NER" else []
+    against = differences(*([of[seed] for seed in both] for of in (base, own))) if both else "––"
+    seeds = ", ".join(map(str, sorted(own)))
+    cells_of = [scores(runs, of, chosen_by) for of in ("dev", "test")]
+    assert (
+        f"| {title} | {name} | {chosen_by} | {seeds} | {' | '.join([*cells_of, *against])} |"
+        in text
+    )
+
+
+def test_goals_on_whole_corpora():
+    told = {
+        title: " / ".join(
+            own.partition(" ")[0]
+            for own in differences(
+                *(
+                    [whole(title.lower(), name, "overall")[seed] for seed in seeds]
+                    for name in ("W2NER", "`best`")
+                )
+            )
+        )
+        for title, seeds in (("spl-adr", (1, 2)), ("Chia", (1,)))
+    }
+    assert f"whole](#whole-corpora) {told['spl-adr']}" in goal("spl-adr: the same")
+    assert f"whole](#whole-corpora) {told['Chia']}" in goal("Chia: the same")
+    mpnet = whole("spl-adr", "`best`, MPNet", "overall").values()
+    assert scores(list(mpnet), "test") in goal("MPNet, spl-adr: above 88.5 / 55")
