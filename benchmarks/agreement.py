@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from trigner.evaluation import compare_systems, score, sentence_counts
+from trigner.evaluation import compare_slices, score, sentence_counts
 from trigner.mentions import Document
 from trigner.studies import Changes, find_study, protocol, runs
 from trigner.studies.corpus import corpus_location, read_splits
@@ -79,9 +79,9 @@ def tell(
     after = [sentence_counts(gold, answer) for answer in agreed]
     if len(after) == 1:
         after *= len(before)
+    tests = compare_slices(*([counts.slices for counts in side] for side in (before, after)))
     for slice_ in SLICES:
-        sides = ([counts.slices[slice_] for counts in side] for side in (before, after))
-        test = compare_systems(*sides)
+        test = tests[slice_]
         told, low, high = (100 * each for each in (test.difference, test.low, test.high))
         print(f"    {slice_}: {told:+.2f} [{low:+.2f}, {high:+.2f}] p {test.p_bootstrap:.4f}")
 

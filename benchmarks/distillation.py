@@ -23,7 +23,7 @@ from agreement import SLICES, voted
 
 import trigner
 from trigner.corpora import read, with_types
-from trigner.evaluation import compare_systems, score, sentence_counts
+from trigner.evaluation import compare_slices, score, sentence_counts
 from trigner.mentions import Document
 from trigner.training import resolve, train
 
@@ -65,10 +65,8 @@ class Trials:
     ) -> dict[str, Any]:
         """How far the one are ahead of the others on the test part, by slice."""
         counts = [[sentence_counts(self.test, own) for own in side] for side in (before, after)]
-        return {
-            name: asdict(compare_systems(*([own.slices[name] for own in side] for side in counts)))
-            for name in SLICES
-        }
+        tests = compare_slices(*([own.slices for own in side] for side in counts))
+        return {name: asdict(tests[name]) for name in SLICES}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from trigner.evaluation import (
     calibration_error,
-    compare_systems,
+    compare_slices,
     predictions,
     score,
     sentence_counts,
@@ -58,9 +58,10 @@ def differences(
 ) -> dict[str, Mapping[str, float]]:
     """How far rescored answers are ahead of plain ones, slice by slice, in F1."""
     sides = [[sentence_counts(test, own) for own in side] for side in zip(*answers, strict=True)]
+    tests = compare_slices(*([counts.slices for counts in side] for side in sides))
     found: dict[str, Mapping[str, float]] = {}
     for name in SLICES:
-        told = compare_systems(*([counts.slices[name] for counts in side] for side in sides))
+        told = tests[name]
         found[name] = {
             "difference": told.difference,
             "low": told.low,

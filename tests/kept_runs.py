@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from trigner.evaluation import compare_systems
+from trigner.evaluation import compare_slices
 from trigner.studies.predictions import SavedPredictions, read_predictions
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -50,10 +50,10 @@ def scores(runs: Sequence[Run], part: str, chosen_by: str = "overall") -> str:
 
 def differences(baseline: Sequence[Run], runs: Sequence[Run]) -> list[str]:
     """F1 on test less the baseline's by slice, with the interval of the paired bootstrap."""
+    tests = compare_slices(*([found.counts.slices for _, found in of] for of in (baseline, runs)))
     cells = []
     for name in SLICES:
-        a, b = ([found.counts.slices[name] for _, found in of] for of in (baseline, runs))
-        test = compare_systems(a, b)
+        test = tests[name]
         own = [100 * value for value in (test.difference, test.low, test.high)]
         cells.append(f"{own[0]:+.1f} [{own[1]:+.1f}, {own[2]:+.1f}]")
     return cells

@@ -9,7 +9,7 @@ from oracles.significance_naive import (
     naive_difference,
     share_as_far,
 )
-from trigner.evaluation import compare_systems
+from trigner.evaluation import compare_slices, compare_systems
 
 A = [[(1, 2, 2), (0, 1, 1), (1, 1, 2), (0, 0, 0), (2, 3, 3)]]
 B = [[(2, 2, 2), (1, 1, 1), (1, 2, 2), (0, 1, 0), (3, 3, 3)]]
@@ -35,6 +35,22 @@ def test_agrees_with_all_resamples_there_are(a, b):
     assert found.p_randomisation == pytest.approx(swapped, abs=0.01)
     low, high = np.percentile(drawn, [2.5, 97.5])
     assert (found.low, found.high) == (pytest.approx(low, abs=0.03), pytest.approx(high, abs=0.03))
+
+
+def test_a_slice_has_the_values_that_it_has_alone():
+    runs = (
+        [{"all": x, "few": y} for x, y in zip(*own, strict=True)]
+        for own in (
+            (arrays([*A, SECOND_A]), arrays([SECOND_B, *A])),
+            (arrays([*B, SECOND_B]), arrays([SECOND_A, *B])),
+        )
+    )
+    a, b = runs
+    found = compare_slices(a, b, resamples=500)
+    assert list(found) == ["all", "few"]
+    for name, own in found.items():
+        alone = compare_systems([r[name] for r in a], [r[name] for r in b], resamples=500)
+        assert own == alone
 
 
 def test_equal_systems_do_not_differ():

@@ -10,7 +10,7 @@ seeds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,10 +45,27 @@ def compare_systems(
 
     Raises ValueError when there is no run, or runs are not on the same sentences.
     """
-    if not a or len(a) != len(b) or len({len(counts) for counts in (*a, *b)}) > 1:
+    sides = ([{"": counts} for counts in side] for side in (a, b))
+    return compare_slices(*sides, resamples=resamples, seed=seed)[""]
+
+
+def compare_slices(
+    a: Sequence[Mapping[str, Integers]],
+    b: Sequence[Mapping[str, Integers]],
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 1,
+) -> dict[str, Significance]:
+    """`compare_systems` for each slice of mentions, at little more than the time of one.
+
+    The same sentences are drawn for all: each slice has the values that it has alone. Raises as
+    `compare_systems`.
+    """
+    if not a or len(a) != len(b) or len({len(own) for run in (*a, *b) for own in run.values()}) > 1:
         raise ValueError("both systems need the same number of runs, on the same sentences")
-    first, second = (np.stack(side, axis=1).astype(np.float64) for side in (a, b))
-    observed = float(_f1(second.sum(axis=0)) - _f1(first.sum(axis=0)))
+    slices = tuple(a[0])
+    first, second = (_stacked(side, slices) for side in (a, b))
+    observed = _f1(second.sum(axis=0)) - _f1(first.sum(axis=0))
     draws = np.random.default_rng(seed)
     drawn, swapped = [], []
     sentences = len(first)
@@ -60,16 +77,25 @@ def compare_systems(
         moved = np.tensordot(swaps, second - first, axes=1)
         swapped.append(_f1(second.sum(axis=0) - moved) - _f1(first.sum(axis=0) + moved))
     bootstrap, randomised = np.concatenate(drawn), np.concatenate(swapped)
-    low, high = np.percentile(bootstrap, [2.5, 97.5])
-    return Significance(
-        difference=observed,
-        low=float(low),
-        high=float(high),
-        p_bootstrap=_p(bootstrap - observed, observed),
-        p_randomisation=_p(randomised, observed),
-        seeds=len(a),
-        sentences=sentences,
-    )
+    low, high = np.percentile(bootstrap, [2.5, 97.5], axis=0)
+    return {
+        name: Significance(
+            difference=float(observed[i]),
+            low=float(low[i]),
+            high=float(high[i]),
+            p_bootstrap=_p(bootstrap[:, i] - observed[i], observed[i]),
+            p_randomisation=_p(randomised[:, i], observed[i]),
+            seeds=len(a),
+            sentences=sentences,
+        )
+        for i, name in enumerate(slices)
+    }
+
+
+def _stacked(side: Sequence[Mapping[str, Integers]], slices: Sequence[str]) -> Floats:
+    """Counts `[S, slices, seeds, 3]`."""
+    of_slices = [np.stack([run[name] for run in side], axis=1) for name in slices]
+    return np.stack(of_slices, axis=1).astype(np.float64)
 
 
 def _differences(weights: Floats, first: Floats, second: Floats) -> Floats:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from trigner.errors import InputError
-from trigner.evaluation import SLICES, Significance, compare_systems
+from trigner.evaluation import Significance, compare_slices
 from trigner.studies.grid import TrainingRun
 from trigner.studies.predictions import SavedPredictions
 from trigner.studies.results import CHOSEN_BY, Result, find
@@ -167,11 +167,11 @@ def _tested(
     before: Mapping[int, SavedPredictions], after: Mapping[int, SavedPredictions]
 ) -> tuple[tuple[int, ...], dict[str, Significance]]:
     seeds = tuple(sorted(before.keys() & after.keys()))
-    tests = {}
-    for slice_ in SLICES if seeds else ():
-        a, b = ([side[seed].counts.slices[slice_] for seed in seeds] for side in (before, after))
-        tests[slice_] = compare_systems(a, b)
-    return seeds, tests
+    if not seeds:
+        return seeds, {}
+    return seeds, compare_slices(
+        *([side[seed].counts.slices for seed in seeds] for side in (before, after))
+    )
 
 
 def _remarks(systems: Sequence[SystemResults]) -> list[str]:
