@@ -267,3 +267,13 @@ def test_goals_on_whole_corpora():
     assert f"whole](#whole-corpora) {told['Chia']}" in goal("Chia: the same")
     mpnet = whole("spl-adr", "`best`, MPNet", "overall").values()
     assert scores(list(mpnet), "test") in goal("MPNet, spl-adr: above 88.5 / 55")
+
+
+def test_what_a_larger_encoder_is_said_to_find():
+    text = " ".join((ROOT / "docs/guides/settings.md").read_text("utf-8").split())
+    mpnet, minilm = (
+        re.findall(r"([\d.]+) ±", scores(list(whole("spl-adr", name, "overall").values()), "test"))
+        for name in ("`best`, MPNet", "`best`")
+    )
+    assert f"has [{mpnet[0]} with MPNet and {mpnet[1]} on discontinuous mentions]" in text
+    assert f"where it has {minilm[0]} and {minilm[1]} with MiniLM (two seeds)" in text
