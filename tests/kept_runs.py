@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,10 @@ from trigner.studies.predictions import SavedPredictions, read_predictions
 ROOT = Path(__file__).resolve().parents[1]
 SLICES = ("overall", "discontinuous")
 
-Run = tuple[dict[str, Any], SavedPredictions]
-"""The result of a run, and what its model found on test."""
+Run = tuple[dict[str, Any], Callable[[], SavedPredictions]]
+"""The result of a run, and what reads what its model found on test, as it is needed."""
+
+read = cache(read_predictions)
 
 
 @cache
@@ -29,8 +31,8 @@ def kept(corpus: str, chosen_by: str = "overall") -> list[Run]:
     for path in sorted((ROOT / "docs/results/studies" / corpus).glob("*.json")):
         result = json.loads(path.read_text("utf-8"))
         if result["found"]:
-            found = read_predictions(path.with_name(result["found"]))
-            runs.append((result, found[chosen_by]))
+            found = path.with_name(result["found"])
+            runs.append((result, lambda found=found: read(found)[chosen_by]))
     return runs
 
 
@@ -50,7 +52,7 @@ def scores(runs: Sequence[Run], part: str, chosen_by: str = "overall") -> str:
 
 def differences(baseline: Sequence[Run], runs: Sequence[Run]) -> list[str]:
     """F1 on test less the baseline's by slice, with the interval of the paired bootstrap."""
-    tests = compare_slices(*([found.counts.slices for _, found in of] for of in (baseline, runs)))
+    tests = compare_slices(*([found().counts.slices for _, found in of] for of in (baseline, runs)))
     cells = []
     for name in SLICES:
         test = tests[name]

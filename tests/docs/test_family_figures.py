@@ -58,7 +58,7 @@ def row(name: str, corpus: str, *, baseline: str | None = "`w2ner`", **made: Any
         assert set(seeds) <= set(base)
         cells += differences([base[seed] for seed in seeds], [runs[seed] for seed in seeds])
     if corpus == "mini-adr":
-        errors = [score(GOLD, runs[s][1].on(GOLD)).calibration_error or 0 for s in seeds]
+        errors = [score(GOLD, runs[s][1]().on(GOLD)).calibration_error or 0 for s in seeds]
         cells.append(f"{100 * statistics.mean(errors):.1f}")
     return cells
 
