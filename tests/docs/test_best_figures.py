@@ -277,3 +277,24 @@ def test_what_a_larger_encoder_is_said_to_find():
     )
     assert f"has [{mpnet[0]} with MPNet and {mpnet[1]} on discontinuous mentions]" in text
     assert f"where it has {minilm[0]} and {minilm[1]} with MiniLM (two seeds)" in text
+
+
+def test_what_is_said_of_whole_corpora():
+    text = " ".join(section("Whole corpora").split())
+    for title in ("spl-adr", "Chia"):
+        sides = [whole(title.lower(), name, "overall") for name in list(WHOLE)[1:3]]
+        own = differences(*([side[seed] for seed in (1, 2)] for side in sides))
+        assert f"{' / '.join(each.partition(' ')[0] for each in own)} on {title}" in text
+    mpnet = whole("spl-adr", "`best`, MPNet", "discontinuous")
+    found = {seed: scores([run], "test", "discontinuous") for seed, run in mpnet.items()}
+    assert f"seed 4 has {found.pop(4)}, the others have 44 to 51" in text
+    assert all(44 <= float(own.split(" / ")[1]) <= 51 for own in found.values())
+    first = [run["chosen"]["overall"]["test"]["discontinuous"]["f1"] for run, _ in mpnet.values()]
+    assert max(first) < 0.55
+
+
+def test_what_is_said_of_w2ners_co_predictor():
+    text = " ".join(section("Network and generated sentences").split())
+    _, best, own = paired("psytar", "full", BEST, ("w2ner-network",))
+    dev = [scores(runs, "dev").split(" / ")[1].split()[0] for runs in (own, best)]
+    assert f"(on dev {dev[0]}, where the same seeds of `best` have {dev[1]})" in text

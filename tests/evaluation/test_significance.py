@@ -84,3 +84,9 @@ def test_sentences_without_mentions_score_0():
 def test_what_cannot_be_paired_is_refused(a, b):
     with pytest.raises(ValueError, match="the same number of runs"):
         compare_systems(arrays(a), arrays(b))
+
+
+def test_runs_without_a_slice_are_refused():
+    (a,), (b,) = arrays(A), arrays(B)
+    with pytest.raises(ValueError, match="the same slices"):
+        compare_slices([{"all": a, "few": a}], [{"all": b}])

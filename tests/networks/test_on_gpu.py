@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import pytest
 import torch
 from torch.profiler import ProfilerActivity, profile
@@ -14,20 +16,21 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize(
-    "layer",
-    [DepthwiseConvolution(8, 2), PointwiseConvolution(8, 5)],
-    ids=["depthwise", "pointwise"],
-)
-def test_convolutions_are_those_of_the_cpu_and_make_no_plans(layer):
+@pytest.mark.parametrize("mixed", [False, True])
+@pytest.mark.parametrize("kind", [(DepthwiseConvolution, 2), (PointwiseConvolution, 5)])
+def test_convolutions_are_those_of_the_cpu_and_make_no_plans(kind, mixed):
+    torch.manual_seed(1)
+    layer = kind[0](8, kind[1])
     grid = torch.randn(2, 8, 9, 9, requires_grad=True)
     expected = layer(grid)
-    (on_expected,) = torch.autograd.grad(expected.square().sum(), [grid])
-    layer = layer.cuda()
+    on_expected = torch.autograd.grad(expected.sum(), [grid, layer.weight, layer.bias])
+    layer = deepcopy(layer).cuda()
     on_gpu = grid.detach().cuda().requires_grad_()
     with profile(activities=[ProfilerActivity.CPU]) as profiled:
-        found = layer(on_gpu)
-        (on_found,) = torch.autograd.grad(found.square().sum(), [on_gpu])
-    torch.testing.assert_close(found.cpu(), expected, rtol=1e-3, atol=1e-3)
-    torch.testing.assert_close(on_found.cpu(), on_expected, rtol=1e-3, atol=1e-3)
+        with torch.autocast("cuda", torch.bfloat16, enabled=mixed):
+            found = layer(on_gpu)
+        on_found = torch.autograd.grad(found.sum(), [on_gpu, layer.weight, layer.bias])
+    near = {"rtol": 0.03, "atol": 0.1} if mixed else {"rtol": 1e-3, "atol": 1e-3}
+    for one, other in zip((found, *on_found), (expected, *on_expected), strict=True):
+        torch.testing.assert_close(one.float().cpu(), other, **near)
     assert not [own.key for own in profiled.key_averages() if "convolution" in own.key]

@@ -73,7 +73,11 @@ def switches(monkeypatch):
     monkeypatch.setattr(torch.backends.cudnn, "deterministic", False)
     monkeypatch.setattr(torch.utils.deterministic, "fill_uninitialized_memory", True)
     for kind, before in ("mem_efficient", True), ("cudnn", "as it was"):
-        monkeypatch.setattr(torch.backends.cuda, f"enable_{kind}_sdp", calls.append)
+        monkeypatch.setattr(
+            torch.backends.cuda,
+            f"enable_{kind}_sdp",
+            lambda enabled, kind=kind: calls.append((kind, enabled)),
+        )
         monkeypatch.setattr(torch.backends.cuda, f"{kind}_sdp_enabled", lambda own=before: own)
     monkeypatch.setattr(
         torch,
@@ -83,15 +87,18 @@ def switches(monkeypatch):
     return calls
 
 
+AS_BEFORE = [("mem_efficient", True), ("cudnn", "as it was"), (False, False)]
+
+
 def test_the_same_result_every_time_on_cuda_and_the_flags_as_before_afterwards(
     switches, monkeypatch
 ):
     with deterministic(3, torch.device("cuda", 1)):
-        assert switches == [False, False, (True, True)]
+        assert switches == [("mem_efficient", False), ("cudnn", False), (True, True)]
         assert torch.backends.cudnn.deterministic
         assert not torch.utils.deterministic.fill_uninitialized_memory
         assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
-    assert switches[3:] == [True, "as it was", (False, False)]
+    assert switches[3:] == AS_BEFORE
     assert not torch.backends.cudnn.deterministic
     assert torch.utils.deterministic.fill_uninitialized_memory
     monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":16:8")
@@ -102,7 +109,7 @@ def test_the_same_result_every_time_on_cuda_and_the_flags_as_before_afterwards(
 def test_flags_are_restored_after_an_error(switches):
     with pytest.raises(KeyboardInterrupt), deterministic(3, torch.device("cuda")):
         raise KeyboardInterrupt
-    assert switches[3:] == [True, "as it was", (False, False)]
+    assert switches[3:] == AS_BEFORE
 
 
 def test_a_cpu_needs_no_more_than_a_seed(switches):

@@ -869,7 +869,11 @@ def test_without_enough_mentions_there_is_no_rescorer_and_it_is_told(encoder, tm
 @pytest.mark.filterwarnings("default")  # of PyTorch's, which differ between GPUs
 @pytest.mark.parametrize("device", ["auto", "cuda", "cuda:0"])
 def test_a_training_on_a_gpu(encoder, tmp_path, device):
-    trained = run(encoder, tmp_path / "model", device=device)
-    assert trained.epochs == 3
-    found = list(trigner.load(tmp_path / "model", device=device).documents(DOCUMENTS))
+    torch.cuda.reset_peak_memory_stats()
+    for name in ("first", "again"):
+        assert run(encoder, tmp_path / name, device=device).epochs == 3
+    assert torch.cuda.max_memory_allocated() > 0
+    first, again = (load_file(tmp_path / name / "model.safetensors") for name in ("first", "again"))
+    assert all(first[name].equal(again[name]) for name in first)
+    found = list(trigner.load(tmp_path / "first", device=device).documents(DOCUMENTS))
     assert [own.text for own in found] == [own.text for own in DOCUMENTS]

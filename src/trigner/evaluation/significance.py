@@ -58,12 +58,14 @@ def compare_slices(
 ) -> dict[str, Significance]:
     """`compare_systems` for each slice of mentions, at little more than the time of one.
 
-    The same sentences are drawn for all: each slice has the values that it has alone. Raises as
-    `compare_systems`.
+    The same sentences are drawn for all: each slice has the values that it has alone. Raises
+    ValueError as `compare_systems`, and for runs with other slices than the first.
     """
     if not a or len(a) != len(b) or len({len(own) for run in (*a, *b) for own in run.values()}) > 1:
         raise ValueError("both systems need the same number of runs, on the same sentences")
     slices = tuple(a[0])
+    if any(set(run) != set(slices) for run in (*a, *b)):
+        raise ValueError("all runs need counts of the same slices")
     first, second = (_stacked(side, slices) for side in (a, b))
     observed = _f1(second.sum(axis=0)) - _f1(first.sum(axis=0))
     draws = np.random.default_rng(seed)

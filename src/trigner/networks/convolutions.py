@@ -8,11 +8,10 @@ in a training step convolutions took ten times as long as all else (`docs/decisi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
-from torch.amp import custom_bwd, custom_fwd
 from torch.nn import functional
 
 
@@ -46,10 +45,10 @@ class DepthwiseConvolution(nn.Conv2d):
         if torch.compiler.is_compiling():
             return super().forward(grid)
         if device == "cuda":
-            return shifted(grid, self.weight, self.bias, dilation)
+            return shifted(grid, self.weight, cast(Tensor, self.bias), dilation)
         if device == "cpu" and torch.is_grad_enabled():
-            apply: Callable[..., Tensor] = _Depthwise.apply
-            return apply(grid, self.weight, self.bias, dilation)
+            full = torch.promote_types(grid.dtype, torch.float32)
+            return _depthwise(grid.to(full), self.weight, self.bias, dilation, _convolved)
         return super().forward(grid)
 
 
@@ -59,50 +58,51 @@ def pointwise(grid: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return cells.permute(0, 3, 1, 2)
 
 
-def shifted(grid: Tensor, weight: Tensor, bias: Tensor | None, dilation: int) -> Tensor:
+def shifted(grid: Tensor, weight: Tensor, bias: Tensor, dilation: int) -> Tensor:
     """A depthwise convolution by `weight [C, 1, 3, 3]` as a sum over nine shifted grids.
 
-    Under autocast it reads and gives numbers of its precision; sums have at least single precision.
+    Under autocast it reads and gives numbers of its precision; kernels and sums have at least
+    single precision.
     """
     device = grid.device.type
     if torch.is_autocast_enabled(device):
         grid = grid.to(torch.get_autocast_dtype(device))
-    apply: Callable[..., Tensor] = _Shifted.apply
-    return apply(grid, weight, bias, dilation)
+    return _depthwise(grid, weight, bias, dilation, _sum_of_shifted)
+
+
+Convolve = Callable[[Tensor, Tensor, Tensor | None, int], Tensor]
+"""A depthwise convolution's values from grid, kernels, bias and dilation."""
+
+
+def _depthwise(
+    grid: Tensor, weight: Tensor, bias: Tensor | None, dilation: int, convolve: Convolve
+) -> Tensor:
+    apply: Callable[..., Tensor] = _Depthwise.apply
+    return apply(grid, weight, bias, dilation, convolve)
 
 
 class _Depthwise(torch.autograd.Function):
+    """In the precision of its inputs, whatever autocast has; gradients of PyTorch's are slow."""
+
     @staticmethod
-    @custom_fwd(device_type="cpu", cast_inputs=torch.float32)  # type: ignore[untyped-decorator]
-    def forward(ctx: Any, grid: Tensor, weight: Tensor, bias: Tensor, dilation: int) -> Tensor:
+    def forward(
+        ctx: Any, grid: Tensor, weight: Tensor, bias: Tensor, dilation: int, convolve: Convolve
+    ) -> Tensor:
         ctx.save_for_backward(grid, weight)
-        ctx.dilation = dilation
-        return _convolved(grid, weight, bias, dilation)
+        ctx.dilation, ctx.convolve = dilation, convolve
+        with torch.autocast(grid.device.type, enabled=False):
+            return convolve(grid, weight, bias, dilation)
 
     @staticmethod
-    @custom_bwd(device_type="cpu")  # type: ignore[untyped-decorator]
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
         grid, weight = ctx.saved_tensors
-        # A cell reached its neighbours through the kernel; they reach it through the kernel turned.
-        on_grid = _convolved(gradient, weight.flip(2, 3), None, ctx.dilation)
-        on_weight = _on_kernel(grid, gradient, ctx.dilation)
-        return on_grid, on_weight.view_as(weight), gradient.sum((0, 2, 3)), None
-
-
-class _Shifted(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, grid: Tensor, weight: Tensor, bias: Tensor, dilation: int) -> Tensor:
-        ctx.save_for_backward(grid, weight)
-        ctx.dilation = dilation
-        return (_sum_of_shifted(grid, weight, dilation) + bias[:, None, None]).to(grid.dtype)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
-        grid, weight = ctx.saved_tensors
-        on_grid = _sum_of_shifted(gradient, weight.flip(2, 3), ctx.dilation).to(grid.dtype)
-        on_weight = _on_kernel(grid, gradient, ctx.dilation).view_as(weight)
-        on_bias = gradient.sum((0, 2, 3), dtype=weight.dtype)
-        return on_grid, on_weight.to(weight.dtype), on_bias, None
+        with torch.autocast(grid.device.type, enabled=False):
+            # A cell reached its neighbours through the kernel; they reach it through the kernel
+            # turned.
+            on_grid = ctx.convolve(gradient, weight.flip(2, 3), None, ctx.dilation)
+            on_weight = _on_kernel(grid, gradient, ctx.dilation).to(weight.dtype).view_as(weight)
+            on_bias = gradient.sum((0, 2, 3), dtype=weight.dtype)
+        return on_grid, on_weight, on_bias, None, None
 
 
 def _convolved(grid: Tensor, weight: Tensor, bias: Tensor | None, dilation: int) -> Tensor:
@@ -111,19 +111,23 @@ def _convolved(grid: Tensor, weight: Tensor, bias: Tensor | None, dilation: int)
     )
 
 
-def _sum_of_shifted(grid: Tensor, weight: Tensor, dilation: int) -> Tensor:
-    total = torch.zeros_like(grid, dtype=torch.promote_types(grid.dtype, torch.float32))
+def _sum_of_shifted(grid: Tensor, weight: Tensor, bias: Tensor | None, dilation: int) -> Tensor:
+    total = torch.zeros_like(grid, dtype=_precise(grid))
     kernel = weight.flatten(1).t()[:, :, None, None].to(total.dtype)
-    for own, shifted_grid in zip(kernel, _shifts(grid, dilation), strict=True):
-        total = torch.addcmul(total, shifted_grid, own)
-    return total
+    for own, moved in zip(kernel, _shifts(grid, dilation), strict=True):
+        total.addcmul_(moved, own)
+    return (total if bias is None else total + bias[:, None, None]).to(grid.dtype)
 
 
 def _on_kernel(grid: Tensor, gradient: Tensor, dilation: int) -> Tensor:
     """The gradient of the kernels, `[C, 9]`."""
-    dtype = torch.promote_types(grid.dtype, torch.float32)
-    own = [(each * gradient).sum((0, 2, 3), dtype=dtype) for each in _shifts(grid, dilation)]
+    precise = _precise(grid)
+    own = [(each.to(precise) * gradient).sum((0, 2, 3)) for each in _shifts(grid, dilation)]
     return torch.stack(own, dim=1)
+
+
+def _precise(grid: Tensor) -> torch.dtype:
+    return torch.promote_types(grid.dtype, torch.float32)
 
 
 def _shifts(grid: Tensor, dilation: int) -> Iterator[Tensor]:
