@@ -6,8 +6,8 @@
 DIR holds `train`, `dev` and `test`. Teachers have the seeds 1, 2, ..., students 101, 102, ...; all
 have the same settings. With `--teacher FOLDER`, repeated, models that are there teach. Models are
 left in --work, so that what is finished is not trained again. What each reaches on dev and test
-goes to docs/results/distillation/NAME.json; differences are to the teachers, by a paired bootstrap
-over the test part's sentences.
+goes to docs/results/distillation/NAME.json; differences are to the mean of the teachers, by a
+paired bootstrap over the test part's sentences.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         },
         "agreement": {"test": trials.scores(agreed, trials.test)},
         "ahead": {
-            "students": trials.differences(single[: len(learnt)], learnt),
+            "students": trials.differences(*zip(*product(single, learnt), strict=True)),
             "agreement": trials.differences(single, [agreed] * len(single)),
         },
     }

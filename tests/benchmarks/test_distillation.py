@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import statistics
 
 import distillation
+import pytest
 
 from trigner.corpora import write
 from trigner.mentions import Document, Entity
@@ -35,6 +37,14 @@ def test_students_learn_from_all_teachers(encoder, tmp_path, capsys):
     teachers = [f"teacher-{n}" for n in (1, 2, 3)]
     assert [*told["models"]] == [*teachers, "student-101", "student-102"]
     assert set(told["ahead"]) == {"students", "agreement"}
+    ahead, of = told["ahead"]["students"]["overall"], told["models"]
+    mean = {
+        kind: statistics.mean(own["test"]["overall"] for name, own in of.items() if kind in name)
+        for kind in ("teacher", "student")
+    }
+    assert ahead["seeds"] == 6  # each student with each teacher
+    expected = pytest.approx(mean["student"] - mean["teacher"], abs=0.01)
+    assert 100 * ahead["difference"] == expected
     about = json.loads((tmp_path / "work" / "student-102" / "trigner.json").read_text())
     learnt = [own["model"] for own in about["provenance"]["teachers"]]
     assert learnt == [str(tmp_path / "work" / name) for name in teachers]

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from kept_runs import ROOT, Run, differences, kept, scores
+from kept_runs import ROOT, SLICES, Run, differences, kept, scores, spread
 
 PAGE = (ROOT / "docs/decisions/best.md").read_text("utf-8")
 W2NER = ("w2ner",)
@@ -298,3 +298,26 @@ def test_what_is_said_of_w2ners_co_predictor():
     _, best, own = paired("psytar", "full", BEST, ("w2ner-network",))
     dev = [scores(runs, "dev").split(" / ")[1].split()[0] for runs in (own, best)]
     assert f"(on dev {dev[0]}, where the same seeds of `best` have {dev[1]})" in text
+
+
+def test_distillation():
+    text = section("Distillation")
+    told = json.loads((ROOT / "docs/results/distillation/psytar.json").read_text("utf-8"))
+    teachers = [own for name, own in told["models"].items() if name.startswith("gap-grid")]
+    (student,) = (own for name, own in told["models"].items() if name.startswith("student"))
+
+    def f1(models: list[dict[str, dict[str, float]]], part: str) -> str:
+        return " / ".join(spread([own[part][name] for own in models]) for name in SLICES)
+
+    def ahead(name: str) -> str:
+        own = (told["ahead"][name][each] for each in SLICES)
+        bounds = (
+            [f"{100 * each[bound]:+.1f}" for bound in ("difference", "low", "high")] for each in own
+        )
+        return " | ".join(f"{difference} [{low}, {high}]" for difference, low, high in bounds)
+
+    assert f"| four teachers | {f1(teachers, 'dev')} | {f1(teachers, 'test')} | – | – |" in text
+    agreed = f"– | {f1([told['agreement']], 'test')} | {ahead('agreement')}"
+    assert f"| what more than half of them find | {agreed} |" in text
+    own = f"{f1([student], 'dev')} | {f1([student], 'test')} | {ahead('students')}"
+    assert f"| one student | {own} |" in text
