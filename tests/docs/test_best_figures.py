@@ -261,7 +261,7 @@ def test_goals_on_whole_corpora():
                 )
             )
         )
-        for title, seeds in (("spl-adr", (1, 2)), ("Chia", (1,)))
+        for title, seeds in (("spl-adr", (1, 2)), ("Chia", (1, 2)))
     }
     assert f"whole](#whole-corpora) {told['spl-adr']}" in goal("spl-adr: the same")
     assert f"whole](#whole-corpora) {told['Chia']}" in goal("Chia: the same")
