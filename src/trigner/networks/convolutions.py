@@ -82,7 +82,7 @@ def _depthwise(
 
 
 class _Depthwise(torch.autograd.Function):
-    """In the precision of its inputs, whatever autocast has; gradients of PyTorch's are slow."""
+    """Values by any of the two ways, in the precision of the inputs whatever autocast has."""
 
     @staticmethod
     def forward(

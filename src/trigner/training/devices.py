@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import torch
 from transformers import TrainingArguments, set_seed
@@ -56,28 +57,26 @@ def deterministic(seed: int, device: torch.device) -> Iterator[None]:
         yield
         return
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    cudnn, utilities = torch.backends.cudnn, torch.utils.deterministic
-    before = (
-        cudnn.deterministic,
-        cudnn.benchmark,
-        torch.backends.cuda.mem_efficient_sdp_enabled(),
-        torch.backends.cuda.cudnn_sdp_enabled(),
-        torch.are_deterministic_algorithms_enabled(),
-        torch.is_deterministic_algorithms_warn_only_enabled(),
-        utilities.fill_uninitialized_memory,  # type: ignore[attr-defined]
-    )
-    cudnn.deterministic, cudnn.benchmark = True, False
-    # Their gradients are summed in any order unless operations without an order are errors.
-    torch.backends.cuda.enable_mem_efficient_sdp(False)
-    torch.backends.cuda.enable_cudnn_sdp(False)
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    # It costs time, and nothing reads such memory.
-    utilities.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-    try:
+    cudnn, cuda = torch.backends.cudnn, torch.backends.cuda
+    utilities: Any = torch.utils.deterministic
+    with ExitStack() as restored:
+        for owner, name, value in (
+            # It costs time, and nothing reads such memory.
+            (utilities, "fill_uninitialized_memory", False),
+            (cudnn, "benchmark", False),
+            (cudnn, "deterministic", True),
+        ):
+            restored.callback(setattr, owner, name, getattr(owner, name))
+            setattr(owner, name, value)
+        restored.callback(
+            torch.use_deterministic_algorithms,
+            torch.are_deterministic_algorithms_enabled(),
+            warn_only=torch.is_deterministic_algorithms_warn_only_enabled(),
+        )
+        restored.callback(cuda.enable_cudnn_sdp, cuda.cudnn_sdp_enabled())
+        restored.callback(cuda.enable_mem_efficient_sdp, cuda.mem_efficient_sdp_enabled())
+        # Their gradients are summed in any order unless operations without an order are errors.
+        cuda.enable_mem_efficient_sdp(False)
+        cuda.enable_cudnn_sdp(False)
+        torch.use_deterministic_algorithms(True, warn_only=True)
         yield
-    finally:
-        cudnn.deterministic, cudnn.benchmark = before[:2]
-        torch.backends.cuda.enable_mem_efficient_sdp(before[2])
-        torch.backends.cuda.enable_cudnn_sdp(before[3])
-        torch.use_deterministic_algorithms(before[4], warn_only=before[5])
-        utilities.fill_uninitialized_memory = before[6]  # type: ignore[attr-defined]
