@@ -1,0 +1,226 @@
+"""The page on whole corpora: every run kept there is in its tables, as it was measured."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from functools import cache
+
+import pytest
+
+from kept_runs import ROOT, Run, differences, kept, scores
+
+PAGE = (ROOT / "docs/decisions/whole-corpora.md").read_text("utf-8")
+TITLES = {"spl-adr": "spl-adr", "chia": "Chia"}
+MPNET = "sentence-transformers/all-mpnet-base-v2"
+SYSTEMS = {
+    ("w2ner", "minilm"): "W2NER",
+    ("best", "minilm"): "`best`",
+    ("gap_grid", "minilm"): "`gap_grid`",
+    ("w2ner-network", "minilm"): "W2NER's co-predictor",
+    ("best", MPNET): "`best`, MPNet",
+}
+SHORT = {4, 5}
+"""Epochs of the runs that compare rates: W2NER has more of them, and as many updates."""
+USUAL = "1e-4, 3e-3"
+LOWER = "1e-4, 1e-3"
+USUAL_MPNET = "5e-5, 3e-3"
+
+Group = tuple[str, str, str, int]
+"""Corpus, system, rates and epochs."""
+
+
+@cache
+def groups(chosen_by: str = "overall") -> dict[Group, dict[int, Run]]:
+    """Runs with half of the sentences without mentions, by what they have in common, by seed."""
+    found: dict[Group, dict[int, Run]] = defaultdict(dict)
+    for corpus, title in TITLES.items():
+        for run in kept(corpus, chosen_by):
+            settings = run[0]["settings"]
+            if run[0]["protocol"] != "full" or settings.get("sampling.empty") != 0.5:
+                continue
+            rates = ", ".join(
+                f"{settings[f'optimisation.{name}']:.0e}".replace("e-0", "e-")
+                for name in ("encoder_lr", "learning_rate")
+            )
+            name = SYSTEMS[run[0]["system"], settings["encoder"]]
+            own = found[title, name, rates, settings["optimisation.epochs"]]
+            assert run[0]["seed"] not in own
+            own[run[0]["seed"]] = run
+    return dict(found)
+
+
+def floor(group: Group, chosen_by: str) -> dict[int, Run]:
+    """W2NER's runs with the same rates and about as many updates."""
+    title, name, rates, epochs = group
+    if name in {"W2NER", SYSTEMS["best", MPNET]}:
+        return {}
+    (runs,) = (
+        runs
+        for own, runs in groups(chosen_by).items()
+        if own[:3] == (title, "W2NER", rates) and (own[3] in SHORT) == (epochs in SHORT)
+    )
+    return runs
+
+
+def ahead(group: Group, chosen_by: str) -> list[str]:
+    """By how much a system is ahead of W2NER, over the seeds that both have."""
+    own, base = groups(chosen_by)[group], floor(group, chosen_by)
+    seeds = sorted(own.keys() & base.keys())
+    if not seeds:
+        return ["–", "–"]
+    return differences([base[seed] for seed in seeds], [own[seed] for seed in seeds])
+
+
+def row(group: Group, chosen_by: str) -> str:
+    own = groups(chosen_by)[group]
+    seeds = sorted(own)
+    runs = [own[seed] for seed in seeds]
+    parts = [scores(runs, part, chosen_by) for part in ("dev", "test")]
+    named = [group[0], group[1], chosen_by, ", ".join(map(str, seeds))]
+    return f"| {' | '.join([*named, *parts, *ahead(group, chosen_by)])} |"
+
+
+def rates_row(group: Group) -> str:
+    title, name, rates, _ = group
+    own = groups()[group]
+    runs = [own[seed] for seed in sorted(own)]
+    seeds = ", ".join(map(str, sorted(own)))
+    return (
+        f"| {title} | {name} | {rates} | {seeds} | {scores(runs, 'dev')} | {scores(runs, 'test')} |"
+    )
+
+
+def section(title: str) -> str:
+    return PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def rows_of(title: str) -> set[str]:
+    return set(re.findall(r"^\| (?:spl-adr|Chia) \|.*\|$", section(title), re.M))
+
+
+def compared() -> list[Group]:
+    """The groups whose rates are compared."""
+    names = {"W2NER", "`best`"}
+    return [own for own in groups() if own[3] in SHORT and own[1] in names]
+
+
+def test_rates():
+    assert rows_of("Which rates") == {rates_row(own) for own in compared()}
+
+
+@pytest.mark.parametrize(
+    ("title", "short"), [("With the lower rate, for longer", False), ("As before", True)]
+)
+def test_systems(title, short):
+    own = {
+        group
+        for group in groups()
+        if (group[3] in SHORT) == short and (group[2] == USUAL or not short or "MPNet" in group[1])
+    }
+    assert rows_of(title) == {
+        row(group, by) for group in own for by in ("overall", "discontinuous")
+    }
+
+
+def test_no_run_is_left_out():
+    """Short runs with other rates are in the first table alone, and only of the two systems."""
+    others = {own for own in groups() if own[3] in SHORT and own[2] != USUAL}
+    assert {own for own in others if "MPNet" not in own[1]} <= set(compared())
+
+
+def text_of(path: str) -> str:
+    return " ".join((ROOT / path).read_text("utf-8").split())
+
+
+def differences_of(title: str, base: tuple[str, str, int], name: tuple[str, str, int]) -> str:
+    """Overall / discontinuous by how much one is ahead of another, over the seeds of both."""
+    sides = [groups()[title, *each] for each in (base, name)]
+    seeds = sorted(sides[0].keys() & sides[1].keys())
+    own = differences(*([side[seed] for seed in seeds] for side in sides))
+    return " / ".join(each.partition(" ")[0] for each in own)
+
+
+@pytest.mark.parametrize("title", TITLES.values())
+def test_goals(title):
+    (goal,) = re.findall(
+        rf"^\| {title}: the same \| (.*) \|$",
+        (ROOT / "docs/decisions/best.md").read_text("utf-8"),
+        re.M,
+    )
+    short, long = (
+        " / ".join(own.partition(" ")[0] for own in ahead((title, "`best`", *group), "overall"))
+        for group in ((USUAL, 4), (LOWER, 6))
+    )
+    assert f"whole](whole-corpora.md) {short}, two seeds, at rates that dev chose {long}" in goal
+
+
+def test_mpnet():
+    runs = groups()["spl-adr", "`best`, MPNet", USUAL_MPNET, 6]
+    assert len(runs) == 5
+    told = scores(list(runs.values()), "test")
+    assert f"{told} after six epochs, five seeds" in text_of("docs/decisions/best.md")
+    overall, discontinuous = told.split(" / ")
+    assert f"MPNet has {overall} overall and {discontinuous} on discontinuous" in " ".join(
+        PAGE.split()
+    )
+    of_test = [run["chosen"]["overall"]["test"] for run, _ in runs.values()]
+    assert min(own["overall"]["f1"] for own in of_test) > 0.885
+    above = [own["discontinuous"]["f1"] for own in of_test if own["discontinuous"]["f1"] > 0.55]
+    assert [round(100 * f1, 1) for f1 in above] == [56.2]
+    means = [own.partition(" ")[0] for own in (overall, discontinuous)]
+    small = groups()["spl-adr", "`best`", USUAL, 4]
+    of_small = re.findall(r"([\d.]+) ±", scores(list(small.values()), "test"))
+    guide = text_of("docs/guides/settings.md")
+    assert f"[{means[0]} with MPNet and {means[1]} on discontinuous mentions]" in guide
+    assert f"where it has {of_small[0]} and {of_small[1]} with MiniLM (two seeds" in guide
+    assert f"[{means[0]} and {means[1]}]" in text_of("docs/results/end-to-end.md")
+
+
+def test_the_rate_that_dev_chooses():
+    text = " ".join(section("Which rates").split())
+    gains = []
+    for title in TITLES.values():
+        for name, epochs in (("`best`", 4), ("W2NER", 5)):
+            dev = {
+                own[2]: groups()[own][1][0]["chosen"]["overall"]["dev"]["overall"]["f1"]
+                for own in groups()
+                if own[:2] == (title, name) and own[3] == epochs
+            }
+            assert max(dev, key=dev.__getitem__) == LOWER
+            gains.append(100 * (dev[LOWER] - dev[USUAL]))
+    assert f"by {min(gains):.1f} to {max(gains):.1f} points of overall F1 with seed 1" in text
+    for title, words in (("spl-adr", "better with it on spl-adr"), ("Chia", "worse on Chia")):
+        lower, usual = (groups()[title, "`best`", rates, 4][1] for rates in (LOWER, USUAL))
+        f1 = [scores([own], "test").split(" / ")[0] for own in (lower, usual)]
+        assert f"{abs(float(f1[0]) - float(f1[1])):.1f} " in text.split(words)[0][-12:]
+        assert f"{f1[0]} for {f1[1]}" in text
+
+
+def test_what_w2ners_co_predictor_has_against_best():
+    text = " ".join(section("As before").split())
+    for title in TITLES.values():
+        told = differences_of(title, ("`best`", USUAL, 4), ("W2NER's co-predictor", USUAL, 4))
+        assert f"{told} on {title}" in text
+
+
+@pytest.mark.parametrize("chosen_by", ["overall", "discontinuous"])
+def test_links_of_all_corpora_first(chosen_by):
+    own = {
+        run[0]["seed"]: run for run in kept("psytar", chosen_by) if run[0]["system"] == "from-all"
+    }
+    names = {"both", "best"}  # each has runs of today's `best`
+    base = {
+        run[0]["seed"]: run
+        for run in kept("psytar", chosen_by)
+        if run[0]["system"] in names
+        and run[0]["settings"].get("sampling.whole_members") == 0.5
+        and not run[0]["settings"].get("optimisation.rescoring")
+    }
+    sides = [[of[seed] for seed in sorted(own)] for of in (base, own)]
+    against = (["–", "–"], differences(*sides))
+    for name, runs, cells in zip(
+        ("the encoder", "the model of three corpora"), sides, against, strict=True
+    ):
+        parts = [scores(runs, part, chosen_by) for part in ("dev", "test")]
+        assert f"| {name} | {chosen_by} | {' | '.join([*parts, *cells])} |" in PAGE
