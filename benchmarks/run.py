@@ -24,6 +24,7 @@ from speed import (
     decoding,
     extraction,
     forward,
+    gpu,
     growth,
     made_up,
     precision,
@@ -84,7 +85,7 @@ def sections(sizes: Sizes, tell: Tell) -> Sections:
     """A further section is one line."""
     s, first = sizes, sizes.encoders[0]
     rounds, step_size = s.rounds, {"size": s.batch, "longest": s.longest}
-    return {
+    own: Sections = {
         "forward": lambda: forward.measure(
             s.encoders, s.corpus, sentences=s.sentences, rounds=rounds, tell=tell
         ),
@@ -112,6 +113,11 @@ def sections(sizes: Sizes, tell: Tell) -> Sections:
             first, s.corpus, s.model, sentences=s.sentences, rounds=rounds, tell=tell
         ),
     }
+    if torch.cuda.is_available():
+        own["gpu"] = lambda: gpu.measure(
+            first, s.corpus, sentences=s.sentences, size=s.batch, rounds=rounds, tell=tell
+        )
+    return own
 
 
 def main() -> None:

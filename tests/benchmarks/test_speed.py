@@ -15,6 +15,7 @@ from speed import (
     extraction,
     figures,
     forward,
+    gpu,
     growth,
     made_up,
     memory,
@@ -67,6 +68,15 @@ def test_other_scores_are_refused():
 def test_forward(encoder):
     section = forward.measure([encoder], None, sentences=8, rounds=2, tell=tell)
     assert [f.target for f in section.figures] == ["≤ 1.5 x", "", ""]
+
+
+def test_on_a_gpu_both_precisions_with_and_without_determinism(encoder):
+    section = gpu.measure(encoder, None, sentences=6, size=3, rounds=1, tell=tell, device="cpu")
+    passes = [figure.what.partition(":")[0] for figure in section.figures]
+    for what in ("forward pass, float32", "training step, bfloat16, as trained"):
+        assert passes.count(what) == 2  # the ratio, and batches of new shapes
+    assert len(passes) == 2 * 2 + 1 + 2 * 2 * 2
+    assert all(figure.value > 0 for figure in section.figures)
 
 
 def test_training_step(encoder):
