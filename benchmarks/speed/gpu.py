@@ -59,7 +59,7 @@ def measure(
     for name, dtype in PRECISIONS.items():
         for switched in (False, True):
             tell(f"training step on the GPU, {name}")
-            with deterministic(1, gpu) if switched else nullcontext():
+            with deterministic(1, gpu, wanted=switched):
                 autocast = _autocast(gpu, dtype)
                 own = f"{name}, as trained" if switched else f"{name}, without determinism"
                 section.figures.extend(_steps(model, chosen, own, autocast, size, rounds, gpu))

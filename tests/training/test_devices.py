@@ -87,14 +87,14 @@ def switches(monkeypatch):
     return calls
 
 
-AS_BEFORE = [("mem_efficient", True), ("cudnn", "as it was"), (False, False)]
+AS_BEFORE = [("mem_efficient", True), (False, False), ("cudnn", "as it was")]
 
 
 def test_the_same_result_every_time_on_cuda_and_the_flags_as_before_afterwards(
     switches, monkeypatch
 ):
     with deterministic(3, torch.device("cuda", 1)):
-        assert switches == [("mem_efficient", False), ("cudnn", False), (True, True)]
+        assert switches == [("cudnn", False), ("mem_efficient", False), (True, True)]
         assert torch.backends.cudnn.deterministic
         assert not torch.utils.deterministic.fill_uninitialized_memory
         assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
@@ -110,6 +110,14 @@ def test_flags_are_restored_after_an_error(switches):
     with pytest.raises(KeyboardInterrupt), deterministic(3, torch.device("cuda")):
         raise KeyboardInterrupt
     assert switches[3:] == AS_BEFORE
+
+
+def test_not_deterministic_only_what_plans_for_each_shape_is_off(switches):
+    with deterministic(3, torch.device("cuda"), wanted=False):
+        assert switches == [("cudnn", False)]
+        assert not torch.backends.cudnn.deterministic
+    assert switches == [("cudnn", False), ("cudnn", "as it was")]
+    assert "CUBLAS_WORKSPACE_CONFIG" not in os.environ
 
 
 def test_a_cpu_needs_no_more_than_a_seed(switches):

@@ -4,6 +4,7 @@ import errno
 import json
 import pickle
 import shutil
+from contextlib import contextmanager
 from dataclasses import replace
 from io import StringIO
 from types import SimpleNamespace
@@ -863,6 +864,20 @@ def test_without_enough_mentions_there_is_no_rescorer_and_it_is_told(encoder, tm
     description = read_description(out)
     assert description.rescorer is None
     assert description.provenance.calibration is not None
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_algorithms_are_deterministic_as_the_settings_say(encoder, tmp_path, monkeypatch, wanted):
+    asked = []
+
+    @contextmanager
+    def noted(seed, device, *, wanted):
+        asked.append(wanted)
+        yield
+
+    monkeypatch.setattr("trigner.training.run.deterministic", noted)
+    run(encoder, tmp_path / "out", f"optimisation.deterministic={wanted}")
+    assert asked == [wanted]
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")

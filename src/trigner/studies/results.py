@@ -33,6 +33,7 @@ CHOSEN_BY = ("overall", "discontinuous")
 ADDED: Mapping[str, Any] = {
     "model.context_words": 0,
     "model.fragment_roles": False,
+    "optimisation.deterministic": True,
     "optimisation.dev_every": 1,
     "optimisation.distillation": 0.5,
     "optimisation.ema_decay": None,

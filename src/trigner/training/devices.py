@@ -45,38 +45,41 @@ class OneDevice(TrainingArguments):
 
 
 @contextmanager
-def deterministic(seed: int, device: torch.device) -> Iterator[None]:
+def deterministic(seed: int, device: torch.device, *, wanted: bool = True) -> Iterator[None]:
     """Seed all generators; on CUDA also take algorithms that give the same result every time.
 
-    The flags of this process are restored at the end; seeds and `CUBLAS_WORKSPACE_CONFIG`, which
-    cuBLAS reads once, stay. An operation that has no such algorithm warns.
-    `docs/decisions/determinism.md` says what remains.
+    Not `wanted`, the algorithms are the fastest that suit batches of ever new shapes. The flags of
+    this process are restored at the end; seeds and `CUBLAS_WORKSPACE_CONFIG`, which cuBLAS reads
+    once, stay. An operation that has no such algorithm warns. `docs/decisions/determinism.md` says
+    what remains.
     """
     set_seed(seed)
     if device.type != "cuda":
         yield
         return
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     cudnn, cuda = torch.backends.cudnn, torch.backends.cuda
     utilities: Any = torch.utils.deterministic
     with ExitStack() as restored:
-        for owner, name, value in (
-            # It costs time, and nothing reads such memory.
-            (utilities, "fill_uninitialized_memory", False),
-            (cudnn, "benchmark", False),
-            (cudnn, "deterministic", True),
-        ):
-            restored.callback(setattr, owner, name, getattr(owner, name))
-            setattr(owner, name, value)
-        restored.callback(
-            torch.use_deterministic_algorithms,
-            torch.are_deterministic_algorithms_enabled(),
-            warn_only=torch.is_deterministic_algorithms_warn_only_enabled(),
-        )
         restored.callback(cuda.enable_cudnn_sdp, cuda.cudnn_sdp_enabled())
-        restored.callback(cuda.enable_mem_efficient_sdp, cuda.mem_efficient_sdp_enabled())
-        # Their gradients are summed in any order unless operations without an order are errors.
-        cuda.enable_mem_efficient_sdp(False)
+        # It plans for each new shape, and sums gradients in any order.
         cuda.enable_cudnn_sdp(False)
-        torch.use_deterministic_algorithms(True, warn_only=True)
+        if wanted:
+            os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+            for owner, name, value in (
+                # It costs time, and nothing reads such memory.
+                (utilities, "fill_uninitialized_memory", False),
+                (cudnn, "benchmark", False),
+                (cudnn, "deterministic", True),
+            ):
+                restored.callback(setattr, owner, name, getattr(owner, name))
+                setattr(owner, name, value)
+            restored.callback(
+                torch.use_deterministic_algorithms,
+                torch.are_deterministic_algorithms_enabled(),
+                warn_only=torch.is_deterministic_algorithms_warn_only_enabled(),
+            )
+            restored.callback(cuda.enable_mem_efficient_sdp, cuda.mem_efficient_sdp_enabled())
+            # Its gradients are summed in any order unless operations without an order are errors.
+            cuda.enable_mem_efficient_sdp(False)
+            torch.use_deterministic_algorithms(True, warn_only=True)
         yield

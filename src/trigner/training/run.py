@@ -132,7 +132,7 @@ def train(
     history: list[dict[str, float]] | None = record.get("history")
     if "finished" in record and history is None:
         history = []  # of a training that did not write it down
-    with deterministic(settings.seed, chosen):
+    with deterministic(settings.seed, chosen, wanted=optimisation.deterministic):
         while history is None:
             used = settings.model_copy(update={"optimisation": optimisation})
             system, data = begun(used, documents, init_from, teaching)

@@ -182,6 +182,10 @@ class OptimisationSettings(Section):
         description="bfloat16: mixed precision in training and in evaluating its epochs, faster"
         " where the hardware has it",
     )
+    deterministic: bool = Field(
+        default=True,
+        description="on CUDA take algorithms that give the same model each time; false is faster",
+    )
 
     def epochs_of(self, sentences: float) -> int:
         """Epochs of a training that sees so many sentences in each."""
