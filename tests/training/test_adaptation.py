@@ -11,11 +11,14 @@ import pytest
 import torch
 from pydantic import ValidationError
 from safetensors.torch import load_file
-from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer
+from torch import nn
+from torch.nn.modules.module import register_module_forward_hook
+from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, AutoTokenizer
 
 from tiny_encoders import KINDS, tiny_encoder
 from trigner.errors import InputError, TrignerError
 from trigner.training.adaptation import Adaptation, AdaptationSettings, Progress, adapt
+from trigner.training.checkpoints import ResumingTrainer
 
 TEXTS = [
     "My left leg hurts. My right arm felt numb after the second tablet. No pain then.",
@@ -123,6 +126,37 @@ def test_a_resumed_adaptation_ends_where_an_unbroken_one_does(
     for name, value in theirs.items():
         torch.testing.assert_close(ours[name], value, rtol=0, atol=0)
     assert not (broken / "checkpoints").exists()
+
+
+def test_what_was_begun_with_the_librarys_own_loss_is_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, broken = tiny_encoder(tmp_path / "encoder", "bert", head=False), tmp_path / "broken"
+    with monkeypatch.context() as patch:
+        patch.setattr("trigner.training.adaptation._MaskedTrainer", ResumingTrainer)
+        whole = run(tmp_path / "whole", source)
+        with pytest.raises(PowerCutError):
+            run(broken, source, progress=stop_after(1.5))
+    losses = (whole.dev_loss_before, *whole.dev_losses)
+    for result in (run(broken, source, resume=True), run(tmp_path / "ours", source)):
+        assert (result.dev_loss_before, *result.dev_losses) == pytest.approx(losses, rel=1e-4)
+
+
+def test_the_decoder_never_reads_whole_passages(tmp_path: Path) -> None:
+    source = tiny_encoder(tmp_path / "encoder", "bert", head=True)
+    vocabulary = AutoConfig.from_pretrained(source).vocab_size
+    seen: list[Any] = []
+
+    def see(module: nn.Module, read: Any, made: Any) -> None:
+        if isinstance(module, nn.Linear) and module.out_features == vocabulary:
+            seen.append(made.shape)
+
+    with register_module_forward_hook(see):
+        result = run(tmp_path / "out", source)
+    updates, evaluations = 2 * 3, 3
+    assert (result.train_passages, result.dev_passages) == (5, 2)
+    assert len(seen) == updates + evaluations
+    assert all(len(shape) == 2 for shape in seen), seen
 
 
 def test_a_crash_while_writing_leaves_no_model_and_can_be_resumed(

@@ -17,8 +17,10 @@ from typing import Any, Literal, cast
 import numpy as np
 import torch
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+from torch import Tensor, nn
 from torch.utils.data import Dataset
 from transformers import (
+    PreTrainedModel,
     PrinterCallback,
     TrainerCallback,
     TrainerControl,
@@ -40,7 +42,7 @@ from trigner.training.checkpoints import (
     last_checkpoint,
 )
 from trigner.training.devices import OneDevice, deterministic
-from trigner.training.masked_encoder import MaskedEncoder, load_masked_encoder
+from trigner.training.masked_encoder import MaskedEncoder, hidden_loss, load_masked_encoder
 from trigner.training.masking import Masked, Masking, Passage, masking_collator, passages
 from trigner.training.records import RUN, read_record, write_record
 from trigner.training.sections import LARGEST_SEED
@@ -214,7 +216,7 @@ def _trainer(
     )
     # Hidden once, so that the losses of all epochs are about the same words.
     hidden = [masking(p, np.random.default_rng([settings.seed, i])) for i, p in enumerate(dev)]
-    trainer = ResumingTrainer(
+    trainer = _MaskedTrainer(
         model=masked.model,
         args=_arguments(settings, out / CHECKPOINTS, device),
         data_collator=masking_collator(masking, tokenizer.pad_token_id or 0),
@@ -260,6 +262,20 @@ def _arguments(
         report_to="none",
         disable_tqdm=True,
     )
+
+
+class _MaskedTrainer(ResumingTrainer):
+    """Computes the loss of hidden subwords without the scores of all others."""
+
+    def compute_loss(
+        self,
+        model: nn.Module,
+        inputs: dict[str, Any],
+        return_outputs: bool = False,
+        num_items_in_batch: Tensor | int | None = None,
+    ) -> Tensor | tuple[Tensor, dict[str, Tensor]]:
+        loss = hidden_loss(cast(PreTrainedModel, model), inputs)
+        return (loss, {}) if return_outputs else loss  # `prediction_loss_only`: no outputs
 
 
 class _Divergence(TrainerCallback):

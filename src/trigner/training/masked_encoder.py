@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import torch
+import torch.nn.functional as F
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 from transformers import (
@@ -27,6 +30,7 @@ from trigner.networks.pretrained import (
     refuse_weights,
     tokenizer_for_words,
 )
+from trigner.training.masking import UNSCORED
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,32 @@ def load_masked_encoder(name: str | Path) -> MaskedEncoder:
         raise InputError(f"the tokenizer of the encoder {name!r} has no mask token")
     refuse_unknown_subwords(name, subwords, model)
     return MaskedEncoder(model, tokenizer, subwords, _complete_head(name, model, missing))
+
+
+def hidden_loss(model: PreTrainedModel, batch: Mapping[str, Tensor]) -> Tensor:
+    """Mean cross-entropy in nats of the hidden subwords of a batch (`masking_collator`); 0 of none.
+
+    As the model's own forward gives it for the labels, but the decoder, a matrix over the whole
+    vocabulary, reads the hidden subwords alone: the others would double the time of an update.
+    """
+    labels = batch["labels"]
+    hidden = labels != UNSCORED
+    inputs = {name: value for name, value in batch.items() if name != "labels"}
+    if model.config.is_encoder_decoder:  # without labels it would read other ids
+        inputs["decoder_input_ids"] = cast(Any, model).prepare_decoder_input_ids_from_labels(labels)
+
+    def select(_: nn.Module, read: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
+        per_subword = bool(read) and read[0].shape[:-1] == hidden.shape
+        return (read[0][hidden], *read[1:]) if per_subword else None
+
+    decoder = model.get_output_embeddings()
+    with nullcontext() if decoder is None else decoder.register_forward_pre_hook(select):
+        scores = model(**inputs)[0]
+    if scores.shape[:-1] == hidden.shape:  # some heads use the decoder's weights without calling it
+        scores = scores[hidden]
+    expected = labels[hidden]
+    total = F.cross_entropy(scores.float(), expected, reduction="sum")
+    return total / max(1, len(expected))
 
 
 def _complete_head(name: str, model: PreTrainedModel, missing: set[str]) -> bool:

@@ -21,7 +21,7 @@ from trigner.batches.subwords import readable
 from trigner.errors import InputError
 
 UNSCORED = -100
-"""Label of a subword that was not hidden: the loss of `transformers` leaves it out."""
+"""Label of a subword that was not hidden: no loss counts it. Also what `transformers` expects."""
 
 
 @dataclass(frozen=True, slots=True)
