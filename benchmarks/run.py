@@ -41,6 +41,8 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # fresh processes are 
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs" / "results"
+GPU = "gpu"
+"""The section that is measured where there is a GPU."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def sections(sizes: Sizes, tell: Tell) -> Sections:
     """A further section is one line."""
     s, first = sizes, sizes.encoders[0]
     rounds, step_size = s.rounds, {"size": s.batch, "longest": s.longest}
-    own: Sections = {
+    return {
         "forward": lambda: forward.measure(
             s.encoders, s.corpus, sentences=s.sentences, rounds=rounds, tell=tell
         ),
@@ -112,12 +114,10 @@ def sections(sizes: Sizes, tell: Tell) -> Sections:
         "precision": lambda: precision.measure(
             first, s.corpus, s.model, sentences=s.sentences, rounds=rounds, tell=tell
         ),
-    }
-    if torch.cuda.is_available():
-        own["gpu"] = lambda: gpu.measure(
+        GPU: lambda: gpu.measure(
             first, s.corpus, sentences=s.sentences, size=s.batch, rounds=rounds, tell=tell
-        )
-    return own
+        ),
+    }
 
 
 def main() -> None:
@@ -147,14 +147,15 @@ def main() -> None:
     console = Console()
     begin = time.perf_counter()
     chosen = sizes.quick() if options.quick else sizes
-    found = running.measure(lambda tell: sections(chosen, tell), options.only, console)
+    only = options.only or [own for own in known if own != GPU or torch.cuda.is_available()]
+    found = running.measure(lambda tell: sections(chosen, tell), only, console)
     report.show(found, console)
     console.print(f"{time.perf_counter() - begin:.0f} s")
     written = []
     if options.update:
         written = report.update(found, RESULTS)
     elif not options.only:
-        written = report.write(found, RESULTS, quick=options.quick)
+        written = report.write(found, RESULTS, quick=options.quick, kept=[gpu.TITLE])
     for path in written:
         console.print(f"written: {path.relative_to(ROOT)}")
 

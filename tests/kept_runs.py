@@ -36,6 +36,34 @@ def kept(corpus: str, chosen_by: str = "overall") -> list[Run]:
     return runs
 
 
+BEST = ("both", "best")
+"""Names under which runs of today's `best` are kept: a run has that of the study that made it."""
+
+
+def runs_of(
+    corpus: str,
+    protocol: str,
+    names: tuple[str, ...],
+    chosen_by: str = "overall",
+    batch_size: int = 12,
+) -> dict[int, Run]:
+    """Runs on today's batches by seed; sentences made as today, or none; no rescorer."""
+    runs: dict[int, Run] = {}
+    for run in kept(corpus, chosen_by):
+        settings = run[0]["settings"]
+        made = settings.get("sampling.coordination"), settings.get("sampling.whole_members")
+        today = (
+            settings.get("optimisation.batch_weighting") == "cells"
+            and settings["optimisation.batch_size"] == batch_size
+            and (made[0] == 0 or made == (0.5, 0.5))
+            and not settings.get("optimisation.rescoring")
+        )
+        if today and run[0]["protocol"] == protocol and run[0]["system"] in names:
+            assert run[0]["seed"] not in runs
+            runs[run[0]["seed"]] = run
+    return runs
+
+
 def spread(values: Sequence[float]) -> str:
     """Mean and deviation, as pages write them."""
     deviation = f" ± {statistics.stdev(values):.1f}" if len(values) > 1 else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -79,9 +79,18 @@ def write(
     quick: bool,
     name: str = "benchmark",
     head: str = HEAD,
+    kept: Collection[str] = (),
 ) -> list[Path]:
-    """`NAME.md` under a head and `NAME.json`; `-quick` behind the name for a quick look."""
-    return _write(sections, folder, f"{name}-quick" if quick else name, head, machine())
+    """`NAME.md` under a head and `NAME.json`; `-quick` behind the name for a quick look.
+
+    Stored sections of the titles `kept` that were not measured now stay, behind the others.
+    """
+    name = f"{name}-quick" if quick else name
+    titles = {section.title for section in sections}
+    path = folder / f"{name}.json"
+    former = json.loads(path.read_text(encoding="utf-8"))["sections"] if path.exists() else []
+    stay = [_section(**own) for own in former if own["title"] in set(kept) - titles]
+    return _write([*sections, *stay], folder, name, head, machine())
 
 
 def update(sections: Sequence[Section], folder: Path) -> list[Path]:

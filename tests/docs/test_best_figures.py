@@ -7,36 +7,10 @@ import re
 
 import pytest
 
-from kept_runs import ROOT, SLICES, Run, differences, kept, scores, spread
+from kept_runs import BEST, ROOT, SLICES, Run, differences, kept, runs_of, scores, spread
 
 PAGE = (ROOT / "docs/decisions/best.md").read_text("utf-8")
 W2NER = ("w2ner",)
-BEST = ("both", "best")
-"""Names under which runs of today's `best` are kept: a run has that of the study that made it."""
-
-
-def runs_of(
-    corpus: str,
-    protocol: str,
-    names: tuple[str, ...],
-    chosen_by: str = "overall",
-    batch_size: int = 12,
-) -> dict[int, Run]:
-    """Runs on today's batches by seed; sentences made as today, or none; no rescorer."""
-    runs: dict[int, Run] = {}
-    for run in kept(corpus, chosen_by):
-        settings = run[0]["settings"]
-        made = settings.get("sampling.coordination"), settings.get("sampling.whole_members")
-        today = (
-            settings.get("optimisation.batch_weighting") == "cells"
-            and settings["optimisation.batch_size"] == batch_size
-            and (made[0] == 0 or made == (0.5, 0.5))
-            and not settings.get("optimisation.rescoring")
-        )
-        if today and run[0]["protocol"] == protocol and run[0]["system"] in names:
-            assert run[0]["seed"] not in runs
-            runs[run[0]["seed"]] = run
-    return runs
 
 
 def cells(own: list[Run], base: list[Run]) -> str:
