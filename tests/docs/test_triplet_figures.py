@@ -98,7 +98,7 @@ def test_other_pages_have_the_tables_differences(page):
     measured = {cell for _, _, _, cells in SCORES for cell in cells}
     texts = [
         text
-        for text in re.split(r"\n\n|\n- ", (ROOT / page).read_text("utf-8"))
+        for text in re.split(r"\n\n|\n- |\n\| ", (ROOT / page).read_text("utf-8"))
         if "triplet-weight.md#on-chia" in text
     ]
     named = {" ".join(found.split()) for text in texts for found in interval.findall(text)}
