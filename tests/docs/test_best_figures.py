@@ -126,7 +126,10 @@ TAGS = {"PsyTAR": ("psytar", "full"), "Chia": ("chia", "dense"), "spl-adr": ("sp
 
 @pytest.mark.parametrize("title", TAGS)
 @pytest.mark.parametrize("chosen_by", ["overall", "discontinuous"])
-@pytest.mark.parametrize(("part", "system"), [("Other tags", "gap_grid"), ("R-drop", "r-drop")])
+@pytest.mark.parametrize(
+    ("part", "system"),
+    [("Other tags", "gap_grid"), ("An adapted encoder", "adapted"), ("R-drop", "r-drop")],
+)
 def test_one_setting_on_several_corpora(title, chosen_by, part, system):
     text = section(part)
     seeds, base, runs = paired(*TAGS[title], BEST, (system,), chosen_by)
