@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -15,19 +14,17 @@ from speed import made_up
 from speed.figures import Figure, Section, Tell, in_turns, ratios, spread, told_ratio
 from speed.forward import run_bare
 from speed.step import bare_loss, updater
-from trigner.batches import Batch
 from trigner.inference import Extractor
 from trigner.mentions import Sentence
-from trigner.networks import Model
-from trigner.tagging import TagPredictor
+from trigner.networks import Model, batch_tensors
 from trigner.tagging.system import TagSystem
+from trigner.tagging.torch_runtime import torch_predictor
 from trigner.training import resolve
 from trigner.training.devices import deterministic
 
 TITLE = "On a GPU"
 OURS, BARE = "ours", "bare encoder"
 PRECISIONS = {"float32": None, "bfloat16": torch.bfloat16}
-Batches = Sequence[dict[str, Tensor]]
 
 
 def measure(
@@ -115,7 +112,7 @@ def _forward(
     device: torch.device,
 ) -> Figure:
     tagger = model.tagger.eval()
-    batches = [_on(device, made_up.inputs(b)) for b in made_up.extraction_batches(model, chosen)]
+    batches = [batch_tensors(b, device) for b in made_up.extraction_batches(model, chosen)]
 
     def over(forward: Callable[[dict[str, Tensor]], object]) -> Callable[[], None]:
         def work() -> None:
@@ -143,7 +140,7 @@ def _steps(
     examples = made_up.examples(model, made_up.sentences(lengths, 9, mentions=2))
     system = TagSystem(model, resolve(preset="best"))
     made = [system.collate(examples[at : at + size]) for at in range(0, len(examples), size)]
-    batches = [_on(device, batch) for batch in made]
+    batches = [{name: own.to(device) for name, own in batch.items()} for batch in made]
     system.objective.to(device).train()
 
     def over(
@@ -171,13 +168,7 @@ def _extraction(
     model: Model, chosen: Sequence[Sentence], rounds: int, device: torch.device
 ) -> Figure:
     """Subwords, batches, forward pass and decoding."""
-    tagger = model.tagger.eval()
-
-    @torch.inference_mode()
-    def scorer(batch: Batch) -> np.ndarray:
-        return tagger(**_on(device, made_up.inputs(batch))).logits.cpu().numpy()
-
-    extractor = Extractor(TagPredictor(scorer, model.scheme, inputs=model.inputs), "w2ner")
+    extractor = Extractor(torch_predictor(model, device), model.scheme.name)
     taken = in_turns({"": lambda: extractor.predictions(chosen)}, rounds)[""]
     rate = spread([len(chosen) / t for t in taken])
     return Figure(
@@ -185,7 +176,3 @@ def _extraction(
         f"{rate.median:.0f} sentences a second ({rate.low:.0f} to {rate.high:.0f})",
         value=rate.median,
     )
-
-
-def _on(device: torch.device, batch: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name: value.to(device) for name, value in batch.items()}

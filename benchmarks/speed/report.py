@@ -86,10 +86,11 @@ def write(
     Stored sections of the titles `kept` that were not measured now stay, behind the others.
     """
     name = f"{name}-quick" if quick else name
-    titles = {section.title for section in sections}
     path = folder / f"{name}.json"
-    former = json.loads(path.read_text(encoding="utf-8"))["sections"] if path.exists() else []
-    stay = [_section(**own) for own in former if own["title"] in set(kept) - titles]
+    stored = kept and path.exists()
+    former = json.loads(path.read_text(encoding="utf-8"))["sections"] if stored else []
+    absent = {*kept} - {section.title for section in sections}
+    stay = [_section(**own) for own in former if own["title"] in absent]
     return _write([*sections, *stay], folder, name, head, machine())
 
 

@@ -196,6 +196,12 @@ def test_what_is_said_of_w2ners_co_predictor():
     assert f"(on dev {dev[0]}, where the same seeds of `best` have {dev[1]})" in text
 
 
+def test_the_first_seed_of_an_adapted_encoder():
+    own, base = (runs_of("psytar", "full", names)[1] for names in (("adapted",), BEST))
+    _, discontinuous = differences([base], [own])
+    assert f"alone has {discontinuous.split()[0]} on those of test" in section("An adapted encoder")
+
+
 def test_distillation():
     text = section("Distillation")
     told = json.loads((ROOT / "docs/results/distillation/psytar.json").read_text("utf-8"))

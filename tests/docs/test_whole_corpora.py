@@ -63,13 +63,21 @@ def floor(group: Group, chosen_by: str) -> dict[int, Run]:
     return runs
 
 
-def ahead(group: Group, chosen_by: str) -> list[str]:
-    """By how much a system is ahead of W2NER, over the seeds that both have."""
-    own, base = groups(chosen_by)[group], floor(group, chosen_by)
+def between(base: dict[int, Run], own: dict[int, Run]) -> list[str]:
+    """By how much runs are ahead of others, over the seeds that both have."""
     seeds = sorted(own.keys() & base.keys())
     if not seeds:
         return ["–", "–"]
     return differences([base[seed] for seed in seeds], [own[seed] for seed in seeds])
+
+
+def ahead(group: Group, chosen_by: str) -> list[str]:
+    """By how much a system is ahead of W2NER."""
+    return between(floor(group, chosen_by), groups(chosen_by)[group])
+
+
+def without_intervals(cells: list[str]) -> str:
+    return " / ".join(own.partition(" ")[0] for own in cells)
 
 
 def row(group: Group, chosen_by: str) -> str:
@@ -91,6 +99,15 @@ def rates_row(group: Group) -> str:
 
 def section(title: str) -> str:
     return PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def flat(text: str) -> str:
+    """On one line."""
+    return " ".join(text.split())
+
+
+def text_of(path: str) -> str:
+    return flat((ROOT / path).read_text("utf-8"))
 
 
 def rows_of(title: str) -> set[str]:
@@ -127,18 +144,6 @@ def test_no_run_is_left_out():
     assert {own for own in others if "MPNet" not in own[1]} <= set(compared())
 
 
-def text_of(path: str) -> str:
-    return " ".join((ROOT / path).read_text("utf-8").split())
-
-
-def differences_of(title: str, base: tuple[str, str, int], name: tuple[str, str, int]) -> str:
-    """Overall / discontinuous by how much one is ahead of another, over the seeds of both."""
-    sides = [groups()[title, *each] for each in (base, name)]
-    seeds = sorted(sides[0].keys() & sides[1].keys())
-    own = differences(*([side[seed] for seed in seeds] for side in sides))
-    return " / ".join(each.partition(" ")[0] for each in own)
-
-
 NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
 
 
@@ -152,9 +157,9 @@ def test_goals(title):
     told = []
     for rates, epochs in ((USUAL, 4), (LOWER, 6)):
         group = (title, "`best`", rates, epochs)
-        cells = [own.partition(" ")[0] for own in ahead(group, "overall")]
+        cells = without_intervals(ahead(group, "overall"))
         seeds = groups()[group].keys() & floor(group, "overall").keys()
-        told.append(f"{' / '.join(cells)}, {NUMBERS[len(seeds)]} seed{'s' * (len(seeds) > 1)}")
+        told.append(f"{cells}, {NUMBERS[len(seeds)]} seed{'s' * (len(seeds) > 1)}")
     assert f"whole](whole-corpora.md) {told[0]}; at a third of the rate, longer, {told[1]}" in goal
 
 
@@ -164,9 +169,7 @@ def test_mpnet():
     told = scores(list(runs.values()), "test")
     assert f"{told} after six epochs, five seeds" in text_of("docs/decisions/best.md")
     overall, discontinuous = told.split(" / ")
-    assert f"MPNet has {overall} overall and {discontinuous} on discontinuous" in " ".join(
-        PAGE.split()
-    )
+    assert f"MPNet has {overall} overall and {discontinuous} on discontinuous" in flat(PAGE)
     of_test = [run["chosen"]["overall"]["test"] for run, _ in runs.values()]
     assert min(own["overall"]["f1"] for own in of_test) > 0.885
     above = [own["discontinuous"]["f1"] for own in of_test if own["discontinuous"]["f1"] > 0.55]
@@ -184,12 +187,15 @@ def test_mpnet():
 
 
 def test_the_rate_that_dev_chooses():
-    text = " ".join(section("Which rates").split())
+    text = flat(section("Which rates"))
     gains, of_test = [], {}
     for title in TITLES.values():
         for name, epochs in (("`best`", 4), ("W2NER", 5)):
-            runs = {own[2]: groups()[own][1] for own in groups() if own[:2] == (title, name)}
-            runs = {rates: groups()[title, name, rates, epochs][1] for rates in runs}
+            runs = {
+                own[2]: groups()[own][1]
+                for own in groups()
+                if own[:2] == (title, name) and own[3] == epochs
+            }
             dev = {
                 rates: run[0]["chosen"]["overall"]["dev"]["overall"]["f1"]
                 for rates, run in runs.items()
@@ -205,36 +211,30 @@ def test_the_rate_that_dev_chooses():
     assert f"its last has {scores([last], 'test', 'discontinuous')}" in text
 
 
-def test_gap_grid_against_best():
-    text = " ".join(section("With the lower rate, for longer").split())
-    for title in TITLES.values():
-        told = differences_of(title, ("`best`", LOWER, 6), ("`gap_grid`", LOWER, 6))
-        assert f"{told} on {title}" in text
+@pytest.mark.parametrize("title", TITLES.values())
+@pytest.mark.parametrize(
+    ("part", "system", "rates", "epochs"),
+    [
+        ("With the lower rate, for longer", "`gap_grid`", LOWER, 6),
+        ("With the usual rates", "W2NER's co-predictor", USUAL, 4),
+    ],
+)
+def test_what_a_system_has_against_best(title, part, system, rates, epochs):
+    base, own = (groups()[title, name, rates, epochs] for name in ("`best`", system))
+    assert f"{without_intervals(between(base, own))} on {title}" in flat(section(part))
 
 
 def test_mpnet_after_more_epochs():
-    text = " ".join(section("With the lower rate, for longer").split())
     short, long = (groups()["spl-adr", "`best`, MPNet", USUAL_MPNET, own] for own in (4, 6))
-    seeds = sorted(short)
-    overall, discontinuous = differences(
-        [short[seed] for seed in seeds], [long[seed] for seed in seeds]
-    )
-    assert f"seeds 2 to 5 it is {overall} and {discontinuous} ahead of four epochs" in text
-
-
-def test_what_w2ners_co_predictor_has_against_best():
-    text = " ".join(section("With the usual rates").split())
-    for title in TITLES.values():
-        told = differences_of(title, ("`best`", USUAL, 4), ("W2NER's co-predictor", USUAL, 4))
-        assert f"{told} on {title}" in text
+    assert sorted(short) == [2, 3, 4, 5]
+    told = " and ".join(between(short, long))
+    text = flat(section("With the lower rate, for longer"))
+    assert f"seeds 2 to 5 it is {told} ahead of four epochs" in text
 
 
 @pytest.mark.parametrize("chosen_by", ["overall", "discontinuous"])
 def test_links_of_all_corpora_first(chosen_by):
-    own = {
-        run[0]["seed"]: run for run in kept("psytar", chosen_by) if run[0]["system"] == "from-all"
-    }
-    base = runs_of("psytar", "full", BEST, chosen_by)
+    base, own = (runs_of("psytar", "full", names, chosen_by) for names in (BEST, ("from-all",)))
     sides = [[of[seed] for seed in sorted(own)] for of in (base, own)]
     against = (["–", "–"], differences(*sides))
     for name, runs, cells in zip(

@@ -184,7 +184,8 @@ class OptimisationSettings(Section):
     )
     deterministic: bool = Field(
         default=True,
-        description="on CUDA take algorithms that give the same model each time; false is faster",
+        description="on CUDA take algorithms that give the same model each time; false: those that"
+        " PyTorch takes, which may be faster",
     )
 
     def epochs_of(self, sentences: float) -> int:
