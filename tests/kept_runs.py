@@ -56,6 +56,7 @@ def runs_of(
             settings.get("optimisation.batch_weighting") == "cells"
             and settings["optimisation.batch_size"] == batch_size
             and (made[0] == 0 or made == (0.5, 0.5))
+            and settings.get("sampling.split_share", 1) == 1
             and not settings.get("optimisation.rescoring")
         )
         if today and run[0]["protocol"] == protocol and run[0]["system"] in names:

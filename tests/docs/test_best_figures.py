@@ -1,4 +1,4 @@
-"""`best` on its page, where W2NER has its rates and where one thing is changed: the kept runs."""
+"""`best` on its pages, where W2NER has its rates and where one thing is changed: the kept runs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from kept_runs import BEST, ROOT, SLICES, Run, differences, kept, runs_of, scores, spread
 
 PAGE = (ROOT / "docs/decisions/best.md").read_text("utf-8")
+TRIED = (ROOT / "docs/decisions/additions.md").read_text("utf-8")
 W2NER = ("w2ner",)
 
 
@@ -34,7 +35,7 @@ def paired(
 
 
 def section(title: str) -> str:
-    return PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
+    return TRIED.split(f"\n## {title}\n")[1].split("\n## ")[0]
 
 
 def goal(title: str) -> str:
@@ -42,45 +43,47 @@ def goal(title: str) -> str:
     return row
 
 
+def against_w2ner(title: str, training: str) -> str:
+    """The cells of a row of the table of differences to W2NER."""
+    (row,) = re.findall(rf"^\| {title} \| {training} \| (.*) \|$", PAGE, re.M)
+    return row
+
+
 def test_psytar_against_w2ner():
-    text = PAGE.split("The whole of PsyTAR")[1].split("```")[0]
-    _, w2ner, best = paired("psytar", "full", W2NER, BEST)
-    assert f"| W2NER | {cells(w2ner, w2ner)} |" in text
-    assert f"| `best` | {cells(best, w2ner)} |" in text
-    assert goal(r"PsyTAR: \+2 / \+10 .*?").startswith(" / ".join(differences(w2ner, best)))
+    seeds, w2ner, best = paired("psytar", "full", W2NER, BEST)
+    told = [", ".join(map(str, seeds)), *differences(w2ner, best)]
+    assert against_w2ner("PsyTAR", "whole") == " | ".join(told)
+    for name, runs in (("W2NER", w2ner), ("`best`", best)):
+        assert f"| {name} | {scores(runs, 'dev')} | {scores(runs, 'test')} |" in PAGE
     _, *sides = paired("psytar", "full", W2NER, BEST, "discontinuous")
     overall, discontinuous = differences(*sides)
-    assert f"{overall} overall and {discontinuous}" in " ".join(text.split())
+    assert f"Chosen by discontinuous F1 the differences are {overall} overall" in PAGE
+    assert f"and {discontinuous}.\n" in PAGE
 
 
 def test_spl_adr_against_w2ner():
-    row = goal("spl-adr: the same")
     seeds, w2ner, best = paired("spl-adr", "dense", W2NER, BEST)
-    assert f"seeds {', '.join(map(str, seeds))} (W2NER" in row
-    assert row.startswith(" / ".join(differences(w2ner, best)))
-    assert f"W2NER dev {scores(w2ner, 'dev')}, test {scores(w2ner, 'test')}" in row
+    told = [", ".join(map(str, seeds)), *differences(w2ner, best)]
+    assert against_w2ner("spl-adr", "1,012 sentences") == " | ".join(told)
+    own = f"W2NER has dev {scores(w2ner, 'dev')} and test {scores(w2ner, 'test')}"
+    assert own in PAGE
     _, *sides = paired("spl-adr", "dense", W2NER, BEST, "discontinuous")
-    told = [own.partition(" ")[0] for own in differences(*sides)]
-    assert f"chose {' / '.join(told)})" in row
+    leads = [own.partition(" ")[0] for own in differences(*sides)]
+    assert f"by the epoch that discontinuous F1 chose `best` is {' / '.join(leads)} ahead" in PAGE
 
 
 def test_chia_against_w2ner():
-    row = goal("Chia: the same")
-    found = {
-        (run[0]["system"], run[0]["seed"]): run
-        for run in kept("chia")
-        if run[0]["settings"]["optimisation.batch_size"] == 4
-    }
-    sides = [[found[system, seed] for seed in (1, 2)] for system in ("w2ner", "control")]
-    told = differences(*sides)
-    assert row.startswith(" / ".join(own.partition(" ")[0] for own in told))
+    seeds, *sides = paired("chia", "dense", W2NER, ("control",), batch_size=4)
+    told = [", ".join(map(str, seeds)), *differences(*sides)]
+    assert against_w2ner("Chia", "1,001 sentences, batches of four") == " | ".join(told)
     path = ROOT / "docs/results/rescoring/chia-best.json"
     rescored = json.loads(path.read_text("utf-8"))["differences"]
     overall, discontinuous = (
         [f"{100 * rescored[name][bound]:+.1f}" for bound in ("difference", "low", "high")]
         for name in ("overall", "discontinuous")
     )
-    assert f"{overall[0]} [{overall[1]}, {overall[2]}] / {discontinuous[0]} against" in row
+    gained = f"{overall[0]} [{overall[1]}, {overall[2]}] / {discontinuous[0]}"
+    assert f"gains {gained} on `best` without it" in PAGE
 
 
 def test_what_ships():
@@ -102,7 +105,7 @@ def test_what_ships():
 
 @pytest.mark.parametrize("system", ["nothing", "averaged", "r-drop", "tag-weight", "context"])
 def test_spl_adr_with_one_thing_changed(system):
-    text = PAGE.split("## One thing changed")[1].split("\nOn spl-adr")[1]
+    text = section("One thing changed").split("\nOn spl-adr")[1]
     names = BEST if system == "nothing" else (system,)
     seeds, base, runs = paired("spl-adr", "dense", BEST, names)
     runs = base if system == "nothing" else runs
@@ -165,6 +168,39 @@ def test_where_best_finds_too_many(title, changed, base, chosen_by):
     of = scores(runs, "dev", chosen_by), scores(runs, "test", chosen_by)
     row = " | ".join([", ".join(map(str, seeds)), *of, *differences(bases, runs)])
     assert f"| {title} | {changed} | {base} | {chosen_by} | {row} |" in text
+
+
+SUMMED_UP = {
+    "W2NER's co-predictor": "w2ner-network",
+    "no generated sentences": "prior",
+    "tags of `gap_grid`": "gap_grid",
+    "EMA": "averaged",
+    "FGM": "adversarial",
+    "heavier tags": "tag-weight",
+    "context": "context",
+    "an adapted encoder": "adapted",
+    "R-drop": "r-drop",
+}
+
+
+def in_a_word(difference: str) -> str:
+    low, high = map(float, re.findall(r"[+-]\d+\.\d(?=[,\]])", difference))
+    return "ahead" if low > 0 else "behind" if high < 0 else "level"
+
+
+@pytest.mark.parametrize("tried", SUMMED_UP)
+def test_the_summary_says_what_the_tables_do(tried):
+    row = rf"^\| \[{re.escape(tried)}\]\S+ \| (\S+) \| (\w+) \| (\w+) \|$"
+    told = {title: tuple(words) for title, *words in re.findall(row, TRIED, re.M)}
+    network = tried in {"W2NER's co-predictor", "no generated sentences"}
+    measured = {}
+    for title, place in TAGS.items():
+        of_four = network and title == "Chia"
+        base = (*BEST, "control") if of_four else BEST
+        found = paired(*place, base, (SUMMED_UP[tried],), batch_size=4 if of_four else 12)
+        if found[0]:
+            measured[title] = tuple(map(in_a_word, differences(*found[1:])))
+    assert told == measured
 
 
 def test_gap_grid_against_w2ner():
