@@ -65,6 +65,51 @@ def test_sentences_partition_the_words(text: str) -> None:
     assert all(found)
 
 
+WIDE_BLANKS = "\x85\xa0\u1680\u2009\u2028\u202f\u3000"
+
+
+@pytest.mark.parametrize("blank", WIDE_BLANKS)
+def test_a_capital_a_blank_that_is_not_ascii_and_a_full_stop(blank: str) -> None:
+    found = sentences(f"He took vitamin K{blank}. Then he had pain.")
+    assert found == [f"He took vitamin K{blank}.", "Then he had pain."]
+
+
+PIECES = st.sampled_from([*"aAZK .1('\"\n", *WIDE_BLANKS, "Dr.", "e.g.", "é", "😀"])
+INITIALS = st.tuples(*map(st.sampled_from, ("AK", ["", " ", "\n "], WIDE_BLANKS, "."))).map("".join)
+
+
+@given(st.lists(PIECES | INITIALS, max_size=60).map("".join))
+def test_no_blank_makes_the_splitter_fail(text: str) -> None:
+    given: list[str] = []
+
+    def found(language: str, window: str) -> list[dict[str, int]]:
+        given.append(window)
+        return original(language, window)
+
+    original = room.sentencex.get_sentence_boundaries
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(room.sentencex, "get_sentence_boundaries", found)
+        words = [word for sentence in sentence_words(text) for word in sentence]
+    assert words == word_ranges(text)
+    for window in given:  # in which no failure was passed over
+        original("en", window)
+
+
+def test_a_failure_of_the_splitter_costs_its_boundaries_alone(monkeypatch) -> None:
+    class PanicException(BaseException):  # what pyo3 makes of a panic
+        pass
+
+    def fails(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(room.sentencex, "get_sentence_boundaries", fails)
+    error: BaseException = PanicException("byte index 18 is not a char boundary")
+    assert sentences("He fell. She did not.\n\nA rash") == ["He fell. She did not.", "A rash"]
+    error = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        sentences("He fell.")
+
+
 def test_a_wrapped_sentence_stays_whole_up_to_the_limit() -> None:
     text = "\n".join(["word " * 10] * (LONGEST // 10))
     assert len(sentences(text)) == 1

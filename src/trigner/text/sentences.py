@@ -54,6 +54,9 @@ _LAYOUT = (re.compile(_BREAK), re.compile(r"\s{4}|\t"))
 
 _UNENCODABLE = re.compile("[\ud800-\udfff]")
 
+# sentencex steps back by one byte from a full stop, and so into the middle of such a blank.
+_WIDE_BLANK = re.compile(r"[^\S\x00-\x7f](?=\.)")
+
 
 def split(text: str) -> tuple[tuple[Fragment, ...], ...]:
     """Character ranges of the words of `text`, sentence by sentence.
@@ -118,9 +121,9 @@ def _bounds(text: str, words: Sequence[Fragment], stop: int) -> Iterator[int]:
         end = stop if mark is None else mark.start()
         half = len(words) if mark is None else bisect_right(starts, (start + end) // 2)
         previous = at
-        for found in sentencex.get_sentence_boundaries("en", _plain(text[start:end], mark is None)):
+        for found in _found(_plain(text[start:end], mark is None)):
             # A boundary inside a word moves to the next one.
-            word = bisect_left(starts, start + found["start_index"])
+            word = bisect_left(starts, start + found)
             if not previous < word <= half or word == len(words):
                 continue
             if _is_boundary(text, words[word - 1], words[word]):
@@ -130,13 +133,28 @@ def _bounds(text: str, words: Sequence[Fragment], stop: int) -> Iterator[int]:
         at = previous if moved else half
 
 
+def _found(window: str) -> list[int]:
+    """Where sentencex has sentences start; nowhere but by layout in a window that it fails on.
+
+    A panic of Rust is no Exception: one text would end a whole job, or the service.
+    """
+    try:
+        return [found["start_index"] for found in sentencex.get_sentence_boundaries("en", window)]
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # a class that cannot be imported
+            raise
+        return []
+
+
 def _plain(window: str, whole: bool) -> str:
     """What sentencex is given for a window, of the same length, so that offsets stay.
 
-    Without what Rust cannot encode, line ends that it takes for two and, where the text goes on, a
-    quotation mark that may be closed behind it: of an odd number sentencex doubts all.
+    Without what Rust cannot encode, blanks that it fails on, line ends that it takes for two and,
+    where the text goes on, a quotation mark that may be closed behind it: of an odd number
+    sentencex doubts all.
     """
     plain = _UNENCODABLE.sub("\ufffd", window).replace("\r\n", " \n")
+    plain = _WIDE_BLANK.sub(" ", plain)
     if not whole and plain.count('"') % 2:
         before, _, behind = plain.rpartition('"')
         plain = f"{before}\ufffd{behind}"
