@@ -233,6 +233,16 @@ def test_a_quote_that_is_never_closed_is_told(tmp_path):
     assert [text for _, _, text, _ in read(path)[0]] == ["no", 'a "b" c']
 
 
+def test_a_stray_quotation_mark_merges_no_rows(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('id,text\n0,no\n1,"Pain in hips\n2,"Headache today\n3,Nausea\n')
+    (source,), _ = find_sources([str(path)], out=tmp_path / "out")
+    found = []
+    with pytest.raises(InputError, match=r"from row 1 on: .* must be doubled \(',' expected"):
+        found.extend(room.batches(0, source, KEPT, Ranges()))
+    assert [batch.texts.to_pylist() for batch in found] == [["no"]]
+
+
 def test_ids_of_parquet_that_are_not_utf_8_have_a_reason(tmp_path):
     ids = pa.array([b"a", b"\xff", None]).view(pa.string())
     pq.write_table(pa.table({"id": ids, "text": ["x"] * 3}), tmp_path / "a.parquet")

@@ -41,8 +41,9 @@ class Lines:
     def records(self) -> Iterator[list[str]]:
         """The cells of its records, as CSV; bytes that are not UTF-8 become halves of characters.
 
-        Raises ValueError for a quotation mark that is open at the end, when it comes to the record
-        that has it: all that follows is in its cell.
+        Raises ValueError, when it comes to the record that has it, for a quotation mark that is
+        open at the end, as all that follows is in its cell, and for text behind one that closes,
+        as that would make one cell of what stands up to the next mark, lines later.
         """
         csv.field_size_limit(sys.maxsize)
         text = io.TextIOWrapper(
@@ -55,9 +56,21 @@ class Lines:
             yield from text
             is_at_end = True
 
-        for cells in csv.reader(watched()):
-            if is_at_end:  # a record is given with its last line, unless the reader wants more
-                raise ValueError('a quotation mark (") that opens there is never closed')
+        records = csv.reader(watched(), strict=True)
+        while True:
+            try:
+                cells = next(records, None)
+            except csv.Error as error:
+                if is_at_end:  # a record is given with its last line, unless the reader wants more
+                    raise ValueError(
+                        'a quotation mark (") that opens there is never closed'
+                    ) from error
+                raise ValueError(
+                    'a quotation mark (") inside a cell that has them around it must be doubled'
+                    f" ({error})"
+                ) from error
+            if cells is None:
+                return
             if cells:
                 yield cells
 
