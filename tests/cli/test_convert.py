@@ -6,7 +6,8 @@ import stat
 
 import pytest
 
-from trigner.corpora import FORMATS
+from trigner.corpora import FORMATS, brat
+from trigner.errors import TrignerError
 
 
 @pytest.mark.parametrize("format", ["jsonl", "bigbio", "grid", "inline"])
@@ -62,6 +63,48 @@ def test_a_folder_is_replaced_and_other_files_are_not(run, gold, tmp_path):
     (gold / "thesis.doc").unlink()
     assert run(*given, "--overwrite").code == 0
     assert {path.name for path in gold.iterdir()} == {"new.ann", "new.txt"}
+
+
+@pytest.mark.parametrize(
+    ("to", "item", "message"),
+    [
+        ("brat", {"id": "../three"}, "is not a valid file name in the folder"),
+        ("brat", {"id": "n" * 201}, "is too long for the name of a file"),
+        ("cas", {"id": "three", "text": "pain\f"}, "has U+000C, which XML cannot hold"),
+    ],
+)
+def test_a_folder_is_kept_when_a_document_cannot_be_written(run, tmp_path, to, item, message):
+    lines, out = tmp_path / "lines.jsonl", tmp_path / "out"
+    lines.write_text('{"id": "old", "text": "pain"}\n')
+    assert run("convert", lines, out, "--to", to).code == 0
+    before = {path: path.read_bytes() for path in out.iterdir()}
+    lines.write_text('{"id": "new", "text": "pain"}\n' + json.dumps({"text": "pain", **item}))
+    result = run("convert", lines, out, "--to", to, "--overwrite")
+    assert (result.code, message in result.err, f"{out}: " in result.err) == (2, True, True)
+    assert {path: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_a_corpus_is_converted_in_place_or_kept(run, gold, monkeypatch):
+    before = {path.name: path.read_bytes() for path in gold.iterdir()}
+    given = ("convert", gold, gold, "--to", "brat", "--overwrite", "--map-labels", "ADR=Effect")
+    write, left = brat.write_text, [3]
+
+    def full(path, text):
+        left[0] -= 1
+        if not left[0]:
+            raise TrignerError(f"cannot write {path}: No space left on device")
+        write(path, text)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(brat, "write_text", full)
+        result = run(*given)
+    place = gold / "three.ann"
+    assert (result.code, f"cannot write {place}: No space" in result.err) == (1, True), result.err
+    assert {path.name: path.read_bytes() for path in gold.iterdir()} == before
+    result = run(*given)
+    assert (result.code, "3 documents in 6 files" in result.err) == (0, True), result.err
+    assert {path.name for path in gold.iterdir()} == {*before}
+    assert (gold / "one.ann").read_text() == "T1\tEffect 3 11;12 16\tleft leg hurt\n"
 
 
 def test_into_a_device_and_through_a_link(run, gold, tmp_path):

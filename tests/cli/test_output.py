@@ -125,6 +125,10 @@ def test_only_what_may_be_of_an_earlier_run_is_replaced(tmp_path):
         (tmp_path / name).write_text("")
     found = output.files_to_replace(tmp_path, (".txt", ".ann"))
     assert [path.relative_to(tmp_path).as_posix() for path in found] == names
+    (tmp_path / ".new.0f.tmp").mkdir()
+    for left in (".new.0f.tmp/a.txt", ".new.0f.tmp/.b.txt.0f.tmp"):  # of a killed process
+        (tmp_path / left).write_text("")
+    assert len(output.files_to_replace(tmp_path, (".txt", ".ann"))) == 4
     (tmp_path / "link.txt").symlink_to(tmp_path / "below")
     with pytest.raises(InputError, match=r"link\.txt: already exists and is not"):
         output.files_to_replace(tmp_path, (".txt", ".ann"))

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -16,6 +16,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 from trigner.atomic_files import check_writable, is_leftover, is_written_into, staged
+from trigner.cli.staged_folder import staged_folder
 from trigner.corpora import Format, WriteReport, write
 from trigner.errors import InputError
 from trigner.mentions import Document
@@ -169,10 +170,13 @@ def refuse_non_empty(out: Path, *, overwrite: bool | None = None) -> None:
 def files_to_replace(folder: Path, endings: tuple[str, ...]) -> list[Path]:
     """All files below a folder that is to be overwritten, if they could be of an earlier run.
 
-    Raises InputError for any other file: it might be needed, and nobody asked to delete it.
+    What killed processes left there is among them. Raises InputError for any other file: it might
+    be needed, and nobody asked to delete it.
     """
     found = sorted(path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
     for path in found:
+        if is_leftover(path) and path.is_file():
+            continue
         if not path.name.lower().endswith(endings) or not path.is_file():
             known = ", ".join(endings)
             message = f"already exists and is not {known}, which is all that --overwrite replaces"
@@ -186,17 +190,18 @@ def write_documents(
     *,
     format: Format,
     overwrite: bool,
-    old: Iterable[Path] = (),
+    old: Collection[Path] = (),
 ) -> WriteReport:
     """Write documents to a file or to files in a folder, which must be new unless `overwrite`.
 
-    `old` are the files of a folder that go before. Raises TrignerError for a file that has appeared
-    since it was looked for.
+    `old` are the files of a folder that go when all of the new ones are complete. Raises
+    TrignerError for a file that has appeared since it was looked for.
     """
     if format.writes_folder:
-        for path in old:
-            path.unlink()
-        return write(documents, out, format=format.name, overwrite=overwrite)
+        if not old:
+            return write(documents, out, format=format.name, overwrite=overwrite)
+        with staged_folder(out, old) as folder:
+            return write(documents, folder, format=format.name)
     with staged(out, overwrite=overwrite) as path:
         return write(documents, path, format=format.name)
 
