@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import random
 
 import pyarrow as pa
@@ -68,8 +69,6 @@ def test_every_row_that_is_not_finished_is_read_once(tmp_path, monkeypatch, name
 
 
 def write_gzipped_csv(path, rows):
-    import gzip
-
     plain = write_rows(path.with_suffix(""), rows)
     path.write_bytes(gzip.compress(plain.read_bytes()))
     return path
@@ -241,6 +240,17 @@ def test_a_stray_quotation_mark_merges_no_rows(tmp_path):
     with pytest.raises(InputError, match=r"from row 1 on: .* must be doubled \(',' expected"):
         found.extend(room.batches(0, source, KEPT, Ranges()))
     assert [batch.texts.to_pylist() for batch in found] == [["no"]]
+
+
+def test_a_text_file_that_is_too_long_is_not_read(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"\xef\xbb\xbf" + "\N{PILE OF POO}".encode() * 10)
+    (tmp_path / "b.txt").write_bytes(b"x" * 5_000_000)
+    (tmp_path / "c.txt").write_text("x" * 11)
+    assert read(tmp_path, most_characters=10)[0] == [
+        (0, "a", "\N{PILE OF POO}" * 10, None),
+        (1, "b", None, "the text has more than 10 characters"),
+        (2, "c", "x" * 11, None),  # an error of its row when it is annotated
+    ]
 
 
 def test_ids_of_parquet_that_are_not_utf_8_have_a_reason(tmp_path):

@@ -19,6 +19,7 @@ from trigner.bulk.reading import ROWS, RowBatch, batches
 from trigner.bulk.shapes import PLACE, Columns, Shape, UnreadableError
 from trigner.bulk.sources import InputFiles
 from trigner.bulk.tables import annotated_schema, without
+from trigner.bulk.texts import MOST_CHARACTERS
 from trigner.bulk.workers import Annotated, Workers
 from trigner.errors import InputError
 from trigner.inference import RunStatistics
@@ -71,6 +72,7 @@ class Job:
         *,
         fingerprint: str,
         part_rows: int = PART_ROWS,
+        most_characters: int = MOST_CHARACTERS,
     ) -> None:
         self.unreadable: dict[str, str] = {}
         """Sources that could not be read to their end, and why."""
@@ -80,7 +82,7 @@ class Job:
         self._sources, self._shapes, self._columns = sources, shapes, columns
         self._output = output
         self._fingerprint = fingerprint
-        self._part_rows = part_rows
+        self._part_rows, self._most_characters = part_rows, most_characters
         place = map(pa.field, PLACE, (pa.string(), pa.int64()))
         kept: Iterable[pa.Field] = columns.kept
         if output.format == "jsonl":
@@ -126,8 +128,12 @@ class Job:
                 continue
             try:
                 finished = self._output.finished[index]
-                rows = min(ROWS, self._part_rows)
-                for batch in batches(index, source, self._columns, finished, rows=rows):
+                given = batches(
+                    *(index, source, self._columns, finished),
+                    rows=min(ROWS, self._part_rows),
+                    most_characters=self._most_characters,
+                )
+                for batch in given:
                     if shape.rows is None:
                         self.progress.read(index, batch.end, batch.share, source.size)
                     self._draw(batch)

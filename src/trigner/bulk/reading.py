@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from trigner.bulk.lines import Lines
+from trigner.bulk.lines import BOM, Lines
 from trigner.bulk.ranges import Ranges
 from trigner.bulk.shapes import (
     READ_ERRORS,
@@ -28,7 +28,7 @@ from trigner.bulk.shapes import (
 )
 from trigner.bulk.sources import InputFiles
 from trigner.bulk.tables import values_of, without
-from trigner.bulk.texts import why_not, why_not_unicode
+from trigner.bulk.texts import MOST_CHARACTERS, why_not, why_not_unicode
 from trigner.errors import InputError
 from trigner.foreign_values import DuplicateKeyError, unique_keys
 from trigner.mentions import shortened
@@ -42,6 +42,9 @@ BYTES = 100_000
 
 HELD = 4_000_000
 """Bytes of a Parquet file that are decoded at a time, by the average of its rows."""
+
+UTF_8 = 4
+"""Bytes that a character has at most."""
 
 
 @dataclass(frozen=True)
@@ -89,16 +92,24 @@ class Row(NamedTuple):
 
 
 def batches(
-    index: int, source: InputFiles, columns: Columns, finished: Ranges, *, rows: int = ROWS
+    index: int,
+    source: InputFiles,
+    columns: Columns,
+    finished: Ranges,
+    *,
+    rows: int = ROWS,
+    most_characters: int = MOST_CHARACTERS,
 ) -> Iterator[RowBatch]:
     """The rows of a source that are not finished, at most so many together.
 
+    What is held of lines and `.txt` files is bounded by the characters that a text may have.
     Raises UnreadableError when it cannot be read, or only in part, after all that can be.
     """
     if source.kind == "parquet":
         given = _parquet(index, source, columns, finished, rows)
     else:
-        given = _gathered(index, columns, _ROWS_OF[source.kind](source, columns, finished), rows)
+        found = _ROWS_OF[source.kind](source, columns, finished, most_characters)
+        given = _gathered(index, columns, found, rows)
     while True:
         with errors_named(source):
             batch = next(given, None)
@@ -220,14 +231,17 @@ def _names(columns: Columns) -> list[str]:
     return [field.name for field in columns.kept]
 
 
-def _texts(source: InputFiles, columns: Columns, finished: Ranges) -> Iterator[Row]:
+def _texts(source: InputFiles, columns: Columns, finished: Ranges, most: int) -> Iterator[Row]:
     for number, file in _unfinished(source, source.files, finished):
-        with file.open() as opened:
-            data = opened.read()
         share = (number + 1) / len(source.files)
         kept: dict[str, str | None] = {"id": source.ids[number]}
+        if file.size > len(BOM) + UTF_8 * most:
+            yield Row(number, None, kept, f"the text has more than {most:,} characters", share)
+            continue
+        with file.open() as opened:
+            data = opened.read()
         try:
-            text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+            text = data.removeprefix(BOM).decode("utf-8")
         except UnicodeDecodeError as error:
             why = f"{file.name}: byte {error.start} is not UTF-8"
             yield Row(number, None, kept, why, share)
@@ -235,18 +249,20 @@ def _texts(source: InputFiles, columns: Columns, finished: Ranges) -> Iterator[R
             yield Row(number, text, {**kept, "text": text}, None, share)
 
 
-def _json(source: InputFiles, columns: Columns, finished: Ranges) -> Iterator[Row]:
-    with Lines(source.files[0]) as lines:
+def _json(source: InputFiles, columns: Columns, finished: Ranges, most: int) -> Iterator[Row]:
+    with Lines(source.files[0], most) as lines:
         for number, line in _unfinished(source, lines, finished):
-            value, why = _object(line)
+            value, why = _object(line, lines.longest)
             if why is None and columns.text not in value:
                 why = f"the line has no `{columns.text}`"
             kept = {name: _string(value.get(name)) for name in _names(columns)}
             yield Row(number, value.get(columns.text), kept, why, lines.share)
 
 
-def _object(line: bytes) -> tuple[dict[str, Any], str | None]:
+def _object(line: bytes, most: int) -> tuple[dict[str, Any], str | None]:
     """The JSON object of a line; why it has none."""
+    if len(line) > most:
+        return {}, f"the line has more than {most:,} bytes"
     try:
         value = json.loads(line, object_pairs_hook=unique_keys)
     except DuplicateKeyError as error:
@@ -265,8 +281,8 @@ def _string(value: object) -> str | None:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _csv(source: InputFiles, columns: Columns, finished: Ranges) -> Iterator[Row]:
-    with Lines(source.files[0]) as lines:
+def _csv(source: InputFiles, columns: Columns, finished: Ranges, most: int) -> Iterator[Row]:
+    with Lines(source.files[0], most) as lines:
         read = lines.records()
         header = next(read, [])
         for number, cells in _unfinished(source, read, finished):
@@ -341,7 +357,7 @@ def _batch(index: int, columns: Columns, rows: list[Row]) -> RowBatch:
     )
 
 
-_ROWS_OF: dict[str, Callable[[InputFiles, Columns, Ranges], Iterator[Row]]] = {
+_ROWS_OF: dict[str, Callable[[InputFiles, Columns, Ranges, int], Iterator[Row]]] = {
     "jsonl": _json,
     "csv": _csv,
     "txt": _texts,

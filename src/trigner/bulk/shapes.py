@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ import pyarrow.parquet as pq
 
 from trigner.bulk.sources import InputFiles
 from trigner.bulk.tables import is_text, plain_type
-from trigner.bulk.texts import why_not_unicode
+from trigner.bulk.texts import MOST_CHARACTERS, why_not_unicode
 from trigner.corpora.tables import check_row_groups
 from trigner.errors import InputError
 
@@ -91,21 +92,24 @@ def reason(error: BaseException) -> str:
     return f"the file is damaged: {why}" if is_damage(error) else why
 
 
-def look_at(sources: Sequence[InputFiles]) -> list[Shape | InputError]:
-    """The shape of each source, or why it cannot be read."""
+def look_at(
+    sources: Sequence[InputFiles], *, most_characters: int = MOST_CHARACTERS
+) -> list[Shape | InputError]:
+    """The shape of each source, whose texts may have so many characters; why it cannot be read."""
+    look = partial(_shape_or_error, most_characters=most_characters)
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        return list(threads.map(_shape_or_error, sources))
+        return list(threads.map(look, sources))
 
 
-def _shape_or_error(source: InputFiles) -> Shape | InputError:
+def _shape_or_error(source: InputFiles, *, most_characters: int) -> Shape | InputError:
     try:
         with errors_named(source):
-            return _shape(source)
+            return _shape(source, most_characters)
     except InputError as error:
         return error
 
 
-def _shape(source: InputFiles) -> Shape:
+def _shape(source: InputFiles, most_characters: int) -> Shape:
     if source.kind == "txt":
         return Shape(dict.fromkeys(("id", "text"), pa.string()), len(source.files))
     if source.kind == "parquet":
@@ -117,7 +121,7 @@ def _shape(source: InputFiles) -> Shape:
             return Shape(types, rows, duplicates=_duplicates(schema.names))
     from trigner.bulk.lines import Lines
 
-    with Lines(source.files[0]) as lines:
+    with Lines(source.files[0], most_characters) as lines:
         if source.kind == "csv":
             header = next(lines.records(), [])
             if any("\0" in name for name in header):
@@ -135,16 +139,20 @@ def _duplicates(names: Sequence[str]) -> frozenset[str]:
 
 def _shape_of_lines(lines: Lines) -> Shape:
     names: dict[str, pa.DataType] = {}
-    rows = None
-    for line in islice(lines, LOOKED_AT):
-        rows = 0
-        try:
-            value: Any = json.loads(line)
-        except (ValueError, RecursionError):
-            continue  # an error of its row
-        if isinstance(value, dict):
-            names |= dict.fromkeys(value, pa.string())
-    return Shape(names, 0 if rows is None else None, is_open=True)
+    rows = 0
+    try:
+        for line in islice(lines, LOOKED_AT):
+            rows += 1
+            try:
+                value: Any = json.loads(line)
+            except (ValueError, RecursionError):
+                continue  # an error of its row
+            if isinstance(value, dict):
+                names |= dict.fromkeys(value, pa.string())
+    except READ_ERRORS:
+        if not rows:
+            raise  # else what is whole is read, and the error is met again behind it
+    return Shape(names, None if rows else 0, is_open=True)
 
 
 def chosen_columns(

@@ -160,7 +160,8 @@ def _annotated(
 
     annotator = _annotator(settings, in_process=workers == 0)
     sources, notices = find_sources(inputs, out=out)
-    shapes = look_at(sources)
+    most_characters = settings["--max-characters"]
+    shapes = look_at(sources, most_characters=most_characters)
     readable = [
         (own, shape)
         for own, shape in zip(sources, shapes, strict=True)
@@ -201,6 +202,7 @@ def _annotated(
             *(sources, shapes, chosen, output),
             fingerprint=annotator.fingerprint,
             part_rows=part_rows,
+            most_characters=most_characters,
         )
         chosen_workers = _workers(annotator, workers, address, gpu=settings["--gpu"])
         with chosen_workers as those, counting("annotating") as show:
