@@ -47,6 +47,47 @@ def test_nothing_is_lost_in_a_round_trip(tmp_path_factory, made):
     )
 
 
+@pytest.mark.parametrize("code", ["A15.0", "A15", "A1"])
+def test_values_and_notes_that_look_like_attributes_are_none(tmp_path, code):
+    """Codes of ICD-10 do."""
+    text = "pain " * 16
+    entities = [
+        Entity("X", ((5 * n, 5 * n + 4),), "pain", id=f"T{n + 1}", fields={"negated": True})
+        for n in range(15)
+    ]
+    entities.append(Entity("X", ((75, 79),), "pain", id="T16", fields={"code": code}))
+    extras = (
+        Extra("brat", f"#1\tAnnotatorNotes T1\tas {code} and A2 say"),
+        Extra("brat", f"N1\tReference T1 ICD10:{code}\ttuberculosis A3"),
+        Extra("brat", f"M1\tcode E1 {code}"),
+    )
+    document = Document("a", text, tuple(entities), extras=extras)
+    write([document], tmp_path)
+    assert list(read(tmp_path, Reading())) == [document]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "#1\tAnnotatorNotes A1\twhy",
+        '#1\tFields A1\t{"sure": 0.5}',
+        "R1\tabout Arg1:A1 Arg2:T1",
+        "E1\tX:T1 About:A1",
+        "*\tEquiv A1 A2",
+        "N1\tReference A1 ICD10:B15\tname",
+        "A9\tnegated A1",
+    ],
+)
+def test_an_attribute_that_a_line_refers_to_keeps_its_number(tmp_path, line):
+    lines = ["A1\tnegated T1", line]
+    assert fields_in(lines, {"T1"}, "text") == ({}, lines)
+    # What is referred to need not be there: no other gets its number.
+    entity = Entity("X", ((0, 4),), "pain", id="T1", fields={"negated": True})
+    document = Document("a", "pain", (entity,), extras=(Extra("brat", line),))
+    write([document], tmp_path)
+    assert list(read(tmp_path, Reading())) == [document]
+
+
 def test_numbers_of_kept_lines_are_not_used_again(tmp_path):
     extras = (Extra("brat", "A1\tSpeculation E1"), Extra("brat", "#1\tAnnotatorNotes T1\tx"))
     fields = {"negated": True, "sure": 0.5}

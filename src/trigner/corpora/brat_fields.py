@@ -23,7 +23,6 @@ from trigner.mentions import ENTITY_KEYS, Document, Entity
 _DOCUMENT = "*"
 _ATTRIBUTE = re.compile(r"(A[0-9]+)\t(\S+) (T\S+)(?: (\S+))?")
 _NOTE = re.compile(r"#\S*\tFields (\S+)\t(\{.*\})")
-_REFERENCE = re.compile(r"\bA[0-9]+\b")
 _NAME = re.compile(r"[\w-]+")
 _VALUE = re.compile(r"\S+")
 
@@ -80,9 +79,13 @@ def note_of_fields(line: str) -> tuple[str, Fields] | None:
 
 
 def _references(lines: Iterable[str]) -> Iterator[str]:
+    """What lines refer to; values, codes and texts of notes are not looked at."""
     for line in lines:
-        if not _NOTE.fullmatch(line):
-            yield from _REFERENCE.findall(line.partition("\t")[2])
+        words = line.partition("\t")[2].partition("\t")[0].split()[1:]
+        if line.startswith(("A", "M", "N", "#")):
+            yield from words[:1]
+        else:
+            yield from (word.rpartition(":")[2] for word in words)
 
 
 def lines_of(
@@ -90,9 +93,10 @@ def lines_of(
 ) -> Iterator[str]:
     """The lines that say the fields of a document, whose entities are called as in `named`.
 
-    `others` are lines whose numbers are taken.
+    `others` are lines whose numbers are taken, and those that they refer to.
     """
-    taken = {line.partition("\t")[0] for line in others}
+    others = [*others]
+    taken = {*(line.partition("\t")[0] for line in others), *_references(others)}
     attributes, notes = _numbers("A", taken), _numbers("#", taken)
     for name, entity in named:
         rest = {}
