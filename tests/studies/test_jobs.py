@@ -2,6 +2,10 @@ from __future__ import annotations
 
 import io
 import os
+import signal
+import time
+from multiprocessing import active_children
+from threading import Thread
 
 import pytest
 import torch
@@ -27,6 +31,11 @@ def seed_of(run, corpus, context, console):
 
 def end_process(run, corpus, context, console):
     os._exit(1)
+
+
+def linger(run, corpus, context, console):
+    (context.work / f"{run.system}-{run.seed}.begun").write_text(str(os.getpid()))
+    time.sleep(10)
 
 
 def context_of(study, tmp_path, parallelism):
@@ -75,6 +84,32 @@ def test_a_killed_process_is_reported(declare, corpus, tmp_path):
     context = context_of(study, tmp_path, Parallelism(2, 1, ("cpu",)))
     with pytest.raises(TrignerError, match=r"was killed, perhaps because memory.*fewer --jobs"):
         run_all(end_process, made, corpus, context, QUIET)
+
+
+def test_ctrl_c_ends_the_runs_in_progress_and_begins_no_other(declare, corpus, tmp_path):
+    study = declare()
+    made = runs(study, protocol("full"), Changes(encoder="x"))
+    context = context_of(study, tmp_path, Parallelism(2, 1, ("cpu",)))
+    context.work.mkdir()
+
+    def begun():
+        return [int(path.read_text() or 0) for path in context.work.glob("*.begun")]
+
+    def interrupt():
+        while len(begun()) < 2 or not all(begun()):
+            time.sleep(0.01)
+        for process in (*begun(), os.getpid()):  # a terminal sends it to all of them
+            os.kill(process, signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    Thread(target=interrupt, daemon=True).start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_all(linger, made, corpus, context, QUIET)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(begun()) == 2
+    assert not active_children()
 
 
 def test_a_log_that_is_a_link_is_not_written_through(declare, corpus, tmp_path):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from traceback import format_exception
 from typing import Any, Generic, TypeVar
 
@@ -51,7 +52,8 @@ def run_all(
     """Do the job for all runs; the failure of one does not stop the others.
 
     `on_done` is called as each run ends. With several jobs the output of a run goes to the file
-    RUN.log next to its folder. Raises TrignerError when a worker process was killed.
+    RUN.log next to its folder. What interrupts this process ends the runs in progress, too. Raises
+    TrignerError when a worker process was killed.
     """
     results: JobResults[T] = JobResults()
 
@@ -84,12 +86,14 @@ def run_all(
     for number in range(parallel.jobs):
         devices.put(parallel.devices[number % len(parallel.devices)])
     workers = min(parallel.jobs, max(1, len(runs)))
+    others = set(active_children())
     pool = ProcessPoolExecutor(workers, spawn, _start, (parallel.threads, devices))
     try:
-        futures: dict[Future[T], int] = {
-            pool.submit(_in_process, job, run, corpus, context): position
-            for position, run in enumerate(runs)
-        }
+        with _uninterrupted():
+            futures: dict[Future[T], int] = {
+                pool.submit(_in_process, job, run, corpus, context): position
+                for position, run in enumerate(runs)
+            }
         for future in as_completed(futures):
             collect(futures[future], future.result)
     except BrokenProcessPool as error:
@@ -97,6 +101,11 @@ def run_all(
             f"a worker process was killed, perhaps because memory ran out; {len(results.done)} runs"
             " are done: continue with the same command and fewer --jobs"
         ) from error
+    except BaseException:
+        # Or they would finish their runs, and begin those that already wait in their queue.
+        for worker in set(active_children()) - others:
+            worker.terminate()
+        raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
     return results
@@ -118,6 +127,17 @@ def _in_process(job: Job[T], run: TrainingRun, corpus: CorpusSplits, context: St
     with open(path, "a", encoding="utf-8", opener=own_file) as file:
         console = Console(file=file, width=120)
         return job(run, corpus, replace(context, device=_DEVICE), console)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits, and never reaches processes that start in here: it would fail their runs, one
+    after the other, where they are to end with this process."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
