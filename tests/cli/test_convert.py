@@ -27,6 +27,20 @@ def test_what_a_format_cannot_hold_is_told(run, gold, tmp_path):
     assert "note: " in result.err
 
 
+@pytest.mark.parametrize("format", ["grid", "conll", "inline", "gliner", "hf-tokens"])
+def test_documents_without_words_are_counted_where_they_have_no_place(run, tmp_path, format):
+    lines = tmp_path / "a.jsonl"
+    texts = ["", " \n\u00a0", "pain. More."]
+    lines.write_text("".join(json.dumps({"id": f"d{len(t)}", "text": t}) + "\n" for t in texts))
+    result = run("convert", lines, tmp_path / "b", "--to", format)
+    assert "note: 2 documents without words not written: the format cannot hold" in result.err
+    assert "1 document in 1 file: " in result.err
+    result = run("convert", lines, tmp_path / "c", "--to", format, "--json")
+    assert json.loads(result.out)["documents"] == 1
+    result = run("convert", lines, tmp_path / "d", "--to", "jsonl")
+    assert "3 documents in 1 file: " in result.err
+
+
 def test_an_existing_target_is_refused(run, gold, tmp_path):
     (tmp_path / "there.jsonl").write_text("")
     result = run("convert", gold, tmp_path / "there.jsonl", "--to", "jsonl")

@@ -141,7 +141,7 @@ def test_losses_are_counted(tmp_path):
     documents = [document_of("s", [], []), Document("d", "Hi there.", (entity,))]
     report = write(documents, tmp_path / "a.txt")
     assert {kind: n for kind, n in report.dropped.items() if n} == {
-        "sentences without words": 1,
+        "documents without words": 1,
         "sentence names": 1,
         "layouts of raw text": 1,
         "scores": 1,

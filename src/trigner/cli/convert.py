@@ -50,8 +50,9 @@ def convert(
     documents = reading.read(source).documents
     report = write_documents(documents, target, format=format, overwrite=overwrite, old=old)
     note(report.notices())
+    written = len(documents) - report.documents_dropped
     if json:
-        print_json({"documents": len(documents), "files": report.files, "path": str(target)})
+        print_json({"documents": written, "files": report.files, "path": str(target)})
         return
-    there = f"{counted(len(documents), 'document')} in {counted(report.files, 'file')}"
+    there = f"{counted(written, 'document')} in {counted(report.files, 'file')}"
     errors().print(f"{there}: {target}", markup=False, highlight=False)

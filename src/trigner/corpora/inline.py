@@ -113,7 +113,7 @@ def _mentions(
 
 
 def write(documents: Iterable[Document], path: Path) -> WriteReport:
-    """One file. Sentences without words have no place.
+    """One file. Documents without words have no place.
 
     Raises InputError for words that are empty or hold blanks or line breaks, and for labels that
     hold a bar or a line break.

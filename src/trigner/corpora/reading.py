@@ -115,12 +115,21 @@ class Reading:
         self.notices.append(Notice(path, line, message))
 
 
+WITHOUT_WORDS = "documents without words"
+"""What formats of ready words drop whole."""
+
+
 @dataclass(frozen=True, slots=True)
 class WriteReport:
     """How many files were written, and what the format could not hold: kind -> count."""
 
     files: int
     dropped: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def documents_dropped(self) -> int:
+        """Number of documents that are not in the files at all."""
+        return self.dropped.get(WITHOUT_WORDS, 0)
 
     def notices(self) -> list[str]:
         """A sentence for each kind of loss."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from trigner.atomic_files import atomic_write
 from trigner.corpora.json_shapes import Object
-from trigner.corpora.reading import WriteReport
+from trigner.corpora.reading import WITHOUT_WORDS, WriteReport
 from trigner.mentions import Document, Entity, Extra, Mention, joined, surface_of
 
 if TYPE_CHECKING:
@@ -102,11 +102,13 @@ def written_sentences(
 ) -> Iterator[WordSentence]:
     """The sentences of documents for a format of ready words, and what it drops.
 
-    `keeps` are the extras that it holds, the rest as for `fields_lost`.
+    Texts of blanks have no sentences. `keeps` are the extras that it holds, the rest as for
+    `fields_lost`.
     """
     for document in documents:
         sentences, unreachable = sentences_of(document)
         yield from sentences
+        dropped[WITHOUT_WORDS] += not sentences
         dropped.update(dropped_with_words(document, unreachable, keeps=keeps))
         dropped.update(fields_lost(document, of_document=of_document, of_entity=of_entity))
 
@@ -124,8 +126,8 @@ def write_sentences(
         for sentence in written_sentences(documents, dropped, keeps=keeps):
             if sentence.words:
                 put(block(sentence))
-            else:
-                dropped["sentences without words"] += 1
+            else:  # given words, of which there are none
+                dropped[WITHOUT_WORDS] += 1
     return WriteReport(1, dict(dropped))
 
 
