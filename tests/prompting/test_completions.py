@@ -117,6 +117,36 @@ def test_a_server_that_is_gone_ends_the_run_and_keeps_what_there_is(path, status
     assert len(stub.requests) <= 4 + 5 * POLICY.max_attempts
 
 
+def test_refused_prompts_are_no_sign_that_the_server_is_gone(path):
+    def refuses(prompt):
+        return failing(400, "content policy") if int(prompt.split()[1]) < 12 else echo(prompt)
+
+    def send(number):
+        cache, server = CompletionCache(path), endpoint(stub.base_url)
+        return complete_all(requests(number), cache, server, retry_policy=POLICY, concurrency=1)
+
+    with serving(refuses) as stub:
+        for completed, cached in ((18, 0), (0, 18)):  # what is refused is asked first again
+            summary = send(30)
+            assert (summary.completed, summary.cached, summary.stopped) == (completed, cached, None)
+            assert list(summary.failed.values()) == ["HTTP 400: content policy"] * 12
+        assert send(31).completed == 1
+
+
+def test_a_server_that_refuses_every_prompt_is_not_asked_for_all(path):
+    with serving(lambda _: failing(400, "no such parameter")) as stub:
+        server = endpoint(stub.base_url)
+        summary = complete_all(
+            requests(50), CompletionCache(path), server, retry_policy=POLICY, concurrency=1
+        )
+        assert len(stub.requests) == 20
+    assert (
+        "none of the first 20 prompts was answered: check the model and its parameters"
+        in summary.stopped
+    )
+    assert "no such parameter" in summary.stopped
+
+
 def test_without_a_server_only_what_is_recorded_counts(path):
     with serving(echo) as stub:
         complete_all(

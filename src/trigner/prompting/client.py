@@ -20,11 +20,16 @@ if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
 
 _RETRIED = {408, 409, 425, 429}
+_REFUSED = {400, 413, 422, 451}
 _FATAL = {401: "the key was refused", 403: "access denied", 404: "no such model or address"}
 
 
 class CompletionError(TrignerError):
     """The server gave no completion for a prompt, after all attempts."""
+
+
+class RefusalError(CompletionError):
+    """The server looked at a prompt and does not want it, as too long or against its policy."""
 
 
 class FatalError(TrignerError):
@@ -122,7 +127,8 @@ class Client:
 
         Failures that may be temporary (429, 408, 409, 425, 5xx, timeouts, dropped connections,
         bodies that are not a chat completion) are retried. Raises CompletionError when no attempt
-        is left or the server refuses this prompt, FatalError when it would refuse every prompt.
+        is left, RefusalError when the server refuses this prompt, FatalError when it would refuse
+        every prompt.
         """
         started = time.monotonic()
         policy = self.retry_policy
@@ -182,7 +188,7 @@ class Client:
             return FatalError(f"{self.server.base_url}: {_FATAL[status]}{hint}: {message}")
         if status in _RETRIED or status >= 500:
             return _TransientError(message, _retry_after(error.response.headers))
-        return CompletionError(message)
+        return (RefusalError if status in _REFUSED else CompletionError)(message)
 
 
 @cache

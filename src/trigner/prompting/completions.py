@@ -9,11 +9,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trigner.prompting.cache import CompletionCache, CompletionRequest
-from trigner.prompting.client import Client, CompletionError, FatalError, RetryPolicy
+from trigner.prompting.client import (
+    Client,
+    CompletionError,
+    FatalError,
+    RefusalError,
+    RetryPolicy,
+)
 from trigner.prompting.endpoint import Endpoint
 
 MAX_CONSECUTIVE_FAILURES = 5
-"""Failed requests in a row after which the server is taken to be down."""
+"""Failed requests in a row after which the server is taken to be down; who refuses is not."""
+
+MAX_REFUSALS = 20
+"""Prompts after which all are taken to be refused, where one was and none was ever answered."""
 
 OnProgress = Callable[[int, int], None]
 """Called with the number of finished requests and of all, whenever one finishes."""
@@ -51,12 +60,13 @@ def complete_all(
     """
     distinct = {request.key: request for request in requests}
     missing = {key: r for key, r in distinct.items() if cache.get(r) is None}
-    sent = _Requests(cache, total=len(missing), on_progress=on_progress)
+    cached = len(distinct) - len(missing)
+    sent = _Requests(cache, len(missing), on_progress, has_answers=cached > 0)
     if server is None:
         sent.failed = dict.fromkeys(missing, "no answer is recorded, and no server is given")
     elif missing:
         _run_to_end(sent.send(missing, Client(server, retry_policy), concurrency))
-    return RequestSummary(sent.completed, len(distinct) - len(missing), sent.failed, sent.stopped)
+    return RequestSummary(sent.completed, cached, sent.failed, sent.stopped)
 
 
 def _run_to_end(work: Coroutine[Any, Any, None]) -> None:
@@ -75,6 +85,7 @@ class _Requests:
     cache: CompletionCache
     total: int
     on_progress: OnProgress | None
+    has_answers: bool
     completed: int = 0
     failed: dict[str, str] = field(default_factory=dict)
     consecutive_failures: int = 0
@@ -101,18 +112,27 @@ class _Requests:
             try:
                 found = await client.complete(request.prompt, request.model, request.parameters)
             except CompletionError as error:
-                self._fail(request, str(error))
+                self.failed[request.key] = str(error)
+                self._stop_if_all_fail(error)
             else:
                 self.cache.add(request, found, base_url=client.server.base_url)
                 self.completed += 1
+                self.has_answers = True
                 self.consecutive_failures = 0
             if self.on_progress is not None:
                 self.on_progress(self.completed + len(self.failed), self.total)
 
-    def _fail(self, request: CompletionRequest, reason: str) -> None:
-        self.failed[request.key] = reason
+    def _stop_if_all_fail(self, error: CompletionError) -> None:
+        if isinstance(error, RefusalError):
+            self.consecutive_failures = 0
+            if len(self.failed) >= MAX_REFUSALS and not self.has_answers:
+                raise FatalError(
+                    f"none of the first {len(self.failed)} prompts was answered: check the model"
+                    f" and its parameters; the last one was refused: {error}"
+                )
+            return
         self.consecutive_failures += 1
         if self.consecutive_failures >= MAX_CONSECUTIVE_FAILURES:
             raise FatalError(
-                f"{MAX_CONSECUTIVE_FAILURES} requests in a row failed; the last one: {reason}"
+                f"{MAX_CONSECUTIVE_FAILURES} requests in a row failed; the last one: {error}"
             )
