@@ -24,7 +24,7 @@ RUSSIAN = "Пациент жалуется на головную боль и т�
         (FRENCH, "cp1252"),
         (FRENCH, "utf-16"),
         (FRENCH, "utf-32"),
-        (RUSSIAN, "cp1251"),
+        (RUSSIAN, "shift_jis"),
         (RUSSIAN, "koi8_r"),
         (RUSSIAN, "utf-16"),
         ("plain", "ascii"),
@@ -95,6 +95,41 @@ def test_one_file_in_another_encoding(tmp_path, format):
     assert {(n.path.stem, n.message) for n in guessed.notices} == {
         ("b", "is not UTF-8: read as cp1252, a guess")
     }
+
+
+RUSSIAN = "После приёма таблеток у меня сильно болела голова и рука."  # noqa: RUF001
+FIRST, LAST = RUSSIAN[:5], RUSSIAN[-5:-1]
+
+
+def test_a_guess_is_of_one_file_and_not_of_others_of_its_name(tmp_path):
+    for name, text, encoding in (("test", FRENCH, "cp1252"), ("train", RUSSIAN, "cp1251")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "1.txt").write_bytes(text.encode(encoding))
+    (tmp_path / "train" / "1.ann").write_bytes(f"T1\tADR 0 5\t{FIRST}\n".encode("cp1251"))
+    assert [d.text for d in read(tmp_path, encoding="auto").documents] == [FRENCH, RUSSIAN]
+
+
+@pytest.mark.parametrize(
+    ("format", "text", "annotations", "content"),
+    [
+        ("brat", "1.txt", "1.ann", f"T1\tADR 0 5\t{FIRST}\n#1\tAnnotatorNotes T1\t{LAST}\n"),
+        ("cadec", "text/1.txt", "original/1.ann", f"T1\tADR 0 5\t{FIRST}\n"),
+        ("share14", "test/text/1.txt", "test/ann/1.pipe.txt", f"1.txt|0-5|{LAST}|\n"),
+        ("share13", "test/text/1.txt", "test/ann/1.txt", f"1.txt||{LAST}||C1||0||5\n"),
+    ],
+)
+def test_annotations_are_in_the_guessed_encoding_of_their_text(
+    tmp_path, format, text, annotations, content
+):
+    for name, own in ((text, RUSSIAN), (annotations, content)):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(own.encode("cp1251"))
+    corpus = read(tmp_path, format=format, encoding="auto")
+    (document,) = corpus.documents
+    assert document.text == RUSSIAN
+    assert document.entities[0].text == FIRST
+    kept = [*document.extras, document.entities[0].label]
+    assert format == "cadec" or LAST in str(kept)
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "utf-16"])

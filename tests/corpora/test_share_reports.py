@@ -190,7 +190,7 @@ def test_lines_are_annotations_and_kept(tmp_path):
     file = tmp_path / "a.pipe"
     file.write_bytes(b"\xef\xbb\xbfstart end\r\n\r\n  \n0 5\nstart")
     reading = Reading(skip_bad=True)
-    entities, extras = words(file, "r-1.txt", "cough", reading)
+    entities, extras = words(file, tmp_path / "r-1.txt", "cough", reading)
     assert entities == [Entity("Sign", ((0, 5),), "cough")]
     assert extras == [Extra("test", "0 5")]
     assert [notice.line for notice in reading.notices] == [5]

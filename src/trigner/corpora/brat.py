@@ -73,16 +73,17 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
             raw = Document(name_below(file, root), reading.text(file))
             # Without annotations that cannot be decoded it would be one without entities.
             given = annotations.get(stem)
-            document = raw if given is None else annotated_document(raw, given, reading)
+            document = raw if given is None else annotated_document(raw, file, given, reading)
         if document is not None:
             yield document
 
 
-def annotated_document(document: Document, path: Path, reading: Reading) -> Document:
-    """A text with the annotations of the `.ann` at `path`."""
+def annotated_document(document: Document, file: Path, path: Path, reading: Reading) -> Document:
+    """The text of a file with the annotations of the `.ann` at `path`."""
     entities: list[Entity] = []
     kept: list[str] = []
-    _read_annotations(path, document.text, reading, entities, kept)
+    lines = reading.text(path, about=file).removeprefix("\ufeff").split("\n")
+    _read_annotations(lines, path, document.text, reading, entities, kept)
     return with_notes(document, entities, kept)
 
 
@@ -209,10 +210,15 @@ def _by_stem(found: Iterable[Path]) -> dict[Path, Path]:
 
 
 def _read_annotations(
-    path: Path, text: str, reading: Reading, entities: list[Entity], kept: list[str]
+    lines: Sequence[str],
+    path: Path,
+    text: str,
+    reading: Reading,
+    entities: list[Entity],
+    kept: list[str],
 ) -> None:
     seen: set[str | None] = set()
-    for number, raw in enumerate(reading.text(path).removeprefix("\ufeff").split("\n"), 1):
+    for number, raw in enumerate(lines, 1):
         line = raw.removesuffix("\r")
         if not line.strip():
             continue

@@ -8,7 +8,7 @@ text has: offsets are kept, as Dai et al. do, and the surfaces are noted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from trigner.corpora import brat
@@ -109,15 +109,21 @@ def _documents(
         with reading.file(file):
             raw = Document(name, reading.text(file))
             # Without annotations that cannot be decoded it would be one without entities.
-            document = raw if annotated is None else _annotated(raw, annotated, reading, surfaces)
+            if annotated is None:
+                document = raw
+            else:
+                lines = reading.text(annotated, about=file).removeprefix("\ufeff").split("\n")
+                document = _annotated(raw, lines, annotated, reading, surfaces)
         if document is not None:
             yield document
 
 
-def _annotated(document: Document, path: Path, reading: Reading, surfaces: Surfaces) -> Document:
+def _annotated(
+    document: Document, lines: Sequence[str], path: Path, reading: Reading, surfaces: Surfaces
+) -> Document:
     entities: dict[str | None, Entity] = {}
     kept: list[str] = []
-    for number, raw in enumerate(reading.text(path).removeprefix("\ufeff").split("\n"), 1):
+    for number, raw in enumerate(lines, 1):
         line = raw.rstrip("\r")
         if not line.strip():
             continue

@@ -49,8 +49,8 @@ class Reading:
     text_column: str | None = None
     id_column: str | None = None
     notices: list[Notice] = field(default_factory=list)
-    guesses: dict[str, str] = field(default_factory=dict)
-    """Encodings that were guessed, by the names of files without their endings."""
+    guesses: dict[Path, str] = field(default_factory=dict)
+    """Encodings that were guessed, by file."""
 
     def bad(self, message: str, *, path: Path, line: int | None = None) -> None:
         """Skip and note an invalid annotation. Raises InputError unless `skip_bad`."""
@@ -97,16 +97,20 @@ class Reading:
             raise InputError(f"{message}: {advice}--missing-annotations empty", path=root)
         self.note(f"{message}: read as documents without entities", path=root)
 
-    def text(self, path: Path) -> str:
-        """A file's characters, as `read_text` has them; an encoding that was guessed is noted."""
-        return self.decoded(_bytes_of(path), path)
+    def text(self, path: Path, *, about: Path | None = None) -> str:
+        """A file's characters, as `read_text` has them; an encoding that was guessed is noted.
 
-    def decoded(self, data: bytes, path: Path) -> str:
+        `about` is the text that it annotates, which has been read: it is in the encoding that was
+        guessed for that, of which there is more to guess by.
+        """
+        return self.decoded(_bytes_of(path), path, about=about)
+
+    def decoded(self, data: bytes, path: Path, *, about: Path | None = None) -> str:
         """The characters of a file's bytes, as `text`. Raises EncodingError."""
-        # An .ann is in the encoding of its .txt, of which there is more to guess by.
-        text, encoding = decoded(data, self.encoding, path, likely=self.guesses.get(path.stem))
+        likely = self.guesses.get(about or path)
+        text, encoding = decoded(data, self.encoding, path, likely=likely)
         if self.encoding == AUTO and not is_utf_8(encoding):
-            self.guesses[path.stem] = encoding
+            self.guesses[path] = encoding
             self.note(f"is not UTF-8: read as {encoding}, a guess", path=path)
         return text
 

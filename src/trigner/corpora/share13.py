@@ -84,7 +84,7 @@ def _pipe(line: str, report: str, text: str) -> Entity:
 
 
 def _read_knowtator(
-    surfaces: Surfaces, path: Path, report: str, text: str, reading: Reading
+    surfaces: Surfaces, path: Path, report: Path, text: str, reading: Reading
 ) -> Annotations:
     root = parse(path, reading)
     if root.tag != "annotations":
@@ -93,10 +93,10 @@ def _read_knowtator(
             path=path,
             line=root.line,
         )
-    source = root.attributes.get("textSource", report)
-    if not share_reports.same_report(source, report):
+    source = root.attributes.get("textSource", report.name)
+    if not share_reports.same_report(source, report.name):
         raise InputError(
-            f"annotates {source}, but is named after {report}", path=path, line=root.line
+            f"annotates {source}, but is named after {report.name}", path=path, line=root.line
         )
     labels = {
         mention.attributes.get("id"): kind.attributes.get("id")

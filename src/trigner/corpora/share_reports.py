@@ -24,8 +24,8 @@ WHOLE_TRAINING = "train+dev"
 _ANNOTATION_ENDINGS = (".knowtator.xml", ".pipe.txt", ".txt.pipe", ".pipe", ".txt")
 
 Annotations = tuple[list[Entity], list[Extra]]
-ReadAnnotations = Callable[[Path, str, str, Reading], Annotations]
-"""(annotation file, name of its report with `.txt`, the report's text, reading) -> what it says."""
+ReadAnnotations = Callable[[Path, Path, str, Reading], Annotations]
+"""(annotation file, file of its report, the report's text, reading) -> what it says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,27 +173,28 @@ def _document(
     text = reading.text(report.text)
     if report.annotations is None:
         return Document(name, text)
-    entities, extras = parts[report.part].read(report.annotations, report.text.name, text, reading)
+    entities, extras = parts[report.part].read(report.annotations, report.text, text, reading)
     return Document(name, text, tuple(entities), extras=tuple(extras))
 
 
 def pipe_reader(
     parse: Callable[[str, str, str], Entity], format: str, *, header: str | None = None
 ) -> ReadAnnotations:
-    """Reads files with an entity a line, which `parse` takes from (line, report, text).
+    """Reads files with an entity a line, which `parse` takes from (line, report's name, text).
 
     Lines are kept as extras of `format`. A first line that starts with `header` is skipped.
     """
 
-    def read(path: Path, report: str, text: str, reading: Reading) -> Annotations:
+    def read(path: Path, report: Path, text: str, reading: Reading) -> Annotations:
         entities: list[Entity] = []
         extras: list[Extra] = []
-        for number, raw in enumerate(reading.text(path).removeprefix("\ufeff").split("\n"), 1):
+        lines = reading.text(path, about=report).removeprefix("\ufeff").split("\n")
+        for number, raw in enumerate(lines, 1):
             line = raw.rstrip("\r")
             is_header = number == 1 and header is not None and line.startswith(header)
             if line.strip() and not is_header:
                 with reading.annotation(path=path, line=number):
-                    entities.append(parse(line, report, text))
+                    entities.append(parse(line, report.name, text))
                     extras.append(Extra(format, line))
         return entities, extras
 
