@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import fsspec
 import pytest
@@ -49,6 +50,49 @@ def test_the_output_is_no_input(folder):
     before = find_sources([str(folder)], out=folder / "found")
     write_rows(folder / "found/part-1.parquet", ROWS)
     assert find_sources([str(folder)], out=folder / "found") == before
+
+
+@pytest.mark.parametrize("given", ["in", "in/**/*.parquet", "in/*", "in/f*"])
+@pytest.mark.parametrize("out", ["in/found", "in/deep/../found", "link/found", "in/way"])
+def test_the_output_is_no_input_however_both_are_spelt(folder, tmp_path, monkeypatch, given, out):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to("in")
+    (folder / "way").symlink_to("found")
+    (folder / "f.parquet").write_bytes(b"")
+    before = find_sources([given], out=Path(out))
+    for name in ("part-1.parquet", "_annotate/journal.jsonl", "_annotate/x.parquet"):
+        (folder / "found/_annotate").mkdir(parents=True, exist_ok=True)
+        write_rows(folder / "found" / name, ROWS)
+    assert find_sources([given], out=Path(out)) == before
+    with pytest.raises(InputError, match="is both an input and OUT"):
+        find_sources(["in/found"], out=Path(out))
+
+
+def test_folders_that_a_glob_does_not_name_are_passed_over_where_they_are_hidden(folder, tmp_path):
+    for name in ("_work/g.csv", "deep/.git/h.csv"):
+        (folder / name).parent.mkdir()
+        write_rows(folder / name, ROWS)
+
+    def found(glob):
+        sources, _ = find_sources([f"{folder}/{glob}"], out=tmp_path / "out")
+        return [os.path.relpath(own.name, folder) for own in sources if own.kind == "csv"]
+
+    assert found("**/*.csv") == ["_f.csv", "d.csv"]  # a file's own name is what the glob says
+    assert found("*") == ["_f.csv", "d.csv"]
+    assert found("_*") == ["_f.csv", "_work/g.csv"]
+    assert found("_work/*.csv") == ["_work/g.csv"]
+    assert found("**/.*/*.csv") == [".hidden/e.csv", "deep/.git/h.csv"]
+
+
+@pytest.mark.parametrize("again", ["in/deep/../b.parquet", "link/b.parquet", "in/c.parquet"])
+def test_a_file_that_is_given_twice_is_noticed_however_it_is_spelt(
+    folder, tmp_path, monkeypatch, again
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to("in")
+    (folder / "c.parquet").symlink_to("b.parquet")
+    with pytest.raises(InputError, match=r"parquet: is given twice \(it is .*/in/b\.parq"):
+        find_sources(["in/b.parquet", again], out=tmp_path / "out")
 
 
 def test_globs_files_and_urls(folder, tmp_path, monkeypatch):

@@ -37,6 +37,9 @@ ENDINGS = (
 _MARKS = "*?["
 """Of a glob."""
 
+_HIDDEN = (".", "_")
+"""Beginnings of names that are passed over in a folder."""
+
 _CHANGES = ("mtime", "LastModified", "last_modified", "updated", "created", "ETag", "etag")
 """Where file systems tell when a file was changed, the surest first."""
 
@@ -94,16 +97,18 @@ def find_sources(inputs: Sequence[str], *, out: Path) -> tuple[list[InputFiles],
     """The sources of paths, globs and URLs, in order, and what is to be reported about them.
 
     Folders are searched through, without what is hidden, begins with an underscore or lies in
-    `out`. Raises InputError for what does not exist or is no input, and for a file that is given
-    twice.
+    `out`; globs, without such folders that they do not name and without what lies in `out`. Raises
+    InputError for what does not exist or is no input, and for a file that is given twice, however
+    it is spelt.
     """
+    own = os.path.realpath(out)
     sources: list[InputFiles] = []
     notices: list[str] = []
     for given in inputs:
         system, path = _system(given)
-        if _is_local(system) and Path(path).absolute() == out.absolute():
+        if _place(system, path) == own:
             raise InputError("is both an input and OUT: choose another OUT", path=given)
-        found, others = _files(given, system, path, out.absolute())
+        found, others = _files(given, system, path, own)
         if others:
             notices.append(f"{given}: {counted(others, 'file')} skipped, no inputs")
         rows = [file for file, _ in found if kind_of(file.path) != "txt"]
@@ -114,9 +119,12 @@ def find_sources(inputs: Sequence[str], *, out: Path) -> tuple[list[InputFiles],
             sources.append(InputFiles(_printable(_name(system, path)), "txt", files, _ids(ids)))
     seen: set[str] = set()
     for file in (file for source in sources for file in source.files):
-        if file.address in seen:
-            raise InputError("is given twice: its rows would be duplicated", path=file.name)
-        seen.add(file.address)
+        place = _place(file.system, file.path)
+        if place in seen:
+            again = "" if place == file.address else f" (it is {_printable(place)})"
+            message = f"is given twice{again}: its rows would be duplicated"
+            raise InputError(message, path=file.name)
+        seen.add(place)
     return sources, notices
 
 
@@ -128,7 +136,7 @@ def kind_of(path: str) -> str | None:
     return None if compressed and kind in ("parquet", "txt") else kind
 
 
-def _files(given: str, system: Any, path: str, out: Path) -> tuple[list[tuple[File, str]], int]:
+def _files(given: str, system: Any, path: str, out: str) -> tuple[list[tuple[File, str]], int]:
     """The files that are meant, each with its name in the folder; how many others there are."""
     try:
         if system.isdir(path):
@@ -139,14 +147,7 @@ def _files(given: str, system: Any, path: str, out: Path) -> tuple[list[tuple[Fi
             file = _file(system, path, system.info(path))
             return [(file, PurePosixPath(path).name)], 0
         elif any(mark in given for mark in _MARKS):
-            root = _above_marks(path)
-            found = []
-            for each in sorted(system.glob(path)):
-                if system.isdir(each):
-                    found += _below(system, each, out, root=root)
-                else:
-                    file = _file(system, each, system.info(each))
-                    found.append((file, _inside(each, root).as_posix()))
+            found = _matching(system, path, out)
             if not found:
                 raise InputError("no file matches", path=given)
         else:
@@ -181,14 +182,32 @@ def _inside(path: str, root: str) -> PurePosixPath:
     return name.relative_to(root) if name.is_relative_to(root) else name
 
 
+def _matching(system: Any, glob: str, out: str) -> list[tuple[File, str]]:
+    """The files that a glob matches or that are in folders it matches, with their names."""
+    root = _above_marks(glob)
+    named = {part[0] for part in _inside(glob, root).parts} & {*_HIDDEN}
+    hidden = tuple(mark for mark in _HIDDEN if mark not in named)
+    found = []
+    for path in sorted(system.glob(glob)):
+        inside, is_folder = _inside(path, root), system.isdir(path)
+        folders = inside.parts if is_folder else inside.parts[:-1]
+        if any(part.startswith(hidden) for part in folders):
+            continue
+        if is_folder:
+            found += _below(system, path, out, root=root)
+        elif not _is_in(out, system, path):
+            found.append((_file(system, path, system.info(path)), inside.as_posix()))
+    return found
+
+
 def _below(
-    system: Any, folder: str, out: Path, *, root: str | None = None
+    system: Any, folder: str, out: str, *, root: str | None = None
 ) -> list[tuple[File, str]]:
     """The files in a folder, with their names in it or in the folder `root`."""
     found = []
     for path, info in sorted(system.find(folder, detail=True).items()):
-        hidden = any(part.startswith((".", "_")) for part in _inside(path, folder).parts)
-        if not hidden and not (_is_local(system) and Path(path).is_relative_to(out)):
+        hidden = any(part.startswith(_HIDDEN) for part in _inside(path, folder).parts)
+        if not hidden and not _is_in(out, system, path):
             inside = _inside(path, folder if root is None else root)
             found.append((_file(system, path, info), inside.as_posix()))
     return found
@@ -234,6 +253,15 @@ def _system(given: str) -> tuple[Any, str]:
 
 def _name(system: Any, path: str) -> str:
     return path if _is_local(system) else str(system.unstrip_protocol(path))
+
+
+def _place(system: Any, path: str) -> str:
+    """What the same file has however its path is spelt, through links or not."""
+    return os.path.realpath(path) if _is_local(system) else _name(system, path)
+
+
+def _is_in(out: str, system: Any, path: str) -> bool:
+    return _is_local(system) and PurePosixPath(_place(system, path)).is_relative_to(out)
 
 
 def _is_local(system: Any) -> bool:
