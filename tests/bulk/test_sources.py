@@ -66,6 +66,9 @@ def test_the_output_is_no_input_however_both_are_spelt(folder, tmp_path, monkeyp
     assert find_sources([given], out=Path(out)) == before
     with pytest.raises(InputError, match="is both an input and OUT"):
         find_sources(["in/found"], out=Path(out))
+    for inside in ("in/found/part-1.parquet", "in/found/*.parquet"):
+        with pytest.raises(InputError, match="lies in OUT: choose another OUT"):
+            find_sources([inside], out=Path(out))
 
 
 def test_folders_that_a_glob_does_not_name_are_passed_over_where_they_are_hidden(folder, tmp_path):

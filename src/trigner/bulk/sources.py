@@ -106,8 +106,9 @@ def find_sources(inputs: Sequence[str], *, out: Path) -> tuple[list[InputFiles],
     notices: list[str] = []
     for given in inputs:
         system, path = _system(given)
-        if _place(system, path) == own:
-            raise InputError("is both an input and OUT: choose another OUT", path=given)
+        if _is_in(own, system, path):
+            what = "is both an input and OUT" if _place(system, path) == own else "lies in OUT"
+            raise InputError(f"{what}: choose another OUT", path=given)
         found, others = _files(given, system, path, own)
         if others:
             notices.append(f"{given}: {counted(others, 'file')} skipped, no inputs")
