@@ -24,7 +24,7 @@ from torch import Tensor
 from trigner.corpora import read
 from trigner.training import Settings, resolve
 from trigner.training.data import EpochBatches
-from trigner.training.run import begun
+from trigner.training.start import begun
 from trigner.training.weighting import Collator
 
 FORMS: dict[str, Mapping[str, Any]] = {

@@ -13,7 +13,7 @@ from trigner.mentions import Document
 from trigner.text import segment
 from trigner.training import resolve
 from trigner.training.data import EpochBatches
-from trigner.training.run import begun
+from trigner.training.start import begun
 from trigner.training.weighting import Collator
 
 PRESETS = ("clean", "best")

@@ -40,22 +40,31 @@ def require_extra(extra: str, *packages: str) -> None:
         raise TrignerError(f"this needs {' and '.join(missing)}: pip install 'trigner[{extra}]'")
 
 
-def validation_message(error: Mapping[str, Any]) -> str:
-    """One of pydantic's `errors()` in plain words, without the name of the setting."""
-    text = str(error["msg"]).removeprefix("Value error, ")
+def validation_message(*errors: Mapping[str, Any]) -> str:
+    """Pydantic's `errors()` about one value in plain words, without the name of the setting.
+
+    There are several where it may be of several kinds.
+    """
+    first = errors[0]
+    wanted = [_wanted(error) for error in errors if error["input"] is first["input"]]
+    if wanted[0] is None:
+        return str(first["msg"]).removeprefix("Value error, ")
+    return f"must be {' or '.join(filter(None, wanted))}, got {first['input']!r}"
+
+
+def _wanted(error: Mapping[str, Any]) -> str | None:
+    """What a value should be, or None where the error's own message says more."""
     limits = {"at least": "ge", "above": "gt", "at most": "le", "below": "lt"}
-    given = error.get("ctx", {})
-    wanted = next((f"{word} {given[key]}" for word, key in limits.items() if key in given), None)
-    kind = str(error["type"])
-    if wanted is None:
-        wanted = next((what for start, what in _WANTED.items() if kind.startswith(start)), None)
+    given, kind = error.get("ctx", {}), str(error["type"])
     if kind in ("literal_error", "enum"):
-        wanted = f"one of {given['expected']}"
+        expected = str(given["expected"])
+        return f"one of {expected}" if " or " in expected else expected
     if kind == "too_short":
-        wanted = f"a list of at least {given['min_length']}"
+        return f"a list of at least {given['min_length']}"
     if kind == "multiple_of":
-        wanted = f"a multiple of {given['multiple_of']}"
-    return text if wanted is None else f"must be {wanted}, got {error['input']!r}"
+        return f"a multiple of {given['multiple_of']}"
+    limit = next((f"{word} {given[key]}" for word, key in limits.items() if key in given), None)
+    return limit or next((what for start, what in _WANTED.items() if kind.startswith(start)), None)
 
 
 _WANTED = {

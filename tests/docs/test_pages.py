@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
 
 from tiny_models import TAG_SCHEMES
+from trigner.training import resolve
+from trigner.training.settings import flat
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -75,3 +78,15 @@ def test_folders_of_the_navigation_become_their_pages(pages):
     entry = pages._listed({"Decisions": "decisions/"})
     assert entry["Decisions"][0] == "decisions/README.md"
     assert "decisions/pins.md" in entry["Decisions"]
+
+
+def test_whatever_the_preset_paper_changes_has_its_row():
+    clean, paper = (flat(resolve(preset=name).model_dump()) for name in ("clean", "paper"))
+    pages = [
+        (ROOT / f"docs/decisions/{name}.md").read_text("utf-8")
+        for name in ("paper-preset", "triplet-presets")
+    ]
+    rows = re.findall(r"^\| (?:\d+ \| )?(`.*?) \|", "\n".join(pages), re.M)
+    told = {own.rpartition(".")[2] for row in rows for own in re.findall(r"`([\w.]+)`", row)}
+    changed = {name.rpartition(".")[2] for name in clean if clean[name] != paper[name]}
+    assert changed - {"preset"} <= told

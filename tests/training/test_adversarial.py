@@ -16,7 +16,7 @@ from trigner.systems import own_systems
 from trigner.tagging.objective import Objective
 from trigner.training import resolve, train
 from trigner.training.adversarial import FastGradient, fast_gradient, subword_embeddings
-from trigner.training.run import begun
+from trigner.training.start import begun
 from trigner.training.trainer import SystemTrainer
 
 EPSILON = 0.5

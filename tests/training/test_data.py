@@ -13,6 +13,7 @@ from trigner.mentions import Document, Entity
 from trigner.systems import system_spec
 from trigner.training import resolve
 from trigner.training.data import EpochBatches, prepare
+from trigner.training.sampling import drawn
 from trigner.training.sections import OptimisationSettings
 
 
@@ -35,6 +36,29 @@ def test_every_epoch_has_every_sentence_once_and_as_many_batches(lengths, size, 
             for batch in drawn
         )
         assert len(drawn) == len(batches)
+
+
+@given(
+    st.lists(st.lists(st.sampled_from([0.0, 0.3, 1.0, 2.0]), min_size=6, max_size=6), min_size=2),
+    st.integers(1, 2),
+)
+def test_epochs_with_fewer_sentences_than_others_have_batches(rates, size):
+    settings = OptimisationSettings(batch_size=size)
+    rates = [[1.0, *own] for own in rates]
+    lengths = list(range(3, 10))
+    batches = EpochBatches(lengths, settings, seed=1, epochs=len(rates), rates=rates)
+    seen = []
+    for epoch, own in enumerate(rates):
+        batches.epoch = epoch
+        found = list(batches)
+        assert len(found) == len(batches)
+        members = [i for batch in found for i in batch]
+        wanted = drawn(own, 1 + epoch)
+        assert {*members} == {*wanted}
+        assert len(members) == max(len(wanted), len(batches))
+        seen += found
+    mean = sum(lengths[i] for batch in seen for i in batch) / len(seen)
+    assert batches.mean_sum(lengths) == pytest.approx(mean)
 
 
 def test_epochs_differ_and_seeds_decide():

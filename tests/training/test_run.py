@@ -295,6 +295,45 @@ def test_a_killed_training_goes_on_after_an_epoch_that_was_not_scored(
         assert one.equal(other)
 
 
+def test_a_training_that_patience_ended_is_not_gone_on_with(encoder, tmp_path, monkeypatch):
+    """Killed while its model is scored: what is left to do is that."""
+    chosen = ("optimisation.patience=1", "optimisation.epochs=4")
+    found = (0.5, 0.4, 0.3, 0.9)
+    dev_scores(monkeypatch, *found)
+    whole = run(encoder, tmp_path / "whole", *chosen)
+    assert (whole.epochs, whole.best.epoch) == (3, 1)
+    dev_scores(monkeypatch, *found)
+    with monkeypatch.context() as patch:
+        patch.setattr("trigner.training.run.finished", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            run(encoder, tmp_path / "parts", *chosen)
+    resumed = run(encoder, tmp_path / "parts", *chosen, resume=True)
+    assert (resumed.epochs, resumed.best.epoch) == (3, 1)
+    assert resumed.history == whole.history
+
+
+def test_documents_in_another_order_are_another_training(encoder, tmp_path):
+    settings = resolve(shared=SMALL, options={"encoder": str(encoder)})
+    arguments = (DOCUMENTS[:2], tmp_path / "m")
+    train(settings, DOCUMENTS, *arguments, console=QUIET)
+    with pytest.raises(InputError, match="started with different order"):
+        train(settings, DOCUMENTS[::-1], *arguments, console=QUIET, resume=True)
+    path = tmp_path / "m" / "run.json"
+    record = json.loads(path.read_text())
+    del record["order"]
+    path.write_text(json.dumps(record))
+    with pytest.raises(InputError, match="by a version of trigner without order"):
+        train(settings, DOCUMENTS, *arguments, console=QUIET, resume=True)
+
+
+@pytest.mark.parametrize("dev", [[], DOCUMENTS[2:3]])
+def test_dev_documents_that_cannot_choose_an_epoch(encoder, tmp_path, dev):
+    settings = resolve(shared=SMALL, options={"encoder": str(encoder)})
+    with pytest.raises(InputError, match="dev documents contain no entity of ADR"):
+        train(settings, DOCUMENTS, dev, tmp_path / "m", console=QUIET)
+    assert not (tmp_path / "m").exists()
+
+
 def test_what_diverges_in_an_epoch_that_is_not_scored_is_in_no_checkpoint(encoder, tmp_path):
     changes = ("optimisation.learning_rate=1e38", "optimisation.warmup=0")
     with pytest.raises(TrignerError, match=r"the loss is NaN or infinite at update 2: .*lr$"):
@@ -805,6 +844,9 @@ def test_a_tracker_without_its_package_is_told(encoder, tmp_path, monkeypatch):
     monkeypatch.setitem(INTEGRATION_TO_CALLBACK, "wandb", Absent)
     with pytest.raises(TrignerError, match="pip install wandb"):
         run(encoder, tmp_path / "m", report_to=["wandb"])
+    with pytest.raises(InputError, match="unknown tracker 'wanbd'"):
+        run(encoder, tmp_path / "m", report_to=["wanbd"])
+    assert not (tmp_path / "m").exists()  # the corrected command can have it
 
 
 def with_rescoring(encoder):

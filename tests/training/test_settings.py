@@ -4,6 +4,7 @@ import pytest
 
 from trigner.errors import InputError
 from trigner.training import PRESETS, resolve
+from trigner.training.settings import flat
 
 
 def test_the_order_of_precedence(tmp_path):
@@ -36,6 +37,11 @@ def test_the_order_of_precedence(tmp_path):
         ("preset=paper", "use --preset paper"),
         ("seed=4294967296", "seed: must be at most 4294967295"),
         ("model.lstm_size=1e9", r"model\.lstm_size must be at most 65,536"),
+        ("optimisation.epochs=many", "epochs: must be a whole number or 'auto', got 'many'$"),
+        ("sampling.split_share=x", "split_share: must be a number or 'annotated', got 'x'$"),
+        ("sampling.conjunctions=[1]", r"sampling\.conjunctions: must be a text, got 1$"),
+        ("sampling.conjunctions=[and, '']", "each must be one word or sign, got ''"),
+        ("sampling.conjunctions=[as well as]", "each must be one word or sign, got 'as well as'"),
         ("model.encoder_layers=1001", r"model\.encoder_layers must be at most 1,000"),
     ],
 )
@@ -228,3 +234,69 @@ def test_the_identity_holds_what_the_system_reads():
     assert bio.identity() == other.identity()
     w2ner = [resolve(shared=[f"task.tag_weight={n}"]).identity() for n in (1, 2)]
     assert w2ner[0] != w2ner[1]
+
+
+@pytest.mark.parametrize(
+    ("assignments", "message"),
+    [
+        (
+            ["sampling.coordination=0", "sampling.whole_members=0.7"],
+            "where sampling.coordination=0",
+        ),
+        (["model.co_predictor=w2ner", "model.pair_size=7"], "where model.co_predictor=w2ner"),
+        (
+            ["optimisation.cell_budget=none", "optimisation.batches=random"],
+            "where optimisation.cell_budget=none",
+        ),
+        (
+            ["triplets.weight=1", "triplets.window=none", "triplets.window_metric=manhattan"],
+            "where triplets.window=none",
+        ),
+        (
+            [
+                "triplets.weight=1",
+                "triplets.source=projection",
+                "triplets.level=mentions",
+                "triplets.selection=hn",
+            ],
+            "triplets.selection changes nothing: triplets.level=mentions does not read it",
+        ),
+    ],
+)
+def test_what_another_setting_makes_idle_is_refused(assignments, message):
+    with pytest.raises(InputError, match=message):
+        resolve(assignments=assignments)
+    name, _, _ = assignments[-1].partition("=")
+    resolve(assignments=assignments[:-1])  # the preset's own value is nobody's mistake
+    if not name.startswith("triplets"):
+        usual = flat(resolve(preset="clean").model_dump(mode="json"))[name]
+        resolve(assignments=[*assignments[:-1], f"{name}={usual}"])  # nor is the default
+
+
+def test_a_file_is_blamed_for_its_own_settings_alone(tmp_path):
+    file = tmp_path / "own.yaml"
+    file.write_text("optimisation:\n  epochs: 2\n")
+    for wrong in ("optimisation.epoch=3", "triplets.window=3", "optimisation.epochs=0"):
+        with pytest.raises(InputError) as raised:
+            resolve(file=file, assignments=[wrong])
+        assert raised.value.path is None
+    file.write_text("optimisation:\n  epoch: 2\n")
+    with pytest.raises(InputError, match=r"own\.yaml: settings: optimisation\.epoch: unknown"):
+        resolve(file=file, assignments=["seed=3"])
+    file.write_text("triplets: {window: 3}\n")
+    with pytest.raises(InputError, match=r"own\.yaml: triplets\.window changes nothing"):
+        resolve(file=file)
+
+
+def test_a_section_without_lines_is_empty(tmp_path):
+    file = tmp_path / "own.yaml"
+    file.write_text("optimisation:\n#  epochs: 2\n")
+    assert resolve(file=file) == resolve()
+
+
+def test_a_preset_that_yaml_reads_as_something_else(tmp_path):
+    file = tmp_path / "own.yaml"
+    for written, read in (("no", "False"), ("[a]", r"\['a'\]")):
+        file.write_text(f"preset: {written}\n")
+        with pytest.raises(InputError, match=rf"own\.yaml: unknown preset {read}"):
+            resolve(file=file)

@@ -141,6 +141,15 @@ def test_teachers_that_cannot_teach_are_named(run, teachers, tmp_path):
     assert not (tmp_path / "m").exists()
 
 
+def test_a_start_with_more_types_has_teachers_of_these(run, teachers, tmp_path):
+    drug = Document("f", "aspirin daily.", (Entity("Drug", ((0, 7),), "aspirin"),))
+    begun = run(tmp_path / "two", documents=[*DOCUMENTS, drug]).best.folder
+    trained = run(tmp_path / "m", init_from=begun, teachers=[begun])
+    assert trained.best.description.labels == ("ADR", "Drug")
+    with pytest.raises(InputError, match="model for ADR; this training is for ADR, Drug"):
+        run(tmp_path / "n", init_from=begun, teachers=teachers)
+
+
 def test_a_weight_without_teachers_is_refused(run, tmp_path):
     with pytest.raises(InputError, match="distillation changes nothing without a teacher"):
         run(tmp_path / "m", "optimisation.distillation=0.7")

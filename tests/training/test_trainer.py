@@ -8,7 +8,7 @@ from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 
 from trigner.errors import InputError, TrignerError
 from trigner.training.sections import OptimisationSettings
-from trigner.training.trainer import SystemTrainer, check_trackers, training_arguments
+from trigner.training.trainer import SystemTrainer, check_trackers
 
 
 def transformers_adamw(weights, gradients, lr, betas, eps):
@@ -43,17 +43,9 @@ def test_epsilon_is_added_before_or_after_bias_correction(epsilon_to):
     assert close == (epsilon_to == "uncorrected")
 
 
-def test_an_unknown_tracker_is_refused(tmp_path):
+def test_an_unknown_tracker_is_refused():
     with pytest.raises(InputError, match=r"unknown tracker 'wanbd'; known are: .*mlflow.*wandb"):
-        training_arguments(
-            tmp_path,
-            OptimisationSettings(),
-            seed=1,
-            epochs=1,
-            updates=1,
-            device=torch.device("cpu"),
-            report_to=["wanbd"],
-        )
+        check_trackers(["wanbd"])
 
 
 def test_a_tracker_that_is_not_installed_is_told(monkeypatch):

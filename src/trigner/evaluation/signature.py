@@ -52,16 +52,16 @@ def _data(signature: str | None) -> list[str]:
     return [part for part in parts if part.startswith(("data:", "documents:"))]
 
 
-def data_hash(documents: Iterable[Document]) -> str:
+def data_hash(documents: Iterable[Document], *, in_order: bool = False) -> str:
     """SHA-256 (64 hex digits) over ids, texts, given words and entity keys.
 
     The order of documents and of entities, entity ids, scores and anything else that no score
-    depends on leave it as it is.
+    depends on leave it as it is; `in_order` tells orders of documents apart.
     """
-    parts = sorted(
+    parts = [
         _digest([d.id, d.text, d.words, sorted({d.key(e) for e in d.entities})]) for d in documents
-    )
-    return _digest(parts)
+    ]
+    return _digest(parts if in_order else sorted(parts))
 
 
 def _settings_hash(settings: Mapping[str, Any]) -> str:

@@ -43,7 +43,10 @@ _IDLE: Mapping[tuple[str, Any], tuple[str, ...]] = {
         "sampling.coordination_until",
         "sampling.split_share",
         "sampling.whole_members",
-    )
+    ),
+    ("optimisation.cell_budget", None): ("optimisation.batches",),
+    ("triplets.window", None): ("triplets.window_metric", "triplets.window_from"),
+    ("triplets.unique_pairs", False): ("triplets.unique_masks",),
 }
 """`SystemSpec.idle` of the settings that systems share."""
 
@@ -137,10 +140,15 @@ class SystemSpec:
 
     def has_effect(self, name: str, values: Mapping[str, Any]) -> bool:
         """Whether a dotted setting changes what this system does, given these other values."""
-        idle = {**_IDLE, **self.idle}.items()
-        return self.reads_setting(name) and not any(
-            _within(name, others) for (other, value), others in idle if values.get(other) == value
-        )
+        return self.reads_setting(name) and self.idle_beside(name, values) is None
+
+    def idle_beside(self, name: str, values: Mapping[str, Any]) -> tuple[str, Any] | None:
+        """The setting among these others, and its value, beside which it is not looked at."""
+        missing = object()
+        for other, others in {**_IDLE, **self.idle}.items():
+            if _within(name, others) and values.get(other[0], missing) == other[1]:
+                return other
+        return None
 
     def unknown_settings(self, settings: type[BaseModel]) -> list[str]:
         """Names in this row that are neither a setting nor a section of these settings."""

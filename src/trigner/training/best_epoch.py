@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
@@ -62,15 +62,28 @@ class KeepBest(TrainerCallback):
         metrics: dict[str, float] | None = None,
         **_: Any,
     ) -> TrainerControl:
-        history = {
+        scored = self._scored(state.log_history)
+        if max(scored) == _first_best(scored):
+            self._save(max(scored), metrics or {})
+        control.should_training_stop |= self.has_stopped(state.log_history)
+        return control
+
+    def has_stopped(self, log: Iterable[Mapping[str, float]]) -> bool:
+        """Whether a training with this log is at its end before its last epoch."""
+        scored = self._scored(log)
+        if not scored:
+            return False
+        epoch, best = max(scored), _first_best(scored)
+        return epoch - best > self._patience and scored[best][0] > 0
+
+    def _scored(self, log: Iterable[Mapping[str, float]]) -> dict[int, tuple[float, ...]]:
+        """What chooses an epoch, by the number of each that has been scored."""
+        return {
             round(entry["epoch"]): tuple(entry[name] for name in self._metrics)
-            for entry in state.log_history
+            for entry in log
             if self._metrics[0] in entry
         }
-        epoch = max(history)
-        best = max(history, key=lambda number: history[number])  # the first of equal ones
-        if best == epoch:
-            self._save(epoch, metrics or {})
-        if epoch - best > self._patience and history[best][0] > 0:
-            control.should_training_stop = True
-        return control
+
+
+def _first_best(scored: Mapping[int, tuple[float, ...]]) -> int:
+    return max(scored, key=lambda epoch: scored[epoch])  # the first of equal ones

@@ -55,6 +55,11 @@ def last_checkpoint(folder: Path) -> Path | None:
     return newest
 
 
+def past_log(checkpoint: Path | None) -> list[dict[str, float]]:
+    """What a training had logged by its checkpoint."""
+    return [] if checkpoint is None else list(read_record(checkpoint / STATE)["log_history"])
+
+
 def check_checkpoint(folder: Path) -> None:
     """Raises InputError naming a file of a checkpoint that is missing or not as it was written.
 

@@ -171,7 +171,7 @@ class EpochBatches:
 
     Every epoch has the same number of batches, so that the schedule and a resumed training agree
     about where they are: where one epoch needs fewer batches than another, its batches with most
-    sentences are halved.
+    sentences are halved, and where each has a single one, some come twice.
     """
 
     def __init__(
@@ -201,7 +201,10 @@ class EpochBatches:
                 " lower optimisation.batch_size, or set optimisation.cell_budget"
             )
         self._count = max(count for count, _ in sizes)
-        self._all = sum(min(self._count, members) for _, members in sizes)
+        for epoch, (_, drawn_once) in enumerate(sizes):
+            if drawn_once < self._count:
+                again = [i for batch in self._batches(epoch)[drawn_once:] for i in batch]
+                np.add.at(self._seen, again, 1)
 
     def _plan(self, epoch: int) -> list[list[int]]:
         settings, seed = self._settings, self._seed + epoch
@@ -226,18 +229,23 @@ class EpochBatches:
 
     def mean_sum(self, numbers: Sequence[float] | Floats) -> float:
         """The mean, over all batches of all epochs, of the sum of their examples' `numbers`."""
-        return float(self._seen @ np.asarray(numbers)) / self._all
+        return float(self._seen @ np.asarray(numbers)) / (self._count * self.epochs)
 
     def __len__(self) -> int:
         return self._count
 
     def __iter__(self) -> Iterator[list[int]]:
-        plan = self._plan(min(self.epoch, self.epochs - 1))
+        return iter(self._batches(min(self.epoch, self.epochs - 1)))
+
+    def _batches(self, epoch: int) -> list[list[int]]:
+        """As many as every epoch has."""
+        plan = self._plan(epoch)
         while len(plan) < self._count:
             largest = max(range(len(plan)), key=lambda i: len(plan[i]))
             batch = plan[largest]
             if len(batch) == 1:
-                break
-            plan[largest] = batch[: len(batch) // 2]
-            plan.append(batch[len(batch) // 2 :])
-        return iter(plan)
+                plan += plan[: self._count - len(plan)]
+            else:
+                plan[largest] = batch[: len(batch) // 2]
+                plan.append(batch[len(batch) // 2 :])
+        return plan

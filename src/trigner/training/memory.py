@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 
@@ -63,6 +64,12 @@ def halved(settings: OptimisationSettings, lengths: Sequence[int]) -> Optimisati
         return settings.model_copy(update={"batch_size": settings.batch_size // 2})
     largest = min(settings.cells, settings.batch_size * longest)
     return settings.model_copy(update={"cell_budget": max(largest // 2, longest)})
+
+
+def reductions(wanted: OptimisationSettings, now: OptimisationSettings) -> dict[str, Any]:
+    """The settings that are other now than was wanted."""
+    values = now.model_dump()
+    return {name: value for name, value in values.items() if value != getattr(wanted, name)}
 
 
 def release() -> None:

@@ -14,6 +14,9 @@ from trigner.former_names import with_current_names
 RUN = "run.json"
 """Settings and data of a run, written before it starts: a resumption must agree with them."""
 
+ORDER = "order"
+"""The name by which a run has its training documents in their order: batches are drawn by it."""
+
 OTHERS = {"finished": int, "history": list, "reduced": dict}
 """What else a record holds, once there is something to say."""
 
@@ -78,9 +81,9 @@ def record_to_resume(out: Path, run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _has(record: Mapping[str, Any], name: str) -> bool:
-    """Whether a run's record has a dotted setting; true of every name that is not a setting."""
+    """Whether a run's record has a dotted setting or the order; true of what may be absent."""
     own: Any = record
-    for part in name.split(".") if name.startswith("settings.") else ():
+    for part in name.split(".") if name == ORDER or name.startswith("settings.") else ():
         if not isinstance(own, Mapping) or part not in own:
             return False
         own = own[part]

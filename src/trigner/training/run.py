@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import Any
 
 import torch
 from rich.console import Console
-from transformers import set_seed
 
 from trigner.atomic_files import check_own
 from trigner.errors import TrignerError
@@ -33,29 +31,36 @@ from trigner.systems import (
     System,
     TakingOver,
     checked_predictor,
-    checked_system,
     system_spec,
 )
 from trigner.training.adversarial import FastGradient, fast_gradient
 from trigner.training.best_epoch import KeepBest, ScoreEvery
-from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint
-from trigner.training.data import EpochBatches, TrainingData, prepare
+from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint, past_log
+from trigner.training.data import EpochBatches, TrainingData
 from trigner.training.devices import deterministic
 from trigner.training.ema import ExponentialMovingAverage
-from trigner.training.memory import check_budget, fitting, halved, is_out_of_memory, release
+from trigner.training.memory import (
+    check_budget,
+    halved,
+    is_out_of_memory,
+    reductions,
+    release,
+)
 from trigner.training.origin import provenance_of
 from trigner.training.processes import Processes, connected
 from trigner.training.progress import ShowProgress
-from trigner.training.records import RUN, finish_record, record_to_resume, write_record
+from trigner.training.records import ORDER, RUN, finish_record, record_to_resume, write_record
 from trigner.training.sections import OptimisationSettings, SelectBy
 from trigner.training.selected_model import SelectedModel, finished, identity, same, scored, told
 from trigner.training.settings import Settings
+from trigner.training.start import begun, check_dev, learnt_types
 from trigner.training.teachers import check_teachers, learning_from
 from trigner.training.trainer import (
     FIGURES,
     LOGS,
     SystemTrainer,
     TripletSchedule,
+    check_trackers,
     figures,
     training_arguments,
 )
@@ -112,11 +117,15 @@ def train(
     settings that cannot work, TrignerError when the disk cannot be written.
     """
     check_own(out / CHECKPOINTS)
-    check_teachers(teachers, settings, types_of(documents))
+    check_trackers(report_to)
+    labels = learnt_types(documents, init_from)
+    check_teachers(teachers, settings, labels)
+    check_dev(dev, labels)
     processes, chosen = connected(choose_device(device))
     run = {
         "settings": settings.model_dump(mode="json"),
         "train": data_hash(documents),
+        ORDER: data_hash(documents, in_order=True),
         "dev": data_hash(dev),
         "init_from": None if init_from is None else identity(init_from),
         "teachers": [identity(own) for own in teachers] or None,
@@ -138,7 +147,7 @@ def train(
             system, data = begun(used, documents, init_from, teaching)
             check_budget(data.lengths, settings.optimisation)
             provenance = provenance_of(used, system, data, documents, dev, init_from, teachers)
-            reduced = _changes(settings.optimisation, optimisation)
+            reduced = reductions(settings.optimisation, optimisation)
             work = _Work(
                 *(used, system, data, dev, provenance, out, chosen, tuple(also_keep), processes),
                 fast_gradient(system.network, optimisation.adversarial),
@@ -181,29 +190,6 @@ def _ended(
     return Trained(best, epochs, also, tuple(history))
 
 
-def types_of(documents: Sequence[Document]) -> tuple[str, ...]:
-    """The entity types that a training on these documents learns."""
-    return tuple(sorted({e.label for d in documents for e in d.entities}))
-
-
-def begun(
-    settings: Settings,
-    documents: Sequence[Document],
-    init_from: Path | None,
-    teaching: Callable[[System], AbstractContextManager[object]] = nullcontext,
-) -> tuple[System, TrainingData]:
-    """The system as it is before its first update, and what it learns from."""
-    spec = system_spec(settings.system)
-    labels = types_of(documents)
-    set_seed(settings.seed)
-    with fitting():
-        system = checked_system(spec, spec.implementation("build")(settings, labels, init_from))
-    with teaching(system):
-        data = prepare(documents, system, settings)
-    system.initialise(data.examples)
-    return system, data
-
-
 @dataclass(frozen=True)
 class _Work:
     """A training that is about to begin."""
@@ -242,6 +228,14 @@ class _Work:
                 return score(self.dev, extract_dev())
 
         return scores
+
+    def keep_best(self) -> KeepBest:
+        """What saves the best epoch's model, and ends the training."""
+        return KeepBest(
+            select_by=self.optimisation.select_by,
+            patience=self.optimisation.patience,
+            save=self.save_to(self.out),
+        )
 
     def save_to(self, folder: Path) -> Callable[[int, Mapping[str, float]], None]:
         """What saves the system as the model of an epoch with these metrics."""
@@ -304,7 +298,10 @@ def _epochs(
             )
             for told in work.data.notices(work.settings):
                 console.print(f"note: {told}", highlight=False)
-            trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+            log = past_log(checkpoint)
+            if not work.keep_best().has_stopped(log):
+                trainer.train(None if checkpoint is None else str(checkpoint))
+                log = trainer.state.log_history
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
@@ -317,7 +314,7 @@ def _epochs(
         progress.close()
     return [
         {n: value for n, value in entry.items() if n == "epoch" or n.startswith("eval_")}
-        for entry in trainer.state.log_history
+        for entry in log
         if "eval_f1" in entry
     ]
 
@@ -339,16 +336,10 @@ def _start_again(
 
     Starting over makes the result that of a training with these batches from the beginning.
     """
-    changes = ", ".join(f"{name}={value}" for name, value in _changes(wanted, now).items())
+    changes = ", ".join(f"{name}={value}" for name, value in reductions(wanted, now).items())
     console.print(f"note: out of memory; starting again with {changes}", highlight=False)
     for left in (CHECKPOINTS, LOGS):
         shutil.rmtree(out / left, ignore_errors=True)
-
-
-def _changes(wanted: OptimisationSettings, now: OptimisationSettings) -> dict[str, Any]:
-    return {
-        name: value for name, value in now.model_dump().items() if value != getattr(wanted, name)
-    }
 
 
 def _trainer(
@@ -361,17 +352,10 @@ def _trainer(
     ema = None
     if optimisation.ema_decay is not None:
         ema = ExponentialMovingAverage(work.system.network, optimisation.ema_decay, checkpoint)
-    keep_best = [
+    also_keep = [
         KeepBest(select_by=name, patience=None, save=work.save_to(work.out / name))
         for name in work.also_keep
     ]
-    keep_best.append(
-        KeepBest(
-            select_by=optimisation.select_by,
-            patience=optimisation.patience,
-            save=work.save_to(work.out),
-        )
-    )
     schedule = settings.triplets.schedule
     scheduled = [] if schedule == "constant" else [TripletSchedule(schedule)]
     return SystemTrainer(
@@ -390,7 +374,13 @@ def _trainer(
         collator=Collator(work.system, work.data.examples, batches, optimisation, work.processes),
         settings=optimisation,
         score_dev=work.scores_of_dev(),
-        callbacks=[ScoreEvery(optimisation.dev_every), *keep_best, *scheduled, progress],
+        callbacks=[
+            ScoreEvery(optimisation.dev_every),
+            *also_keep,
+            work.keep_best(),
+            *scheduled,
+            progress,
+        ],
         logs=work.out / LOGS,
         ema=ema,
         adversarial=work.adversarial,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 SelectBy = Literal["overall", "discontinuous"]
 
@@ -87,6 +87,13 @@ class SamplingSettings(Section):
         " is closed after it",
     )
 
+    @field_validator("conjunctions")
+    @classmethod
+    def _words(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        if wrong := [own for own in given if own.split() != [own]]:
+            raise ValueError(f"each must be one word or sign, got {wrong[0]!r}")
+        return given
+
 
 BatchWeighting = Literal["random", "cells", "equal"]
 
@@ -149,7 +156,8 @@ class OptimisationSettings(Section):
     bias_init: bool = Field(
         default=False,
         description="initialise the output biases so that the scores of word pairs start at the"
-        " share of training cells that have each tag; not with --init-from",
+        " share of cells that have each tag, over all training examples, however often an epoch"
+        " draws them; not with --init-from",
     )
     ema_decay: float | None = Field(
         default=None,

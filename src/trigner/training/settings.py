@@ -136,10 +136,12 @@ def resolve(
     from_file = {} if file is None else _read(file)
     named = {key: value for key, value in (options or {}).items() if value is not None}
     common = _merged(map(_assignment, shared))
-    name = str(preset or from_file.get("preset") or DEFAULT)
-    if name not in PRESETS:
-        raise InputError(f"unknown preset {name!r}; known are: {', '.join(PRESETS)}")
-    given = _merged([from_file, *map(_assignment, assignments), named])
+    name = from_file.get("preset", DEFAULT) if preset is None else preset
+    if not isinstance(name, str) or name not in PRESETS:
+        where = file if preset is None else None
+        raise InputError(f"unknown preset {name!r}; known are: {', '.join(PRESETS)}", path=where)
+    by_hand = _merged([*map(_assignment, assignments), named])
+    given = _merged([from_file, by_hand])
     _refuse_former_names(_merged([common, given]), file if from_file else None)
     levels: list[Mapping[str, Any]] = [PRESETS[name], common]
     system = {"system": Settings.model_fields["system"].default}
@@ -151,13 +153,17 @@ def resolve(
     try:
         settings = settings_of(spec).model_validate(merged)
     except ValidationError as error:
-        message = "; ".join(_message(each, spec) for each in error.errors())
-        raise InputError(f"settings: {message}", path=file) from error
+        found = _by_setting(error.errors(), settings_of(spec))
+        message = "; ".join(_message(name, own, spec) for name, own in found.items())
+        blamed = None if any(_has(by_hand, name) for name in found) else file
+        raise InputError(f"settings: {message}", path=blamed) from error
     if spec.name in own_systems():  # a larger one could not be loaded, if it could be trained
         check_settings(settings.model.model_dump(mode="json"), file)
     settings = _without_unread(settings, spec)
     must_read = flat(given).keys() if own is None else own
-    _refuse_idle(given, must_read, settings, spec, file if from_file else None)
+    if idle := _idle(given, must_read, settings, spec):
+        what, why = idle
+        raise InputError(f"{what} changes nothing{why}", path=None if _has(by_hand, what) else file)
     chosen = settings.model_dump(mode="json", include=set(inherited))
     if different := sorted(differences(inherited, chosen)):
         message = f"was trained with different {', '.join(different)}: omit them and their preset"
@@ -192,31 +198,38 @@ def _refuse_former_names(given: Mapping[str, Any], file: Path | None) -> None:
             raise InputError(renamed(name, current), path=file)
 
 
-def _refuse_idle(
-    given: Mapping[str, Any],
-    must_read: Collection[str],
-    settings: Settings,
-    spec: SystemSpec,
-    file: Path | None,
-) -> None:
-    """Raises InputError for what was asked for and changes nothing."""
+def _has(values: Mapping[str, Any], name: str) -> bool:
+    """Whether a dotted setting, or one of a section, is among nested values."""
+    return any(not name or f"{own}.".startswith(f"{name}.") for own in flat(values))
+
+
+def _idle(
+    given: Mapping[str, Any], must_read: Collection[str], settings: Settings, spec: SystemSpec
+) -> tuple[str, str] | None:
+    """What was asked for and changes nothing, and why."""
     triplets = given.get("triplets", {})
     if triplets and "weight" not in triplets and not settings.triplets.weight:
-        raise InputError(
-            f"triplets.{next(iter(triplets))} changes nothing: the preset {settings.preset} with"
-            f" the system {spec.name} trains without triplets; set triplets.weight too, or"
-            " --preset clean (with a system of word pairs)",
-            path=file,
+        return f"triplets.{next(iter(triplets))}", (
+            f": the preset {settings.preset} with the system {spec.name} trains without triplets;"
+            " set triplets.weight too, or --preset clean (with a system of word pairs)"
         )
+    defaults = _merged([spec.defaults, {"triplets": {"weight": 0}}])
+    usual = flat(settings_of(spec).model_validate(defaults).model_dump())
+    values = flat(settings.model_dump())
     unread = {f"triplets.{name}" for name in settings.triplets.unread}
-    if idle := [name for name in must_read if name in unread]:
-        chosen = f"loss={settings.triplets.loss} and source={settings.triplets.source}"
-        raise InputError(f"{idle[0]} changes nothing: triplets.{chosen} do not read it", path=file)
-    ignored = [n for n in must_read if n not in _ABOUT_ALL and not spec.reads_setting(n)]
-    if idle := [name for name in ignored if name != "triplets.weight"]:
-        raise InputError(
-            f"{idle[0]} changes nothing: the system {spec.name} does not read it", path=file
-        )
+    for name in must_read:
+        if name in unread:
+            own = settings.triplets
+            loss = f"loss={own.loss} and source={own.source} do"
+            chosen = "level=mentions does" if own.level == "mentions" else loss
+            return name, f": triplets.{chosen} not read it"
+        if name not in (*_ABOUT_ALL, "triplets.weight") and not spec.reads_setting(name):
+            return name, f": the system {spec.name} does not read it"
+        beside = spec.idle_beside(name, values)
+        if beside is not None and values.get(name) != usual.get(name):
+            other, value = beside
+            return name, f" where {other}={'none' if value is None else str(value).lower()}"
+    return None
 
 
 _ABOUT_ALL = ("preset", "system", "seed")
@@ -236,9 +249,25 @@ def _of_model(folder: Path) -> dict[str, Any]:
     return {"model": own.model_dump(mode="json"), "system": spec.name, **encoder}
 
 
-def _message(error: Any, spec: SystemSpec) -> str:
-    """One of pydantic's errors in words that name what there is."""
-    name = ".".join(map(str, error["loc"]))
+def _by_setting(errors: Iterable[Any], settings: type[BaseModel]) -> dict[str, list[Any]]:
+    """Pydantic's errors by the dotted setting; those of one value are of all kinds it may have."""
+    found: dict[str, list[Any]] = {}
+    for error in errors:
+        section: Any = settings
+        parts = []
+        for part in map(str, error["loc"]):
+            if not hasattr(section, "model_fields"):
+                break
+            parts.append(part)
+            field = section.model_fields.get(part)
+            section = field and field.annotation
+        found.setdefault(".".join(parts), []).append(error)
+    return found
+
+
+def _message(name: str, errors: Sequence[Any], spec: SystemSpec) -> str:
+    """The errors of one setting in words that name what there is."""
+    error = errors[0]
     if error["type"] == "extra_forbidden":
         section: Any = settings_of(spec)
         for part in error["loc"][:-1]:
@@ -249,7 +278,7 @@ def _message(error: Any, spec: SystemSpec) -> str:
         return f"{name}: unknown setting; {hint}"
     if error["type"] in ("model_type", "model_attributes_type"):
         return f"{name}: is a section, not a single setting"
-    message = validation_message(error)
+    message = validation_message(*errors)
     return f"{name}: {message}" if name else message
 
 
@@ -297,7 +326,10 @@ def _value(value: Any) -> Any:
 
 
 def _read(file: Path) -> dict[str, Any]:
-    return {name: _deep(value) for name, value in read_yaml(file).data.items()}
+    # A section whose lines are all comments is none.
+    sections = {n for n, own in Settings.model_fields.items() if isinstance(own.default, BaseModel)}
+    found = {name: _deep(value) for name, value in read_yaml(file).data.items()}
+    return {n: {} if n in sections and own is None else own for n, own in found.items()}
 
 
 def _deep(value: Any) -> Any:

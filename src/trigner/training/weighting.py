@@ -10,6 +10,10 @@ by cost counts can be that, too, so that a very long sentence does not count as 
 Random batches can be computed in parts of similar length (`optimisation.batches=random`): a part
 counts as much as it has of its batch, so that their sum is the mean over the batch's cells.
 
+Tags that stand in one triangle of the grid have a mean over its cells, and their batches and parts
+count by all cells. A triangle has (1 + 1/L)/2 of the cells of L words, nearly half of any: the
+gradients of parts add up to that of their batch but for a thousandth (mac, span_grid, gap_grid).
+
 The triplet loss counts its triplets. With `triplets.reduction=mean_violating` it is a mean over
 those whose loss is above 0, with the selection `sn` over pairs that have a negative between the
 bounds: how many these are is known from the scores alone, so there parts do not add up exactly.
