@@ -10,7 +10,7 @@ from study_results import result_of
 from trigner.errors import InputError
 from trigner.former_names import FORMER_NAMES
 from trigner.studies import find_study, protocol, runs
-from trigner.studies.grid import Changes
+from trigner.studies.changes import Changes
 from trigner.studies.results import ADDED, find, read_results, run_name, with_effect
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,5 +1,6 @@
 """Declared grids of runs, their results and the reports made of them. Extra `study`."""
 
+from trigner.studies.changes import Changes
 from trigner.studies.commands import (
     RunStatus,
     run_study,
@@ -10,7 +11,7 @@ from trigner.studies.commands import (
 from trigner.studies.context import Parallelism, StudyContext, parallelism
 from trigner.studies.corpus import CorpusLocation, corpus_location
 from trigner.studies.declaration import Study, find_study
-from trigner.studies.grid import Changes, TrainingRun, runs
+from trigner.studies.grid import TrainingRun, runs
 from trigner.studies.protocols import Protocol, protocol
 
 __all__ = [

@@ -11,9 +11,9 @@ from rich.console import Console
 
 from trigner.corpora import MissingAnnotations
 from trigner.cpus import available_cpus
+from trigner.studies.changes import Changes
 from trigner.studies.corpus import CorpusLocation, CorpusSplits, read_splits
 from trigner.studies.declaration import Study
-from trigner.studies.grid import Changes
 from trigner.studies.protocols import Protocol
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -16,7 +16,8 @@ from pydantic import ValidationError
 from trigner.encoders import ENCODERS
 from trigner.errors import InputError, validation_message
 from trigner.former_names import current_name, renamed
-from trigner.studies.declaration import REFUSED, Study
+from trigner.studies.changes import Changes, at_fault, check_changes
+from trigner.studies.declaration import Study
 from trigner.studies.protocols import Protocol
 from trigner.studies.results import REVISED, REVISIONS, with_effect
 from trigner.systems import system_spec
@@ -38,17 +39,6 @@ FOUND = "found"
 """The system with the settings that a search has found."""
 
 _WEIGHTS = ("*.safetensors", "*.bin", "config.json", "vocab.txt", "tokenizer.json")
-
-
-@dataclass(frozen=True)
-class Changes:
-    """What the command line sets for all runs of a study, over what is declared."""
-
-    encoder: str | None = None
-    preset: str | None = None
-    assignments: Sequence[str] = ()
-    seeds: tuple[int, ...] | None = None
-    only: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -129,10 +119,7 @@ def runs(
                 f"--only: unknown system {unknown[0]!r}; this study has {', '.join(known)}"
             )
         points = [point for point in points if point.label in changes.only]
-    if changes.encoder is not None and "encoder" in study.axes:
-        raise study.source.error("this study declares its encoders: omit --encoder", ("axes",))
-    if changes.preset is not None and "preset" in study.base:
-        raise study.source.error("this study declares its preset: omit --preset", ("base",))
+    check_changes(study, changes)
     seeds = study.seeds if changes.seeds is None else changes.seeds
     of_first_seed = [_run(study, protocol, changes, point, seeds[0]) for point in points]
     return [
@@ -146,6 +133,7 @@ def trial(
     study: Study, protocol: Protocol, changes: Changes, values: Mapping[str, Any]
 ) -> TrainingRun:
     """A run of a search: base settings with these values, and the first seed."""
+    check_changes(study, changes)
     seed = (changes.seeds or study.seeds)[0]
     return _run(study, protocol, changes, _Point(FOUND, {}, values, ("search",)), seed)
 
@@ -180,6 +168,25 @@ def _shown(point: Mapping[str, Any]) -> Iterator[str]:
 def _run(
     study: Study, protocol: Protocol, changes: Changes, point: _Point, seed: int
 ) -> TrainingRun:
+    """Raises InputError that names the options at fault or, where the study is, file and line."""
+
+    def resolved(given: Changes) -> TrainingRun:
+        return _resolved(study, protocol, given, point, seed)
+
+    try:
+        return resolved(changes)
+    except InputError as error:
+        options = at_fault(changes, resolved)
+        if not options:
+            raise
+        told = error.message.removeprefix(f"{point.label}: ")
+        named = told if told.startswith("--set ") else f"{options}: {error.message}"
+        raise InputError(named) from error
+
+
+def _resolved(
+    study: Study, protocol: Protocol, changes: Changes, point: _Point, seed: int
+) -> TrainingRun:
     sections: list[KeyPath] = [point.section, ("axes",), ("base",)]
     chosen = {} if changes.preset is None else {"preset": changes.preset}
     levels = {**study.base, **protocol.settings, **chosen, **point.settings}
@@ -189,8 +196,6 @@ def _run(
     given = []
     for assignment in changes.assignments:
         name, _, value = assignment.partition("=")
-        if name in REFUSED:
-            raise InputError(f"--set {assignment}: {REFUSED[name]}")
         if _adapts(name):
             adapting[name] = yaml_value(value)
         elif name == INIT_FROM:
