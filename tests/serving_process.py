@@ -21,7 +21,7 @@ def process(folder, *options, program=("-m", "trigner")):
     )
     try:
         line = running.stderr.readline()
-        found = re.search(r"serving on http://127\.0\.0\.1:(\d+)", line)
+        found = re.search(r"serving on http://(?:127\.0\.0\.1|\[::\]):(\d+)", line)
         assert found, line + running.stderr.read()
         yield running, int(found[1])
     finally:

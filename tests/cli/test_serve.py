@@ -46,8 +46,15 @@ def test_protection_reaches_the_service(run, model, monkeypatch):
     assert settings.api_key.get_secret_value() == "s3cret"
     limits = seen["limits"]
     assert (limits.connections, limits.of_one_client, limits.head) == (9, 4, 4)
-    assert limits.proxies == ("10.0.0.1",)
+    assert "10.0.0.1" in limits.proxies
+    assert "10.0.0.2" not in limits.proxies
     assert "s3cret" not in result.err + result.out
+
+
+def test_a_proxy_that_would_never_be_recognised_is_refused(run, model):
+    result = run("serve", "--model", model, "--trusted-proxy", "localhost")
+    assert result.code == 2
+    assert "trusted proxy 'localhost': is neither an IP address" in " ".join(result.err.split())
 
 
 def test_an_empty_key_is_none_that_was_meant(run, model, monkeypatch):

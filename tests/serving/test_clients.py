@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from trigner.errors import InputError
 from trigner.serving import clients
-from trigner.serving.clients import RateLimit, Unfinished, client_at, client_of
+from trigner.serving.clients import Proxies, RateLimit, Unfinished, client_at, client_of
 
 
 @pytest.mark.parametrize(
@@ -20,6 +22,33 @@ def test_a_client_is_an_address_or_the_network_of_one(address, client):
     assert client_at(address) == client
     assert client_of({"client": (address, 1)}) == client
     assert client_of({"client": None}) == client_of({}) == ""
+
+
+@pytest.mark.parametrize(
+    ("given", "inside", "outside"),
+    [
+        ("127.0.0.1", ("127.0.0.1", "::ffff:127.0.0.1"), ("127.0.0.2", "::1", "a name", "")),
+        ("127.0.0.0/8", ("127.9.9.9", "::ffff:127.9.9.9"), ("128.0.0.1", "::ffff:128.0.0.1")),
+        ("::ffff:10.0.0.0/104", ("10.1.2.3", "::ffff:10.1.2.3"), ("11.0.0.1",)),
+        ("2001:db8::/32", ("2001:db8:1::2",), ("2001:db9::1", "10.0.0.1")),
+        ("fe80::1", ("fe80::1", "fe80::1%eth0"), ("fe80::2",)),
+    ],
+)
+def test_a_proxy_is_an_address_or_a_network_in_either_spelling(given, inside, outside):
+    proxies = Proxies([given, "192.0.2.1"])
+    of_uvicorn = ProxyHeadersMiddleware(None, proxies.spelt()).trusted_hosts
+    for address in inside:
+        assert address in proxies
+        assert address in of_uvicorn
+    for address in outside:
+        assert address not in proxies
+        assert address not in of_uvicorn
+
+
+@pytest.mark.parametrize("given", ["localhost", "*", "10.0.0.1/8", "10.0.0", "", "::1/200"])
+def test_what_is_no_proxy_is_refused(given):
+    with pytest.raises(InputError, match=r"is neither an IP address .* nor a network"):
+        Proxies([given])
 
 
 def test_requests_a_second():

@@ -219,6 +219,21 @@ def test_only_a_trusted_proxy_says_who_the_client_is(exported_model, options, st
         assert [status for status, _ in answers] == statuses
 
 
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="no socket for IPv4 and IPv6")
+def test_a_proxy_is_known_where_the_service_listens_on_all_of_ipv6(exported_model):
+    options = ("--host", "::", "--trusted-proxy", "127.0.0.1", "--max-connections", "3")
+    with process(exported_model, *options, "--rate-limit", "0.01") as (_, port):
+        clients = [{"X-Forwarded-For": f"192.0.2.{number}"} for number in (1, 2, 1)]
+        answers = [post(port, {"text": "no pain."}, **client) for client in clients]
+        assert [status for status, _ in answers] == [200, 200, 429]
+        several = [_raw(port) for _ in range(2)]  # of which a client that is no proxy has one
+        for connection in several:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert b"200 OK" in connection.recv(1000)
+        for connection in several:
+            connection.close()
+
+
 def test_a_client_that_does_not_read_is_given_up(exported_model):
     options = ("--timeout", "2", "--body-timeout", "2")
     with process(exported_model, *options) as (_, port), socket.socket() as connection:

@@ -94,7 +94,8 @@ def serve(
         typer.Option(
             "--trusted-proxy",
             metavar="ADDRESS",
-            help="Reverse proxy whose X-Forwarded-For says who the client is (repeatable).",
+            help="IP address or network (10.0.0.0/8) of a reverse proxy whose X-Forwarded-For says"
+            " who the client is (repeatable).",
         ),
     ] = None,
     *,
@@ -136,7 +137,7 @@ def serve(
         of_one_client=max(1, max_connections // 2),
         head=body_timeout,
         reading=timeout,
-        proxies=tuple(trusted_proxy or ()),
+        proxies=serving.Proxies(trusted_proxy or ()),
     )
     app = serving.create_app(running.load(model, threshold), settings, description=description)
     serving.serve(

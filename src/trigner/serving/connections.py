@@ -16,7 +16,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from trigner.serving.clients import client_at
+from trigner.serving.clients import Proxies, client_at
 
 
 @dataclass
@@ -33,7 +33,7 @@ class ConnectionLimits:
     head: float = 10.0
     rest: float = 5.0
     reading: float = 30.0
-    proxies: tuple[str, ...] = ()
+    proxies: Proxies = field(default_factory=lambda: Proxies(()))
     by_client: Counter[str] = field(default_factory=Counter)
 
 

@@ -35,6 +35,7 @@ def serve(
     Raises TrignerError when the address is not available or the service fails to start.
     """
     limits = limits or ConnectionLimits()
+    trusted = limits.proxies.spelt()
     listener = _listener(host, port)
     address = _address(listener, host)
     server = _Server(
@@ -45,8 +46,8 @@ def serve(
             server_header=False,
             http=cast(Any, partial(Connection, limits=limits)),
             ws="none",
-            proxy_headers=bool(limits.proxies),
-            forwarded_allow_ips=list(limits.proxies),
+            proxy_headers=bool(trusted),
+            forwarded_allow_ips=trusted,
             lifespan="on",
             timeout_graceful_shutdown=max(1, round(stop_within)),
         ),
