@@ -99,7 +99,6 @@ def test_links_that_lead_to_themselves_end(tmp_path):
     inner.mkdir(parents=True)
     (inner / "a.txt").write_text("pain")
     (inner / "loop").symlink_to("loop")
-    (inner / "a.ann").symlink_to("a.ann")
     (inner / "self").symlink_to(".")
     (inner / "up").symlink_to("../..")
     (tmp_path / "other").mkdir()
@@ -109,6 +108,22 @@ def test_links_that_lead_to_themselves_end(tmp_path):
     assert [d.id for d in corpus.documents] == ["deep/a"]
     assert [d.name for d in folders_below(tmp_path / "corpus")] == ["deep", "other"]
     assert [f.name for f in walk(tmp_path, (".txt", ".ann"))] == ["a.txt"]
+    (inner / "a.ann").symlink_to("a.ann")
+    with pytest.raises(InputError, match=r"a\.ann: is a link to a\.ann, and nothing is there"):
+        read(tmp_path / "corpus")
+
+
+def test_links_to_data_that_was_not_fetched_are_errors(tmp_path):
+    (tmp_path / "a.txt").write_text("pain")
+    (tmp_path / "notes.md").symlink_to("nowhere")  # nothing that would be read
+    assert read(tmp_path).documents == (Document("a", "pain"),)
+    (tmp_path / "a.ann").symlink_to(".git/annex/objects/a.ann")
+    with pytest.raises(InputError, match=r"a\.ann: is a link to .*: fetch the data"):
+        read(tmp_path)
+    (tmp_path / "a.txt").unlink()
+    for path in (tmp_path, tmp_path / "a.ann"):
+        with pytest.raises(InputError, match=r"a\.ann: is a link to .*: fetch the data"):
+            read(path)
 
 
 def test_a_link_to_a_folder_elsewhere_is_followed_by_corpora(tmp_path):

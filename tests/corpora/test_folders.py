@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from trigner.corpora import read
 from trigner.corpora.folders import (
     files_below,
     files_in,
@@ -78,6 +79,32 @@ def test_hidden_files_are_found_apart(tmp_path):
     assert list(walk(tmp_path, (".txt",))) == [tmp_path / "a.txt"]
     hidden = {file.name for file in walk(tmp_path, (".txt",), hidden=True)}
     assert hidden == {".b.txt", "d.txt", "._a.txt", "g.txt"}
+
+
+def test_linked_folders_are_searched_and_none_twice(tmp_path):
+    put(tmp_path, "there/train/b.txt", "there/c.txt", "corpus/a.txt", "corpus/.cache/d.txt")
+    root = tmp_path / "corpus"
+    (root / "deep").mkdir()
+    for name, target in [
+        ("elsewhere", tmp_path / "there"),
+        ("elsewhere2", tmp_path / "there"),
+        ("train", tmp_path / "there" / "train"),
+        ("fetched", ".cache"),
+        (".hidden", tmp_path / "there"),
+        ("deep/self", "."),
+        ("deep/up", "../.."),
+        ("same", "deep"),
+    ]:
+        (root / name).symlink_to(target)
+    (tmp_path / "there" / "back").symlink_to(root)
+    found = [file.relative_to(root).as_posix() for file in walk(root, (".txt",))]
+    assert found == ["a.txt", "elsewhere/c.txt", "elsewhere/train/b.txt", "fetched/d.txt"]
+
+
+def test_documents_of_linked_folders_are_read(tmp_path):
+    put(tmp_path, "there/b.txt", "corpus/a.txt")
+    (tmp_path / "corpus" / "more").symlink_to(tmp_path / "there")
+    assert [document.id for document in read(tmp_path / "corpus").documents] == ["a", "more/b"]
 
 
 def test_where_the_root_itself_lies_does_not_matter(tmp_path):

@@ -158,10 +158,10 @@ def test_files_that_are_not_read_are_counted(tmp_path):
     write([DOCUMENT], tmp_path / "f.spacy", format="spacy")
     assert [str(notice) for notice in read(tmp_path, format="brat").notices] == [
         f"{tmp_path}: 2 hidden files skipped, such as ._a.ann",
-        f"{tmp_path}: 1 file skipped that brat does not read, and --from spacy does, such as"
-        " f.spacy",
         f"{tmp_path}: 1 file skipped that brat does not read, and --from jsonl does, such as"
         " e.jsonl",
+        f"{tmp_path}: 1 file skipped that brat does not read, and --from spacy does, such as"
+        " f.spacy",
         f"{tmp_path}: 3 files skipped, in no known format, such as b.json",
     ]
     assert read(tmp_path / "a.txt").notices == ()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from trigner.atomic_files import staged
 from trigner.corpora.encodings import UTF_8, checked_encoding
-from trigner.corpora.folders import check_files
+from trigner.corpora.folders import check_file, check_files
 from trigner.corpora.formats import (
     FORMATS,
     Format,
@@ -103,6 +103,7 @@ def source(path: str | Path, *, format: str | None = None, split: str | None = N
     """
     path = Path(path)
     if not path.exists():
+        check_file(path)
         raise InputError("no such file or folder", path=path)
     if not path.is_file() and not path.is_dir():
         # A pipe can be read only once, and reading it to recognise its format would wait for ever.

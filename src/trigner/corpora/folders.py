@@ -76,27 +76,69 @@ def files_below(root: Path, endings: tuple[str, ...]) -> list[Path]:
 
 
 def walk(root: Path, endings: tuple[str, ...], *, hidden: bool = False) -> Iterator[Path]:
-    """Files below a folder with one of these endings, in any order, links to folders not followed.
+    """Files below a folder with one of these endings, in any order.
 
-    Those that are hidden or in a hidden folder, or all others.
+    Those that are hidden or in a hidden folder, or all others: for these links to folders are
+    followed, but no folder is searched twice.
     """
     return (path for path in _named(root, endings, hidden=hidden) if path.is_file())
 
 
 def _named(root: Path, endings: tuple[str, ...], *, hidden: bool) -> Iterator[Path]:
+    found = _hidden(root) if hidden else _shown(root, root.resolve(), set())
+    return (path for path in found if has_ending(path.name, endings))
+
+
+def _hidden(root: Path) -> Iterator[Path]:
     for path in root.rglob("*"):
-        kept = any(map(is_hidden, path.relative_to(root).parts)) is hidden
-        if kept and has_ending(path.name, endings):
+        if any(map(is_hidden, path.relative_to(root).parts)):
             yield path
 
 
+def _shown(folder: Path, root: Path, searched: set[Path]) -> Iterator[Path]:
+    """What is below a folder and not hidden. `root` is the real one that was asked for."""
+    searched.add(folder.resolve())
+    try:
+        with os.scandir(folder) as found:
+            shown = [entry for entry in found if not is_hidden(entry.name)]
+    except PermissionError:
+        return
+    for entry in sorted(shown, key=lambda entry: entry.name):
+        path = folder / entry.name
+        yield path
+        if not _is_folder(entry) or (entry.is_symlink() and _is_found_without(path, root)):
+            continue
+        if path.resolve() not in searched:
+            yield from _shown(path, root, searched)
+
+
+def _is_found_without(link: Path, root: Path) -> bool:
+    """Whether a link leads to a folder that is searched in any case, or to one around them all."""
+    target = link.resolve()
+    if not target.is_relative_to(root):
+        return root.is_relative_to(target)
+    return not any(map(is_hidden, target.relative_to(root).parts))
+
+
 def check_files(root: Path, endings: tuple[str, ...]) -> None:
-    """Raises InputError for what has one of these endings below a folder and is a FIFO or the like.
+    """Raises InputError for what has one of these endings below a folder as `check_file`.
 
     To be asked before such a folder is read: `walk` passes over it, and with it over what it gives.
     """
     for path in _named(root, endings, hidden=False):
-        check_readable(path)
+        check_file(path)
+
+
+def check_file(path: Path) -> None:
+    """Raises InputError for a FIFO or the like, and for a link that leads nowhere.
+
+    Such links are what git-annex and DVC leave of data that was not fetched.
+    """
+    check_readable(path)
+    if path.is_symlink() and not path.exists():
+        message = f"is a link to {os.readlink(path)}, and nothing is there"
+        advice = "fetch the data that it stands for (git annex get, dvc pull), or remove it"
+        raise InputError(f"{message}: {advice}", path=path)
 
 
 def is_hidden(name: str) -> bool:

@@ -31,7 +31,7 @@ from trigner.corpora import (
     share14,
     spans,
 )
-from trigner.corpora.folders import has_ending, walk
+from trigner.corpora.folders import check_files, has_ending, walk
 from trigner.corpora.published import Counts
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.errors import InputError
@@ -219,6 +219,7 @@ def recognise(path: Path) -> Format:
     if corpus is not None:
         return corpus
     if path.is_dir() and next(walk(path, _endings()), None) is None:
+        check_files(path, _endings())
         looked_for = ", ".join(sorted(_endings()))
         raise InputError(f"contains no file in a known format: looked for {looked_for}", path=path)
     claims = [name for name in _ORDER if FORMATS[name].recognises(path)]
