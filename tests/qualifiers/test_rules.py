@@ -145,6 +145,10 @@ def test_rules_can_be_pickled():
         ("denied: {before: [not]}", "expected a mapping with some of"),
         ("negated: {before: not}", "expected a list of phrases"),
         ("negated: {before: ['(']}", "are not rules of qualifiers"),
+        ("negated: {before: [not, no]}", "negated: before: phrase 2 must be text, .* as False"),
+        ("negated: {ends: [~]}", "negated: ends: phrase 1 must be text, .* as None: put it in"),
+        ("meaningless: ['']", "meaningless: phrase 1 must be text, and YAML reads it as ''"),
+        ("ends: [12]", "ends: phrase 1 must be text, .* as 12"),
         ("negated: {", "are not rules of qualifiers"),
     ],
 )

@@ -158,17 +158,17 @@ def _phrases(rules: Any) -> Iterator[Phrase]:
     known = {*QUALIFIERS, "meaningless", "ends"}
     for name, part in _mapping(rules, known).items():
         if name == "meaningless":
-            yield from (Phrase(pattern, None) for pattern in _patterns(part))
+            yield from (Phrase(pattern, None) for pattern in _patterns(part, name))
         elif name == "ends":
-            for pattern, qualifier in product(_patterns(part), QUALIFIERS):
+            for pattern, qualifier in product(_patterns(part, name), QUALIFIERS):
                 yield Phrase(pattern, "end", qualifier)
         else:
             own = _mapping(part, {*DIRECTIONS, "around", "ends"})
-            around = list(_patterns(own.get("around", [])))
+            read = {key: [*_patterns(value, f"{name}: {key}")] for key, value in own.items()}
             for direction in DIRECTIONS:
-                for pattern in (*_patterns(own.get(direction, [])), *around):
+                for pattern in (*read.get(direction, ()), *read.get("around", ())):
                     yield Phrase(pattern, direction, name)
-            yield from (Phrase(pattern, "end", name) for pattern in _patterns(own.get("ends", [])))
+            yield from (Phrase(pattern, "end", name) for pattern in read.get("ends", ()))
 
 
 def _mapping(value: Any, known: set[str]) -> Mapping[str, Any]:
@@ -177,9 +177,13 @@ def _mapping(value: Any, known: set[str]) -> Mapping[str, Any]:
     return value
 
 
-def _patterns(phrases: Any) -> Iterator[re.Pattern[str]]:
+def _patterns(phrases: Any, where: str) -> Iterator[re.Pattern[str]]:
     if not isinstance(phrases, list):
-        raise ValueError(f"expected a list of phrases, found {phrases!r}")
-    for phrase in phrases:
-        inside = str(phrase).replace(" ", r"\s+")
+        raise ValueError(f"{where}: expected a list of phrases, found {phrases!r}")
+    for number, phrase in enumerate(phrases, 1):
+        if not isinstance(phrase, str) or not phrase.strip():
+            # YAML takes no, yes, on and off for truth values, and ~ for nothing.
+            message = f"phrase {number} must be text, and YAML reads it as {phrase!r}"
+            raise ValueError(f"{where}: {message}: put it in quotes, or remove it")
+        inside = phrase.replace(" ", r"\s+")
         yield re.compile(rf"{_EDGE}(?:{inside}){_EDGE}", re.IGNORECASE)
