@@ -82,6 +82,34 @@ def test_what_is_not_read_is_counted(tmp_path):
     ]
 
 
+def test_other_views_are_counted(tmp_path):
+    def add(cas, types):
+        gold = cas.create_view("Gold")
+        gold.sofa_string = "pain"
+        gold.add_all([types.get_type("webanno.custom.Drug")(begin=0, end=n) for n in (2, 4)])
+        cas.create_view("empty")
+
+    export(tmp_path, add)
+    corpus = read(tmp_path)
+    assert corpus.documents[0].text == TEXT
+    assert [n.message for n in corpus.notices] == [
+        "the view 'Gold' is not read: it has 2 annotations and 4 characters"
+    ]
+
+
+def test_the_only_view_with_a_text_is_read(tmp_path):
+    def add(cas, types):
+        gold = cas.create_view("Gold")
+        gold.sofa_string = TEXT
+        gold.add(types.get_type("webanno.custom.Drug")(begin=0, end=4))
+
+    export(tmp_path, add, text=None)
+    corpus = read(tmp_path)
+    assert corpus.notices == ()
+    assert [e.text for e in corpus.documents[0].entities] == ["Pain"]
+    assert corpus.documents[0].text == TEXT
+
+
 def test_joined_spans_of_two_labels_are_bad(tmp_path):
     def add(cas, types):
         drug = types.get_type("webanno.custom.Drug")

@@ -28,6 +28,7 @@ from trigner.corpora.words import fields_lost
 from trigner.corpora.xml_elements import NOT_XML, Element, parse
 from trigner.errors import InputError, require_extra
 from trigner.mentions import Document, Entity, shortened
+from trigner.quantities import counted
 
 if TYPE_CHECKING:
     from cassis import Cas, TypeSystem
@@ -45,6 +46,9 @@ _LABELS = ("value", "label")
 _WRITTEN = "identifier"
 """The field of an entity that named entities have a feature for: a name in a knowledge base."""
 _ANNOTATION = "uima.tcas.Annotation"
+_OF_TEXTS = ("de.tudarmstadt.ukp.dkpro.core.api.seg", "uima.")
+"""How layers begin that every text has: words, sentences, the document's language."""
+_INITIAL = "_InitialView"
 _NOT_FIELDS = {"xmiID", "type", "begin", "end", "sofa", *_LABELS}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*(\[\])?")
 
@@ -60,7 +64,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
     types = cache(lambda file: _type_system(file, reading))
 
     def read_file(file: Path, name: str, reading: Reading) -> Iterator[tuple[int, Document]]:
-        cas = _cas(file, types(_type_file(file, path)), reading)
+        cas = _view(_cas(file, types(_type_file(file, path)), reading), file, reading)
         text = cas.sofa_string or ""
         yield 1, Document(name, text, tuple(_entities(cas, text, file, reading)))
 
@@ -118,6 +122,21 @@ def _cas(path: Path, types: TypeSystem, reading: Reading) -> Cas:
     return cas
 
 
+def _view(cas: Cas, path: Path, reading: Reading) -> Cas:
+    """The initial view, or the only one with a text where that has none; others are counted."""
+    texts = [sofa.sofaID for sofa in cas.sofas if sofa.sofaString]
+    chosen = texts[0] if len(texts) == 1 else _INITIAL
+    for sofa in cas.sofas:
+        if sofa.sofaID != chosen:
+            kinds = [own.type.name for own in cas.get_view(sofa.sofaID).select(_ANNOTATION)]
+            annotations = sum(not kind.startswith(_OF_TEXTS) for kind in kinds)
+            if annotations or sofa.sofaString:
+                held = f"{counted(annotations, 'annotation')} and {len(sofa.sofaString or ''):,}"
+                message = f"the view {shortened(sofa.sofaID)} is not read: it has {held} characters"
+                reading.note(message, path=path)
+    return cas.get_view(chosen)
+
+
 def _loaded(path: Path, load: Any) -> Any:
     try:
         return load(BytesIO(path.read_bytes()))
@@ -137,7 +156,7 @@ def _entities(cas: Cas, text: str, path: Path, reading: Reading) -> Iterator[Ent
             relations.append(own)
         elif not {*_ENDS} & features and _is_layer(own.type):
             spans[own.xmiID] = own
-        elif not own.type.name.startswith(("de.tudarmstadt.ukp.dkpro.core.api.seg", "uima.")):
+        elif not own.type.name.startswith(_OF_TEXTS):
             others[own.type.short_name] += 1
     for own in relations:
         with reading.annotation(path=path):
