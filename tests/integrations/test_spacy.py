@@ -153,6 +153,37 @@ def test_errors_go_to_the_pipelines_handler(make, monkeypatch):
     assert told == [("trigner", 2)]
 
 
+@pytest.mark.parametrize("spoils", ["found", "stored"])
+def test_a_doc_that_fails_costs_no_other_its_entities(make, monkeypatch, spoils):
+    nlp = make()
+    finder = nlp.get_pipe("trigner")
+    expected = [plain(nlp(text)._.trigner) for text in TEXTS]
+    assert any(expected)
+    read, counted, bad = finder.extractor.documents, finder.widened, "not this one"
+    docs = [nlp.make_doc(text) for text in [TEXTS[0], bad, *TEXTS[1:]]]
+
+    class Reader:
+        def documents(self, documents, statistics):
+            for found in read(documents, statistics):
+                if found.text == bad and spoils == "found":
+                    raise ValueError("bad")
+                yield found
+
+    monkeypatch.setattr(finder, "_extractor", Reader())
+    if spoils == "stored":
+        docs[1].user_data["trigner"] = "of somebody else"
+    with pytest.raises((ValueError, TypeError)):
+        list(finder.pipe([doc.copy() for doc in docs]))
+    finder.widened = 0
+    told = []
+    finder.set_error_handler(lambda name, proc, docs, error: told.extend(doc.text for doc in docs))
+    found = list(finder.pipe(docs))
+    assert told == [bad]
+    del found[1]
+    assert [plain(doc._.trigner) for doc in found] == expected
+    assert finder.widened == counted
+
+
 @pytest.fixture(params=["DocBin", "Doc"])
 def copied(request):
     """A Doc written and read back with a vocabulary of its own."""

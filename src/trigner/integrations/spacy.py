@@ -189,26 +189,36 @@ class EntityFinder(Pipe):
 
     def __call__(self, doc: Doc) -> Doc:
         """Adds the entities of its text to a Doc."""
-        try:
-            self._set_annotations(doc, *self._found([doc]))
-        except Exception as error:  # spaCy's error handler decides; the default one raises
-            self.get_error_handler()(self.name, self, [doc], error)
+        self._annotate([doc])
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Adds entities to a stream of Docs; batching does not change them."""
         remaining = iter(stream)
         while docs := list(islice(remaining, batch_size)):
-            try:
-                for doc, document in zip(docs, self._found(docs), strict=True):
-                    self._set_annotations(doc, document)
-            except Exception as error:  # as above
-                self.get_error_handler()(self.name, self, docs, error)
+            self._annotate(docs)
             yield from docs
+
+    def _annotate(self, docs: list[Doc]) -> None:
+        """Add entities to Docs; one that fails costs no other one its own."""
+        widened = self.widened
+        try:
+            for doc, document in zip(docs, self._found(docs), strict=True):
+                self._set_annotations(doc, document)
+        except Exception as error:
+            self.widened = widened
+            if len(docs) > 1 and self._extractor is not None:  # without a model all fail
+                for doc in docs:
+                    self._annotate([doc])
+            else:  # spaCy's error handler decides; the default one raises
+                self.get_error_handler()(self.name, self, docs, error)
 
     def _found(self, docs: Sequence[Doc]) -> list[Document]:
         documents = (Document(str(n), doc.text) for n, doc in enumerate(docs))
-        return list(self.extractor.documents(documents, self._statistics))
+        statistics = RunStatistics()
+        found = list(self.extractor.documents(documents, statistics))
+        self._statistics.add(statistics)
+        return found
 
     def _set_annotations(self, doc: Doc, document: Document) -> None:
         entities = [
