@@ -43,6 +43,13 @@ def test_a_stream_too(function):
     assert [row["error"] for row in mapped][:3] == ["the text is null"] * 2 + [None]
 
 
+@pytest.mark.parametrize("text", ["my leg hurt", "", None])
+def test_single_rows_are_refused(function, text):
+    dataset = datasets.Dataset.from_dict({"body": [text, TEXT]})
+    with pytest.raises(InputError, match=r"not a batch: map\(\.\.\., batched=True\)"):
+        dataset.map(function)
+
+
 def test_equal_functions_have_one_cache(function, exported_model):
     hash_of = datasets.fingerprint.Hasher.hash
     assert hash_of(annotate(exported_model, text="body", threshold=0.3)) == hash_of(function)

@@ -40,11 +40,14 @@ class Annotate:
 
     annotator: Annotator
 
-    def __call__(self, batch: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
         text = self.annotator.text
         if text not in batch:
             raise InputError(f"there is no column `{text}`; there are {', '.join(batch)}")
-        found = self.annotator.texts(batch[text])
+        values = batch[text]
+        if isinstance(values, str) or not hasattr(values, "__len__"):
+            raise InputError(f"one row was given, not a batch: map(..., batched=True) for `{text}`")
+        found = self.annotator.texts(values)
         return {
             "entities": [each.entities for each in found],
             "error": [each.error for each in found],
