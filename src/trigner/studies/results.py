@@ -162,6 +162,8 @@ def with_effect(values: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in {**ADDED, **flat(values)}.items():
         revised, dot, setting = name.rpartition(f"{REVISIONS}.")
         found[revised + dot + current_name(setting)] = value
+    if "triplets.window" in found:  # before what it makes idle
+        found["triplets.window"] = found["triplets.window"] or None
     system = systems().get(str(found.get("system", "")))
     if system is not None:
         found = {name: value for name, value in found.items() if _matters(name, found, system)}
@@ -169,11 +171,8 @@ def with_effect(values: Mapping[str, Any]) -> dict[str, Any]:
         # Nothing else of them is looked at: the control of one study is that of another.
         others = [n for n in found if n.startswith("triplets.") and n != "triplets.weight"]
         found = {name: value for name, value in found.items() if name not in others}
-    else:
-        if isinstance(selection := found.get("triplets.selection"), str):
-            found["triplets.selection"] = SELECTION_ALIASES.get(selection, selection)
-        if "triplets.window" in found:
-            found["triplets.window"] = found["triplets.window"] or None
+    elif isinstance(selection := found.get("triplets.selection"), str):
+        found["triplets.selection"] = SELECTION_ALIASES.get(selection, selection)
     return found
 
 
