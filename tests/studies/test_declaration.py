@@ -64,6 +64,25 @@ def test_every_shipped_study_can_be(name):
             6,
             "needs either choices, or low and high",
         ),
+        *(
+            (
+                f"title: a\nseeds: [1]\nsearch:\n  trials: 2\n  ranges:\n    a: {{{wrong}}}\n",
+                6,
+                told,
+            )
+            for wrong, told in {
+                "low: 1, high: 9, step: 0.5": "step must be whole, as low and high are",
+                "low: 0.1, high: 0.9, step: -0.1": "step must be above 0",
+                "low: 1, high: 9, step: 0": "step must be above 0",
+                "low: 1, high: 1e300": r"high.*: must be at most 9007199254740992",
+            }.items()
+        ),
+        (
+            "title: a\nseeds: [1]\nsearch: {trials: 1, ranges: {a: {choices: [1]}}}\n"
+            "compared:\n  found: {}\n",
+            5,
+            "'found' is the name of what the search finds: choose another",
+        ),
         (
             "title: a\nseeds: [1]\nsystems: {x: }\n"
             "search: {trials: 1, ranges: {a: {choices: [1]}}}\n",

@@ -93,7 +93,7 @@ def test_the_start_at_shares_is_no_matter_of_sequences(declare):
 
 
 def test_the_pair_map_is_no_matter_of_w2ners_co_predictor(declare):
-    study = declare(HEAD + "base: {preset: w2ner}\nsystems: {a: , b: {model.pair_map: full}}\n")
+    study = declare(HEAD + "base: {preset: w2ner}\naxes: {model.pair_map: [low_rank, full]}\n")
     a, b = (run.identity for run in runs(study, FULL))
     assert a == b
     assert not [name for name in a if name.startswith("revisions")]
@@ -148,6 +148,32 @@ def test_settings_that_cannot_be_are_refused_with_their_line(declare, text, line
     with pytest.raises(InputError, match=message) as caught:
         runs(study, FULL)
     assert caught.value.line == line
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("triplets.selection: {choices: [ce, zz]}", "found: settings: .*unknown selection 'zz'"),
+        ("task.tag_weight: {low: -1.0, high: 1.0}", r"found: settings: task\.tag_weight: must be"),
+        ("model.embedding_dropout: {low: 0.1, high: 1.5}", "embedding_dropout: must be"),
+        ("optimisation.batch_size: {low: 2.0, high: 8.0}", "batch_size: must be a whole number"),
+        ("optimisation.batch_sise: {low: 2, high: 8}", "unknown setting; did you mean batch_size"),
+    ],
+)
+def test_ranges_are_tried_before_the_search(declare, wrong, message):
+    others = "triplets.window: {choices: [none, 5]}"
+    declared = f"search:\n  trials: 1\n  ranges:\n    {others}\n    {wrong}\n"
+    with pytest.raises(InputError, match=message) as caught:
+        runs(declare(HEAD + declared), FULL)
+    assert caught.value.line == 7
+
+
+def test_ranges_with_steps_are_tried_at_those(declare):
+    ranges = "optimisation.batch_size: {low: 2.0, high: 8.0, step: 2.0}"
+    study = declare(HEAD + f"search: {{trials: 1, ranges: {{{ranges}}}}}\ncompared: {{x: }}\n")
+    assert labels(runs(study, FULL)) == [("x", 1)]
+    # What it finds may be chosen before it is found.
+    assert runs(study, FULL, Changes(only=("found",))) == []
 
 
 @pytest.mark.parametrize(

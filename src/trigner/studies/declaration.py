@@ -12,6 +12,7 @@ Settings may be nested or dotted. The studies that come with the package are in 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -37,6 +38,9 @@ from trigner.training.sections import LARGEST_SEED
 from trigner.training.settings import flat
 
 SHIPPED = "declared"
+FOUND = "found"
+"""The system with the settings that a search has found."""
+
 REFUSED = {
     "seed": "declare seeds under `seeds`",
     "optimisation.select_by": "a study always keeps the best epoch by either score",
@@ -48,6 +52,10 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
+_Bound = Annotated[float | int, Field(ge=-(2**53), le=2**53)]
+"""Whole numbers beyond are no longer exact in what Optuna computes with."""
+
+
 class Range(_Part):
     """The values of a setting that a search may try: `choices`, or from `low` to `high`.
 
@@ -55,8 +63,8 @@ class Range(_Part):
     """
 
     choices: list[Any] | None = None
-    low: float | int | None = None
-    high: float | int | None = None
+    low: _Bound | None = None
+    high: _Bound | None = None
     log: bool = False
     step: float | int | None = None
 
@@ -69,7 +77,27 @@ class Range(_Part):
             raise ValueError("low must be below high")
         if self.log and (self.step is not None or (self.low or 0) <= 0):
             raise ValueError("log needs low above 0 and no step")
+        if self.step is not None and self.step <= 0:
+            raise ValueError("step must be above 0")
+        if self.is_whole and self.step is not None and self.step % 1:
+            raise ValueError(
+                "step must be whole, as low and high are; for fractions write low as 1.0"
+            )
         return self
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether only whole numbers are tried."""
+        return isinstance(self.low, int) and isinstance(self.high, int)
+
+    @property
+    def limits(self) -> list[Any]:
+        """All choices, or both bounds and, between fractions, one that is hardly ever whole."""
+        if self.low is None or self.high is None:
+            return list(self.choices or ())
+        span = self.high - self.low
+        between = [] if self.is_whole else [self.low + min(self.step or span / math.pi, span)]
+        return [self.low, *between, self.high]
 
 
 class Search(_Part):
@@ -79,6 +107,13 @@ class Search(_Part):
     seed: int = Field(default=1, ge=0, le=LARGEST_SEED)
     metric: Literal["overall", "discontinuous"] = "overall"
     ranges: dict[str, Range] = Field(min_length=1)
+
+    @property
+    def examples(self) -> list[dict[str, Any]]:
+        """Settings with each limit of each range, next to the first ones of the others."""
+        first = {name: values.limits[0] for name, values in self.ranges.items()}
+        others = [{**first, name: v} for name, r in self.ranges.items() for v in r.limits[1:]]
+        return [first, *others]
 
 
 class Reporting(_Part):
@@ -191,6 +226,9 @@ def _check(study: Study) -> None:
         if study.axes or study.systems:
             message = "a search cannot be combined with systems or axes: use another study for them"
             raise study.source.error(message, ("search",))
+        if FOUND in study.compared:
+            message = f"{FOUND!r} is the name of what the search finds: choose another"
+            raise study.source.error(message, ("compared", FOUND))
     for section, settings in levels:
         for name in settings:
             if name in REFUSED:

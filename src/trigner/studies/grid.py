@@ -17,7 +17,7 @@ from trigner.encoders import ENCODERS
 from trigner.errors import InputError, validation_message
 from trigner.former_names import current_name, renamed
 from trigner.studies.changes import Changes, at_fault, check_changes
-from trigner.studies.declaration import Study
+from trigner.studies.declaration import FOUND, Study
 from trigner.studies.protocols import Protocol
 from trigner.studies.results import REVISED, REVISIONS, with_effect
 from trigner.systems import system_spec
@@ -35,8 +35,7 @@ INIT_FROM = "init_from"
 START = "clean"
 """The preset of runs that name none: what additions are measured against."""
 
-FOUND = "found"
-"""The system with the settings that a search has found."""
+RANGES: KeyPath = ("search", "ranges")
 
 _WEIGHTS = ("*.safetensors", "*.bin", "config.json", "vocab.txt", "tokenizer.json")
 
@@ -103,14 +102,15 @@ def runs(
     changes = changes or Changes()
     points = list(_points(study))
     if found is not None:
-        points.append(_Point(FOUND, {}, found, ("search",)))
+        points.append(_Point(FOUND, {}, found, RANGES))
     if len({point.label for point in points}) < len(points):
         raise study.source.error("two points of the axes have the same name", ("axes",))
     known = [point.label for point in points]
-    # A system at several points of the axes is a baseline at each of them.
-    others = [*study.systems, *([FOUND] if study.search is not None else [])]
+    if study.search is not None and found is None:
+        known.append(FOUND)  # in time
     for name in study.report.baseline:
-        if name not in (*known, *others):
+        # A system at several points of the axes is a baseline at each of them.
+        if name not in (*known, *study.systems):
             message = f"unknown system {name!r}; this study has {', '.join(known)}"
             raise study.source.error(message, ("report", "baseline"))
     if changes.only is not None:
@@ -120,6 +120,8 @@ def runs(
             )
         points = [point for point in points if point.label in changes.only]
     check_changes(study, changes)
+    for values in () if study.search is None else study.search.examples:
+        trial(study, protocol, changes, values)  # or it would fail when drawn, after hours
     seeds = study.seeds if changes.seeds is None else changes.seeds
     of_first_seed = [_run(study, protocol, changes, point, seeds[0]) for point in points]
     return [
@@ -135,7 +137,7 @@ def trial(
     """A run of a search: base settings with these values, and the first seed."""
     check_changes(study, changes)
     seed = (changes.seeds or study.seeds)[0]
-    return _run(study, protocol, changes, _Point(FOUND, {}, values, ("search",)), seed)
+    return _run(study, protocol, changes, _Point(FOUND, {}, values, RANGES), seed)
 
 
 @dataclass(frozen=True)

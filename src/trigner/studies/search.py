@@ -174,10 +174,9 @@ def _open(path: Path) -> optuna.Study:
 def _declared(context: StudyContext) -> dict[str, Any]:
     """What all trials of a search have in common; the ranges are there by their first values."""
     wanted = _wanted(context)
-    first = {n: r.low if r.choices is None else r.choices[0] for n, r in wanted.ranges.items()}
     return {
         "search": wanted.model_dump(mode="json", exclude={"trials"}),
-        "settings": _trial(context, first).identity,
+        "settings": _trial(context, wanted.examples[0]).identity,
     }
 
 
@@ -216,8 +215,8 @@ def _suggest(asked: optuna.Trial, name: str, values: Range) -> Any:
     if values.choices is not None:
         return asked.suggest_categorical(name, values.choices)
     low, high, step = values.low, values.high, values.step
-    if isinstance(low, int) and isinstance(high, int):
-        return asked.suggest_int(name, low, high, log=values.log, step=int(step or 1))
     assert low is not None
     assert high is not None
+    if values.is_whole:
+        return asked.suggest_int(name, int(low), int(high), log=values.log, step=int(step or 1))
     return asked.suggest_float(name, low, high, log=values.log, step=step)
