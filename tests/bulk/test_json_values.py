@@ -8,7 +8,7 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra `scale`)"
 
 import pyarrow as pa
 
-from trigner.bulk.json_values import json_columns, json_type
+from trigner.bulk.json_values import holds_bytes, json_columns, json_type
 
 
 def test_dates_are_strings_wherever_they_are():
@@ -16,6 +16,20 @@ def test_dates_are_strings_wherever_they_are():
     assert json_type(pa.list_(pa.date32())) == pa.list_(pa.string())
     assert json_type(pa.struct([("at", pa.time64("us"))])) == pa.struct([("at", pa.string())])
     assert json_type(pa.int64()) == pa.int64()
+
+
+def test_bytes_are_found_wherever_they_are_and_names_are_none():
+    named = [("binary", pa.string()), ("binary_id", pa.int64())]
+    for kind in (pa.struct(named), pa.map_(pa.string(), pa.struct(named)), pa.null()):
+        assert not holds_bytes(kind)
+    for own in (pa.binary(), pa.binary(3), pa.large_binary(), pa.binary_view()):
+        nested = [
+            *(own, pa.list_(own), pa.list_(own, 2), pa.large_list(own), pa.list_view(own)),
+            *(pa.map_(pa.string(), own), pa.map_(own, pa.int8()), pa.dictionary(pa.int8(), own)),
+            *(pa.struct([("a", pa.list_(pa.struct([("b", own)])))]), pa.list_(pa.list_(own))),
+            *(pa.sparse_union([pa.field("a", own)]), pa.run_end_encoded(pa.int32(), own)),
+        ]
+        assert all(map(holds_bytes, nested))
 
 
 def test_values_stay_and_an_impossible_one_is_its_rows_error():

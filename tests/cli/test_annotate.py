@@ -153,8 +153,12 @@ def test_empty_and_damaged_files_are_told(annotate, tmp_path):
 
 
 def test_bytes_have_no_place_in_json_lines(annotate, tmp_path):
-    pq.write_table(pa.table({"text": ["x"], "b": [b"x"]}), tmp_path / "in/a.parquet")
+    columns = {"text": ["x"], "b": [b"x"], "named": [{"binary": "x"}], "deep": [[{"a": b"x"}]]}
+    pq.write_table(pa.table(columns), tmp_path / "in/a.parquet")
     assert "JSON lines cannot hold binary" in annotate("--keep", "b", "--format", "jsonl").err
+    assert "deep: JSON lines cannot" in annotate("--keep", "deep", "--format", "jsonl").err
+    assert annotate("--keep", "named", "--format", "jsonl").code == 0
+    assert [row["named"] for row in read_rows(tmp_path / "out")] == [{"binary": "x"}]
 
 
 def test_numbers_that_are_none_are_null_in_json_lines(annotate, tmp_path):

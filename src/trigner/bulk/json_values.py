@@ -17,6 +17,23 @@ _OUT_OF_RANGE = "<value out of range"
 _FAILURES = (ValueError, OverflowError, ImportError, pa.ArrowException)
 
 
+_INNER = ("value_type", "key_type", "item_type")
+"""What lists, maps, dictionaries and runs call the types of what is in them."""
+
+
+def holds_bytes(kind: pa.DataType) -> bool:
+    """Whether values of a type are or contain bytes, for which JSON has no place."""
+    types = pa.types
+    if types.is_struct(kind) or types.is_union(kind):
+        return any(holds_bytes(own.type) for own in kind)
+    is_bytes = (
+        *(types.is_binary, types.is_large_binary),
+        *(types.is_binary_view, types.is_fixed_size_binary),
+    )
+    inner = (getattr(kind, name) for name in _INNER if hasattr(kind, name))
+    return any(own(kind) for own in is_bytes) or any(map(holds_bytes, inner))
+
+
 def json_type(kind: pa.DataType) -> pa.DataType:
     """The type that a column of another type is converted to."""
     target = _without_times(kind)

@@ -157,6 +157,7 @@ def _annotated(
 ) -> dict[str, Any]:
     """Run the job, or go on with it; its summary."""
     from trigner.bulk import Job, begun, chosen_columns, find_sources, look_at
+    from trigner.bulk.json_values import holds_bytes
 
     annotator = _annotator(settings, in_process=workers == 0)
     sources, notices = find_sources(inputs, out=out)
@@ -175,7 +176,7 @@ def _annotated(
     chosen = chosen_columns(readable, **columns)
     if format == "jsonl":
         for kept in chosen.kept:
-            if "binary" not in str(kept.type):
+            if not holds_bytes(kept.type):
                 continue
             what = f"{kept.name}: JSON lines cannot hold {kept.type}"
             if columns["id"] == kept.name:
