@@ -16,6 +16,12 @@ def test_nested_and_dotted_settings_are_one(declare):
     assert study.seeds == [1, 2]
 
 
+@pytest.mark.parametrize("key", ["base", "systems", "axes", "compared", "search", "report"])
+def test_a_key_with_nothing_behind_it_declares_nothing(declare, key):
+    study = declare(f"title: a\nseeds: [1]\n{key}:\n")
+    assert [run.system for run in runs(study, protocol("full"))] == ["small"]
+
+
 @pytest.mark.parametrize("name", shipped())
 def test_every_shipped_study_can_be(name):
     study = find_study(name)

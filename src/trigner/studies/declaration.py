@@ -138,11 +138,10 @@ class Reporting(_Part):
         return names
 
 
-_Dotted = Annotated[
-    dict[str, Any],
-    BeforeValidator(lambda given: {} if given is None else given),
-    AfterValidator(flat),
-]
+_OR_EMPTY = BeforeValidator(lambda given: {} if given is None else given)
+"""A key with nothing behind it, as in `base:`, declares nothing."""
+
+_Dotted = Annotated[dict[str, Any], _OR_EMPTY, AfterValidator(flat)]
 """Settings, nested or dotted or none at all."""
 
 
@@ -154,13 +153,13 @@ class _File(_Part):
     corpus: str | None = Field(default=None, description="the one corpus it is about")
     types: list[str] | None = Field(default=None, description="entity types; others are left out")
     protocol: str = "full"
-    base: Annotated[dict[str, Any], AfterValidator(flat)] = {}
-    systems: dict[str, _Dotted] = {}
-    axes: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
-    compared: dict[str, _Dotted] = {}
+    base: _Dotted = {}
+    systems: Annotated[dict[str, _Dotted], _OR_EMPTY] = {}
+    axes: Annotated[dict[str, Annotated[list[Any], Field(min_length=1)]], _OR_EMPTY] = {}
+    compared: Annotated[dict[str, _Dotted], _OR_EMPTY] = {}
     seeds: list[Annotated[int, Field(ge=0, le=LARGEST_SEED)]] = Field(min_length=1)
     search: Search | None = None
-    report: Reporting = Reporting()
+    report: Annotated[Reporting, _OR_EMPTY] = Reporting()
 
 
 class Study(_File):

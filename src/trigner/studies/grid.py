@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import itertools
 import json
@@ -249,6 +250,11 @@ def _adaptation(given: Mapping[str, Any]) -> AdaptationSettings | None:
         settings = AdaptationSettings(**named)
     except ValidationError as error:
         first = error.errors()[0]
-        name = ".".join(map(str, first["loc"]))
-        raise InputError(f"{ADAPT}.{name}: {validation_message(first)}") from error
+        name, told = ".".join(map(str, first["loc"])), validation_message(first)
+        if first["type"] == "extra_forbidden":
+            known = AdaptationSettings.model_fields
+            alike = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {alike[0]}?" if alike else f"known are: {', '.join(known)}"
+            told = f"unknown setting; {hint}"
+        raise InputError(f"{ADAPT}.{name}: {told}") from error
     return settings if wanted else None
