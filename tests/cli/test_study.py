@@ -167,6 +167,7 @@ def test_run_status_and_report_of_a_file_of_ones_own(run, tmp_path, corpus, enco
         (["window", "--protocol", "gpu"], "unknown protocol 'gpu'"),
         (["window", "--seeds", "one"], "--seeds takes whole numbers"),
         (["window", "--seeds", "1,4294967296"], "whole numbers from 0 to 4294967295"),
+        (["window", "--seeds", "1,2,1"], "--seeds 1,2,1: duplicate seed"),
         (["window"], "no corpus given"),
         (["window", "--data", "absent"], "no such file or folder"),
         (["window", "--types", "ADR"], "--types needs --data"),

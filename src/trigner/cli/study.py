@@ -283,6 +283,8 @@ def _numbers(seeds: str | None) -> tuple[int, ...] | None:
         raise InputError(wanted) from error
     if numbers is not None and not (numbers and 0 <= min(numbers) <= max(numbers) <= LARGEST_SEED):
         raise InputError(wanted)
+    if numbers is not None and len(set(numbers)) < len(numbers):
+        raise InputError(f"--seeds {seeds}: duplicate seed: one run would count as several")
     return numbers
 
 
