@@ -26,6 +26,19 @@ def test_what_a_corpus_is_called(tmp_path):
         corpus_location("mine=", None)
 
 
+@pytest.mark.parametrize("name", ["../../x", "a/b", "a\\b", ".", ".."])
+def test_a_corpus_is_not_called_what_is_no_folder(tmp_path, name):
+    with pytest.raises(InputError, match="is no name for a corpus, .*use NAME=DIR"):
+        corpus_location(f"{name}={tmp_path}", None)
+    with pytest.raises(InputError, match="is no name for a corpus"):  # a study's own
+        corpus_location(str(tmp_path), name)
+
+
+def test_the_root_has_no_name():
+    with pytest.raises(InputError, match="is no name for a corpus"):
+        corpus_location("/", None)
+
+
 def test_parts_types_and_hashes(corpus_folder):
     location = CorpusLocation("small", corpus_folder)
     corpus = read_splits(location, protocol("full"))

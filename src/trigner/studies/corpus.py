@@ -44,15 +44,22 @@ class CorpusSplits:
 
 
 def corpus_location(option: str, declared: str | None) -> CorpusLocation:
-    """`--data [NAME=]DIR`. Without a name it is the study's own corpus, or the folder's name."""
+    """`--data [NAME=]DIR`. Without a name it is the study's own corpus, or the folder's name.
+
+    Raises InputError for a name that could not be that of one folder of results.
+    """
     name, equals, path = option.partition("=")
     if not equals or Path(option).exists():
-        folder = Path(option)
-        return CorpusLocation(declared or folder.resolve().name, folder)
-    if declared is not None and name != declared:
+        name, path = declared or Path(option).resolve().name, option
+    elif declared is not None and name != declared:
         raise InputError(f"this study is for the corpus {declared}, not {name}")
-    if not name or not path:
+    elif not name or not path:
         raise InputError(f"--data takes DIR or NAME=DIR; got {option!r}")
+    if name in ("", ".", "..") or "/" in name or "\\" in name:
+        raise InputError(
+            f"--data: {name!r} is no name for a corpus, whose results are in a folder of that name:"
+            " use NAME=DIR with a NAME of letters and digits"
+        )
     return CorpusLocation(name, Path(path))
 
 
