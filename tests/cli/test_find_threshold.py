@@ -44,6 +44,18 @@ def test_a_wanted_precision_that_is_never_reached(run, model, gold):
     assert json.loads(found)["all types"] is None
 
 
+def test_a_type_with_the_name_of_all_is_refused_before_the_work(run, model, tmp_path):
+    entities = [{"label": label, "fragments": [[0, 4]]} for label in ("all types", "ADR")]
+    (tmp_path / "gold.jsonl").write_text(
+        json.dumps({"id": "a", "text": "Pain.", "entities": entities}) + "\n"
+    )
+    asked = ("find-threshold", "--model", model, "--data", tmp_path / "gold.jsonl")
+    result = run(*asked)
+    assert (result.code, "scoring" in result.err) == (2, False)
+    assert "a type is called 'all types'" in result.err
+    assert run(*asked, "--types", "ADR").code == 0
+
+
 def test_the_figure(run, model, gold, tmp_path):
     pytest.importorskip("matplotlib")
     result = run(

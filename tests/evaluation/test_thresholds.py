@@ -62,6 +62,24 @@ def test_what_has_no_score_and_what_is_not_gold():
         curves([GOLD], [replace(FOUND, id="other")])
 
 
+@pytest.mark.parametrize("in_gold", [True, False])
+def test_a_type_with_the_name_of_all_is_refused(in_gold):
+    own = document((ALL, 0, 0.5))
+    with pytest.raises(InputError, match="a type is called 'all types', as all types together are"):
+        curves(*([own], [FOUND]) if in_gold else ([GOLD], [own]))
+
+
+def test_types_of_any_name_stand_in_the_legend(tmp_path):
+    pytest.importorskip("matplotlib")
+    labels = ("$\\frac$", "$a_1$", "_x", "a$b", "\\$")
+    gold = document(*((label, place, None) for place, label in enumerate(labels)))
+    found = document(*((label, place, 0.5) for place, label in enumerate(labels)))
+    plot_curves(curves([gold], [found]), tmp_path / "curve.svg")
+    drawn = (tmp_path / "curve.svg").read_text()
+    assert all(f">{label}: F1 100.0 at 0.00</text>" in drawn for label in (ALL, *labels))
+    assert ">-</text>" not in drawn
+
+
 def test_the_figure(tmp_path):
     pytest.importorskip("matplotlib")
     plot_curves(curves([GOLD], [FOUND]), tmp_path / "curve.svg")

@@ -32,7 +32,7 @@ from trigner.cli.output import (
 from trigner.corpora import with_types
 from trigner.evaluation import Curve, Score, check_figure, curves, plot_curves
 from trigner.evaluation.table import percentages
-from trigner.evaluation.thresholds import ALL
+from trigner.evaluation.thresholds import ALL, refuse_all
 from trigner.model_folder import BUNDLED
 
 
@@ -73,10 +73,12 @@ def find_threshold(
     documents = corpus.documents
     extract = running.load(model)
     check_labels(labels_of(corpus), extract.labels)
+    types = comma_list(reading.types)
+    refuse_all(labels_of(corpus).union(types or extract.labels))
     run = extract.documents(documents)
     found = list(progress(run, total=len(documents), what="scoring"))
     note(run.statistics.notices())
-    by_label = curves(documents, with_types(found, comma_list(reading.types)))
+    by_label = curves(documents, with_types(found, types))
     # One type alone is all types.
     shown = {label: c for label, c in by_label.items() if label != ALL or len(by_label) != 2}
     chosen = {

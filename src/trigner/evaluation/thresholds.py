@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from trigner.errors import InputError
 from trigner.evaluation.calibration import predictions
 from trigner.evaluation.counts import Score
 from trigner.evaluation.figures import figure_for, save_figure
@@ -35,16 +36,26 @@ class Curve:
         return next((p for p in self.points if p[1].precision >= wanted and p[1].predicted), None)
 
 
+def refuse_all(labels: Iterable[str]) -> None:
+    """Raises InputError when a label is what the curve of all labels is called."""
+    if ALL in labels:
+        raise InputError(
+            f"a type is called {ALL!r}, as all types together are here: rename it, or leave it out"
+            " with --types"
+        )
+
+
 def curves(gold: Sequence[Document], predicted: Sequence[Document]) -> dict[str, Curve]:
     """The curve of all labels together (under `ALL`), then of each label.
 
     Predictions are right as in `evaluation.score`. Raises InputError for a prediction without a
-    score, and for a predicted document that is not among gold.
+    score, for a predicted document that is not among gold, and for a label called `ALL`.
     """
     expected = Counter(label for d in gold for label, _ in set(map(d.key, d.entities)))
     found: dict[str, list[tuple[float, bool]]] = {label: [] for label in expected}
     for label, own in predictions(gold, predicted).items():
         found[label] = list(zip(own.scores, own.right, strict=True))
+    refuse_all(found)
     together = [pair for pairs in found.values() for pair in pairs]
     return {
         ALL: curve(together, expected.total()),
@@ -73,17 +84,22 @@ def plot_curves(found: Mapping[str, Curve], path: Path, *, overwrite: bool = Tru
     """
     figure = figure_for(path, width=5.5, height=5)
     axes = figure.subplots()
+    lines, names = [], []
     for label, curve in found.items():
         drawn = [score for _, score in curve.points if score.predicted]
         threshold, best = curve.best
         (line,) = axes.plot(
             [score.recall for score in drawn],
             [score.precision for score in drawn],
-            label=f"{label}: F1 {100 * best.f1:.1f} at {threshold:.2f}",
             linewidth=2 if label == ALL else 1,
         )
+        lines.append(line)
+        names.append(f"{label}: F1 {100 * best.f1:.1f} at {threshold:.2f}")
         axes.plot([best.recall], [best.precision], "o", color=line.get_color())
     axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1.02), ylim=(0, 1.02))
     axes.grid(alpha=0.3)
-    axes.legend(loc="lower left", fontsize="small")
+    # matplotlib leaves out labels that begin with `_` and reads what is between two `$` as TeX.
+    legend = axes.legend(lines, ["-"] * len(lines), loc="lower left", fontsize="small")
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set(text=name, parse_math=False)
     save_figure(figure, path, overwrite=overwrite)
