@@ -190,6 +190,12 @@ def test_types_given_take_the_place_of_those_declared(run, tmp_path, corpus):
     assert "small, 0 of 6 runs done" in given.out
 
 
+def test_status_says_where_it_has_looked(run, tmp_path):
+    looked = run("study", "status", "window", "--results", tmp_path / "none")
+    assert looked.code == 0, looked.err
+    assert looked.out == f"Window of the candidates: no runs yet in {tmp_path / 'none'}\n"
+
+
 def test_help_names_every_study(run):
     told = " ".join(run("study", "--help").out.replace("│", " ").split())
     listed = told.split("come with trigner: ")[1].split(". Or give")[0]

@@ -183,6 +183,34 @@ def test_no_results_yet(declare, corpus_folder, tmp_path):
     assert study_status(replace(context, locations=()), QUIET) == {}
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (Changes(only=("windw",)), "--only: unknown system 'windw'"),
+        (Changes(assignments=["triplets.windw=3"]), "--set triplets.windw=3: .*unknown setting"),
+    ],
+)
+def test_what_is_misspelt_is_told_without_any_results(declare, tmp_path, changes, message):
+    context = StudyContext(declare(), FULL, tmp_path / "w", tmp_path / "r", changes=changes)
+    for command in (study_status, lambda c, console: write_report(c, tmp_path / "a", console)):
+        with pytest.raises(InputError, match=message):
+            command(context, QUIET)
+
+
+def test_results_that_are_no_folder_are_told(declare, tmp_path):
+    (tmp_path / "r").write_text("")
+    context = StudyContext(declare(), FULL, tmp_path / "w", tmp_path / "r")
+    for command in (study_status, lambda c, console: write_report(c, tmp_path / "a", console)):
+        with pytest.raises(InputError, match="r: is not a folder: results of studies are in one"):
+            command(context, QUIET)
+
+
+def test_the_systems_to_show_are_checked_first(declare, tmp_path):
+    context = StudyContext(declare(), FULL, tmp_path / "w", tmp_path / "r")
+    with pytest.raises(InputError, match="--cases needs --data"):
+        write_report(context, tmp_path / "a", QUIET, cases=("window=5", "control"))
+
+
 def test_what_a_search_found_is_run_once_it_has_ended(
     declare, corpus_folder, tmp_path, monkeypatch
 ):

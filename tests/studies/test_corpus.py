@@ -28,7 +28,7 @@ def test_what_a_corpus_is_called(tmp_path):
 
 @pytest.mark.parametrize("name", ["../../x", "a/b", "a\\b", ".", ".."])
 def test_a_corpus_is_not_called_what_is_no_folder(tmp_path, name):
-    with pytest.raises(InputError, match="is no name for a corpus, .*use NAME=DIR"):
+    with pytest.raises(InputError, match=r"is no name for a corpus, .*use NAME=DIR"):
         corpus_location(f"{name}={tmp_path}", None)
     with pytest.raises(InputError, match="is no name for a corpus"):  # a study's own
         corpus_location(str(tmp_path), name)

@@ -213,7 +213,8 @@ def status(common: Common, json: Json = False) -> None:
             line = f"{len(statuses) - done} runs to do: about {duration(left)}, one at a time"
             results().print(line, highlight=False)
     if not by_corpus:
-        results().print(f"{context.study.title}: no runs yet", highlight=False)
+        line = f"{context.study.title}: no runs yet in {context.results}"
+        results().print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 @study.command()

@@ -12,7 +12,7 @@ from rich.console import Console
 from trigner.atomic_files import check_folder, explained, write_text
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import describe
-from trigner.rendering import differences_page
+from trigner.studies.cases import cases_page, check_cases, chosen_cases
 from trigner.studies.context import StudyContext, log
 from trigner.studies.corpus import PARTS, CorpusSplits
 from trigner.studies.grid import TrainingRun, runs
@@ -22,7 +22,7 @@ from trigner.studies.report import make_report
 from trigner.studies.results import Result, find, read_results
 from trigner.studies.running import RECORD, read_run_record, run_job
 from trigner.studies.search import search, search_state
-from trigner.studies.summary import Summary, SystemResults, gather, summarise
+from trigner.studies.summary import Summary, gather, summarise
 from trigner.studies.written import report_files
 from trigner.training.settings import flat
 from trigner.training.trainer import check_trackers
@@ -153,9 +153,11 @@ def write_report(
     `cases` are the two systems to show sentence by sentence; by default the first baseline
     and the best on dev. Without `texts` no file contains sentences of a corpus.
     `prompted` are folders of `trigner prompt`, whose answers are compared with the systems.
-    Raises InputError when there is no result, and for an `out` that cannot be a folder.
+    Raises InputError when there is no result, for `cases` that cannot be shown, and for an `out`
+    that cannot be a folder.
     """
     check_folder(out)
+    check_cases(cases, data=bool(context.locations), texts=texts)
     corpora = _corpora(context, console)
     summaries = _summaries(context, corpora)
     if not summaries:
@@ -182,9 +184,9 @@ def write_report(
         if corpus is None:
             log(console, f"{summary.corpus}: use --data to include its statistics and cases")
             continue
-        pair = _pair(summary, cases)
-        if pair is not None and texts:
-            files[f"cases-{summary.corpus}.html"] = _cases(corpus, *pair)
+        chosen = chosen_cases(summary, cases)
+        if chosen is not None and texts:
+            files[f"cases-{summary.corpus}.html"] = cases_page(corpus, chosen)
     for number, each in enumerate(compared if texts else (), 1):
         files[f"language-models-{each.corpus}-{number}.html"] = each.page()
     for name, text in files.items():
@@ -219,7 +221,13 @@ def _compare_prompted(
 
 
 def _corpora(context: StudyContext, console: Console) -> dict[str, CorpusSplits | None]:
-    """The corpora given; without any those that have results, unread."""
+    """The corpora given; without any those that have results, unread.
+
+    Raises InputError for wrong settings whether there are any or not.
+    """
+    runs(context.study, context.protocol, context.changes)
+    if context.results.exists() and not context.results.is_dir():
+        raise InputError("is not a folder: results of studies are in one", path=context.results)
     if context.locations:
         return {each.name: context.read(each, console) for each in context.locations}
     names = sorted(path.name for path in context.results.glob("*") if path.is_dir())
@@ -230,43 +238,3 @@ def _results(context: StudyContext, name: str, corpus: CorpusSplits | None) -> l
     """The results that may belong to the study; without the data those of its protocol."""
     there = read_results(context.results, name)
     return [r for r in there if corpus is not None or r.protocol == context.protocol.name]
-
-
-def _pair(summary: Summary, cases: tuple[str, str] | None) -> tuple[Result, Result] | None:
-    """Results of one seed of two systems that both have predictions."""
-    able = {s.name: s for s in summary.systems if any(r.found for r in s.results)}
-    if cases is not None:
-        if unknown := [name for name in cases if name not in able]:
-            known = ", ".join(able) or "none"
-            raise InputError(
-                f"--cases: no predictions of the system {unknown[0]!r}; systems with predictions:"
-                f" {known}"
-            )
-        return _of_one_seed(able[cases[0]], able[cases[1]])
-    first = next((able[name] for name in (*summary.baselines, *able) if name in able), None)
-    others = [system for system in able.values() if system is not first]
-    if first is None or not others:
-        return None
-    return _of_one_seed(first, max(others, key=_dev_f1))
-
-
-def _dev_f1(system: SystemResults) -> float:
-    spread = system.spread("overall", "dev", "overall")
-    return 0.0 if spread is None else spread.mean
-
-
-def _of_one_seed(first: SystemResults, second: SystemResults) -> tuple[Result, Result] | None:
-    by_seed = {result.seed: result for result in second.results if result.found}
-    both = (r for r in first.results if r.found and r.seed in by_seed)
-    return next(((result, by_seed[result.seed]) for result in both), None)
-
-
-def _cases(corpus: CorpusSplits, first: Result, second: Result) -> str:
-    """Both systems as of one seed, the models chosen by overall F1."""
-    shown = {
-        result.system: found["overall"].on(corpus.test)
-        for result in (first, second)
-        if (found := result.predictions())
-    }
-    title = f"{first.system} and {second.system} on {corpus.name}, test, seed {first.seed}"
-    return differences_page(corpus.test, shown, title=title)
