@@ -142,6 +142,14 @@ def test_scored_entities_are_a_prediction_and_come_back(tmp_path):
     ]
 
 
+def test_fields_that_are_null_come_back(tmp_path):
+    entity = Entity("ADR", ((0, 4),), "pain", id="e1", fields={"code": None, "from_name": None})
+    document = Document("d", TEXT, (entity,), fields={"patient": None})
+    report = write([document], tmp_path / "a.json", format="label-studio")
+    assert not any(report.dropped.values())
+    assert read(tmp_path / "a.json").documents == (document,)
+
+
 def test_skipped_tasks_are_left_out_and_told(tmp_path):
     skipped = task()
     skipped["annotations"][0]["was_cancelled"] = True

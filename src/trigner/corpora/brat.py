@@ -19,8 +19,8 @@ from trigner.corpora.brat_fields import document_fields, fields_in, lines_of, no
 from trigner.corpora.documents import files, name_below
 from trigner.corpora.folders import has_ending, is_hidden, walk, without_ending
 from trigner.corpora.reading import Reading, WriteReport
+from trigner.corpora.strict_json import FLAWS
 from trigner.errors import InputError
-from trigner.foreign_values import DuplicateKeyError
 from trigner.mentions import Document, Entity, Extra, Fragment, check_fragments, shortened
 
 NAME = "brat"
@@ -120,7 +120,7 @@ def _is_read(line: str) -> bool:
     """Whether `read` takes a line for a note."""
     try:
         note_of_fields(line)
-    except DuplicateKeyError:
+    except FLAWS:
         return False
     return is_note(line)
 
@@ -224,7 +224,7 @@ def _read_annotations(
             continue
         if line.startswith(_KEPT):
             with reading.annotation(path=path, line=number):
-                note_of_fields(line)  # which must have no key twice
+                note_of_fields(line)  # whose JSON must be sound
                 kept.append(line)
             continue
         if not line.startswith("T"):

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from trigner.corpora.json_shapes import separated
-from trigner.foreign_values import DuplicateKeyError, unique_keys
+from trigner.corpora.strict_json import FLAWS, parsed
 from trigner.mentions import ENTITY_KEYS, Document, Entity
 
 _DOCUMENT = "*"
@@ -34,7 +34,7 @@ def fields_in(
 ) -> tuple[dict[str, Fields], list[str]]:
     """Fields by entity id (the document's under `*`), and the lines that say something else.
 
-    `ids` are those of the entities. Raises DuplicateKeyError as `note_of_fields`.
+    `ids` are those of the entities. Raises as `note_of_fields`.
     """
     found: dict[str, Fields] = {}
     referred = set(_references(lines))
@@ -66,12 +66,12 @@ def _said(line: str, referred: Collection[str]) -> tuple[str, Fields]:
 
 
 def note_of_fields(line: str) -> tuple[str, Fields] | None:
-    """What a note says of what; None for other lines. Raises DuplicateKeyError for a key twice."""
+    """What a note says of what; None for other lines. Raises `FLAWS` of JSON."""
     if (note := _NOTE.fullmatch(line)) is None:
         return None
     try:
-        own = json.loads(note[2], object_pairs_hook=unique_keys)
-    except DuplicateKeyError:
+        own = parsed(note[2])
+    except FLAWS:
         raise
     except (ValueError, RecursionError):
         return None

@@ -129,7 +129,7 @@ def _annotated(
             continue
         if brat.is_note(line):
             with reading.annotation(path=path, line=number):
-                note_of_fields(line)  # which must have no key twice
+                note_of_fields(line)  # whose JSON must be sound
                 kept.append(line)
             continue
         parts = line.split("\t", 2)

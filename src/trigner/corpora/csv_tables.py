@@ -7,12 +7,13 @@ it, and values that are not texts are JSON.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from trigner.corpora.documents import files, peek, read_items
+from trigner.corpora.documents import Item, files, peek, read_items
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.corpora.row_documents import COLUMNS, MORE, document_of_row
-from trigner.corpora.tables import TEXT, csv_columns, csv_rows, write_csv
+from trigner.corpora.tables import ID, TEXT, csv_columns, csv_rows, write_csv
 from trigner.mentions import Document
 
 NAME = "csv"
@@ -34,10 +35,17 @@ def _is_table(file: Path) -> bool:
 
 def read(path: Path, reading: Reading) -> Iterator[Document]:
     """The documents of a file, or of all such files below a folder."""
-    return read_items(path, ENDINGS, reading, document_of_row, csv_rows)
+    return read_items(path, ENDINGS, reading, _document, csv_rows)
+
+
+def _document(item: Item) -> Document:
+    """An empty cell is a field that its document lacks; a text may be empty."""
+    own = (item.reading.text_column or TEXT, item.reading.id_column or ID)
+    row = {name: cell if name in own or cell else None for name, cell in item.value.items()}
+    return document_of_row(replace(item, value=row))
 
 
 def write(documents: Iterable[Document], path: Path) -> WriteReport:
-    """One file; nothing is lost but the types of fields that are not texts."""
+    """One file; nothing is lost but types of fields that are not texts, and empty fields."""
     rows = (document.to_dict() for document in documents)
     return WriteReport(1, dict(write_csv(rows, path, columns=COLUMNS, more=MORE)))

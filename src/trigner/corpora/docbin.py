@@ -23,8 +23,8 @@ from trigner.corpora.documents import Item, all_end, read_items
 from trigner.corpora.json_shapes import Object
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.corpora.span_entries import score_of
+from trigner.corpora.strict_json import FLAWS, parsed
 from trigner.errors import InputError, require_extra
-from trigner.foreign_values import DuplicateKeyError, unique_keys
 from trigner.mentions import Document, Entity, Fragment
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ def _document(item: Item) -> Document:
 def _own(doc: Doc) -> dict[str, Any]:
     """What `write` has put into a Doc; of others, its categories as a field."""
     try:
-        own = json.loads(doc.user_data.get(_KEY, ""), object_pairs_hook=unique_keys)
-    except DuplicateKeyError:
+        own = parsed(doc.user_data.get(_KEY, ""))
+    except FLAWS:
         raise
     except (TypeError, ValueError, RecursionError):
         own = None

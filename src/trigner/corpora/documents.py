@@ -15,15 +15,13 @@ from trigner.atomic_files import atomic_write
 from trigner.corpora.encodings import UTF_8, marked_encoding
 from trigner.corpora.folders import walk
 from trigner.corpora.reading import Reading, decoded_lines, opened
+from trigner.corpora.strict_json import DECODER, FLAWS
 from trigner.errors import InputError
-from trigner.foreign_values import DuplicateKeyError, flaw_of, unique_keys
+from trigner.foreign_values import flaw_of
 from trigner.mentions import Document, shortened
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=unique_keys)
 
 ReadFile = Callable[[Path, str, Reading], Iterable[tuple[int, Document]]]
 Values = Callable[[Path, Reading], Iterator[tuple[int, Any]]]
@@ -94,13 +92,13 @@ def _items(text: str, path: Path) -> Iterator[tuple[int, Any]]:
 def _decoded(text: str, at: int, path: Path, line: int) -> tuple[Any, int]:
     """The value that starts at `at`, on line `line`, and where it ends."""
     try:
-        return _DECODER.raw_decode(text, at)
+        return DECODER.raw_decode(text, at)
     except json.JSONDecodeError as error:
         line += text.count("\n", at, error.pos)
         raise InputError(f"is not JSON: {error.msg}", path=path, line=line) from error
     except RecursionError as error:
         raise InputError("is nested too deeply to be read", path=path, line=line) from error
-    except DuplicateKeyError as error:
+    except FLAWS as error:
         raise InputError(str(error), path=path, line=line) from error
     except ValueError as error:
         raise InputError("has a number with too many digits", path=path, line=line) from error

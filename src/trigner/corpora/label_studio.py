@@ -218,7 +218,7 @@ def _entity(label: str, regions: Sequence[Object], text: str) -> Entity:
         name: value
         for region in (*regions, first)
         for name, value in region.items()
-        if name not in _OF_REGION and _USUAL.get(name) != value
+        if name not in _OF_REGION and (name, value) not in _USUAL.items()
     }
     id = first.get("id")
     return Entity.in_text(

@@ -7,7 +7,6 @@ they are there. All other columns are the document's fields.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,8 +14,8 @@ from typing import Any
 from trigner.corpora.documents import Item
 from trigner.corpora.json_shapes import others, refuse_annotations
 from trigner.corpora.span_entries import entity_of
+from trigner.corpora.strict_json import FLAWS, parsed
 from trigner.corpora.tables import ID, TEXT
-from trigner.foreign_values import DuplicateKeyError, unique_keys
 from trigner.mentions import DOCUMENT_KEYS, Document, Entity, shortened
 
 COLUMNS, MORE = ("id", "text", "entities"), ("words", "extras")
@@ -54,11 +53,8 @@ def _from_json(cell: Any, name: str) -> list[Any] | None:
     if cell is None or cell == "":
         return None
     try:
-        if isinstance(cell, str):
-            value = json.loads(cell, object_pairs_hook=unique_keys)
-        else:
-            value = [_without_empty(entry) for entry in cell]
-    except DuplicateKeyError as error:
+        value = parsed(cell) if isinstance(cell, str) else list(map(_without_empty, cell))
+    except FLAWS as error:
         raise ValueError(f"the column {name!r} {error}") from error
     except (TypeError, ValueError, RecursionError):
         value = cell

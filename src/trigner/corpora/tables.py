@@ -191,7 +191,7 @@ def write_csv(
     """One file, with tabs between columns if it is called `.tsv`; what is not text is JSON.
 
     `columns` are always there. Gives how many values of others than these and `more` have another
-    type when they are read.
+    type when they are read, and how many are empty texts: their cells are those of no value.
     """
     changed: Counter[str] = Counter()
     cells = io.StringIO(newline="")
@@ -205,8 +205,9 @@ def write_csv(
             put(cells.getvalue())
             cells.seek(0)
             cells.truncate()
-            own = (value for name, value in row.items() if name not in (*columns, *more))
+            own = [value for name, value in row.items() if name not in (*columns, *more)]
             changed[_CHANGED] += sum(not isinstance(value, str) for value in own)
+            changed[_EMPTY] += own.count("")
         put(cells.getvalue())
     return changed
 
@@ -248,6 +249,7 @@ def write_parquet(
 
 
 _CHANGED = "types of fields"
+_EMPTY = "fields that are empty texts"
 
 
 def _text(value: Any) -> str:
