@@ -6,6 +6,9 @@ import json
 
 import pytest
 
+from trigner.cli.annotating import linker
+from trigner.errors import InputError
+
 pytest.importorskip("rapidfuzz")
 
 TEXT = "no pain: my left leg and right arm hurt after the second tablet"
@@ -46,6 +49,15 @@ def test_they_are_shown_and_reach_brat(run, model, vocabulary, tmp_path):
     assert run("extract", TEXT, *options, "--format", "brat", "--out", out).code == 0
     (annotations,) = out.glob("*.ann")
     assert "negated T" in annotations.read_text()
+
+
+def test_a_vocabulary_in_the_encoding_of_the_input(run, model, tmp_path):
+    path = tmp_path / "old.csv"
+    path.write_bytes("code,name\nF1,left leg\nF2,Fièvre\n".encode("cp1252"))
+    options = ("--link", path, "--link-threshold", "0.2", "--encoding", "cp1252")
+    assert any(e.get("code") == "F1" for e in entities(run, model, *options))
+    with pytest.raises(InputError, match=r"old\.csv:3: is not UTF-8: save it"):
+        linker(path, threshold=0.5)  # as where there is no --encoding
 
 
 def test_resuming_with_other_fields_is_refused(run, model, tmp_path, monkeypatch):

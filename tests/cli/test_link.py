@@ -104,6 +104,25 @@ def test_refusals(run, vocabulary, arguments, message):
     assert message in result.err
 
 
+def test_a_vocabulary_in_the_encoding_of_the_documents(run, tmp_path):
+    path = tmp_path / "old.csv"
+    path.write_bytes("code,name\nF1,Fièvre\n".encode("cp1252"))
+    result = run("link", "Fièvre", "--vocabulary", path)
+    assert (result.code, "--encoding NAME or auto" in result.err) == (2, True)
+    result = run("link", "Fièvre", "--vocabulary", path, "--encoding", "cp1252")
+    assert (result.code, "F1" in result.out) == (0, True), result.err
+
+
+def test_codes_that_are_no_texts_are_refused(run, vocabulary, tmp_path):
+    path = tmp_path / "coded.jsonl"
+    for code in (["a", "b"], 1):
+        entity = {"label": "ADR", "fragments": [[0, 4]], "text": "pain", "code": code}
+        path.write_text(json.dumps({"id": "d", "text": "pain", "entities": [entity]}))
+        result = run("link", path, "--vocabulary", vocabulary, "--evaluate")
+        assert result.code == 2
+        assert "document 'd': the code of 'pain' must be one text" in result.err
+
+
 def test_nothing_is_replaced_unasked(run, vocabulary, found, tmp_path):
     out = tmp_path / "there.jsonl"
     out.write_text("mine")

@@ -31,6 +31,15 @@ def test_gold_against_itself(run, gold):
     assert "overall" in run("score", "--gold", gold, "--pred", gold).out
 
 
+def test_columns_are_named_by_options(run, tmp_path):
+    table = tmp_path / "a.csv"
+    table.write_text("case,narrative\n7,pain in my leg\n")
+    given = ("score", "--gold", table, "--pred", table)
+    assert "name one with --text-column" in run(*given).err
+    result = run(*given, "--text-column", "narrative", "--id-column", "case", "--json")
+    assert result.code == 0, result.err
+
+
 def test_a_document_without_prediction_is_missed_and_named(run, gold, tmp_path):
     found = tmp_path / "found"
     shutil.copytree(gold, found)

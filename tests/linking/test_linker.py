@@ -134,6 +134,9 @@ def test_data_without_codes_and_with_unknown_ones(linker):
         evaluate(linker, [document(("leg pain", None))])
     with pytest.raises(InputError, match="no code 'F9', which 'leg pain' has"):
         evaluate(linker, [document(("leg pain", "F9"))])
+    for code in (["F1", "F2"], {"F1": 1}, 1):
+        with pytest.raises(InputError, match="the code of 'leg pain' must be one text"):
+            evaluate(linker, [document(("leg pain", code))])
 
 
 def test_the_threshold_is_what_was_measured():

@@ -54,6 +54,19 @@ def test_rows(file):
     assert found.ignored == ("system",)
 
 
+def test_another_encoding_may_be_tried(file):
+    path = file("code,name\nF1,Fièvre\n".encode("cp1252"))
+    with pytest.raises(InputError, match="byte 15 is not UTF-8"):
+        read_vocabulary(path)
+    for encoding in ("cp1252", "auto"):
+        found = read_vocabulary(path, otherwise=encoding)
+        assert found.concepts == (Concept("F1", "Fièvre"),)
+    with pytest.raises(InputError, match="unknown encoding 'klingon'"):
+        read_vocabulary(path, otherwise="klingon")
+    path = file("code,name\nF1,Fièvre\n")
+    assert read_vocabulary(path, otherwise="cp1252").concepts == (Concept("F1", "Fièvre"),)
+
+
 @pytest.mark.parametrize("between", [";", "\t"])
 def test_other_delimiters(file, between):
     path = file(f"name{between}code\r\nHeadache{between}F1\r\n")

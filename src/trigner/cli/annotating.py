@@ -10,6 +10,8 @@ import typer
 
 from trigner.cli.options import RunOptions
 from trigner.cli.output import note
+from trigner.corpora.encodings import EncodingError
+from trigner.errors import InputError
 from trigner.model_folder import hash_of_file
 
 if TYPE_CHECKING:
@@ -47,9 +49,13 @@ class AnnotatingOptions(RunOptions):
     ] = None
     link_threshold: LinkThreshold = LINK_THRESHOLD
 
-    def load(self, model: Path, threshold: str = "0", **further: Any) -> Extractor:
-        """As `RunOptions.load`."""
-        annotators = [] if self.link is None else [linker(self.link, threshold=self.link_threshold)]
+    def load(
+        self, model: Path, threshold: str = "0", *, encoding: str | None = None, **further: Any
+    ) -> Extractor:
+        """As `RunOptions.load`; `encoding` as for `linker`."""
+        annotators = []
+        if self.link is not None:
+            annotators.append(linker(self.link, threshold=self.link_threshold, encoding=encoding))
         return super().load(
             model, threshold, qualifiers=self.qualifiers, annotators=annotators, **further
         )
@@ -64,12 +70,26 @@ class AnnotatingOptions(RunOptions):
 
 
 def linker(
-    vocabulary: Path, *, threshold: float, candidates: int = 5, encoder: str | None = None
+    vocabulary: Path,
+    *,
+    threshold: float,
+    candidates: int = 5,
+    encoder: str | None = None,
+    encoding: str | None = None,
 ) -> Linker:
-    """A linker to the codes of a CSV file; columns of it that nobody reads are noted."""
+    """A linker to the codes of a CSV file; columns of it that nobody reads are noted.
+
+    It is UTF-8, or else in the encoding that documents have (None: there is no option for that).
+    """
     from trigner.linking import Linker, read_vocabulary
 
-    found = read_vocabulary(vocabulary)
+    try:
+        found = read_vocabulary(vocabulary, otherwise=encoding)
+    except EncodingError as error:
+        if encoding is not None:
+            raise
+        message = "is not UTF-8: save it in this encoding"
+        raise InputError(message, path=vocabulary, line=error.line) from error
     if found.ignored:
         note([f"{vocabulary}: columns ignored: {', '.join(found.ignored)}"])
     vectors = None

@@ -121,7 +121,8 @@ def extract(
 
     def partial_results(given: Iterable[Document]) -> Iterator[PartialResult]:
         nonlocal found
-        for partial_result in running.load(model, threshold).partial_results(given, statistics):
+        extractor = running.load(model, threshold, encoding=encoding)
+        for partial_result in extractor.partial_results(given, statistics):
             found += len(partial_result.entities)
             yield partial_result
 

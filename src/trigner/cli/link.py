@@ -113,7 +113,13 @@ def link(
         if target.writes_folder and overwrite:
             old = files_to_replace(out, target.endings)
     documents = reading.read(path).documents if is_path else ()
-    used = linker(vocabulary, threshold=link_threshold, candidates=candidates, encoder=encoder)
+    used = linker(
+        vocabulary,
+        threshold=link_threshold,
+        candidates=candidates,
+        encoder=encoder,
+        encoding=reading.encoding,
+    )
     if not is_path:
         _print_candidates(input, used, json=json)
     elif evaluate:

@@ -10,7 +10,7 @@ from typing import Any
 from trigner.errors import InputError
 from trigner.evaluation import Curve, curve
 from trigner.linking.linker import Linker
-from trigner.mentions import Document
+from trigner.mentions import Document, shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Linked:
 def evaluate(linker: Linker, documents: Iterable[Document]) -> Linked:
     """Link coded documents.
 
-    Raises InputError when there is no code, or one that the vocabulary lacks.
+    Raises InputError when there is no code, or one that is no text or that the vocabulary lacks.
     """
     known = {concept.code for concept in linker.vocabulary.concepts}
     matches: Counter[str] = Counter()
@@ -54,6 +54,11 @@ def evaluate(linker: Linker, documents: Iterable[Document]) -> Linked:
     for document in documents:
         for entity in document.entities:
             code = entity.fields.get("code")
+            if code is not None and not isinstance(code, str):
+                raise InputError(
+                    f"document {document.id!r}: the code of {entity.text!r} must be one text, as"
+                    f" in the vocabulary: {shortened(code)}"
+                )
             if code is not None and code not in known:
                 raise InputError(
                     f"document {document.id!r}: the vocabulary has no code {code!r}, which"

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from trigner.corpora import Reading
+from trigner.corpora import Reading, checked_encoding
+from trigner.corpora.encodings import EncodingError
+from trigner.corpora.reading import opened
 from trigner.errors import InputError
 from trigner.mentions import shortened
 
@@ -66,15 +68,26 @@ def _singular(word: str) -> str:
     return word
 
 
-def read_vocabulary(path: str | Path, *, encoding: str = "utf-8") -> Vocabulary:
+def read_vocabulary(
+    path: str | Path, *, encoding: str = "utf-8", otherwise: str | None = None
+) -> Vocabulary:
     """The vocabulary of a CSV file with the columns `code`, `name` and, if it likes, `synonyms`.
 
     Its first line names the columns; synonyms have `|` between them. A code may have several rows:
-    the first one has the name, the names of the others are synonyms. Raises InputError, with the
-    line, for a file without these columns and for a row without code or name.
+    the first one has the name, the names of the others are synonyms. A file that is not in the
+    encoding may be in the `otherwise` one. Raises InputError, with the line, for a file without
+    these columns and for a row without code or name.
     """
     path = Path(path)
-    text = Reading(encoding=encoding).text(path).removeprefix("\ufeff")
+    with opened(path) as file:  # which may come through a pipe, and so once
+        data = file.read()
+    try:
+        text = Reading(encoding=encoding).decoded(data, path)
+    except EncodingError:
+        if otherwise is None:
+            raise
+        text = Reading(encoding=checked_encoding(otherwise)).decoded(data, path)
+    text = text.removeprefix("\ufeff")
     head = text.partition("\n")[0]
     delimiter = max(_DELIMITERS, key=head.count)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
