@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from trigner.cli.app import load_command
+
 
 def test_adapt_then_train(run, gold, encoder, tmp_path):
     out = tmp_path / "adapted"
@@ -10,6 +12,10 @@ def test_adapt_then_train(run, gold, encoder, tmp_path):
     assert (out / "config.json").is_file()
     result = run(*base, "--epochs", "1", "--device", "cpu")
     assert result.code == 2
+
+
+def test_every_option_has_a_help():
+    assert [option.name for option in load_command("adapt").params if not option.help] == []
 
 
 def test_bad_options(run, gold, tmp_path):

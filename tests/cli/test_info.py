@@ -119,6 +119,15 @@ def test_no_model(run, tmp_path):
     assert "model format 99" in result.err
 
 
+def test_a_model_without_its_weights(run, model, tmp_path):
+    folder = shutil.copytree(model, tmp_path / "model")
+    (folder / "model.safetensors").unlink()
+    result = run("info", folder)
+    assert result.code == 2
+    assert result.err == f"error: {folder}: this model folder has no model.safetensors\n"
+    assert json.loads(run("info", folder, "--json").out)["labels"] == ["ADR", "Drug"]
+
+
 def test_an_interrupted_training_is_told(run, model, tmp_path):
     assert "interrupted" not in run("info", model).err
     shutil.copytree(model, tmp_path / "half")

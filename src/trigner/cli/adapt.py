@@ -29,13 +29,21 @@ def adapt(
         Path | None,
         typer.Option("--dev", help="Text to select the best epoch on (default: 10 % of --text)."),
     ] = None,
-    epochs: Annotated[int, typer.Option("--epochs", min=1)] = 20,
-    batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 16,
-    learning_rate: Annotated[float, typer.Option("--learning-rate")] = 2e-5,
+    epochs: Annotated[
+        int, typer.Option("--epochs", min=1, help="Times that the text is seen; the best is kept.")
+    ] = 20,
+    batch_size: Annotated[
+        int, typer.Option("--batch-size", min=1, help="Passages in a batch.")
+    ] = 16,
+    learning_rate: Annotated[
+        float, typer.Option("--learning-rate", help="Learning rate; it falls linearly to 0.")
+    ] = 2e-5,
     mask_probability: Annotated[
         float, typer.Option("--mask-probability", help="Share of words that are masked.")
     ] = 0.20,
-    seed: Annotated[int, typer.Option("--seed")] = 1898,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Seed of everything random, such as which words to mask.")
+    ] = 1898,
     device: Device = "auto",
     json: Json = False,
     resume: Annotated[

@@ -14,7 +14,7 @@ from rich.text import Text
 from trigner.cli.options import MODEL_HELP, Json, model_folder
 from trigner.cli.output import note, print_json, results
 from trigner.foreign_values import mapping, number, text, whole_number
-from trigner.model_folder import BUNDLED, Description, read_description
+from trigner.model_folder import BUNDLED, Description, need, read_description
 from trigner.quantities import counted
 from trigner.rescorer import gain
 from trigner.systems import SystemSpec, systems, unusable_systems
@@ -76,7 +76,11 @@ def everything(description: Description) -> dict[str, Any]:
 
 
 def summary(model: Path, description: Description, spec: SystemSpec) -> dict[str, str]:
-    """What matters, by its name, without what is not known or of another kind than it should be."""
+    """What matters, by its name, without what is not known or of another kind than it should be.
+
+    Raises InputError when the folder lacks a file of the model.
+    """
+    need(model, description.files)
     known = description.provenance
     if description.runtime is not None:
         runs = f"ONNX, {description.runtime.precision}"
