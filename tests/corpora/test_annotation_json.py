@@ -57,6 +57,14 @@ def file_of(root, *values, name="a.jsonl", as_list=False):
     return path
 
 
+def test_one_object_over_several_lines_is_a_document(tmp_path):
+    path = tmp_path / "doc.json"
+    path.write_text(json.dumps(SPANS["spaCy"], indent=2))  # as of spaCy's `Doc.to_json`
+    corpus = read(path)
+    assert corpus.format == "spans"
+    assert [d.entities for d in corpus.documents] == [(PAIN,)]
+
+
 @pytest.mark.parametrize("as_list", [False, True])
 @pytest.mark.parametrize(
     ("item", "format"),

@@ -58,6 +58,19 @@ def test_json_lines_keep_their_numbers(tmp_path):
     assert list(values(path, Reading())) == [(1, {"a": 1}), (3, {"b": "\u2028"})]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("indent", [0, 2])
+def test_objects_over_several_lines_are_read(tmp_path, indent, end):
+    items = [{"a": [1, {"b": "x"}]}, {"c": {}}]
+    text = "\n".join(json.dumps(item, indent=indent) for item in items) + "\n"
+    path = write(tmp_path / "a.json", "\ufeff\n" + text.replace("\n", end))
+    found = list(values(path, Reading()))
+    assert [value for _, value in found] == items
+    assert [line for line, _ in found] == [2, 10]
+    (whole,) = values(write(path, '{"a": 1,\n"b": 2}'), Reading())
+    assert whole == (1, {"a": 1, "b": 2})
+
+
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
@@ -70,6 +83,10 @@ def test_json_lines_keep_their_numbers(tmp_path):
         ('[\n{"a":\nb}]', 3, "not JSON"),
         ('{"a": 1}\n{"b"\n', 2, "not JSON"),
         ('{"a": 1} {"b": 1}\n', 1, "more than one"),
+        ('{\n"a": 1\n', 3, "not JSON"),
+        ('{\n"a": 1\n}\n{\n"b"}', 5, "not JSON"),
+        ('{\n"a": NaN\n}', 1, "has the number NaN"),
+        ('{"a": 1\n{"a": 2}\n', 1, "not JSON"),
         ("[" * 100_000, 1, "nested too deeply"),
         ("[1,\n" + "9" * 5000 + "]", 2, "too many digits"),
         ('{"a": 1}\n{"b": [1e999]}', 2, "has the number 1e999, which is none or infinite"),
@@ -150,6 +167,17 @@ def test_ids_get_their_files_name_when_files_share_one(tmp_path):
         "a/2",
         "b/1",
     ]
+
+
+def test_files_that_differ_by_their_endings_keep_them_in_ids_that_are_made(tmp_path):
+    for name in ("a.csv", "a.tsv", "b.csv"):
+        write(tmp_path / name, "text\tx\npain\t1\n")
+    found = read(tmp_path).documents
+    assert [d.id for d in found] == ["a.csv-1", "a.tsv-1", "b-1"]
+    for name in ("a.csv", "a.tsv"):
+        write(tmp_path / name, "id\ttext\n7\tpain\n")
+    found = read(tmp_path).documents
+    assert [d.id for d in found] == ["a.csv/7", "a.tsv/7", "b/b-1"]
 
 
 def test_notices_of_files_that_are_read_twice_come_once(tmp_path):

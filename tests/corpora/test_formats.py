@@ -194,6 +194,9 @@ def test_splits_are_folders_or_files(tmp_path):
     assert read(tmp_path, split="train").format == "grid"
     with pytest.raises(InputError, match="has no part 'test'"):
         read(tmp_path, split="test")
+    (tmp_path / "train").mkdir()
+    with pytest.raises(InputError, match=r"could be two parts 'train', train and train\.json: rem"):
+        read(tmp_path, split="train")
 
 
 def test_skipped_annotations_are_in_the_notices(tmp_path):

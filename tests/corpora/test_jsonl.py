@@ -80,7 +80,6 @@ GOOD = {"label": "X", "fragments": [[8, 13], [0, 4]], "text": "hands pain"}
         ({"text": "pains"}, "annotated text 'pains' differs from the text"),
         ({"text": 3}, "annotated text 3"),
         ({"score": 1.5}, "not a number in [0, 1]"),
-        ({"score": float("nan")}, "not a number in [0, 1]"),
         ({"score": "high"}, "not a number"),
         ({"score": True}, "not a number"),
         ({"id": 7}, "not a string"),

@@ -99,7 +99,7 @@ def source(path: str | Path, *, format: str | None = None, split: str | None = N
 
     `split` names a part (`train`, `dev`, `test`): of a corpus as its reader divides it, in other
     formats the folder or file of that name below `path`. Raises NoPartError when there is no such
-    part, InputError when there is nothing at `path` or its format is not known.
+    part, InputError when there are two, or nothing at `path`, or its format is not known.
     """
     path = Path(path)
     if not path.exists():
@@ -195,7 +195,12 @@ def with_types(
 
 def _part(path: Path, split: str) -> Path:
     names = [split, *(f"{split}{suffix}" for suffix in (".json", ".jsonl", ".txt", ".inline"))]
-    found = [path / name for name in names if (path / name).exists()]
-    if len(found) != 1:
+    found = [name for name in names if (path / name).exists()]
+    if len(found) > 1:
+        advice = "remove what is not meant, or name its path"
+        raise InputError(
+            f"could be two parts {split!r}, {' and '.join(found)}: {advice}", path=path
+        )
+    if not found:
         raise NoPartError(f"has no part {split!r}: looked for {', '.join(names)}", path=path)
-    return found[0]
+    return path / found[0]

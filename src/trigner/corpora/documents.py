@@ -21,6 +21,9 @@ from trigner.foreign_values import flaw_of
 from trigner.mentions import Document, shortened
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
+_FIRST_OF_SEVERAL = re.compile(r"\{([^\n]*[,:{\[])?[ \t\r]*\n")
+"""The first line of an object that goes on behind it, as no JSON line does."""
+
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 ReadFile = Callable[[Path, str, Reading], Iterable[tuple[int, Document]]]
@@ -31,16 +34,19 @@ Values = Callable[[Path, Reading], Iterator[tuple[int, Any]]]
 def values(path: Path, reading: Reading) -> Iterator[tuple[int, Any]]:
     """The items of a JSON list, or the values of JSON lines, each with the line it starts on.
 
-    Lines are read as they are asked for, a list's text is read whole. Raises InputError, with the
-    line, for what is not JSON or cannot be text, and for an empty file.
+    Lines are read as they are asked for; a list's text, and that of objects over several lines, is
+    read whole. Raises InputError, with the line, for what is not JSON or cannot be text, and for an
+    empty file.
     """
-    if not peek(path).lstrip().startswith("["):
+    start = peek(path).lstrip()
+    is_list = start.startswith("[")
+    if not is_list and not _FIRST_OF_SEVERAL.match(start):
         with opened(path) as file:
             yield from values_of_lines(file, path, reading)
         return
     text = reading.text(path).removeprefix("\ufeff")
     suspicious = _SURROGATE.search(text) is not None
-    for line, value in _items(text, path):
+    for line, value in _items(text, path) if is_list else _one_by_one(text, path):
         if suspicious:
             _check_characters(value, path, line)
         yield line, value
@@ -87,6 +93,18 @@ def _items(text: str, path: Path) -> Iterator[tuple[int, Any]]:
             raise InputError("is not JSON: expected `,` or `]`", path=path, line=line)
     if _skip(text, close + 1) < len(text):
         raise InputError("is not JSON: text after the end of the list", path=path, line=line)
+
+
+def _one_by_one(text: str, path: Path) -> Iterator[tuple[int, Any]]:
+    """Values with nothing but blanks and line ends between and in them."""
+    at = _skip(text, 0)
+    line = 1 + text.count("\n", 0, at)
+    while at < len(text):
+        value, end = _decoded(text, at, path, line)
+        yield line, value
+        after = _skip(text, end)
+        line += text.count("\n", at, after)
+        at = after
 
 
 def _decoded(text: str, at: int, path: Path, line: int) -> tuple[Any, int]:
@@ -167,15 +185,17 @@ def read_files(
     """The documents of a file, or of all such files below a folder, with ids that are unique.
 
     `read_file(file, name, reading)` gives a file's documents, each with its line; `name` is the
-    file's path below the folder without ending, to make ids of. Only when an id occurs in several
-    files do all ids get the name of their file before them; several files are read twice for that,
-    as documents are not kept. Raises InputError, with the line, for an id that occurs twice in a
-    file, and for a folder without such a file.
+    file's path below the folder, to make ids of: without ending, unless only that differs. Only
+    when an id occurs in several files do all ids get the name of their file before them; several
+    files are read twice for that, as documents are not kept. Raises InputError, with the line, for
+    an id that occurs twice in a file, and for a folder without such a file.
     """
     found = files(path, suffixes)
     if not found:
         raise InputError(f"contains no {' or '.join(suffixes)} file", path=path)
     names = {file: name_below(file, path) for file in found}
+    uses = Counter(names.values())
+    names = {file: name + file.suffix * (uses[name] > 1) for file, name in names.items()}
 
     def read(file: Path, reading: Reading) -> Iterator[Document]:
         seen: set[str] = set()
