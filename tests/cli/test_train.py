@@ -158,10 +158,13 @@ def test_a_dev_label_that_training_never_saw_is_told(run, gold, encoder, quick, 
     dev.mkdir()
     (dev / "d.txt").write_text("my rash hurt")
     (dev / "d.ann").write_text("T1\tRash 3 7\trash\n")
-    result = run(
-        *("train", "--train", gold, "--dev", dev, "--out", tmp_path / "m"),
-        *("--encoder", encoder, *quick()),
-    )
+    command = ["train", "--train", gold, "--dev", dev, "--out", tmp_path / "m", *quick()]
+    result = run(*command, "--encoder", encoder)
+    assert result.code == 2
+    assert "dev documents contain no entity of ADR, Drug: they cannot choose" in result.err
+    (dev / "e.txt").write_text("my arm hurt")
+    (dev / "e.ann").write_text("T1\tADR 3 11\tarm hurt\n")
+    result = run(*command, "--encoder", encoder)
     assert result.code == 0, result.err
     assert "1 dev entity of type Rash, which training never saw" in result.err
 

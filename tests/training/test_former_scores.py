@@ -34,6 +34,7 @@ PAIRS = [
     "model.grid_size=5",
     "model.biaffine_size=5",
 ]
+OF_W2NER = [own for own in PAIRS if "pair_size" not in own]
 TOE = ["system=toe", "model.toe.heads=2", "model.toe.feed_forward=7", "model.toe.table_size=6"]
 MAC = [
     "model.mac.size=12",
@@ -54,11 +55,11 @@ LINEAR = "model.sequence.layer=none"  # what sequences had then
 CASES = {
     "best": ("best", [*STATES, *PAIRS, *PARTS_ALONE]),
     "clean": ("clean", [*STATES, *PAIRS, "triplets.weight=0.1"]),
-    "w2ner": ("w2ner", [*STATES, *PAIRS]),
+    "w2ner": ("w2ner", [*STATES, *OF_W2NER]),
     "paper": ("paper", [*STATES, *PAIRS, CORRECTED]),
     **{name: (name, [*STATES, *PAIRS, CORRECTED]) for name in OF_CORPORA},
     "toe": ("clean", [*STATES, *PAIRS, *TOE]),
-    "paper-toe": ("paper-toe", [*STATES, *PAIRS, *TOE]),
+    "paper-toe": ("paper-toe", [*STATES, *OF_W2NER, *TOE]),
     "mac": ("best", ["system=mac", *STATES, *MAC, *PARTS_ALONE]),
     "mac_minimal": ("best", ["system=mac_minimal", *STATES, *MAC, *PARTS_ALONE]),
     "paper-mac": ("paper-mac", [*STATES, *MAC, "optimisation.max_grad_norm=1e9"]),
