@@ -133,6 +133,9 @@ def _in_process(job: Job[T], run: TrainingRun, corpus: CorpusSplits, context: St
 def _uninterrupted() -> Iterator[None]:
     """Ctrl-C waits, and never reaches processes that start in here: it would fail their runs, one
     after the other, where they are to end with this process."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
