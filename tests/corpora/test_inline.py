@@ -143,6 +143,7 @@ def test_losses_are_counted(tmp_path):
     assert {kind: n for kind, n in report.dropped.items() if n} == {
         "documents without words": 1,
         "sentence names": 1,
+        "document ids": 1,
         "layouts of raw text": 1,
         "scores": 1,
     }

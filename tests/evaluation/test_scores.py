@@ -176,7 +176,12 @@ def test_nothing_at_all() -> None:
 @pytest.mark.parametrize(
     ("gold", "predicted", "message"),
     [
-        ([document("a")], [document("b")], "'b' is not in gold"),
+        ([document("a")], [document("b")], "'b' is not in gold$"),
+        ([document("a")], [document("a:1")], "'a:1' is not in gold: its format .* convert gold"),
+        ([document("a-7")], [document("b-7")], "in gold, where 'a-7' has .* the same name$"),
+        ([document("a-7")], [document("b-8")], "'b-8' is not in gold$"),
+        ([document("a-x")], [document("b-x")], "'b-x' is not in gold$"),
+        ([document("a-7")], [Document("b-7", "Paint")], "'b-7' is not in gold$"),
         ([document("a")], [Document("a", TEXT + " ")], "'a' has a different text .* character 81"),
         ([document("a")], [Document("a", "Paint")], "'a' has a different text .* character 4"),
         ([document("a"), document("a")], [], "duplicate id 'a' among the gold"),

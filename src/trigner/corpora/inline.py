@@ -122,7 +122,8 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
 
     def counted() -> Iterator[Document]:
         for document in documents:
-            dropped["sentence names"] += document.words is not None
+            # Sentences are called after the file they are read from.
+            dropped["document ids" if document.words is None else "sentence names"] += 1
             yield document
 
     return write_sentences(

@@ -219,10 +219,7 @@ def _by_id(documents: Sequence[Document], side: str) -> dict[str, Document]:
 def _check_text(predicted: Document, gold_by_id: Mapping[str, Document]) -> None:
     gold = gold_by_id.get(predicted.id)
     if gold is None:
-        whole, sentence, _ = predicted.id.rpartition(":")
-        cure = ""
-        if sentence and whole in gold_by_id:
-            cure = ": its format stores single sentences; convert gold to the same format first"
+        cure = _cure(predicted, gold_by_id)
         raise InputError(f"the predicted document {predicted.id!r} is not in gold{cure}")
     if gold.text == predicted.text:
         return
@@ -233,6 +230,20 @@ def _check_text(predicted: Document, gold_by_id: Mapping[str, Document]) -> None
         f"the predicted document {predicted.id!r} has a different text in gold: "
         f"the texts differ from character {position} on"
     )
+
+
+def _cure(predicted: Document, gold_by_id: Mapping[str, Document]) -> str:
+    """What to do about a document that gold lacks, where its id shows why it does."""
+    whole, sentence, _ = predicted.id.rpartition(":")
+    if sentence and whole in gold_by_id:
+        return ": its format stores single sentences; convert gold to the same format first"
+    # What has no id in its file is called after the file and its number there.
+    _, _, number = predicted.id.rpartition("-")
+    alike = (d for d in gold_by_id.values() if d.text == predicted.text)
+    other = next((d for d in alike if d.id.endswith(f"-{number}")), None)
+    if other is None or not number.isdecimal():
+        return ""
+    return f", where {other.id!r} has its text: give the files of both the same name"
 
 
 def is_discontinuous(key: Key) -> bool:
