@@ -8,7 +8,7 @@ import weakref
 import pytest
 
 from trigner.cli.inputs import inputs
-from trigner.corpora import Reading
+from trigner.corpora import FORMATS, Reading
 from trigner.errors import InputError, TrignerError
 from trigner.mentions import Document
 
@@ -262,6 +262,15 @@ def test_what_can_only_be_a_path(tmp_path, monkeypatch, path):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="no such file or folder"):
         inputs([path])
+
+
+@pytest.mark.parametrize("ending", sorted({e for f in FORMATS.values() for e in f.endings}))
+def test_a_word_with_the_ending_of_a_format_is_a_path(tmp_path, monkeypatch, ending):
+    monkeypatch.chdir(tmp_path)
+    for path in (f"absent{ending}", f"absent{ending.upper()}"):
+        with pytest.raises(InputError, match="no such file or folder"):
+            inputs([path])
+        assert next(iter(inputs([f"It hurt, see e.g. {path}"]))).text
 
 
 def test_files_of_one_name_get_ids_by_their_paths(tmp_path):

@@ -96,6 +96,8 @@ def test_evaluation(run, vocabulary, found):
         (["some text", "--evaluate"], "need documents"),
         (["some text", "--out", "x"], "need documents"),
         (["absent.jsonl"], "absent.jsonl"),
+        (["absent.spacy"], "absent.spacy"),
+        (["absent.XMI"], "absent.XMI"),
     ],
 )
 def test_refusals(run, vocabulary, arguments, message):

@@ -21,7 +21,7 @@ from typing import Protocol
 
 from trigner.cli.options import print_notices
 from trigner.cli.output import note, progress
-from trigner.corpora import Reading, Source, read_lines, source
+from trigner.corpora import FORMATS, Reading, Source, read_lines, source
 from trigner.corpora.reading import decoded_lines
 from trigner.corpora.xml_elements import NOT_XML
 from trigner.errors import InputError, TrignerError
@@ -30,10 +30,11 @@ from trigner.quantities import counted
 
 STANDARD_INPUT = Path("standard input")
 
+_READ = {ending for known in FORMATS.values() for ending in known.endings}
+_NOT_READ = {".gz", ".htm", ".html", ".pdf", ".doc", ".docx"}
+_ENDING = "|".join(map(re.escape, sorted(_READ | _NOT_READ)))
 # Meant as a path, whatever there is: from a root or here on, a folder, or a file of a known ending.
-IS_PATH = re.compile(
-    r"([~/]|\.\.?[/\\])\S*|\S*[/\\]|\S+\.(txt|ann|jsonl?|gz|csv|tsv|xml|html?|pdf|docx?|conll|parquet)"
-)
+IS_PATH = re.compile(rf"([~/]|\.\.?[/\\])\S*|\S*[/\\]|\S+(?i:{_ENDING})")
 ALIKE = 0.8
 """How much of a name has to be that of a file for it to be meant (difflib's ratio)."""
 
