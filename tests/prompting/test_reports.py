@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rich.console import Console
 
 from trigner.corpora import Corpus, document_of
+from trigner.evaluation import Score, Slices
 from trigner.mentions import Mention
 from trigner.prompting import (
     VARIANTS,
     RequestSummary,
+    Variant,
     build_requests,
     failures_table,
     prepare_task,
@@ -20,42 +24,71 @@ from trigner.prompting.failures import FAILURE_KINDS
 DATA = Corpus((document_of("d", ["sore", "or", "legs"], [Mention((0, 2), "ADR")]),), "grid", ())
 
 
-def lines(table):
-    console = Console(width=200, no_color=True)
+LONG = Variant(2, True, True, True, True, True, examples="similar")
+
+
+def lines(table, width=200):
+    console = Console(width=width, no_color=True)
     with console.capture() as captured:
         console.print(table)
     return captured.get().splitlines()
 
 
-def results():
+def results(variants=VARIANTS[:2]):
     task = prepare_task(DATA, ENTITY_TYPES["cadec"])
-    made = []
-    for variant in VARIANTS[:2]:
-        asked = build_requests(task, variant, "m")
-        made.append(
-            score_variant(
-                task, variant, asked, [None], RequestSummary(0, 0, {asked[0].key: "gone"})
-            )
-        )
-    return made
+    asked = build_requests(task, VARIANTS[0], "m")
+    summary = RequestSummary(0, 0, {asked[0].key: "gone"})
+    return [score_variant(task, variant, asked, [None], summary) for variant in variants]
+
+
+def as_large_as_can_be(result):
+    """With rates of three digits before the point, and counts of five digits."""
+    score = Score(12345, 12345, 12345)
+    slices = Slices(score, score, score, score, score)
+    scores = {repair: replace(own, slices=slices) for repair, own in result.scores.items()}
+    return replace(result, scores=scores, by_text=score)
 
 
 def test_scores_by_variant_and_repair():
-    shown = lines(scores_table(results()))
-    first = [line.split() for line in shown if line.startswith("zero-shot ")]
-    assert [line[:2] for line in first] == [["zero-shot", "strict"]]
-    assert first[0][-3:] == ["0", "0", "1"]
-    for repair in REPAIRS:
-        assert sum(f" {repair}    " in line for line in shown) == 2
-    assert sum("text match" in line for line in shown) == 2
+    shown = [line.split("  ") for line in lines(scores_table(results()))]
+    flat = [[cell.strip() for cell in line if cell.strip()] for line in shown]
+    names = [line[0] for line in flat if line]
+    for variant in VARIANTS[:2]:
+        first = names.index(variant.name)
+        assert names[first + 1 : first + 6] == [*REPAIRS, "text match"]
+    assert [line[-3:] for line in flat if line[:1] == ["strict"]] == [["0", "0", "1"]] * 2
 
 
-def test_every_kind_of_failure_has_a_row_and_its_total():
+def test_numbers_are_whole_in_80_columns():
+    shown = lines(scores_table([*map(as_large_as_can_be, results([VARIANTS[5], LONG]))]), 80)
+    assert max(map(len, shown)) <= 80
+    rows = [line.split() for line in shown if "12345" in line]
+    assert [row[-3:] for row in rows] == [["12345"] * 3] * 10
+    assert [row[-8:-3] for row in rows if row[0] != "text" or row[1] != "match"] == [
+        ["100.00"] * 5
+    ] * 8
+    names = "".join(line.strip() for line in shown if line.strip()[-1:].isalpha())
+    assert VARIANTS[5].name in names
+    assert LONG.name in names
+
+
+def test_failures_of_six_variants_are_whole_in_80_columns():
+    found = results(VARIANTS)
+    for result in found:
+        result.failures.totals["answers"] = 123456
+    shown = lines(failures_table(found), 80)
+    assert max(map(len, shown)) <= 80
+    assert ["all", "answers", *["123456"] * 6] in [line.split() for line in shown]
+
+
+def test_every_kind_of_failure_has_a_row_below_its_unit():
     shown = [line.split("  ") for line in lines(failures_table(results()))]
     flat = [[cell.strip() for cell in line if cell.strip()] for line in shown]
+    names = [line[0] for line in flat if line]
     for name, kind in FAILURE_KINDS.items():
         (row,) = [line for line in flat if line and line[0] == name]
         expected = "1" if name in ("no answer", "missed discontinuous") else "0"
-        assert row[1].split()[: len(kind.unit.split())] == kind.unit.split()
-        assert " ".join(row).split()[-2:] == [expected, expected]
+        assert row[1:] == [expected, expected]
+        units = [above for above in names[: names.index(name)] if above.startswith("all ")]
+        assert units[-1] == f"all {kind.unit}"
     assert ["all answers", "1", "1"] in flat

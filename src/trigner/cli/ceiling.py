@@ -95,7 +95,6 @@ def _table(found: Mapping[str, Ceiling]) -> Table:
     table = report_table(
         ("system",),
         ("P", "R", "F1", "disc. P", "disc. R", "disc. F1", "lost", "spurious"),
-        no_wrap=True,
         caption=Text(caption, style="none"),
         caption_justify="left",
     )

@@ -27,15 +27,13 @@ _PLURALS = {"crosses a sentence boundary": "cross a sentence boundary"}
 """Reasons that read differently of several entities."""
 
 
-def report_table(
-    names: Sequence[str], numbers: Sequence[str], *, no_wrap: bool = False, **look: Any
-) -> Table:
-    """An empty table: columns of names (folded unless `no_wrap`), then columns of numbers."""
+def report_table(names: Sequence[str], numbers: Sequence[str], **look: Any) -> Table:
+    """An empty table: columns of names, folded where space is short, then columns of numbers."""
     shown = Table(
         box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), **look
     )
     for name in names:
-        shown.add_column(name, overflow="ellipsis" if no_wrap else "fold", no_wrap=no_wrap)
+        shown.add_column(name, overflow="fold")
     for name in numbers:
         shown.add_column(name, justify="right", no_wrap=True)
     return shown
