@@ -270,12 +270,31 @@ def test_a_server_that_fails_on_one_sentence_loses_no_other(command, tmp_path, b
     with serving(answerer) as stub:
         result = command(stub.base_url, "--timeout", 1, "--attempts", 1, "--json")
     assert result.code == 1
-    assert "have no answer and count as empty predictions" in result.err
+    assert "2 requests without an answer, counted as finding nothing" in result.err
     told = json.loads(result.out)["zero-shot"]
     assert (told["answered"], told["without_answer"]) == (2, 2)
     assert told["failures"]["no answer"]["count"] == 2
     assert told["scores"]["strict"]["overall"]["correct"] == 1
     assert (tmp_path / "out" / "zero-shot" / "predictions.jsonl").exists()
+
+
+def test_one_of_each_is_called_one(command, run, gold, tmp_path):
+    def answerer(prompt):
+        # Of six variants the fifth is the first to ask for more than 4 of 4 sentences.
+        return failing(401) if len(stub.requests) > 4 * SENTENCES else answers(prompt)
+
+    def refusing(prompt):
+        return failing(400) if '"numb", "left"' in prompt else answers(prompt)
+
+    with serving(refusing) as stub:
+        result = command(stub.base_url)
+    assert "1 request without an answer, counted as finding nothing" in result.err
+    with serving(answerer) as stub:
+        result = command(stub.base_url, "--all-variants", "--concurrency", 1, out=tmp_path / "six")
+    assert "; 1 more variant was not started" in result.err
+    common = ["--llm", "m", "--out", tmp_path / "o", "--shots", 1]
+    result = run("prompt", "--data", gold / "one.txt", "--train", gold, *common)
+    assert "1 document is in both --data and --train, such as 'one'" in result.err
 
 
 def test_a_key_is_nowhere(command, tmp_path, monkeypatch):

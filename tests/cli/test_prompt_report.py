@@ -80,5 +80,6 @@ def test_a_page_that_appears_meanwhile_stays(run, gold, tmp_path):
         result = run("prompt", *given, "--base-url", stub.base_url, "--size", 1, "--html", page)
     assert (result.code, "has appeared meanwhile" in result.err) == (1, True), result.err
     assert page.read_text() == "theirs"
-    assert run("prompt", *given, "--size", 1, "--html", page, "--resume").code == 0
+    again = run("prompt", *given, "--size", 1, "--html", page, "--resume")
+    assert (again.code, "page with gold and 1 system: " in again.err) == (0, True), again.err
     assert page.read_text() != "theirs"

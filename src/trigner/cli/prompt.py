@@ -277,8 +277,8 @@ def _check_disjoint(data: Corpus, train: Corpus) -> None:
     asked = {(document.id, document.text) for document in data.documents}
     if both := [d.id for d in train.documents if (d.id, d.text) in asked]:
         raise InputError(
-            f"{len(both)} documents are in both --data and --train, such as {both[0]!r}: examples"
-            " would give answers away"
+            f"{counted(len(both), 'document is', 'documents are')} in both --data and --train,"
+            f" such as {both[0]!r}: examples would give answers away"
         )
 
 
@@ -341,12 +341,13 @@ def _check_complete(runs: Sequence[VariantResult], wanted: int, out: Path) -> No
     unanswered = sum(len(run.summary.failed) for run in runs)
     if stopped is not None:
         others = wanted - len(runs)
-        more = f"; {others} more variants were not started" if others else ""
+        number = counted(others, "more variant was", "more variants were")
+        more = f"; {number} not started" if others else ""
         raise TrignerError(
             f"{stopped}{more}. The answers so far are in {out}: continue with --resume"
         )
     if unanswered:
         raise TrignerError(
-            f"{unanswered} requests have no answer and count as empty predictions; the others are"
-            f" in {out}: --resume sends these again"
+            f"{counted(unanswered, 'request')} without an answer, counted as finding nothing; the"
+            f" other answers are in {out}: --resume asks again"
         )

@@ -112,7 +112,7 @@ def write_results(
             note(extraction.statistics.notices())
         compared = {name: compare(task.documents, found) for name, found in systems.items()}
         write_text(html, systems_page(compared), overwrite=may_exist)
-        note([f"page with gold and {len(compared)} systems: {html}"])
+        note([f"page with gold and {counted(len(compared), 'system')}: {html}"])
 
 
 def print_report(task: Task, runs: Sequence[VariantResult]) -> None:
