@@ -111,6 +111,18 @@ def test_a_dry_run_asks_nothing_and_writes_nothing(command, tmp_path):
     )
 
 
+def test_a_dry_run_as_json(command):
+    found = command("http://127.0.0.1:9/v1", "--dry-run", "--json", "--prices", "2.5,10")
+    told = json.loads(found.out)
+    assert "find every ADR" in told["first_prompt"]
+    assert (told["prompts"], told["to_send"], told["recorded"]) == (SENTENCES, SENTENCES, 0)
+    tokens = (told["prompt_tokens"], told["max_answer_tokens"])
+    assert told["max_cost"] == pytest.approx((2.5 * tokens[0] + 10 * tokens[1]) / 1e6)
+    assert told["sent_to"] is None
+    elsewhere = command("https://api.openai.com/v1", "--dry-run", "--json").out
+    assert json.loads(elsewhere)["sent_to"] == "https://api.openai.com/v1"
+
+
 def test_a_terminal_obeys_nothing_of_a_prompt(run, train, tmp_path):
     sentence = json.loads(train.read_text())[0]
     sentence["ner"][0]["type"] = "X\x1b[31mred\x9b"
@@ -279,8 +291,7 @@ def test_a_server_that_fails_on_one_sentence_loses_no_other(command, tmp_path, b
 
 
 def test_one_of_each_is_called_one(command, run, gold, tmp_path):
-    def answerer(prompt):
-        # Of six variants the fifth is the first to ask for more than 4 of 4 sentences.
+    def answerer(prompt):  # the fifth of six variants gets none
         return failing(401) if len(stub.requests) > 4 * SENTENCES else answers(prompt)
 
     def refusing(prompt):
@@ -292,8 +303,8 @@ def test_one_of_each_is_called_one(command, run, gold, tmp_path):
     with serving(answerer) as stub:
         result = command(stub.base_url, "--all-variants", "--concurrency", 1, out=tmp_path / "six")
     assert "; 1 more variant was not started" in result.err
-    common = ["--llm", "m", "--out", tmp_path / "o", "--shots", 1]
-    result = run("prompt", "--data", gold / "one.txt", "--train", gold, *common)
+    same = ["--data", gold / "one.txt", "--train", gold]
+    result = run("prompt", *same, "--llm", "m", "--out", tmp_path / "o", "--shots", 1)
     assert "1 document is in both --data and --train, such as 'one'" in result.err
 
 

@@ -169,7 +169,7 @@ def prompt(
             raise InputError("contains no sentences", path=data)
         cache = _answers(out)
         if dry_run:
-            _print_estimate(task, variants, llm, parameters, cache, server, prices)
+            _print_estimate(task, variants, llm, parameters, cache, server, prices, json=json)
             return
         check_licence(task.corpora, server, has_permission=has_permission)
         requests = (r for v in variants for r in build_requests(task, v, llm, parameters))
@@ -290,12 +290,30 @@ def _print_estimate(
     cache: CompletionCache,
     server: Endpoint | None,
     prices: str | None,
+    *,
+    json: bool,
 ) -> None:
     per_million = _prices(prices)
     requests = [r for v in variants for r in build_requests(task, v, model, parameters)]
     missing = [request for request in requests if cache.get(request) is None]
     found = estimate(missing, [request for request in requests if cache.get(request) is not None])
     limit = found.completion_tokens
+    cost = None if per_million is None else found.max_cost(per_million)
+    sent_to = None if server is None or server.is_loopback else server.base_url
+    if json:
+        print_json(
+            {
+                "first_prompt": requests[0].prompt,
+                "prompts": len(requests),
+                "to_send": found.requests,
+                "recorded": found.cached,
+                "prompt_tokens": found.prompt_tokens,
+                "max_answer_tokens": limit,
+                "max_cost": cost,
+                "sent_to": sent_to,
+            }
+        )
+        return
     lines = [
         requests[0].prompt,
         "",
@@ -305,10 +323,9 @@ def _print_estimate(
         f"answer tokens: {'no limit' if limit is None else f'{limit:,} at most'}",
     ]
     if per_million is not None:
-        cost = found.max_cost(per_million)
         lines.append(f"cost: {'no limit' if cost is None else f'{cost:,.2f} US dollars at most'}")
-    if server is not None and not server.is_loopback:
-        lines.append(f"texts would be sent to {server.base_url}")
+    if sent_to is not None:
+        lines.append(f"texts would be sent to {sent_to}")
     console = results()
     for line in lines:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
