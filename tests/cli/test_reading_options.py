@@ -10,7 +10,7 @@ import pytest
 from trigner.studies.corpus import CorpusLocation, read_splits
 from trigner.studies.protocols import protocol
 
-TOLD = "1 of 3 texts have no .ann, such as two.txt"
+TOLD = "no .ann for 1 of 3 texts, such as two.txt"
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_a_study_counts_them_too(tmp_path, incomplete):
     for part in ("train", "dev", "test"):
         shutil.copytree(incomplete, tmp_path / "corpus" / part)
     location = CorpusLocation("c", tmp_path / "corpus")
-    with pytest.raises(InputError, match=r"1 of 3 texts have no \.ann"):
+    with pytest.raises(InputError, match=r"no \.ann for 1 of 3 texts"):
         read_splits(location, protocol("full"))
     found = read_splits(location, protocol("full"), missing_annotations="empty")
     assert len(found.notices) == 3

@@ -111,9 +111,9 @@ def test_texts_without_annotations_are_documents_without_entities(tmp_path):
     found = {d.id: len(d.entities) for d in read(tmp_path, reading)}
     assert found == {"a": 1, "b": 0, "deep/c": 0}
     assert [str(n) for n in reading.notices] == [
-        f"{tmp_path}: 2 of 3 texts have no .ann, such as b.txt: read as documents without entities"
+        f"{tmp_path}: no .ann for 2 of 3 texts, such as b.txt: read as documents without entities"
     ]
-    with pytest.raises(InputError, match=r"2 of 3 texts have no \.ann, such as b\.txt: add it"):
+    with pytest.raises(InputError, match=r"no \.ann for 2 of 3 texts, such as b\.txt: add it"):
         list(read(tmp_path, Reading(missing_annotations="error")))
 
 

@@ -105,7 +105,7 @@ def test_posts_without_annotations_are_counted(tmp_path):
     (tmp_path / "original" / "ONE.2.ann").unlink()
     corpus = read(tmp_path, format="cadec")
     assert len(corpus.documents) == 3
-    assert any("1 of 3 texts have no .ann" in str(notice) for notice in corpus.notices)
+    assert any("no .ann for 1 of 3 texts" in str(notice) for notice in corpus.notices)
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_what_is_not_read_is_counted(tmp_path):
 
     export(tmp_path, add, layers=("org.example.Chunk",))
     assert [n.message for n in read(tmp_path).notices] == [
-        "1 annotations of the layer Chunk are not read"
+        "the layer Chunk is not read: 1 annotation"
     ]
 
 

@@ -66,5 +66,11 @@ def test_lines_keep_their_characters_and_numbers(tmp_path):
 
 def test_a_report_tells_only_what_was_lost():
     assert WriteReport(1, {"scores": 2, "entity ids": 0}).notices() == [
-        "2 scores not written: the format cannot hold them"
+        "scores not written, as the format cannot hold them: 2"
     ]
+
+
+def test_one_text_without_annotations_is_one_text(tmp_path):
+    reading = Reading()
+    reading.missing([tmp_path / "a.txt"], of=1, what=".ann", root=tmp_path)
+    assert "no .ann for 1 of 1 text, such as a.txt" in str(reading.notices[0])

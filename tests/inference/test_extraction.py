@@ -347,6 +347,8 @@ def test_notices_are_for_what_was_met():
         "2 predictions on [POS] or [NEG] left out",
         "4 very long words truncated to the first subwords",
     ]
+    (told,) = RunStatistics(1, bounded=1).notices()
+    assert told.startswith("1 of 1 sentence hit")
 
 
 @dataclass

@@ -174,7 +174,7 @@ def _entities(cas: Cas, text: str, path: Path, reading: Reading) -> Iterator[Ent
         with reading.annotation(path=path):
             yield _entity([spans[id] for id in sorted(group)], text)
     for name, count in others.items():
-        reading.note(f"{count} annotations of the layer {name} are not read", path=path)
+        reading.note(f"the layer {name} is not read: {counted(count, 'annotation')}", path=path)
 
 
 def _is_layer(kind: Any) -> bool:

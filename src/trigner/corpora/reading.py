@@ -11,6 +11,7 @@ from typing import BinaryIO, Literal
 from trigner.atomic_files import check_readable
 from trigner.corpora.encodings import AUTO, UTF_8, EncodingError, decoded, is_utf_8, not_in
 from trigner.errors import InputError
+from trigner.quantities import counted
 
 MissingAnnotations = Literal["error", "empty"]
 
@@ -91,7 +92,7 @@ class Reading:
         if not texts:
             return
         first = texts[0].relative_to(root) if texts[0].is_relative_to(root) else texts[0]
-        message = f"{len(texts)} of {of} texts have no {what}, such as {first}"
+        message = f"no {what} for {len(texts):,} of {counted(of, 'text')}, such as {first}"
         if self.missing_annotations == "error":
             advice = "add it, or take them as documents without entities: "
             raise InputError(f"{message}: {advice}--missing-annotations empty", path=root)
@@ -138,7 +139,7 @@ class WriteReport:
     def notices(self) -> list[str]:
         """A sentence for each kind of loss."""
         return [
-            f"{n} {kind} not written: the format cannot hold them"
+            f"{kind} not written, as the format cannot hold them: {n:,}"
             for kind, n in self.dropped.items()
             if n
         ]

@@ -55,7 +55,8 @@ class RunStatistics:
                 "exceeded the encoder's maximum length: read through overlapping windows",
             ),
         ]
-        notices = [f"{n} of {self.sentences} sentences {what}" for n, what in reported if n]
+        sentences = counted(self.sentences, "sentence")
+        notices = [f"{n:,} of {sentences} {what}" for n, what in reported if n]
         if self.on_special_words:
             notices.append(
                 f"{counted(self.on_special_words, 'prediction')} on [POS] or [NEG] left out"
