@@ -55,8 +55,8 @@ def test_one_text(run, vocabulary):
 
 def test_documents_are_shown_and_written(run, vocabulary, found, tmp_path):
     shown = run("link", found, "--vocabulary", vocabulary)
-    assert "2 of 3 entities have a code" in shown.out
-    assert "2 codes of the input replaced" in shown.err
+    assert "with a code: 2 of 3 entities" in shown.out
+    assert "note: codes of the input: 2 kept\n" in shown.err
     assert any(line.split()[:3] == ["1", "nausae", "F2"] for line in shown.out.splitlines())
     out = tmp_path / "linked.jsonl"
     assert run("link", found, "--vocabulary", vocabulary, "--out", out).code == 0
@@ -78,10 +78,36 @@ def test_brat_has_codes_as_attributes(run, vocabulary, found, tmp_path):
     assert json.loads(again.read_text())["entities"][0]["candidates"][0]["name"] == "Leg pain"
 
 
+@pytest.mark.parametrize(
+    ("codes", "told"),
+    [
+        (["F1", "F2"], ["2 kept"]),
+        (["F1", "F9"], ["1 kept, 1 replaced"]),
+        (["F1", None, "F9"], ["1 kept, 1 removed, as nothing in the vocabulary reaches --link-"]),
+        (["F9", "F1", "F9"], ["2 replaced, 1 removed, as nothing"]),
+        ([None, None], []),
+    ],
+)
+def test_what_became_of_codes_is_told(run, vocabulary, tmp_path, codes, told):
+    path = tmp_path / "coded.jsonl"
+    places = ([3, 12], [17, 23], [0, 2])  # the last one is like nothing in the vocabulary
+    entities = [
+        {"label": "ADR", "fragments": [place], "code": code}
+        for place, code in zip(places, codes, strict=False)
+    ]
+    path.write_text(json.dumps({"id": "one", "text": TEXT, "entities": entities}) + "\n")
+    result = run("link", path, "--vocabulary", vocabulary)
+    notes = [line for line in result.err.splitlines() if "codes of the input" in line]
+    assert len(notes) == len(told)
+    for note, expected in zip(notes, told, strict=True):
+        assert note.startswith(f"note: codes of the input: {expected}")
+
+
 def test_evaluation(run, vocabulary, found):
+    told = "with a code: 2 of 3 entities; it is the best candidate of 2, and among 5 candidates of"
     result = run("link", found, "--vocabulary", vocabulary, "--evaluate")
     assert result.code == 0, result.err
-    assert "2 of 3 entities have a code: 2 have it as the best candidate, 2 among 5" in result.out
+    assert told in result.out
     told = json.loads(run("link", found, "--vocabulary", vocabulary, "--evaluate", "--json").out)
     assert told["best"]["f1"] == 1.0
     strict = run(

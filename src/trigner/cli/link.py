@@ -125,10 +125,8 @@ def link(
     elif evaluate:
         _evaluate(used, documents, json=json)
     else:
-        had = sum("code" in e.fields for d in documents for e in d.entities)
         linked = [used.link(d) for d in progress(documents, total=len(documents), what="linking")]
-        if had:
-            note([f"{counted(had, 'code')} of the input replaced"])
+        _note_codes(documents, linked)
         if out is not None:
             report = write_documents(linked, out, format=target, overwrite=overwrite, old=old)
             note(report.notices())
@@ -144,6 +142,25 @@ def _refuse(*, out: Path | None, evaluate: bool, is_path: bool) -> None:
         raise InputError("--out and --evaluate need documents: name a file or folder")
     if out is not None and evaluate:
         raise InputError("--evaluate writes no documents: omit --out, or link without --evaluate")
+
+
+def _note_codes(before: Sequence[Document], after: Sequence[Document]) -> None:
+    """What became of the codes of the input."""
+    pairs = [
+        (old.fields["code"], new.fields.get("code"))
+        for one, other in zip(before, after, strict=True)
+        for old, new in zip(one.entities, other.entities, strict=True)
+        if old.fields.get("code") is not None
+    ]
+    replaced = sum(new not in (None, old) for old, new in pairs)
+    removed = sum(new is None for _, new in pairs)
+    kept = len(pairs) - replaced - removed
+    found = [f"{n:,} {done}" for n, done in ((kept, "kept"), (replaced, "replaced")) if n]
+    if removed:
+        why = "as nothing in the vocabulary reaches --link-threshold"
+        found.append(f"{removed:,} removed, {why}")
+    if pairs:
+        note([f"codes of the input: {', '.join(found)}"])
 
 
 def _print_candidates(text: str, linker: Linker, *, json: bool) -> None:
@@ -175,7 +192,8 @@ def _print(documents: Sequence[Document], linker: Linker) -> None:
     if counts:
         results().print(table)
     total = counts.total()
-    results().print(f"{taken:,} of {total:,} entities have a code", highlight=False)
+    entities = counted(total, "entity", "entities")
+    results().print(f"with a code: {taken:,} of {entities}", highlight=False)
 
 
 def _plain(*cells: str) -> list[Text]:
@@ -198,9 +216,10 @@ def _evaluate(linker: Linker, documents: Sequence[Document], *, json: bool) -> N
         print_json(found.as_json())
         return
     console = results()
+    candidates = counted(linker.candidates, "candidate")
     console.print(
-        f"{found.coded} of {counted(found.entities, 'entity', 'entities')} have a code:"
-        f" {found.first} have it as the best candidate, {found.among} among {linker.candidates}",
+        f"with a code: {found.coded:,} of {counted(found.entities, 'entity', 'entities')};"
+        f" it is the best candidate of {found.first:,}, and among {candidates} of {found.among:,}",
         highlight=False,
     )
     matches = ", ".join(f"{kind} {number}" for kind, number in sorted(found.matches.items()))
