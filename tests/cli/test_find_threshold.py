@@ -14,9 +14,18 @@ def test_the_best_threshold_of_each_type(run, model, gold):
     best = found["all types"]
     assert best["f1"] >= plain["overall"]["f1"]
     assert 0 <= best["threshold"] <= 1
+    assert best["without_threshold"] == plain["overall"]
     table = run("find-threshold", "--model", model, "--data", gold).out
     assert "all types" in table
     assert f"{100 * plain['overall']['f1']:.2f}" in table
+
+
+def test_annotations_left_out_are_counted(run, model, gold):
+    with (gold / "one.ann").open("a") as file:
+        file.write("T8\tADR 5 900\tnothing\n")
+    asked = ("find-threshold", "--model", model, "--data", gold, "--skip-bad")
+    assert "skipped: 1 invalid annotation" in run(*asked).out
+    assert json.loads(run(*asked, "--json").out)["all types"]["left_out"] == 1
 
 
 def test_one_type_alone_stands_there_once(run, model, gold, tmp_path, monkeypatch):

@@ -116,6 +116,22 @@ def test_dev_that_was_trained_on_is_told(run, quick, encoder, gold, tmp_path):
     assert printed["dev"]["overall"]["gold"] == 5
 
 
+def test_skipped_annotations_of_dev_are_counted_and_the_data_named(
+    run, quick, encoder, gold, tmp_path
+):
+    dev = shutil.copytree(gold, tmp_path / "dev")
+    with (dev / "one.ann").open("a") as file:
+        file.write("T8\tADR 5 900\tnothing\n")
+    base = ["train", "--train", gold, "--dev", dev, "--skip-bad", "--encoder", encoder, *quick()]
+    told = json.loads(run(*base, "--out", tmp_path / "m", "--json").out)["dev"]
+    asked = ("evaluate", "--model", tmp_path / "m", "--data", dev, "--skip-bad", "--json")
+    again = json.loads(run(*asked).out)
+    assert (told["left_out"], told["signature"]) == (1, again["signature"])
+    assert again["left_out"] == 1
+    resumed = run(*base, "--out", tmp_path / "m", "--resume")
+    assert "1 invalid annotation skipped" in resumed.out
+
+
 def test_types(run, gold, encoder, quick, tmp_path):
     dev = shutil.copytree(gold, tmp_path / "dev")
     base = ["train", "--train", gold, "--dev", dev, "--encoder", encoder, *quick()]

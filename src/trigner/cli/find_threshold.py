@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
@@ -19,6 +19,7 @@ from trigner.cli.options import (
     RunOptions,
     check_labels,
     labels_of,
+    print_left_out,
 )
 from trigner.cli.output import (
     comma_list,
@@ -86,16 +87,24 @@ def find_threshold(
         for label, curve in by_label.items()
     }
     if json:
-        print_json({label: _as_json(point) for label, point in chosen.items()})
+        print_json(
+            {
+                label: None if point is None else _as_json(point, by_label[label], corpus.left_out)
+                for label, point in chosen.items()
+            }
+        )
     else:
         _print(shown, chosen)
+        print_left_out(corpus)
     if plot is not None:
         plot_curves(shown, plot, overwrite=overwrite)
         errors().print(f"figure: {plot}", markup=False, highlight=False)
 
 
-def _as_json(point: tuple[float, Score] | None) -> dict[str, float | int] | None:
-    return None if point is None else {"threshold": point[0], **point[1].as_json()}
+def _as_json(point: tuple[float, Score], curve: Curve, left_out: int) -> dict[str, Any]:
+    threshold, score = point
+    without = {"without_threshold": curve.points[0][1].as_json()}
+    return {"threshold": threshold, **score.as_json(), **without, "left_out": left_out}
 
 
 def _print(by_label: Mapping[str, Curve], chosen: Mapping[str, tuple[float, Score] | None]) -> None:

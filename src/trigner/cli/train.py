@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -28,7 +29,7 @@ from trigner.cli.output import (
     refuse_non_empty,
     results,
 )
-from trigner.corpora import NoPartError
+from trigner.corpora import Corpus, NoPartError
 from trigner.encoders import check_encoder
 from trigner.errors import InputError, require_extra
 from trigner.evaluation import table, unknown_labels
@@ -143,7 +144,7 @@ def train(
         trained = run(
             settings,
             documents,
-            held_out,
+            held_out.documents,
             out,
             device=device,
             init_from=init_from,
@@ -168,34 +169,40 @@ def train(
         f"{counted(n, 'training entity', 'training entities')} out of reach: {why}"
         for why, n in trained.data.unusable.items()
     )
+    best = trained.best
+    signature = best.description.provenance.dev.signature or ""
+    scores = replace(best.scores, left_out=held_out.left_out, signature=signature)
     if json:
-        best = trained.best
-        print_json({"model": str(out), "epoch": best.epoch, "dev": best.scores.as_json()})
+        print_json({"model": str(out), "epoch": best.epoch, "dev": scores.as_json()})
         return
     console = results()
-    console.print(
-        f"best epoch on dev ({counted(len(held_out), 'document')}): {trained.best.epoch}",
-        highlight=False,
-    )
-    console.print(table(trained.best.scores))
+    number = counted(len(held_out.documents), "document")
+    console.print(f"best epoch on dev ({number}): {best.epoch}", highlight=False)
+    console.print(table(scores))
     console.print(f"model: {out}", markup=False, highlight=False)
 
 
 def _documents(
     train: Path, dev: Path | None, seed: int, reading: TrainingOptions
-) -> tuple[Sequence[Document], Sequence[Document]]:
-    """Training and dev documents. One path for both is a corpus that comes with its parts."""
+) -> tuple[Sequence[Document], Corpus]:
+    """Training documents, and dev. One path for both is a corpus that comes with its parts.
+
+    Dev that is held out has the notices of all of `--train`: they do not say which document each is
+    of.
+    """
     read = reading.read
     read_dev = partial(read, known=comma_list(reading.types) or ())  # dev may lack a type
     if dev is None:
-        documents, held_out = _hold_out(read(train).documents, seed)
+        corpus = read(train)
+        documents, chosen = _hold_out(corpus.documents, seed)
+        held_out = replace(corpus, documents=chosen)
     elif dev.resolve() != train.resolve():
-        documents, held_out = read(train).documents, read_dev(dev).documents
-        _note_shared(documents, held_out)
+        documents, held_out = read(train).documents, read_dev(dev)
+        _note_shared(documents, held_out.documents)
     else:
         try:
             documents = read(train, split="train").documents
-            held_out = read_dev(train, split="dev").documents
+            held_out = read_dev(train, split="dev")
         except NoPartError as error:
             advice = "give a different --dev, or omit it to hold out 10 % of the documents"
             message = f"--train and --dev are the same path, which {error.message}; {advice}"
@@ -206,7 +213,7 @@ def _documents(
     note(
         f"{counted(number, 'dev entity', 'dev entities')} of type {label}, which training never saw"
         ": counted as missed"
-        for label, number in unknown_labels(held_out, known).items()
+        for label, number in unknown_labels(held_out.documents, known).items()
     )
     return documents, held_out
 
