@@ -16,6 +16,7 @@ def test_gold_against_itself(run, gold):
         "sentences_without_discontinuous",
         "per_type",
         "unreachable",
+        "unreachable_reasons",
         "left_out",
         "signature",
     }
@@ -48,7 +49,8 @@ def test_a_document_without_prediction_is_missed_and_named(run, gold, tmp_path):
     result = run("score", "--gold", gold, "--pred", found, "--json")
     assert result.code == 0
     assert "no predictions for 1 document: one" in result.err
-    assert json.loads(result.out)["overall"]["correct"] == 4
+    scores = json.loads(result.out)
+    assert (scores["overall"]["correct"], scores["missing"]) == (4, ["one"])
 
 
 def test_annotations_left_out_are_counted_on_both_sides(run, gold, tmp_path):

@@ -110,6 +110,7 @@ def test_json_has_exactly_the_published_form() -> None:
         "overall": one,
         "discontinuous": Score(0, 0, 0).as_json(),
         "lost": 0,
+        "lost_by": {},
         "lost_by_format": 0,
         "spurious": 0,
         "incomplete": 0,
@@ -124,6 +125,7 @@ def test_several_schemes_in_one_pass_lose_different_entities() -> None:
     assert found["bio"] == ceiling([document], schemes["bio"])
     lost = [(each.entity, each.reason) for each in found["bio"].lost_entities]
     assert lost == [(PAIN_LEGS, FORMAT), (document.entities[2], "not aligned to words")]
+    assert found["bio"].as_json()["lost_by"] == {"not aligned to words": 1, FORMAT: 1}
     assert found["bio"].lost_entities[0].as_json() == {
         "document": "a",
         "label": "ADR",

@@ -119,6 +119,7 @@ def test_unreachable_gold_counts_as_missed_and_is_told_once() -> None:
         "crosses a sentence boundary": 1,
         "not aligned to words": 1,
     }
+    assert scores.as_json()["unreachable_reasons"] == scores.unreachable_reasons
 
 
 def test_gold_against_itself_is_perfect_even_where_it_is_unreachable() -> None:
@@ -165,6 +166,7 @@ def test_a_document_without_prediction_is_missed_and_named() -> None:
     scores = score([document("a", PAIN), document("b", NAUSEA, SLEPT)], [document("a", PAIN)])
     assert scores.overall == Score(1, 1, 3)
     assert scores.missing == ("b",)
+    assert scores.as_json()["missing"] == ["b"]
 
 
 def test_nothing_at_all() -> None:
@@ -204,7 +206,8 @@ def test_json_has_exactly_the_published_form() -> None:
         "sentences_with_discontinuous",
         "sentences_without_discontinuous",
     ]
-    assert list(told) == [*slices, "per_type", "unreachable", "left_out", "signature"]
+    unreachable = ["unreachable", "unreachable_reasons"]
+    assert list(told) == [*slices, "per_type", *unreachable, "left_out", "signature"]
     assert list(told["per_type"]) == ["ADR"]
     assert list(told["per_type"]["ADR"]) == slices
     assert told["overall"] == Score(1, 1, 1).as_json()

@@ -80,6 +80,7 @@ class Ceiling:
             "overall": self.overall.as_json(),
             "discontinuous": self.discontinuous.as_json(),
             "lost": self.lost,
+            "lost_by": dict(self.lost_by),
             "lost_by_format": self.lost_by_format,
             "spurious": self.spurious,
             "incomplete": self.incomplete,

@@ -91,13 +91,20 @@ class Scores:
         return sum(self.unreachable_reasons.values())
 
     def as_json(self) -> dict[str, Any]:
-        """What `--json` prints; `unreachable_by`, `bounded` and `calibration_error` where known."""
+        """What `--json` prints.
+
+        `unreachable_by`, `bounded` and `calibration_error` where known, `missing` where there are
+        any.
+        """
         value: dict[str, Any] = {
             **self.slices.as_json(),
             "per_type": {label: slices.as_json() for label, slices in self.per_type.items()},
             "unreachable": self.unreachable,
+            "unreachable_reasons": dict(self.unreachable_reasons),
             "left_out": self.left_out,
         }
+        if self.missing:
+            value["missing"] = list(self.missing)
         if self.unreachable_by is not None:
             value["unreachable_by"] = dict(self.unreachable_by)
         if self.bounded is not None:
