@@ -52,6 +52,27 @@ def test_evaluate_and_extract_with_score_agree_exactly(run, model, gold, tmp_pat
     assert again == scores
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("evaluate", "--model", "MODEL", "--data"),
+        ("find-threshold", "--model", "MODEL", "--data"),
+        ("score", "--pred", "GOLD", "--gold"),
+        ("ceiling", "--data"),
+        ("stats",),
+    ],
+    ids=lambda command: command[0],
+)
+def test_repeated_annotations_are_told(run, model, gold, command):
+    places = {"MODEL": model, "GOLD": gold}
+    line = [places.get(part, part) for part in command]
+    assert "repeat" not in run(*line, gold).err
+    with (gold / "two.ann").open("a") as file:
+        file.write("T8\tDrug 55 61\ttablet\nT9\tADR 31 34;40 44\tleg numb\n")
+    told = f"{gold}: 2 annotations repeat another one: counted once in scores"
+    assert run(*line, gold).err.count(told) == (2 if command[0] == "score" else 1)
+
+
 def test_the_table(run, model, gold):
     printed = run("evaluate", "--model", model, "--data", gold).out
     for row in ("overall", "discontinuous", "continuous"):

@@ -47,6 +47,7 @@ def test_a_wanted_precision_that_is_never_reached(run, model, gold):
     result = run("find-threshold", "--model", model, "--data", gold, "--precision", "0.9")
     assert result.code == 0, result.err
     assert "never reached" in result.out
+    assert f"{gold}: there is no annotation to score against" in result.err
     found = run(
         "find-threshold", "--model", model, "--data", gold, "--precision", "0.9", "--json"
     ).out

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trigner.cli.options import CorpusOptions, Data, Json, print_left_out
-from trigner.cli.output import comma_list, print_json, progress, results
+from trigner.cli.output import comma_list, note_repeated, print_json, progress, results
 from trigner.evaluation import Ceiling, Lost, ceilings
 from trigner.evaluation.ceiling import FORMAT
 from trigner.evaluation.table import percentages, report_table
@@ -55,6 +55,7 @@ def ceiling(
         chosen = [spec for spec in systems().values() if spec.round_trip is not None]
     corpus = reading.read(data)
     documents = corpus.documents
+    note_repeated(data, documents)
     labels = sorted({entity.label for document in documents for entity in document.entities})
     found = ceilings(
         progress(documents, total=len(documents), what="encoding and decoding"),

@@ -16,7 +16,7 @@ from trigner.cli.options import (
     check_labels,
     labels_of,
 )
-from trigner.cli.output import comma_list, note, progress
+from trigner.cli.output import comma_list, note, note_repeated, progress
 from trigner.corpora import with_types
 from trigner.evaluation import ceiling, same_data, score, sign, unknown_labels, without_first
 from trigner.model_folder import BUNDLED, Description, read_description
@@ -60,6 +60,7 @@ def evaluate(
     check_labels(labels_of(corpus), extract.labels)
     if not any(document.entities for document in documents):
         note([f"{data}: there is no annotation to score against"])
+    note_repeated(data, documents)
     for label, number in unknown_labels(documents, extract.labels).items():
         unknown = f"{counted(number, 'entity', 'entities')} of type {label}, unknown to the model"
         note([f"{unknown}: all of them count as missed"])

@@ -25,6 +25,7 @@ from trigner.cli.output import (
     comma_list,
     errors,
     note,
+    note_repeated,
     print_json,
     progress,
     refuse_non_empty,
@@ -74,6 +75,9 @@ def find_threshold(
     documents = corpus.documents
     extract = running.load(model)
     check_labels(labels_of(corpus), extract.labels)
+    if not any(document.entities for document in documents):
+        note([f"{data}: there is no annotation to score against"])
+    note_repeated(data, documents)
     types = comma_list(reading.types)
     refuse_all(labels_of(corpus).union(types or extract.labels))
     run = extract.documents(documents)

@@ -20,6 +20,7 @@ from trigner.cli.staged_folder import staged_folder
 from trigner.corpora import Format, WriteReport, write
 from trigner.errors import InputError
 from trigner.mentions import Document
+from trigner.quantities import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -73,6 +74,16 @@ def note(notices: Iterable[object], *, at_most: int | None = SHOWN_NOTICES) -> N
         errors().print(f"note: {notice}", markup=False, highlight=False, soft_wrap=True)
     if at_most is not None and len(listed) > at_most:
         errors().print(f"note: and {len(listed) - at_most} more like these")
+
+
+def note_repeated(path: Path, documents: Iterable[Document]) -> None:
+    """Note how many annotations repeat another one of their document, if any do.
+
+    They have its type and its characters, so that scores count both as one.
+    """
+    if number := sum(len(d.entities) - len(set(map(d.key, d.entities))) for d in documents):
+        repeat = counted(number, "annotation repeats", "annotations repeat")
+        note([f"{path}: {repeat} another one: counted once in scores"])
 
 
 def print_json(value: object) -> None:

@@ -22,7 +22,7 @@ from trigner.cli.options import (
     labels_of,
     of_types,
 )
-from trigner.cli.output import note
+from trigner.cli.output import note, note_repeated
 from trigner.evaluation import score as score_documents
 from trigner.evaluation import sign
 from trigner.quantities import counted
@@ -66,6 +66,8 @@ def score(
     expected, found = options(from_=gold_from).read(gold), options(from_=pred_from).read(pred)
     expected, found = of_types(types, expected, found)
     check_labels(labels_of(expected), labels_of(found))
+    note_repeated(gold, expected.documents)
+    note_repeated(pred, found.documents)
     scores = score_documents(
         expected.documents,
         found.documents,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from trigner.cli.options import CorpusOptions, Json, Overwrite, Plot, print_left_out
-from trigner.cli.output import errors, print_json, refuse_non_empty, results
+from trigner.cli.output import errors, note_repeated, print_json, refuse_non_empty, results
 from trigner.evaluation import check_figure, describe, plot_gaps, statistics_table
 
 
@@ -28,6 +28,7 @@ def stats(
     if plot is not None:
         refuse_non_empty(plot, overwrite=overwrite)
     corpus = reading.read(path)
+    note_repeated(path, corpus.documents)
     statistics = describe(corpus.documents)
     if json:
         print_json({**statistics.as_json(), "left_out": corpus.left_out})
