@@ -195,3 +195,37 @@ def test_columns_are_named_by_options(run, tmp_path):
         "text": "pain in my leg",
         "entities": [],
     }
+
+
+def related(tmp_path):
+    folder = tmp_path / "related"
+    folder.mkdir()
+    (folder / "d.txt").write_text("Aspirin caused a rash.")
+    entities = "T1\tDrug 0 7\tAspirin\nT2\tADR 17 21\trash\n"
+    others = "R1\tCauses Arg1:T1 Arg2:T2\nE1\tADR:T2 Cause:T1\n#1\tAnnotatorNotes T2\tbad\n"
+    (folder / "d.ann").write_text(entities + others)
+    return folder
+
+
+@pytest.mark.parametrize("format", ["brat", "jsonl"])
+def test_what_names_entities_that_types_leaves_out_is_counted(run, tmp_path, format):
+    given, target = related(tmp_path), tmp_path / "out"
+    result = run("convert", given, target, "--to", format, "--types", "ADR")
+    assert result.code == 0, result.err
+    told = "relations, events or notes not written, as they name entities that --types leaves out"
+    assert f"note: {told}: 2\n" in result.err
+    written = (target / "d.ann" if format == "brat" else target).read_text()
+    assert "T1" not in written
+    assert "AnnotatorNotes T2" in written
+    kept = run("convert", given, tmp_path / "all", "--to", "brat", "--types", "ADR,Drug")
+    assert "relations" not in kept.err
+    assert (tmp_path / "all" / "d.ann").read_text() == (given / "d.ann").read_text()
+
+
+def test_types_inside_events_keep_their_names_and_that_is_told(run, tmp_path):
+    given = related(tmp_path)
+    told = "note: types inside relations and events keep their names: --map-labels renames entities"
+    result = run("convert", given, tmp_path / "a", "--to", "brat", "--map-labels", "ADR=Sign")
+    assert (result.code, told in result.err) == (0, True)
+    result = run("convert", given, tmp_path / "b", "--to", "brat", "--map-labels", "Drug=Medicine")
+    assert (result.code, told in result.err) == (0, False)

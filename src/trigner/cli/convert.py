@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from trigner.cli.options import CorpusOptions, Json, Overwrite
+from trigner.cli.options import (
+    CorpusOptions,
+    Json,
+    Overwrite,
+    labels_of,
+    of_types,
+    with_labels,
+)
 from trigner.cli.output import (
     errors,
     files_to_replace,
@@ -16,7 +25,8 @@ from trigner.cli.output import (
     refuse_non_empty,
     write_documents,
 )
-from trigner.corpora import FORMATS, writable
+from trigner.corpora import FORMATS, Corpus, writable
+from trigner.corpora.references import count_of, say_labels
 from trigner.quantities import counted
 
 
@@ -47,7 +57,11 @@ def convert(
     old = []
     if format.writes_folder and overwrite:
         old = files_to_replace(target, format.endings)
-    documents = reading.read(source).documents
+    corpus = replace(reading, types=None, map_labels=None).read(source)
+    renamed = with_labels(reading.map_labels, corpus)
+    (chosen,) = of_types(reading.types, renamed)
+    note(_inconsistent(corpus, renamed, chosen))
+    documents = chosen.documents
     report = write_documents(documents, target, format=format, overwrite=overwrite, old=old)
     note(report.notices())
     written = len(documents) - report.documents_dropped
@@ -56,3 +70,12 @@ def convert(
         return
     there = f"{counted(written, 'document')} in {counted(report.files, 'file')}"
     errors().print(f"{there}: {target}", markup=False, highlight=False)
+
+
+def _inconsistent(given: Corpus, renamed: Corpus, chosen: Corpus) -> Iterator[str]:
+    """What became of relations, events and notes by `--types` and `--map-labels`."""
+    if lost := count_of(given.documents) - count_of(chosen.documents):
+        what = "relations, events or notes not written, as they name entities that --types"
+        yield f"{what} leaves out: {lost:,}"
+    if say_labels(chosen.documents, labels_of(given) - labels_of(renamed)):
+        yield "types inside relations and events keep their names: --map-labels renames entities"

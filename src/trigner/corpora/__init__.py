@@ -21,6 +21,7 @@ from trigner.corpora.jsonl import LineWriter, as_json_line, read_lines
 from trigner.corpora.parts import NoPartError
 from trigner.corpora.published import Counts
 from trigner.corpora.reading import MissingAnnotations, Notice, Reading, WriteReport
+from trigner.corpora.references import count_of, without_dangling
 from trigner.corpora.words import document_of
 from trigner.errors import InputError
 from trigner.mentions import Document, shortened
@@ -85,11 +86,20 @@ class Source:
         else:
             found = self.format.read(self.path, reading)
         seen: set[str] = set()
+        noted = dangling = 0
         for document in found:
+            if any(notice.left_out for notice in reading.notices[noted:]):
+                whole = without_dangling(document)
+                dangling += count_of([document]) - count_of([whole])
+                document = whole
+            noted = len(reading.notices)
             if document.id in seen:
                 raise InputError(f"duplicate document id {shortened(document.id)}", path=self.path)
             seen.add(document.id)
             yield document
+        if dangling:
+            what = "relations, events or notes left out, as they name annotations that are"
+            reading.note(f"{what}: {dangling:,}", path=self.path)
         if self.path.is_dir():
             note_skipped_files(self.path, self.format, reading)
 
@@ -185,12 +195,20 @@ def write(
 def with_types(
     documents: Iterable[Document], types: Collection[str] | None
 ) -> tuple[Document, ...]:
-    """The documents with entities of these types only; None: of all types."""
+    """The documents with entities of these types only; None: of all types.
+
+    Relations, events and notes of the others go with them.
+    """
     if types is None:
         return tuple(documents)
-    return tuple(
-        replace(d, entities=tuple(e for e in d.entities if e.label in types)) for d in documents
-    )
+    return tuple(_of_types(document, types) for document in documents)
+
+
+def _of_types(document: Document, types: Collection[str]) -> Document:
+    entities = tuple(entity for entity in document.entities if entity.label in types)
+    if len(entities) == len(document.entities):
+        return document
+    return without_dangling(replace(document, entities=entities))
 
 
 def _part(path: Path, split: str) -> Path:

@@ -4,7 +4,8 @@ Entities are `T1<TAB>Label 0 4;10 14<TAB>surface`. Fragments may stand in any or
 checked, never trusted and written anew from the text: fragments come back sorted, without the
 blanks at the end that some published surfaces have and the text has not. Attributes of entities are
 their fields (`brat_fields`); relations, events, normalisations, notes and other attributes (lines
-that start with R, E, A, M, N, # or *) are kept as they are and written back.
+that start with R, E, A, M, N, # or *) are kept as they are and written back, but
+for those that name an entity that was left out (`references`).
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def fields_in(
     `ids` are those of the entities. Raises as `note_of_fields`.
     """
     found: dict[str, Fields] = {}
-    referred = set(_references(lines))
+    referred = set(references(lines))
     rest = []
     for line in lines:
         target, own = _said(line, referred)
@@ -78,14 +78,15 @@ def note_of_fields(line: str) -> tuple[str, Fields] | None:
     return (note[1], own) if isinstance(own, dict) else None
 
 
-def _references(lines: Iterable[str]) -> Iterator[str]:
+def references(lines: Iterable[str]) -> Iterator[str]:
     """What lines refer to; values, codes and texts of notes are not looked at."""
     for line in lines:
-        words = line.partition("\t")[2].partition("\t")[0].split()[1:]
+        words = line.partition("\t")[2].partition("\t")[0].split()
         if line.startswith(("A", "M", "N", "#")):
-            yield from words[:1]
-        else:
-            yield from (word.rpartition(":")[2] for word in words)
+            yield from words[1:2]
+        else:  # the first word of an event has its trigger
+            yield from (word.rpartition(":")[2] for word in words if ":" in word)
+            yield from (word for word in words[1:] if ":" not in word)
 
 
 def lines_of(
@@ -96,7 +97,7 @@ def lines_of(
     `others` are lines whose numbers are taken, and those that they refer to.
     """
     others = [*others]
-    taken = {*(line.partition("\t")[0] for line in others), *_references(others)}
+    taken = {*(line.partition("\t")[0] for line in others), *references(others)}
     attributes, notes = _numbers("A", taken), _numbers("#", taken)
     for name, entity in named:
         rest = {}
