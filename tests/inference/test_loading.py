@@ -3,6 +3,7 @@ from __future__ import annotations
 import pickle
 import shutil
 
+import numpy as np
 import pytest
 
 import trigner
@@ -99,8 +100,26 @@ def test_threads_of_a_model_that_runs_in_pytorch_are_refused(saved_model):
         "threads are those of ONNX Runtime, which does not run this model: torch.set_num_threads"
         " sets those of PyTorch"
     )
-    with pytest.raises(InputError, match="threads must be at least 1"):
-        trigner.load(saved_model, threads=0)
+    for threads in (0, 1.5, "2", True):
+        with pytest.raises(InputError, match="threads must be an integer of at least 1"):
+            trigner.load(saved_model, threads=threads)
+
+
+def test_options_of_the_wrong_kind_are_named(saved_model):
+    for size in (0, -3, 2.5, "8", True):
+        with pytest.raises(InputError, match="batch_size must be an integer of at least 1, got"):
+            trigner.load(saved_model, batch_size=size)
+    with pytest.raises(InputError, match="device must be a name such as cpu or cuda:0, got 0"):
+        trigner.load(saved_model, device=0)
+
+
+def test_numbers_of_numpy_are_numbers(saved_model):
+    text = "my left leg hurt"
+    half = trigner.load(saved_model, threshold=0.5, batch_size=2)(text)
+    found = trigner.load(saved_model, threshold=np.float32(0.5), batch_size=np.int64(2))
+    assert found(text) == half
+    assert trigner.load(saved_model)(text, threshold=np.float32(0.5)) == half
+    assert type(found.threshold) is float
 
 
 def test_thresholds_of_all_types_and_of_single_ones(saved_model):

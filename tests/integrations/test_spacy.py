@@ -251,6 +251,25 @@ def test_a_saved_pipeline_needs_no_other_folder(exported_model, tmp_path):
     assert plain(spacy.load(tmp_path / "pipeline")(TEXT)._.trigner) == expected
 
 
+def test_a_saved_pipeline_has_its_vocabulary(exported_model, tmp_path):
+    codes = tmp_path / "codes.csv"
+    codes.write_text("code,name\nF1,left arm hurt\n")
+    config = {"model": str(exported_model), "threshold": 0.05}
+    nlp = spacy.blank("en")
+    nlp.add_pipe("trigner", config={**config, "vocabulary": str(codes)})
+    expected = plain(nlp(TEXT)._.trigner)
+    nlp.to_disk(tmp_path / "pipeline")
+    codes.unlink()
+    again = spacy.load(tmp_path / "pipeline")
+    assert plain(again(TEXT)._.trigner) == expected
+    again.to_disk(tmp_path / "pipeline")
+    assert plain(spacy.load(tmp_path / "pipeline")(TEXT)._.trigner) == expected
+    without = spacy.blank("en")
+    without.add_pipe("trigner", config=config)
+    without.to_disk(tmp_path / "pipeline")
+    assert spacy.load(tmp_path / "pipeline").get_pipe("trigner").vocabulary is None
+
+
 def test_the_configuration_makes_the_same_pipeline(make):
     nlp = make(threshold=0.05)
     again = spacy.blank("en").from_config(nlp.config)

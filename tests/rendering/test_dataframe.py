@@ -37,6 +37,11 @@ def test_a_row_is_an_entity():
     assert DOCUMENT.to_dataframe().equals(frame)
 
 
+def test_a_single_document_is_as_a_list_of_it():
+    frame = trigner.to_dataframe(DOCUMENT)
+    assert frame.equals(trigner.to_dataframe([DOCUMENT]))
+
+
 def test_columns_are_there_when_nothing_is_found():
     frame = Document("d", TEXT).to_dataframe()
     assert list(frame.columns) == [

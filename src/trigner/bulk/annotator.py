@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from trigner.bulk.texts import MOST_CHARACTERS, AnnotatedText, annotate_texts
 from trigner.errors import InputError
 from trigner.inference import Extractor, RunStatistics, fetch, load
-from trigner.inference.thresholds import checked_thresholds
+from trigner.inference.options import checked_thresholds
 from trigner.model_folder import BUNDLED, fingerprint, read_description
 
 if TYPE_CHECKING:

@@ -1,7 +1,9 @@
 """Text -> entities: the pipeline from documents to documents.
 
 Sentences are predicted on in batches of similar length. A sentence's entities depend on its own
-words alone, and where the model reads context along (`model.context_words`) on those around it.
+words alone, and where the model reads context along (`model.context_words`) on those around it;
+on its batch, too, with the three settings of the published code that let padding in
+(`model.empty_word=batch_minimum`, `model.mask_between=false`, `model.toe.mask_padding=false`).
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ from trigner.batches import by_cost
 from trigner.corpora import document_of
 from trigner.errors import InputError, TrignerError
 from trigner.inference.chunks import Chunk, DocumentPart, chunks, ordered
+from trigner.inference.options import checked_thresholds, positive
 from trigner.inference.statistics import RunStatistics
-from trigner.inference.thresholds import checked_thresholds
 from trigner.mentions import SCORE_DIGITS, Document, Entity, ScoredMention, Sentence, shortened
 from trigner.systems import Prediction, Predictor, Prepared
 from trigner.text import entity_of, segment
@@ -201,9 +203,7 @@ class Extractor:
     def _with_batch_size(self, batch_size: int | None) -> Extractor:
         if batch_size is None:
             return self
-        if type(batch_size) is not int or batch_size < 1:
-            raise InputError(f"batch_size must be an integer of at least 1, got {batch_size!r}")
-        return replace(self, batch_size=batch_size)
+        return replace(self, batch_size=positive("batch_size", batch_size))
 
     def documents(
         self, documents: Iterable[Document], statistics: RunStatistics | None = None

@@ -9,7 +9,7 @@ from pathlib import Path
 from trigner.errors import InputError
 from trigner.inference.extraction import Annotator, Extractor, ModelSource
 from trigner.inference.fetching import fetch
-from trigner.inference.thresholds import checked_thresholds
+from trigner.inference.options import checked_thresholds, positive
 from trigner.model_folder import BUNDLED, DESCRIPTION, Description, read_description
 from trigner.qualifiers import english
 from trigner.systems import SystemSpec, checked_predictor, system_spec
@@ -46,8 +46,10 @@ def load(
     of a type that the model does not have, its system is not installed or the device is not there,
     TrignerError when PyTorch is needed and not installed or the Hub cannot be reached.
     """
-    if threads is not None and threads < 1:
-        raise InputError(f"threads must be at least 1; got {threads}")
+    if threads is not None:
+        threads = positive("threads", threads)
+    if not isinstance(device, str):
+        raise InputError(f"device must be a name such as cpu or cuda:0, got {device!r}")
     folder = fetch(model)
     description = read_description(folder)
     if threads is not None and not description.is_exported:
@@ -68,7 +70,7 @@ def load(
     return Extractor(
         predictor=checked_predictor(spec, predictor),
         system=spec.name,
-        batch_size=batch_size,
+        batch_size=positive("batch_size", batch_size),
         threshold=of_all,
         thresholds=of_types,
         source=ModelSource(folder.absolute(), device, threads),

@@ -15,9 +15,11 @@ groups but not user_data, and warns of that.
 from __future__ import annotations
 
 import logging
+import shutil
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -26,12 +28,16 @@ from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Span, SpanGroup
 
+from trigner.atomic_files import replace_together
 from trigner.errors import InputError
 from trigner.inference import Extractor, RunStatistics, fetch, load
 from trigner.integrations.hub import save_pretrained
 from trigner.linking import Linker, read_vocabulary
 from trigner.mentions import Document, Fragment
 from trigner.model_folder import BUNDLED, DESCRIPTION, read_description
+
+VOCABULARY = "vocabulary.csv"
+"""File of a saved component, beside its model."""
 
 KEY = "trigner"
 """Key in `doc.user_data` and name of the extension attribute of `Doc`."""
@@ -249,14 +255,21 @@ class EntityFinder(Pipe):
             log.warning("%s: %s", self.name, self.notices()[-1])
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save the model with the pipeline, which then needs no other files."""
+        """Save model and vocabulary with the pipeline, which then needs no other files."""
         if "model" not in exclude:
             save_pretrained(self.folder, path)
+            saved = Path(path) / VOCABULARY
+            if not self.vocabulary:
+                saved.unlink(missing_ok=True)  # of a pipeline that was saved there before
+            elif not (saved.exists() and saved.samefile(self.vocabulary)):
+                replace_together({saved: partial(shutil.copyfile, self.vocabulary)})
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> EntityFinder:
-        """Use the model saved with the pipeline, not the one in the config."""
+        """Use the model and vocabulary saved with the pipeline, not those in the config."""
         if "model" not in exclude:
             self._folder, self._extractor = Path(path), None
+            if (saved := Path(path) / VOCABULARY).is_file():
+                self.vocabulary = str(saved)
         return self
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 COLUMNS = ("document", "label", "text", "start", "end", "fragments", "score", "id")
 
 
-def to_dataframe(documents: Iterable[Document]) -> pd.DataFrame:
+def to_dataframe(documents: Document | Iterable[Document]) -> pd.DataFrame:
     """A row an entity: `COLUMNS`, then own fields of the entities and of their documents.
 
     `start` and `end` are those of the first and the last fragment. A field whose name is taken is
@@ -23,7 +23,7 @@ def to_dataframe(documents: Iterable[Document]) -> pd.DataFrame:
     require_extra("tables", "pandas")
     import pandas as pd
 
-    found = list(documents)
+    found = [documents] if isinstance(documents, Document) else list(documents)
     of_entities = {name for d in found for e in d.entities for name in e.fields}
     rows: list[dict[str, Any]] = []
     for document in found:

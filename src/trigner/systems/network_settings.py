@@ -45,7 +45,9 @@ class ToeSettings(BaseModel):
     feed_forward: int = Field(default=2048, ge=1, description="hidden size of the attention layer")
     dropout: float = Field(default=0.1, ge=0, lt=1, description="within the attention layer")
     mask_padding: bool = Field(
-        default=True, description="keep padding out of pooling and attention"
+        default=True,
+        description="keep padding out of pooling and attention; without, as published, results"
+        " depend on the batch",
     )
 
 
@@ -82,7 +84,9 @@ class WordSettings(BaseModel):
     )
     encoder_layers: int = Field(default=4, ge=1, description="average this many last hidden states")
     empty_word: EmptyWord = Field(
-        default="zeros", description="state of a word that has no subwords"
+        default="zeros",
+        description="state of a word that has no subwords; batch_minimum, as published, is the"
+        " smallest value of the batch, so that results depend on it",
     )
     lstm_size: int = Field(default=512, ge=2, multiple_of=2, description="features of a word state")
     embedding_dropout: float = Field(default=0.5, ge=0, lt=1, description="of the word states")
@@ -110,7 +114,11 @@ class NetworkSettings(WordSettings):
     normalised: Normalised = Field(
         default="row", description="word that the conditional norm normalises"
     )
-    mask_between: bool = Field(default=True, description="zero padding between convolutions")
+    mask_between: bool = Field(
+        default=True,
+        description="zero padding between convolutions; without, as published, results depend on"
+        " the batch",
+    )
     pair_map: PairMapKind = Field(default="low_rank", description="the map that gives H^bi")
     pair_size: int = Field(
         default=512, ge=1, description="width of H^bi; the rank of a low-rank map"

@@ -1,8 +1,9 @@
-"""Least scores of entities, for all types or single ones."""
+"""What an extractor is told: least scores of entities, for all types or single ones, and sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from numbers import Integral, Real
 from typing import Any
 
 from trigner.errors import InputError
@@ -22,6 +23,13 @@ def checked_thresholds(
         where = "threshold" if label is None else f"threshold of {label}"
         if label is not None and label not in labels:
             raise InputError(f"{where}: no such type; the model has {', '.join(labels)}")
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
             raise InputError(f"{where}: must be a number from 0 to 1, got {value!r}")
-    return of_all, of_types
+    return float(of_all), {label: float(value) for label, value in of_types.items()}
+
+
+def positive(name: str, value: Any) -> int:
+    """An integer of at least 1, NumPy's too. Raises InputError for anything else."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise InputError(f"{name} must be an integer of at least 1, got {value!r}")
+    return int(value)
