@@ -46,6 +46,7 @@ def runs_of(
     names: tuple[str, ...],
     chosen_by: str = "overall",
     batch_size: int = 12,
+    split_share: float | str = 1,
 ) -> dict[int, Run]:
     """Runs on today's batches by seed; sentences made as today, or none; no rescorer."""
     runs: dict[int, Run] = {}
@@ -56,7 +57,7 @@ def runs_of(
             settings.get("optimisation.batch_weighting") == "cells"
             and settings["optimisation.batch_size"] == batch_size
             and (made[0] == 0 or made == (0.5, 0.5))
-            and settings.get("sampling.split_share", 1) == 1
+            and settings.get("sampling.split_share", 1) == split_share
             and not settings.get("optimisation.rescoring")
         )
         if today and run[0]["protocol"] == protocol and run[0]["system"] in names:

@@ -260,3 +260,39 @@ def test_distillation():
     assert f"| what more than half of them find | {agreed} |" in text
     own = f"{f1(students, 'dev')} | {f1(students, 'test')} | {ahead('students')}"
     assert f"| three students | {own} |" in text
+
+
+@pytest.mark.parametrize("chosen_by", ["overall", "discontinuous"])
+@pytest.mark.parametrize("title", ["PsyTAR", "Chia"])
+def test_lists_split_as_annotators_do(title, chosen_by):
+    text = (ROOT / "docs/decisions/coordination.md").read_text("utf-8")
+    place, size = TAGS[title], 4 if title == "Chia" else 12
+    own = runs_of(*place, ("best",), chosen_by, size, "annotated")
+    every = runs_of(*place, BASES["`best`"] if size == 4 else BEST, chosen_by, size)
+    seeds = sorted(own.keys() & every.keys())
+    if not seeds:
+        assert f"| {title} | {chosen_by} |" not in text
+        return
+    sides = [[of[seed] for seed in seeds] for of in (every, own)]
+    cells = [scores(of, part, chosen_by) for of in sides for part in ("dev", "test")]
+    row = " | ".join([", ".join(map(str, seeds)), *cells, *differences(*sides)])
+    assert f"| {title} | {chosen_by} | {row} |" in text
+
+
+def test_what_is_said_of_r_drop():
+    text = " ".join(section("R-drop").split())
+    leads: dict[str, list[float]] = {"dev": [], "test": []}
+    for title in ("PsyTAR", "spl-adr"):
+        _, base, own = paired(*TAGS[title], BEST, ("r-drop",))
+        for part, found in leads.items():
+            f1 = [
+                [run["chosen"]["overall"][part]["overall"]["f1"] for run, _ in of]
+                for of in (base, own)
+            ]
+            found += [100 * (two - one) for one, two in zip(*f1, strict=True)]
+    assert len(leads["dev"]) == 5
+    dev, test = (f"{min(own):.1f} to {max(own):.1f}" for own in leads.values())
+    assert f"ahead overall on dev, by {dev} points, and on test, by {test};" in text
+    _, w2ner, own = paired("psytar", "full", W2NER, ("r-drop",))
+    overall, discontinuous = differences(w2ner, own)
+    assert f"ahead of W2NER overall, too, {overall} and {discontinuous.split()[0]} on" in text
