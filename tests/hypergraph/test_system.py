@@ -48,7 +48,8 @@ SENTENCES = [sentence(*text) for text in TEXTS]
 def system_of(encoder, **model):
     torch.manual_seed(1)
     own = [f"model.{name}={value}" for name, value in {**SIZES, **model}.items()]
-    settings = resolve(assignments=own, options={"system": "hypergraph", "encoder": str(encoder)})
+    options = {"system": "hypergraph", "encoder": str(encoder)}
+    settings = resolve(shared=own, options=options)  # not every graph reads all sizes
     return build(settings, LABELS)
 
 
