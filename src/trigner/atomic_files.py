@@ -112,7 +112,7 @@ def staged(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
         temporary, file = _temporary(target, ending)
         file.close()
     try:
-        with _named_as(path, temporary):
+        with named_as(path, temporary):
             yield temporary
         with explained(path):
             publish(temporary, target, overwrite=overwrite)
@@ -123,14 +123,15 @@ def staged(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
 
 
 @contextmanager
-def _named_as(path: Path, temporary: Path) -> Iterator[None]:
-    """Errors about a new file as those about the one that it is to become."""
+def named_as(path: Path, temporary: Path) -> Iterator[None]:
+    """Errors about a new file, or a new folder and what is in it, as of what it is to become."""
     try:
         yield
     except InputError as error:
-        if error.path != temporary:
+        if error.path is None or not error.path.is_relative_to(temporary):
             raise
-        raise InputError(error.message, path=path, line=error.line) from error
+        place = path / error.path.relative_to(temporary)
+        raise InputError(error.message, path=place, line=error.line) from error
     except TrignerError as error:
         if str(temporary) not in str(error):
             raise

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from trigner.corpora import read
@@ -110,3 +112,17 @@ def test_documents_of_linked_folders_are_read(tmp_path):
 def test_where_the_root_itself_lies_does_not_matter(tmp_path):
     put(tmp_path, ".hidden/a.txt")
     assert len(list(walk(tmp_path / ".hidden", (".txt",)))) == 1
+
+
+def test_a_folder_that_may_not_be_read_is_told(tmp_path, monkeypatch):
+    put(tmp_path, "open/a.txt", "closed/b.txt")
+    scan = os.scandir
+
+    def scandir(folder):
+        if str(folder).endswith("closed"):
+            raise PermissionError(13, "Permission denied")
+        return scan(folder)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(InputError, match="closed: cannot be read: no permission for this folder"):
+        list(walk(tmp_path, (".txt",)))

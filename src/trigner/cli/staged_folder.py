@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from trigner.atomic_files import explained, publish
-from trigner.errors import InputError, TrignerError
+from trigner.atomic_files import explained, named_as, publish
+from trigner.errors import InputError
 
 
 @contextmanager
@@ -26,7 +26,7 @@ def staged_folder(folder: Path, old: Collection[Path]) -> Iterator[Path]:
     with explained(folder):
         staging.mkdir()
     try:
-        with _named_as(folder, staging):
+        with named_as(folder, staging):
             yield staging
         with explained(folder):
             _replace(old, folder, staging)
@@ -74,19 +74,3 @@ def _remove_empty(path: Path, root: Path) -> None:
         while path != root:
             path.rmdir()
             path = path.parent
-
-
-@contextmanager
-def _named_as(folder: Path, staging: Path) -> Iterator[None]:
-    """Errors about the new folder, or a file in it, as those about their places."""
-    try:
-        yield
-    except InputError as error:
-        if error.path is None or not error.path.is_relative_to(staging):
-            raise
-        place = folder / error.path.relative_to(staging)
-        raise InputError(error.message, path=place, line=error.line) from error
-    except TrignerError as error:
-        if str(staging) not in str(error):
-            raise
-        raise TrignerError(str(error).replace(str(staging), str(folder))) from error

@@ -96,13 +96,16 @@ def _hidden(root: Path) -> Iterator[Path]:
 
 
 def _shown(folder: Path, root: Path, searched: set[Path]) -> Iterator[Path]:
-    """What is below a folder and not hidden. `root` is the real one that was asked for."""
+    """What is below a folder and not hidden. `root` is the real one that was asked for.
+
+    Raises InputError for a folder that may not be read: its files would be missing.
+    """
     searched.add(folder.resolve())
     try:
         with os.scandir(folder) as found:
             shown = [entry for entry in found if not is_hidden(entry.name)]
-    except PermissionError:
-        return
+    except PermissionError as error:
+        raise InputError("cannot be read: no permission for this folder", path=folder) from error
     for entry in sorted(shown, key=lambda entry: entry.name):
         path = folder / entry.name
         yield path

@@ -12,7 +12,8 @@ counts as much as it has of its batch, so that their sum is the mean over the ba
 
 Tags that stand in one triangle of the grid have a mean over its cells, and their batches and parts
 count by all cells. A triangle has (1 + 1/L)/2 of the cells of L words, nearly half of any: the
-gradients of parts add up to that of their batch but for a thousandth (mac, span_grid, gap_grid).
+gradients of parts add up to that of their batch but for a thousandth or two (mac, span_grid,
+gap_grid).
 
 The triplet loss counts its triplets. With `triplets.reduction=mean_violating` it is a mean over
 those whose loss is above 0, with the selection `sn` over pairs that have a negative between the
