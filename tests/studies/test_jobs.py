@@ -4,7 +4,7 @@ import io
 import os
 import signal
 import time
-from multiprocessing import active_children
+from multiprocessing import active_children, get_context
 from threading import Thread
 
 import pytest
@@ -36,6 +36,24 @@ def end_process(run, corpus, context, console):
 def linger(run, corpus, context, console):
     (context.work / f"{run.system}-{run.seed}.begun").write_text(str(os.getpid()))
     time.sleep(10)
+
+
+def beat(run, corpus, context, console):
+    with open(context.work / f"{run.system}-{run.seed}.beats", "a") as file:
+        for _ in range(4000):
+            print(".", file=file, end="", flush=True)
+            time.sleep(0.05)
+
+
+def run_quietly(job, made, corpus, context):
+    run_all(job, made, corpus, context, QUIET)
+
+
+def until(is_so):
+    deadline = time.monotonic() + 120
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def context_of(study, tmp_path, parallelism):
@@ -110,6 +128,28 @@ def test_ctrl_c_ends_the_runs_in_progress_and_begins_no_other(declare, corpus, t
         signal.signal(signal.SIGINT, before)
     assert len(begun()) == 2
     assert not active_children()
+
+
+def test_a_killed_study_leaves_no_workers(declare, corpus, tmp_path):
+    made = runs(declare(), protocol("full"), Changes(encoder="x"))
+    context = context_of(declare(), tmp_path, Parallelism(2, 1, ("cpu",)))
+    context.work.mkdir()
+    study = get_context("spawn").Process(target=run_quietly, args=(beat, made, corpus, context))
+    study.start()
+
+    def beats():
+        return [path.stat().st_size for path in context.work.glob("*.beats")]
+
+    until(lambda: len(beats()) == 2)
+    study.kill()
+    study.join()
+
+    def is_silent():
+        before = beats()
+        time.sleep(0.5)
+        return beats() == before
+
+    until(is_silent)
 
 
 def test_a_log_that_is_a_link_is_not_written_through(declare, corpus, tmp_path):

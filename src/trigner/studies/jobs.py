@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, get_context, parent_process
+from threading import Thread
 from traceback import format_exception
 from typing import Any, Generic, TypeVar
 
@@ -52,8 +54,8 @@ def run_all(
     """Do the job for all runs; the failure of one does not stop the others.
 
     `on_done` is called as each run ends. With several jobs the output of a run goes to the file
-    RUN.log next to its folder. What interrupts this process ends the runs in progress, too. Raises
-    TrignerError when a worker process was killed.
+    RUN.log next to its folder. What interrupts or kills this process ends the runs in progress,
+    too. Raises TrignerError when a worker process was killed.
     """
     results: JobResults[T] = JobResults()
 
@@ -116,9 +118,17 @@ _DEVICE = "auto"
 
 def _start(threads: int | None, devices: Any) -> None:
     global _DEVICE
+    Thread(target=_end_with_parent, daemon=True).start()
     _DEVICE = devices.get()
     if threads is not None:
         torch.set_num_threads(threads)
+
+
+def _end_with_parent() -> None:
+    """Or a worker would go on, and keep its run from others, when the study itself was killed."""
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)
 
 
 def _in_process(job: Job[T], run: TrainingRun, corpus: CorpusSplits, context: StudyContext) -> T:
