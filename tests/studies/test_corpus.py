@@ -6,7 +6,7 @@ import pytest
 
 from trigner.errors import InputError
 from trigner.evaluation import data_hash
-from trigner.studies import CorpusLocation, corpus_location, protocol
+from trigner.studies import CorpusLocation, corpus_location, corpus_locations, protocol
 from trigner.studies.corpus import read_splits
 from trigner.studies.protocols import Protocol
 
@@ -32,6 +32,13 @@ def test_a_corpus_is_not_called_what_is_no_folder(tmp_path, name):
         corpus_location(f"{name}={tmp_path}", None)
     with pytest.raises(InputError, match="is no name for a corpus"):  # a study's own
         corpus_location(str(tmp_path), name)
+
+
+def test_each_corpus_of_a_study_has_a_name_of_its_own():
+    both = corpus_locations(["a=x", "b=y"], None)
+    assert both == (CorpusLocation("a", Path("x")), CorpusLocation("b", Path("y")))
+    with pytest.raises(InputError, match=r"^--data: x and y are both named 'a': give each another"):
+        corpus_locations(["a=x", "a=y"], None)
 
 
 def test_the_root_has_no_name():

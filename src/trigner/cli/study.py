@@ -105,7 +105,7 @@ class Common:
         require_extra("study", *extra)
         if self.encoder is not None:
             check_encoder(self.encoder)
-        from trigner.studies import Changes, StudyContext, corpus_location, find_study, protocol
+        from trigner.studies import Changes, StudyContext, corpus_locations, find_study, protocol
 
         study = find_study(self.name)
         if types := comma_list(self.types):
@@ -118,7 +118,7 @@ class Common:
             protocol=protocol(self.protocol or study.protocol),
             work=self.out / "work",
             results=self.results or self.out / "results",
-            locations=tuple(corpus_location(option, study.corpus) for option in self.data or ()),
+            locations=corpus_locations(self.data or (), study.corpus),
             changes=Changes(
                 self.encoder, self.preset, tuple(self.set_ or ()), _numbers(self.seeds), only
             ),

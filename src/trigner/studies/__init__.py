@@ -9,7 +9,7 @@ from trigner.studies.commands import (
     write_report,
 )
 from trigner.studies.context import Parallelism, StudyContext, parallelism
-from trigner.studies.corpus import CorpusLocation, corpus_location
+from trigner.studies.corpus import CorpusLocation, corpus_location, corpus_locations
 from trigner.studies.declaration import Study, find_study
 from trigner.studies.grid import TrainingRun, runs
 from trigner.studies.protocols import Protocol, protocol
@@ -24,6 +24,7 @@ __all__ = [
     "StudyContext",
     "TrainingRun",
     "corpus_location",
+    "corpus_locations",
     "find_study",
     "parallelism",
     "protocol",

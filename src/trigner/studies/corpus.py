@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -41,6 +41,23 @@ class CorpusSplits:
     def hashes(self) -> dict[str, str]:
         """`data_hash` of each part."""
         return {part: data_hash(getattr(self, part)) for part in PARTS}
+
+
+def corpus_locations(options: Sequence[str], declared: str | None) -> tuple[CorpusLocation, ...]:
+    """`--data [NAME=]DIR` of several corpora, each with a name of its own.
+
+    Raises InputError for two with one name, whose results could not be told apart.
+    """
+    folders: dict[str, Path] = {}
+    for option in options:
+        name, path = astuple(corpus_location(option, declared))
+        if name in folders:
+            raise InputError(
+                f"--data: {folders[name]} and {path} are both named {name!r}: give each another"
+                " name, as NAME=DIR"
+            )
+        folders[name] = path
+    return tuple(CorpusLocation(name, path) for name, path in folders.items())
 
 
 def corpus_location(option: str, declared: str | None) -> CorpusLocation:
