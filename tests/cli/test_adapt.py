@@ -24,6 +24,21 @@ def test_bad_options(run, gold, tmp_path):
     assert "must be below 1" in result.err
 
 
+def test_a_precision_that_is_none(run, gold, tmp_path):
+    result = run("adapt", "--text", gold, "--out", tmp_path / "a", "--precision", "half")
+    assert result.code == 2
+    assert "--precision must be one of 'float32', 'float16' or 'bfloat16'" in result.err
+
+
+def test_progress_where_nobody_watches_is_in_lines(run, gold, encoder, tmp_path, monkeypatch):
+    monkeypatch.setattr("trigner.cli.output.SECONDS_BETWEEN_LINES", 0)
+    told = ["--epochs", "2", "--batch-size", "2", "--device", "cpu", "--precision", "bfloat16"]
+    result = run("adapt", "--text", gold, "--out", tmp_path / "a", "--encoder", encoder, *told)
+    assert result.code == 0, result.err
+    assert "adapting: 2 of 4 updates, epoch 1.0 of 2, dev loss " in result.err
+    assert "adapting: 4 of 4 updates, epoch 2.0 of 2, dev loss " in result.err
+
+
 def test_a_device_that_is_not_there(run, gold, tmp_path):
     for device in ("toaster", "cuda:99"):
         result = run("adapt", "--text", gold, "--out", tmp_path / "a", "--device", device)

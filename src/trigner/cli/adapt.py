@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import Progress as Bar
 
 from trigner.cli.options import Device, FileOptions, Json
-from trigner.cli.output import errors, note, print_json, results
+from trigner.cli.output import Show, counting, note, print_json, results
 from trigner.encoders import check_encoder
 from trigner.errors import InputError, require_extra, validation_message
 
@@ -41,6 +40,15 @@ def adapt(
     mask_probability: Annotated[
         float, typer.Option("--mask-probability", help="Share of words that are masked.")
     ] = 0.20,
+    precision: Annotated[
+        str,
+        typer.Option(
+            "--precision",
+            metavar="PRECISION",
+            help="Numbers to compute with: float32, bfloat16 (less memory and, on most devices"
+            " of today, less time) or float16 (CUDA only).",
+        ),
+    ] = "float32",
     seed: Annotated[
         int, typer.Option("--seed", help="Seed of everything random, such as which words to mask.")
     ] = 1898,
@@ -68,11 +76,12 @@ def adapt(
         batch_size=batch_size,
         learning_rate=learning_rate,
         mask_probability=mask_probability,
+        precision=precision,
         seed=seed,
     )
     texts = [document.text for document in reading.read(text).documents]
     dev_texts = None if dev is None else [document.text for document in reading.read(dev).documents]
-    with Bar(console=errors(), disable=not errors().is_terminal) as bar:
+    with counting("adapting") as show:
         adapted = run(
             texts,
             encoder=encoder,
@@ -81,7 +90,7 @@ def adapt(
             settings=settings,
             resume=resume,
             device=device,
-            progress=_shown_on(bar, epochs),
+            progress=_shown_by(show, epochs),
             report=lambda message: note([message]),
         )
     if json:
@@ -112,12 +121,9 @@ def _settings(**values: Any) -> AdaptationSettings:
         raise InputError("; ".join(named)) from error
 
 
-def _shown_on(bar: Bar, epochs: int) -> Callable[[Progress], None]:
-    task = bar.add_task("adapting", total=None)
-
-    def show(state: Progress) -> None:
+def _shown_by(show: Show, epochs: int) -> Callable[[Progress], None]:
+    def report(state: Progress) -> None:
         loss = "" if state.dev_loss is None else f", dev loss {state.dev_loss:.3f}"
-        description = f"epoch {state.epoch:.1f} of {epochs}{loss}"
-        bar.update(task, total=state.steps, completed=state.step, description=description)
+        show(state.step, state.steps, f" updates, epoch {state.epoch:.1f} of {epochs}{loss}")
 
-    return show
+    return report
