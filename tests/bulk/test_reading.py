@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import random
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -251,6 +252,14 @@ def test_a_text_file_that_is_too_long_is_not_read(tmp_path):
         (1, "b", None, "the text has more than 10 characters"),
         (2, "c", "x" * 11, None),  # an error of its row when it is annotated
     ]
+
+
+def test_nor_is_one_whose_size_nobody_knows(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"x" * 5_000_000)
+    (source,), _ = find_sources([str(tmp_path)], out=tmp_path / "out")
+    unknown = replace(source, files=tuple(replace(file, size=0) for file in source.files))
+    (batch,) = room.batches(0, unknown, KEPT, Ranges(), most_characters=10)
+    assert batch.unreadable == {0: "the text has more than 10 characters"}
 
 
 def test_ids_of_parquet_that_are_not_utf_8_have_a_reason(tmp_path):

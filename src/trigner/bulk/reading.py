@@ -10,7 +10,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeVar
+from typing import IO, Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -235,11 +235,12 @@ def _texts(source: InputFiles, columns: Columns, finished: Ranges, most: int) ->
     for number, file in _unfinished(source, source.files, finished):
         share = (number + 1) / len(source.files)
         kept: dict[str, str | None] = {"id": source.ids[number]}
-        if file.size > len(BOM) + UTF_8 * most:
+        longest = len(BOM) + UTF_8 * most
+        with file.open() as opened:
+            data = _beginning(opened, longest)
+        if len(data) > longest:
             yield Row(number, None, kept, f"the text has more than {most:,} characters", share)
             continue
-        with file.open() as opened:
-            data = opened.read()
         try:
             text = data.removeprefix(BOM).decode("utf-8")
         except UnicodeDecodeError as error:
@@ -247,6 +248,14 @@ def _texts(source: InputFiles, columns: Columns, finished: Ranges, most: int) ->
             yield Row(number, None, kept, why, share)
         else:
             yield Row(number, text, {**kept, "text": text}, None, share)
+
+
+def _beginning(file: IO[bytes], most: int) -> bytes:
+    """So many bytes of a file, which need not say how many it has, and some more if it has them."""
+    data = bytearray()
+    while len(data) <= most and (piece := file.read(BYTES)):
+        data += piece
+    return bytes(data)
 
 
 def _json(source: InputFiles, columns: Columns, finished: Ranges, most: int) -> Iterator[Row]:
