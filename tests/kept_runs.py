@@ -47,8 +47,12 @@ def runs_of(
     chosen_by: str = "overall",
     batch_size: int = 12,
     split_share: float | str = 1,
+    encoder: str = "minilm",
 ) -> dict[int, Run]:
-    """Runs on today's batches by seed; sentences made as today, or none; no rescorer."""
+    """Runs on today's batches by seed; sentences made as today, or none; no rescorer.
+
+    An encoder in a folder is known by its folder's name.
+    """
     runs: dict[int, Run] = {}
     for run in kept(corpus, chosen_by):
         settings = run[0]["settings"]
@@ -58,6 +62,7 @@ def runs_of(
             and settings["optimisation.batch_size"] == batch_size
             and (made[0] == 0 or made == (0.5, 0.5))
             and settings.get("sampling.split_share", 1) == split_share
+            and settings["encoder"].partition("#")[0] == encoder
             and not settings.get("optimisation.rescoring")
         )
         if today and run[0]["protocol"] == protocol and run[0]["system"] in names:

@@ -238,6 +238,25 @@ def test_the_first_seed_of_an_adapted_encoder():
     assert f"alone has {discontinuous.split()[0]} on those of test" in section("An adapted encoder")
 
 
+ENCODERS = [
+    ("Other encoders", "PsyTAR", "thenlper/gte-small"),
+    ("An adapted encoder", "spl-adr", "minilm-spl-adr"),
+]
+
+
+@pytest.mark.parametrize("chosen_by", ["overall", "discontinuous"])
+@pytest.mark.parametrize(("part", "title", "encoder"), ENCODERS)
+def test_another_encoder(part, title, encoder, chosen_by):
+    own, usual = (
+        runs_of(*TAGS[title], BEST, chosen_by, encoder=name) for name in (encoder, "minilm")
+    )
+    seeds = sorted(own)
+    sides = [[of[seed] for seed in seeds] for of in (usual, own)]
+    cells = [scores(of, part, chosen_by) for of in sides for part in ("dev", "test")]
+    row = " | ".join([", ".join(map(str, seeds)), *cells, *differences(*sides)])
+    assert f"| {title} | {chosen_by} | {row} |" in section(part)
+
+
 def test_distillation():
     text = section("Distillation")
     told = json.loads((ROOT / "docs/results/distillation/psytar.json").read_text("utf-8"))

@@ -15,7 +15,7 @@ from tiny_models import extractor
 from trigner.batches import Batch
 from trigner.batches.windows import windows
 from trigner.corpora import as_json_line, document_of
-from trigner.errors import InputError
+from trigner.errors import InputError, TrignerError
 from trigner.inference import Extracted, Extractor, RunStatistics, chunks, load
 from trigner.mentions import Document, Mention, ScoredMention
 from trigner.systems import Prediction, Prepared
@@ -45,6 +45,40 @@ def with_predictor(extract, max_subwords=None, **changes):
 
 def found(document):
     return [(e.label, e.fragments, round(e.score, 4)) for e in document.entities]
+
+
+WRONG = {
+    "the score nan:": Prediction((ScoredMention(Mention((0,), "ADR"), float("nan")),)),
+    "the score -0.1:": Prediction((ScoredMention(Mention((0,), "ADR"), -0.1),)),
+    "the score 1.5: a score is a number from 0 to 1": Prediction(
+        (ScoredMention(Mention((0,), "ADR"), 1.5),)
+    ),
+    "the score None:": Prediction((ScoredMention(Mention((0,), "ADR"), None),)),
+    "found a 'WEIRD', which is none of the model's types: ADR": Prediction(
+        (ScoredMention(Mention((0,), "WEIRD"), 0.5),)
+    ),
+    r"found the words \(1, 9\) in a sentence of 3 words: the first is 0": Prediction(
+        (ScoredMention(Mention((1, 9), "ADR"), 0.5),)
+    ),
+}
+
+
+@pytest.mark.parametrize("told", WRONG)
+def test_what_no_system_may_predict_is_told(told, monkeypatch):
+    monkeypatch.setattr(Scored, "predict", lambda self, inputs: [WRONG[told]] * len(inputs))
+    with pytest.raises(TrignerError, match=f"^the system fixed .*{told}"):
+        Extractor(Scored([0.5]), "fixed")("my leg hurts")
+
+
+def test_one_prediction_too_few_is_told(monkeypatch):
+    monkeypatch.setattr(Scored, "predict", lambda self, inputs: [])
+    with pytest.raises(TrignerError, match=r"^the system fixed gave 0 predictions for 1 input$"):
+        Extractor(Scored([0.5]), "fixed")("my leg hurts")
+
+
+def test_scores_may_be_numbers_of_numpy():
+    (entity,) = Extractor(Scored([np.float32(0.5)]), "fixed")("my leg hurts").entities
+    assert type(entity.score) is float
 
 
 def test_context_changes_scores_and_is_the_documents_own(tiny):

@@ -53,6 +53,14 @@ def test_every_shipped_study_can_be(name):
             "a study always keeps the best epoch by either score",
         ),
         (
+            "title: a\nseeds: [1]\naxes:\n  optimisation: [{select_by: discontinuous}]\n",
+            4,
+            "a study always keeps the best epoch by either score",
+        ),
+        ("title: a\nseeds: [1]\nbase:\n  '': 5\n", 3, "'' is no name of a setting"),
+        ("title: a\nseeds: [1]\nbase:\n  a: {b: 1}\n  a.b: 2\n", 3, "is there twice, nested"),
+        ('title: a\nseeds: [1]\nsystems: {"x\\ny": {}}\n', 3, "is no name of a system"),
+        (
             "title: a\nseeds: [1]\nsystems: {x: }\ncompared:\n  x:\n",
             5,
             "'x' is already the name of a system",
@@ -80,6 +88,7 @@ def test_every_shipped_study_can_be(name):
                 "low: 1, high: 9, step: 0.5": "step must be whole, as low and high are",
                 "low: 0.1, high: 0.9, step: -0.1": "step must be above 0",
                 "low: 1, high: 9, step: 0": "step must be above 0",
+                "choices: [1, 2], low: 3": "choices take no low, high, log or step",
                 "low: 1, high: 1e300": r"high.*: must be at most 9007199254740992",
             }.items()
         ),

@@ -14,6 +14,7 @@ from rich.console import Console
 from trigner.errors import TrignerError
 from trigner.studies import Changes, Parallelism, StudyContext, protocol, runs
 from trigner.studies.jobs import run_all
+from trigner.studies.results import run_name
 from trigner.studies.running import BusyError
 
 QUIET = Console(quiet=True)
@@ -92,8 +93,9 @@ def test_what_fails_or_is_taken_does_not_keep_the_others(declare, corpus, tmp_pa
     assert torch.get_num_threads() == before
     elsewhere = {result[3] != os.getpid() for result in results.done.values()}
     assert elsewhere == {jobs > 1}
-    logs = sorted(path.name for path in tmp_path.rglob("*.log"))
-    assert logs[:1] == (["control-1.log"] if jobs > 1 else [])
+    logs = sorted(path.stem for path in tmp_path.rglob("*.log"))
+    named = sorted(run_name(run.system, run.identity, corpus.hashes) for run in made)
+    assert logs == (named if jobs > 1 else [])
 
 
 def test_a_killed_process_is_reported(declare, corpus, tmp_path):

@@ -73,6 +73,12 @@ def test_what_is_no_value(text):
     assert caught.value.path is None
 
 
+def test_a_file_of_another_encoding_is_named_with_what_to_do(tmp_path):
+    (tmp_path / "a.yaml").write_bytes(b"a: 1\nb: 2 # \xff")
+    with pytest.raises(InputError, match=r"a\.yaml:2: byte 12 is not UTF-8: save it as UTF-8$"):
+        read_yaml(tmp_path / "a.yaml")
+
+
 def test_settings_may_come_from_a_command_and_not_from_a_fifo(tmp_path):
     os.mkfifo(tmp_path / "a.yaml")
     with pytest.raises(InputError, match=r"a\.yaml: is not a regular file"):

@@ -68,10 +68,14 @@ def decoded(
     return text, encoding
 
 
+ADVICE = "; --encoding NAME or auto reads other encodings"
+"""What errors of documents add: other files are in UTF-8."""
+
+
 def not_in(encoding: str, at: int) -> str:
     """The message that the byte `at` is no character of an encoding."""
     if is_utf_8(encoding):
-        return f"byte {at} is not UTF-8; --encoding NAME or auto reads other encodings"
+        return f"byte {at} is not UTF-8{ADVICE}"
     return f"byte {at} is not {encoding}"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from trigner.atomic_files import check_readable
-from trigner.corpora.encodings import AUTO, UTF_8, EncodingError, decoded, is_utf_8, not_in
+from trigner.corpora.encodings import ADVICE, AUTO, UTF_8, EncodingError, decoded, is_utf_8, not_in
 from trigner.errors import InputError
 from trigner.quantities import counted
 
@@ -146,11 +146,15 @@ class WriteReport:
 
 
 def read_text(path: Path) -> str:
-    """A file's characters exactly, line ends included.
+    """The characters, line ends included, of a file that is not one of documents.
 
     Raises InputError when it cannot be read or is not UTF-8, naming the line of the first bad byte.
     """
-    return decoded(_bytes_of(path), UTF_8, path)[0]
+    try:
+        return decoded(_bytes_of(path), UTF_8, path)[0]
+    except EncodingError as error:
+        message = error.message.removesuffix(ADVICE)
+        raise InputError(f"{message}: save it as UTF-8", path=path, line=error.line) from error
 
 
 def _bytes_of(path: Path) -> bytes:

@@ -16,6 +16,7 @@ from typing import Any, overload
 from trigner.batches import by_cost
 from trigner.corpora import document_of
 from trigner.errors import InputError, TrignerError
+from trigner.inference.checks import check_words, checked
 from trigner.inference.chunks import Chunk, DocumentPart, chunks, ordered
 from trigner.inference.options import checked_thresholds, positive
 from trigner.inference.statistics import RunStatistics
@@ -287,7 +288,8 @@ class Extractor:
         A score has `SCORE_DIGITS` digits, and it is these that the threshold is compared with.
         """
         for scored in mentions:
-            score = round(scored.score, SCORE_DIGITS)
+            check_words(scored, sentence, self.system)
+            score = round(float(scored.score), SCORE_DIGITS)
             if score >= self.thresholds.get(scored.mention.label, self.threshold):
                 entity = _with_characters(
                     document, entity_of(document, sentence, scored.mention, score)
@@ -321,9 +323,11 @@ class Extractor:
         return found
 
     def predicted(self, inputs: Sequence[Any]) -> Iterator[tuple[Any, Prediction]]:
-        """Each input with its prediction, in batches of similar length."""
+        """Each input with its prediction, checked, in batches of similar length."""
+        labels = frozenset(self.labels)
         for chosen in self.batches(inputs):
-            yield from zip(chosen, self.predictor.predict(chosen), strict=True)
+            found = checked(self.predictor.predict(chosen), len(chosen), labels, self.system)
+            yield from zip(chosen, found, strict=True)
 
     def batches(self, inputs: Sequence[Any]) -> Iterator[list[Any]]:
         """The inputs in batches of similar length, longest first."""

@@ -13,7 +13,7 @@ Settings may be nested or dotted. The studies that come with the package are in 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -73,6 +73,8 @@ class Range(_Part):
         bounded = self.low is not None and self.high is not None
         if bounded == (self.choices is not None) or self.choices == []:
             raise ValueError("needs either choices, or low and high")
+        if self.choices is not None and len(self.model_fields_set) > 1:
+            raise ValueError("choices take no low, high, log or step")
         if self.low is not None and self.high is not None and self.low >= self.high:
             raise ValueError("low must be below high")
         if self.log and (self.step is not None or (self.low or 0) <= 0):
@@ -141,8 +143,31 @@ class Reporting(_Part):
 _OR_EMPTY = BeforeValidator(lambda given: {} if given is None else given)
 """A key with nothing behind it, as in `base:`, declares nothing."""
 
-_Dotted = Annotated[dict[str, Any], _OR_EMPTY, AfterValidator(flat)]
+
+def _dotted(given: dict[str, Any]) -> dict[str, Any]:
+    settings = flat(given)
+    if unnamed := [name for name in settings if not all(name.split("."))]:
+        raise ValueError(f"{unnamed[0]!r} is no name of a setting")
+    if len(settings) < _number_of(given):
+        raise ValueError("a setting is there twice, nested and dotted")
+    return settings
+
+
+def _number_of(settings: Mapping[str, Any]) -> int:
+    return sum(_number_of(v) if isinstance(v, Mapping) else 1 for v in settings.values())
+
+
+_Dotted = Annotated[dict[str, Any], _OR_EMPTY, AfterValidator(_dotted)]
 """Settings, nested or dotted or none at all."""
+
+
+def _named(systems: dict[str, Any]) -> dict[str, Any]:
+    if bad := [name for name in systems if not name.isprintable()]:
+        raise ValueError(f"{bad[0]!r} is no name of a system: tables and files cannot hold it")
+    return systems
+
+
+_Systems = Annotated[dict[str, _Dotted], _OR_EMPTY, AfterValidator(_named)]
 
 
 class _File(_Part):
@@ -154,9 +179,9 @@ class _File(_Part):
     types: list[str] | None = Field(default=None, description="entity types; others are left out")
     protocol: str = "full"
     base: _Dotted = {}
-    systems: Annotated[dict[str, _Dotted], _OR_EMPTY] = {}
+    systems: _Systems = {}
     axes: Annotated[dict[str, Annotated[list[Any], Field(min_length=1)]], _OR_EMPTY] = {}
-    compared: Annotated[dict[str, _Dotted], _OR_EMPTY] = {}
+    compared: _Systems = {}
     seeds: list[Annotated[int, Field(ge=0, le=LARGEST_SEED)]] = Field(min_length=1)
     search: Search | None = None
     report: Annotated[Reporting, _OR_EMPTY] = Reporting()
@@ -230,8 +255,10 @@ def _check(study: Study) -> None:
             raise study.source.error(message, ("compared", FOUND))
     for section, settings in levels:
         for name in settings:
-            if name in REFUSED:
-                raise study.error(f"{name}: {REFUSED[name]}", name, section)
+            if refused := next(
+                (own for own in _names_set(name, settings[name]) if own in REFUSED), None
+            ):
+                raise study.error(f"{refused}: {REFUSED[refused]}", name, section)
     if twice := set(study.systems) & set(study.compared):
         name = sorted(twice)[0]
         message = f"{name!r} is already the name of a system"
@@ -250,6 +277,13 @@ def _check(study: Study) -> None:
     if study.report.plot is not None and study.report.plot not in study.axes:
         message = f"{study.report.plot!r} is not an axis of this study"
         raise study.source.error(message, ("report", "plot"))
+
+
+def _names_set(name: str, value: Any) -> Iterator[str]:
+    """The settings that a value sets: of an axis or a range, each of its values does."""
+    values = value.choices if isinstance(value, Range) else value
+    for own in values if isinstance(values, list) else [values]:
+        yield from flat({name: own})
 
 
 def _message(error: Any) -> str:

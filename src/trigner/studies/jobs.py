@@ -22,6 +22,7 @@ from trigner.errors import TrignerError
 from trigner.studies.context import StudyContext
 from trigner.studies.corpus import CorpusSplits
 from trigner.studies.grid import TrainingRun
+from trigner.studies.results import run_name
 from trigner.studies.running import BusyError
 
 T = TypeVar("T")
@@ -132,7 +133,7 @@ def _end_with_parent() -> None:
 
 
 def _in_process(job: Job[T], run: TrainingRun, corpus: CorpusSplits, context: StudyContext) -> T:
-    path = context.work / corpus.name / f"{run.system}-{run.seed}.log".replace("/", "-")
+    path = context.work / corpus.name / f"{run_name(run.system, run.identity, corpus.hashes)}.log"
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a", encoding="utf-8", opener=own_file) as file:
         console = Console(file=file, width=120)

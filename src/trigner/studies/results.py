@@ -82,6 +82,9 @@ REVISIONS = "revisions"
 
 FOUND_SUFFIX = ".found.json.gz"
 
+LONGEST_NAME = 100
+"""Characters of a system in the name of a run: file systems take 255 of a whole name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
@@ -145,7 +148,7 @@ class Result:
 
 def run_name(system: str, settings: Mapping[str, Any], data: Mapping[str, str]) -> str:
     """`SYSTEM-SEED-HASH`: a name for people, and what tells runs of equal names apart."""
-    readable = re.sub(r"[^a-z0-9.=]+", "-", system.lower()).strip("-") or "run"
+    readable = re.sub(r"[^a-z0-9.=]+", "-", system.lower())[:LONGEST_NAME].strip("-") or "run"
     written = json.dumps([flat(settings), dict(data)], sort_keys=True)
     digest = hashlib.sha256(written.encode()).hexdigest()
     return f"{readable}-{settings['seed']}-{digest[:8]}"
