@@ -24,6 +24,7 @@ def test_the_loss_of_hand_made_predictions():
     expected = -(math.log(0.8) + math.log(1 - 0.4)) / 2
     assert log_loss(Predictions([0.8, 0.4], [True, False])) == pytest.approx(expected)
     assert math.isfinite(log_loss(Predictions([0.0, 1.0], [True, False])))
+    assert log_loss(Predictions([], [])) == math.inf  # the worst, and not a NaN
 
 
 def test_the_temperature_with_the_least_loss_is_chosen():

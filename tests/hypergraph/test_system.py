@@ -86,6 +86,24 @@ def test_marginals_find_the_same_once_learnt(encoder):
         assert {scored.mention for scored in prediction.mentions} == set(own.mentions)
 
 
+@pytest.mark.parametrize("decoding", ["best", "marginal"])
+def test_no_temperature_changes_what_is_found(encoder, decoding):
+    system = system_of(encoder, decoding=decoding, marginal_threshold=0.05, output_dropout=0.0)
+    trained(system, 40)
+    predictor = system.predictor("cpu")
+    by_temperature = predictor.at_temperatures(
+        predictor.prepare(SENTENCES).inputs, [1.0, 0.25, 4.0]
+    )
+    found, *others = (
+        [{scored.mention for scored in prediction.mentions} for prediction in predictions]
+        for predictions in by_temperature.values()
+    )
+    assert any(found)
+    assert others == [found, found]
+    plain, sharp, _ = by_temperature.values()
+    assert plain != sharp
+
+
 @pytest.mark.parametrize("graph", ["start", "shared", "split"])
 def test_loss_and_gradients(encoder, graph):
     system = system_of(encoder, graph=graph)

@@ -218,6 +218,20 @@ def test_mentions_without_room_are_counted(encoder):
     assert tiny_system(encoder("bert")).inexpressible(SENTENCES) == 0
 
 
+def test_a_mention_that_several_windows_lose_is_counted_once(encoder):
+    system = tiny_system(encoder("bert"), "bert", "model.length_base=1", "model.length_ratio=0")
+    words = ("my", "left", "leg", "hurts", "and") * 20
+    mentions = [((n, n + 1), "ADR") for n in range(1, 100, 5)]
+    long = sentence(0, " ".join(words), mentions)
+    assert len(system.prepare([long]).inputs) > 2
+    assert system.inexpressible([long]) == len(mentions)
+
+
+def test_equal_subwords_are_told_apart(tmp_path):
+    with pytest.raises(InputError, match=r"model\.state_share: must be above 0"):
+        settings_of(tmp_path, "model.state_share=0")
+
+
 def test_sentences_beyond_the_decoders_positions_go_through_windows(encoder):
     """BART with 40 positions: 10 + 3 tokens for each subword at most, so 10 subwords at a time."""
     system = tiny_system(encoder("bart"), "bart")

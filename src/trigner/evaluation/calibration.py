@@ -5,6 +5,7 @@ A score is calibrated when of all predictions with a score near 0.8 eight in ten
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -84,8 +85,10 @@ def calibration_error(predictions: Predictions, bins: int = BINS) -> float:
 
 
 def log_loss(predictions: Predictions) -> float:
-    """Mean negative log likelihood of right and wrong under the scores."""
+    """Mean negative log likelihood of right and wrong under the scores; infinite without any."""
     scores, right = _arrays(predictions)
+    if not len(scores):
+        return math.inf
     scores = np.clip(scores, 1e-6, 1 - 1e-6)
     return float(-np.mean(np.where(right > 0, np.log(scores), np.log1p(-scores))))
 

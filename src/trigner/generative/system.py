@@ -67,7 +67,10 @@ class GenerativeSystem(WordSystem):
 
     def inexpressible(self, sentences: Sequence[Sentence]) -> int:
         """How many mentions of the sentences have no room in a text, or no reading."""
-        return sum(len(self.texts.encode(e).lost) for e in self.prepare(sentences).inputs)
+        examples = self.prepare(sentences).inputs
+        return sum(
+            e.in_sentence(m) is not None for e in examples for m in self.texts.encode(e).lost
+        )
 
     def sizes(self, example: Example) -> Mapping[str, int]:
         """Subwords of the text, its end included."""

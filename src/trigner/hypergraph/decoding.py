@@ -100,13 +100,18 @@ def best(chart: Chart, reading: Reading, structure: tuple[Mask, Mask] | None = N
     `structure` is `chart.best`, which no temperature changes.
     """
     starts, edges = structure or chart.best
-    probabilities = chart.log_probabilities()
     own = _starts(starts)
     if reading == "all":
-        return _search(chart, probabilities, own, edges, 0.0)
+        return _search(chart, chart.log_probabilities(), own, edges, 0.0)
     paths, complete = enough(chart.graph, _reached(chart.graph, own, edges))
-    scored = [(path, log_probability(chart.graph, path, probabilities)) for path in paths]
-    return FoundPaths(tuple(sorted(scored, key=lambda found: -found[1])), complete)
+    return scored_by(chart, FoundPaths(tuple((path, 0.0) for path in paths), complete))
+
+
+def scored_by(chart: Chart, found: FoundPaths) -> FoundPaths:
+    """The same mentions with the logarithms of their probabilities in a chart, best first."""
+    probabilities = chart.log_probabilities()
+    scored = [(path, log_probability(chart.graph, path, probabilities)) for path, _ in found.paths]
+    return FoundPaths(tuple(sorted(scored, key=lambda own: -own[1])), found.complete)
 
 
 def log_probability(graph: Graph, path: Path, probabilities: tuple[Array, Array]) -> float:

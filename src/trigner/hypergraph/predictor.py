@@ -9,7 +9,7 @@ import numpy as np
 
 from trigner.arrays import Logits
 from trigner.batches import Batch, Example
-from trigner.hypergraph.decoding import Chart, best, marginals
+from trigner.hypergraph.decoding import Chart, best, marginals, scored_by
 from trigner.hypergraph.graph import Graph
 from trigner.hypergraph.reading import FoundPaths, mention_of
 from trigner.hypergraph.settings import HypergraphSettings
@@ -24,7 +24,7 @@ Scorer = Callable[[Batch], tuple[Logits, Logits]]
 class HypergraphPredictor(WordPredictor[Chart]):
     """Decodes exactly; a mention's score is its probability: that a set of mentions has it.
 
-    Edge scores are divided by `temperature`. That changes no mention of the best structure.
+    The scores of its edges are divided by `temperature`, after the mentions are chosen.
     """
 
     scorer: Scorer
@@ -52,7 +52,7 @@ class HypergraphPredictor(WordPredictor[Chart]):
         if settings.decoding == "best":
             found = best(chart, settings.reading, output.best)
         else:
-            found = marginals(chart, settings.marginal_threshold)
+            found = scored_by(chart, marginals(output, settings.marginal_threshold))
         return Prediction.of(example, self._scored(found), bounded=not found.complete)
 
     def _scored(self, found: FoundPaths) -> list[ScoredMention]:

@@ -82,7 +82,8 @@ class Seq2SeqSystem(WordSystem):
 
     def inexpressible(self, sentences: Sequence[Sentence]) -> int:
         """How many mentions of the sentences have no room in an output."""
-        return sum(len(self._encode(e).lost) for e in self.prepare(sentences).inputs)
+        examples = self.prepare(sentences).inputs
+        return sum(e.in_sentence(m) is not None for e in examples for m in self._encode(e).lost)
 
     def _encode(self, example: Example, shuffle: random.Random | None = None) -> Encoded:
         pointers = pointers_of(self.format, example)

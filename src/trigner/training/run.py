@@ -296,7 +296,7 @@ def _epochs(
             console.print(
                 f"{learning}, {trainer.updates:,} updates, on {work.device}", highlight=False
             )
-            for told in work.data.notices(work.settings):
+            for told in work.data.notices(work.settings, work.system.labels):
                 console.print(f"note: {told}", highlight=False)
             log = past_log(checkpoint)
             if not work.keep_best().has_stopped(log):
