@@ -255,6 +255,12 @@ def test_another_encoder(part, title, encoder, chosen_by):
     cells = [scores(of, part, chosen_by) for of in sides for part in ("dev", "test")]
     row = " | ".join([", ".join(map(str, seeds)), *cells, *differences(*sides)])
     assert f"| {title} | {chosen_by} | {row} |" in section(part)
+    if part == "Other encoders" and chosen_by == "overall":
+        words = " | ".join(map(in_a_word, differences(*sides)))
+        assert f"| [gte-small](#other-encoders) | {title} | {words} |" in TRIED
+        guide = (ROOT / "docs/guides/settings.md").read_text("utf-8")
+        gained = " for ".join(scores(of, "test").split()[0] for of in sides[::-1])
+        assert gained in " ".join(guide.split())
 
 
 def test_distillation():
