@@ -240,8 +240,8 @@ def test_the_first_seed_of_an_adapted_encoder():
 
 ENCODERS = {
     "[gte-small](#other-encoders)": ("Other encoders", "PsyTAR", "thenlper/gte-small"),
-    "[an adapted encoder](#an-adapted-encoder), by more text": (
-        "An adapted encoder",
+    "[an adapted encoder](#adapted-to-more-text), by more text": (
+        "Adapted to more text",
         "spl-adr",
         "minilm-spl-adr",
     ),

@@ -550,3 +550,8 @@ def test_thresholds_and_batch_sizes_of_a_call(extract):
     for wrong in ({"threshold": 2}, {"threshold": {"Weather": 0.5}}, {"batch_size": 0}):
         with pytest.raises(InputError, match=r"threshold|batch_size"):
             extract(text, **wrong)
+
+
+def test_words_may_come_from_a_generator():
+    found = Extractor(Scored([0.5]), "fixed")(words=(word for word in ("my", "leg")))
+    assert (found.text, found.words) == ("my leg", ((0, 2), (3, 6)))

@@ -99,6 +99,17 @@ def test_candidates_are_counted_in_their_sentences(extract):
     assert not proposed.counts_of(np.zeros(len(proposed.right), dtype=bool))[:, :2].any()
 
 
+def test_documents_without_words_move_no_candidate(extract):
+    own = extract(Document("a", "no pain in my left leg. my arm hurt."))
+    alone, behind = (
+        rescoring._proposed(extract, gold, gold)
+        for gold in ([own], [Document("e", ""), Document("f", " "), own])
+    )
+    assert len(alone.sentences)
+    assert behind.sentences.tolist() == [2 + place for place in alone.sentences]
+    assert behind.counts[2:].tolist() == alone.counts.tolist()
+
+
 def test_mentions_that_no_model_can_find_count_as_missed(extract):
     """As they do in the scores that are told beside it: here they cross a sentence's end."""
     gold = answered(extract, some_documents(), continuous)

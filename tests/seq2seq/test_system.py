@@ -227,11 +227,6 @@ def test_a_mention_that_several_windows_lose_is_counted_once(encoder):
     assert system.inexpressible([long]) == len(mentions)
 
 
-def test_equal_subwords_are_told_apart(tmp_path):
-    with pytest.raises(InputError, match=r"model\.state_share: must be above 0"):
-        settings_of(tmp_path, "model.state_share=0")
-
-
 def test_sentences_beyond_the_decoders_positions_go_through_windows(encoder):
     """BART with 40 positions: 10 + 3 tokens for each subword at most, so 10 subwords at a time."""
     system = tiny_system(encoder("bart"), "bart")

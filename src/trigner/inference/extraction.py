@@ -25,9 +25,8 @@ from trigner.systems import Prediction, Predictor, Prepared
 from trigner.text import entity_of, segment
 
 CELL_BUDGET = 20_000
-"""Word pairs predicted on at a time, padding included; larger sentences go alone.
-
-Each takes some 7 KB with the bundled model (docs/decisions/streaming.md)."""
+"""Word pairs predicted on at a time, padding included; larger sentences go alone. Each
+takes some 7 KB with the bundled model (docs/decisions/streaming.md)."""
 
 MENTIONS = 1_000
 """Of a sentence, at most, whether it is read through windows or not: the best are kept."""
@@ -161,6 +160,7 @@ class Extractor:
             raise InputError("give either a text or words")
         chosen = self.with_threshold(threshold)._with_batch_size(batch_size)
         if words is not None:
+            words = words if isinstance(words, str) else tuple(words)
             if isinstance(words, str) or not all(isinstance(word, str) for word in words):
                 raise InputError("words are a list of strings")
             return next(chosen.documents([document_of("text", words)]))

@@ -157,7 +157,7 @@ def _proposed(
                     places.append(place)
                     # Sentences make the folds where there are too few documents for them.
                     folds.append((number if len(gold) >= FOLDS else place) % FOLDS)
-        before += len(sentences)
+        before += max(1, len(sentences))  # as `sentence_counts` has it
     counts = sentence_counts(gold, found).slices
     of_all, of_discontinuous = (int(counts[s][:, 2].sum()) for s in ("overall", "discontinuous"))
     return _Proposed(

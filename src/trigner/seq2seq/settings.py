@@ -60,10 +60,10 @@ class Seq2SeqSettings(WordSettings):
     )
     state_share: float = Field(
         default=0.5,
-        gt=0,
+        ge=0,
         le=1,
         description="share of the encoder's state in what is pointed at (alpha); the rest is the"
-        " subword's embedding, which alone would not tell equal subwords apart",
+        " subword's embedding, which alone does not tell equal subwords apart",
     )
     output_dropout: float = Field(
         default=0.3, ge=0, lt=1, description="of decoder states and of embeddings pointed at"
