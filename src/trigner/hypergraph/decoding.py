@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -104,14 +104,14 @@ def best(chart: Chart, reading: Reading, structure: tuple[Mask, Mask] | None = N
     if reading == "all":
         return _search(chart, chart.log_probabilities(), own, edges, 0.0)
     paths, complete = enough(chart.graph, _reached(chart.graph, own, edges))
-    return scored_by(chart, FoundPaths(tuple((path, 0.0) for path in paths), complete))
+    return scored(chart, paths, complete=complete)
 
 
-def scored_by(chart: Chart, found: FoundPaths) -> FoundPaths:
-    """The same mentions with the logarithms of their probabilities in a chart, best first."""
+def scored(chart: Chart, paths: Iterable[Path], *, complete: bool) -> FoundPaths:
+    """Mentions with the logarithms of their probabilities in a chart, best first."""
     probabilities = chart.log_probabilities()
-    scored = [(path, log_probability(chart.graph, path, probabilities)) for path, _ in found.paths]
-    return FoundPaths(tuple(sorted(scored, key=lambda own: -own[1])), found.complete)
+    found = [(path, log_probability(chart.graph, path, probabilities)) for path in paths]
+    return FoundPaths(tuple(sorted(found, key=lambda own: -own[1])), complete)
 
 
 def log_probability(graph: Graph, path: Path, probabilities: tuple[Array, Array]) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from trigner.arrays import Logits
 from trigner.batches import Batch, Example
-from trigner.hypergraph.decoding import Chart, best, marginals, scored_by
+from trigner.hypergraph.decoding import Chart, best, marginals, scored
 from trigner.hypergraph.graph import Graph
 from trigner.hypergraph.reading import FoundPaths, mention_of
 from trigner.hypergraph.settings import HypergraphSettings
@@ -52,7 +52,8 @@ class HypergraphPredictor(WordPredictor[Chart]):
         if settings.decoding == "best":
             found = best(chart, settings.reading, output.best)
         else:
-            found = scored_by(chart, marginals(output, settings.marginal_threshold))
+            found = marginals(output, settings.marginal_threshold)
+            found = scored(chart, (path for path, _ in found.paths), complete=found.complete)
         return Prediction.of(example, self._scored(found), bounded=not found.complete)
 
     def _scored(self, found: FoundPaths) -> list[ScoredMention]:

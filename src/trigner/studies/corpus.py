@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -48,16 +48,15 @@ def corpus_locations(options: Sequence[str], declared: str | None) -> tuple[Corp
 
     Raises InputError for two with one name, whose results could not be told apart.
     """
-    folders: dict[str, Path] = {}
-    for option in options:
-        name, path = astuple(corpus_location(option, declared))
-        if name in folders:
+    found: dict[str, CorpusLocation] = {}
+    for own in (corpus_location(option, declared) for option in options):
+        if own.name in found:
             raise InputError(
-                f"--data: {folders[name]} and {path} are both named {name!r}: give each another"
-                " name, as NAME=DIR"
+                f"--data: {found[own.name].path} and {own.path} are both named {own.name!r}: give"
+                " each another name, as NAME=DIR"
             )
-        folders[name] = path
-    return tuple(CorpusLocation(name, path) for name, path in folders.items())
+        found[own.name] = own
+    return tuple(found.values())
 
 
 def corpus_location(option: str, declared: str | None) -> CorpusLocation:
