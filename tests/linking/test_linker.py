@@ -77,6 +77,55 @@ def test_the_nearest_are_those_of_a_search_one_by_one(text):
     assert [(c.score, c.code) for c in found] == wanted
 
 
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Hepatitis A", "F1"),
+        ("HEPATITIS A", "F2"),
+        ("hepatitis", "F3"),
+        ("Hépatitis", "F3"),
+        ("by hepatitis", "F4"),
+    ],
+)
+def test_of_the_same_words_those_spelt_alike_come_first(text, code, backwards):
+    rows = [
+        Concept("F1", "Hepatitis A"),
+        Concept("F2", "HEPATITIS A"),
+        Concept("F3", "Hepatitis"),
+        Concept("F4", "Hepatitis in it", ("hepatitis by",)),
+    ]
+    found = Linker(Vocabulary(tuple(rows[::-1] if backwards else rows)), candidates=1).find(text)
+    assert [(candidate.code, candidate.score) for candidate in found] == [(code, 1.0)]
+
+
+def test_of_rows_spelt_as_much_alike_the_first_comes_first():
+    for rows in (("Hepatitis A", "HEPATITIS A"), ("HEPATITIS A", "Hepatitis A")):
+        linker = Linker(Vocabulary(tuple(Concept(name, name) for name in ("Hepatitis", *rows))))
+        assert [c.code for c in linker.find("hepatitis a")] == [*rows, "Hepatitis"]
+
+
+def test_the_term_of_a_row_that_is_the_text_is_told():
+    concept = Concept("F1", "Hepatitis A", ("hepatitis",))
+    (found,) = Linker(Vocabulary((concept,))).find("hepatitis")
+    assert (found.term, found.match) == ("hepatitis", "exact")
+
+
+def test_what_has_no_words_is_itself_or_nothing():
+    def vectors(texts):
+        return np.ones((len(texts), 1), dtype=np.float32)
+
+    rows = [Concept("F1", "???"), Concept("F2", "-", ("- -",)), Concept("F3", "Nausea")]
+    vocabulary = Vocabulary((*rows, Concept("F4", " ")))
+    for linker in (Linker(vocabulary), Linker(vocabulary, vectors=vectors)):
+        for text, code in (("???", "F1"), ("-", "F2"), (" -\n- ", "F2")):
+            (found,) = linker.find(text)
+            assert (found.code, found.score) == (code, 1.0)
+        for text in ("?", "?? ?", "...", "--", " ", ""):
+            assert linker.fields(text) == {}
+        assert "F1" not in {candidate.code for candidate in linker.find("nausea???")}
+
+
 def test_vectors_count_half():
     directions = {"Nausea": [1.0, 0.0], "queasy": [0.8, 0.6]}
 

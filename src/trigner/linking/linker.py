@@ -1,7 +1,8 @@
 """From the text of an entity to the rows of a vocabulary that it may mean.
 
 A term is the same text, the same words (`normalised`), or more or less alike: by characters, with
-rapidfuzz, and if there are vectors by what the words mean.
+rapidfuzz, and if there are vectors by what the words mean. What has no words is the same text or
+nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trigner.errors import InputError, require_extra
-from trigner.linking.vocabulary import Concept, Vocabulary, normalised
+from trigner.linking.vocabulary import Concept, Vocabulary, normalised, spellings
 from trigner.mentions import SCORE_DIGITS, Document, Entity, Sentence
 
 Match = Literal["exact", "words", "alike"]
@@ -45,8 +46,9 @@ class Candidate:
 class Linker:
     """Gives texts the codes of a vocabulary. An annotator of `Extractor`.
 
-    At most so many `candidates` a text, the best first; of several with one score the one that
-    comes first in the vocabulary. The best is taken when its score is at least `threshold`.
+    At most so many `candidates` a text, the best first: of several with the same words the one
+    that is spelt most alike, and of several with one score the one that comes first in the
+    vocabulary. The best is taken when its score is at least `threshold`.
     """
 
     vocabulary: Vocabulary
@@ -95,12 +97,16 @@ class Linker:
 
 @dataclass(frozen=True)
 class _Terms:
-    """All terms of a vocabulary, term `i` that of the concept `concepts[owners[i]]`."""
+    """All terms of a vocabulary, term `i` that of the concept `concepts[owners[i]]`.
+
+    The terms `wordless` are `plain` texts of no characters: only the same text is like them.
+    """
 
     concepts: tuple[Concept, ...]
     owners: NDArray[np.intp]
     texts: tuple[str, ...]
     plain: tuple[str, ...]
+    wordless: NDArray[np.intp]
     vectors: Vectors | None
     matrix: NDArray[np.float32] | None
 
@@ -110,13 +116,15 @@ class _Terms:
         texts = tuple(term for concept in concepts for term in concept.terms)
         owners = np.repeat(np.arange(len(concepts)), [len(c.terms) for c in concepts])
         plain = tuple(map(normalised, texts))
-        return cls(concepts, owners, texts, plain, vectors, vectors(texts) if vectors else None)
+        wordless = np.flatnonzero([not own for own in plain])
+        matrix = vectors(texts) if vectors else None
+        return cls(concepts, owners, texts, plain, wordless, vectors, matrix)
 
     def nearest(self, text: str, most: int) -> tuple[Candidate, ...]:
         """The best term of each of the nearest concepts."""
         scores = self._scores(text)
         found: dict[int, Candidate] = {}
-        for term in np.argsort(-scores, kind="stable"):
+        for term in self._best_first(text, scores):
             score = float(scores[term])
             if score <= 0 or len(found) == most:
                 break
@@ -127,20 +135,41 @@ class _Terms:
                 found[owner] = Candidate(concept.code, concept.name, self.texts[term], match, score)
         return tuple(found.values())
 
+    def _best_first(self, text: str, scores: NDArray[np.float64]) -> NDArray[np.intp]:
+        own = spellings(text)
+
+        def differences(term: int) -> list[bool]:
+            return [a != b for a, b in zip(own, spellings(self.texts[term]), strict=True)]
+
+        ordered = np.argsort(-scores, kind="stable")
+        same = int(np.count_nonzero(scores == 1))  # few: what they are spelt like is looked up
+        ordered[:same] = sorted(ordered[:same], key=differences)
+        return ordered
+
     def _scores(self, text: str) -> NDArray[np.float64]:
         """How near each term is, in [0, 1]: 1 for the same words, and for them alone."""
         from rapidfuzz import fuzz, process
 
         plain = normalised(text)
+        if not plain:
+            return self._equal(text)
         (ratios,) = process.cdist([plain], self.plain, scorer=fuzz.ratio, dtype=np.float64)
         scores: NDArray[np.float64] = ratios / 100
         if self.vectors is not None and self.matrix is not None:
             cosines = self.matrix @ self.vectors([text])[0]
             scores = (scores + np.clip(cosines, 0, 1)) / 2
-        same = np.array([own == plain and plain != "" for own in self.plain])
         below_one = 1 - 10**-SCORE_DIGITS
         rounded = np.minimum(np.round(scores, SCORE_DIGITS), below_one)
-        return np.where(same, 1.0, rounded)
+        rounded[self.wordless] = 0
+        return np.where(ratios == 100, 1.0, rounded)
+
+    def _equal(self, text: str) -> NDArray[np.float64]:
+        """1 for the terms that are the text, white space aside, else 0: for one without words."""
+        scores = np.zeros(len(self.texts))
+        pieces = text.split()
+        for term in self.wordless:
+            scores[term] = pieces != [] and self.texts[term].split() == pieces
+        return scores
 
     def _match(self, text: str, term: int) -> Match:
         if self.texts[term] == text:

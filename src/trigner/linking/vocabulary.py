@@ -54,10 +54,24 @@ def normalised(text: str) -> str:
 
     So "pain in the lower legs" and "Lower leg pain" are the same.
     """
+    words = _words(text)
+    return " ".join(sorted(_singular(w) for w in words if w not in _LEFT_OUT) or sorted(words))
+
+
+def spellings(text: str) -> tuple[str, str, str]:
+    """What texts that are `normalised` to the same may have in common besides, the most first.
+
+    The text itself, its words without case and accents, and all its words as `normalised` has them,
+    little ones too: "hepatitis" has more of "Hepatitis" than of "Hepatitis A".
+    """
+    words = _words(text)
+    return text, " ".join(words), " ".join(sorted(map(_singular, words)))
+
+
+def _words(text: str) -> list[str]:
     plain = unicodedata.normalize("NFKD", text.casefold().replace("’s", "").replace("'s", ""))
     letters = "".join(character for character in plain if not unicodedata.combining(character))
-    words = _WORD.findall(letters)
-    return " ".join(sorted(_singular(w) for w in words if w not in _LEFT_OUT) or sorted(words))
+    return _WORD.findall(letters)
 
 
 def _singular(word: str) -> str:
