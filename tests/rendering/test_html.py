@@ -389,3 +389,18 @@ def test_the_browser_shows_systems_side_by_side(tmp_path):
     dom = rendered(path)
     for part in ("perfect: 2 of 2", "llm: 1 of 2", "none: 0 of 2", "found by 2 of 3", "3 systems"):
         assert part in dom, part
+
+
+@needs_browser
+@pytest.mark.parametrize("predicted", ["ADR", "Sign"])
+def test_types_are_named_where_gold_and_predictions_have_several(tmp_path, predicted):
+    text = "A rash came. Pain in my hands."
+    rash, pain = entity(text, "ADR", "rash"), entity(text, predicted, "Pain")
+    compared = compare([Document("d", text, (rash,))], [Document("d", text, (rash, pain))])
+    path = tmp_path / "systems.html"
+    path.write_text(systems_page({"llm": compared}), "utf-8")
+    names = re.findall(r'class="te-label"[^>]*>([^<]*)<', rendered(path))
+    found = ["Sign · spurious", "ADR · found by 1 of 1", "ADR · correct"]
+    if predicted == "ADR":
+        found = ["spurious", "found by 1 of 1", "correct"]
+    assert names == found

@@ -27,6 +27,8 @@
 
   const counted = (number, one, more) => `${number.toLocaleString("en")} ${number === 1 ? one : more}`;
 
+  const haveSeveralLabels = (entities) => new Set(entities.map((entity) => entity.label)).size > 1;
+
   /* Buttons that are on or off; `changed` hears of the set of those that are on. */
   function filters(choices, changed) {
     const bar = make("div", "filters");
@@ -154,8 +156,8 @@
       `${(data.snippets.length - differing).toLocaleString("en")} agree`,
       `${data.others.toLocaleString("en")} have no entities and are not shown`,
     ].join(" · ")));
-    const entities = data.snippets.flatMap((shown) => [...shown.gold, ...shown.predicted]);
-    const severalLabels = new Set(entities.map((entity) => entity.label)).size > 1;
+    const severalLabels = haveSeveralLabels(
+      data.snippets.flatMap((shown) => [...shown.gold, ...shown.predicted]));
     let clear = () => {};
     const show = (on) => {
       clear();
@@ -178,12 +180,11 @@
   }
 
   /* Gold, then every system, each below the other where there is no room next to it. */
-  function sideBySide(shown) {
+  function sideBySide(shown, severalLabels) {
     const section = make("section", "compared");
     const head = make("h2", "", shown.document);
     head.append(make("span", "quiet", `  from character ${shown.start}`));
     const sides = make("div", "sides");
-    const several = new Set(shown.gold.map((entity) => entity.label)).size > 1;
     const column = (title, entities) => {
       const side = make("div", "side");
       const place = make("div");
@@ -191,7 +192,7 @@
       sides.append(side);
       queueMicrotask(() => drawEntities(place, shown.text, entities, {
         offset: shown.start,
-        showLabels: several,
+        showLabels: severalLabels,
         colourOf: (entity) => KINDS[entity.kind].colour,
       }));
     };
@@ -214,7 +215,9 @@
       "most mistakes first",
       `${data.others.toLocaleString("en")} sentences have no entities and are not shown`,
     ].join(" · ")));
-    growing(data.snippets, sideBySide);
+    const severalLabels = haveSeveralLabels(
+      data.snippets.flatMap((shown) => [...shown.gold, ...Object.values(shown.columns).flat()]));
+    growing(data.snippets, (shown) => sideBySide(shown, severalLabels));
   }
 
   /* Gold and two systems, sentence by sentence, where the systems differ. */
