@@ -40,6 +40,15 @@ def test_sentences_in_which_two_systems_differ():
     assert (nausea["sides"][1][0]["score"], nausea["sides"][1][0]["mark"]) == (0.5, "wrong")
 
 
+@pytest.mark.parametrize("scores", [(0.9, 0.3), (0.3, 0.9), (None, 0.9), (0.9, None)])
+def test_of_a_mention_that_is_predicted_twice_the_surest_is_shown(scores):
+    gold = [Document("a", TEXT)]
+    slept = tuple(Entity("ADR", ((31, 44),), "", score) for score in scores)
+    page = differences_page(gold, {"one": [Document("a", TEXT, slept)], "two": gold})
+    (shown,) = data_of(page)["snippets"]
+    assert [found["score"] for found in shown["sides"][1]] == [0.9]
+
+
 def test_discontinuous_gold_comes_first():
     text = "I slept badly. Pain in my left and right arm."
     split = Entity("ADR", ((15, 30), (41, 44)), "")

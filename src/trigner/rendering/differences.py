@@ -51,7 +51,13 @@ def differences_page(
 
 
 def _by_key(document: Document, source: Document) -> dict[Key, Entity]:
-    return {document.key(entity): entity for entity in source.entities}
+    """Entities by key; of several with one key the surest stays."""
+    found: dict[Key, Entity] = {}
+    for entity in source.entities:
+        before = found.setdefault(document.key(entity), entity)
+        if (entity.score or 0) > (before.score or 0):
+            found[document.key(entity)] = entity
+    return found
 
 
 def _snippet(
