@@ -45,6 +45,17 @@ def test_columns_are_found_whatever_separates_them(tmp_path, mark, name):
     assert (document.id, document.text, document.fields) == ("x", lines[1][1], {"patient": "p1"})
 
 
+@pytest.mark.parametrize("limit", [131_072, (1 << 31) - 1])
+def test_the_limit_of_cells_is_raised_and_never_lowered(tmp_path, limit):
+    path = table(tmp_path, f"id,text\nx,{'pain ' * 30_000}\n")
+    before = csv.field_size_limit(limit)
+    try:
+        assert len(read(path).documents[0].text) == 150_000
+        assert csv.field_size_limit() >= limit
+    finally:
+        csv.field_size_limit(before)
+
+
 def test_columns_can_be_named(tmp_path):
     path = table(tmp_path, "case,narrative,age\r\n7,pain,\r\n8,none,30\r\n")
     first, second = read(path, text_column="narrative", id_column="case").documents

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import csv
+
 import pytest
 
 from trigner.errors import InputError
@@ -65,6 +67,16 @@ def test_another_encoding_may_be_tried(file):
         read_vocabulary(path, otherwise="klingon")
     path = file("code,name\nF1,Fièvre\n")
     assert read_vocabulary(path, otherwise="cp1252").concepts == (Concept("F1", "Fièvre"),)
+
+
+def test_long_cells(file):
+    synonyms = tuple(f"sore head {number}" for number in range(20_000))
+    path = file(f"code,name,synonyms\nF1,Headache,{'|'.join(synonyms)}\n")
+    before = csv.field_size_limit(131_072)  # as the module has it
+    try:
+        assert read_vocabulary(path).concepts == (Concept("F1", "Headache", synonyms),)
+    finally:
+        csv.field_size_limit(before)
 
 
 @pytest.mark.parametrize("between", [";", "\t"])

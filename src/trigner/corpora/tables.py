@@ -45,7 +45,7 @@ def csv_rows(path: Path, reading: Reading) -> Iterator[tuple[int, dict[str, str]
     than the first line has, and for columns that are called alike.
     """
     text = reading.text(path).removeprefix("\ufeff")
-    csv.field_size_limit(_CELL)
+    allow_long_cells()
     delimiter, _ = csv_columns(text, reading.text_column or TEXT)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     names: list[str] | None = None
@@ -68,6 +68,12 @@ def csv_rows(path: Path, reading: Reading) -> Iterator[tuple[int, dict[str, str]
         line = rows.line_num + 1
     if names is None:
         raise InputError("is empty", path=path)
+
+
+def allow_long_cells() -> None:
+    """Let the csv module take cells of any length that is meant."""
+    # Its bound is one for all threads, so it is only raised.
+    csv.field_size_limit(max(csv.field_size_limit(), _CELL))
 
 
 def csv_columns(start: str, wanted: str) -> tuple[str, list[str]]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from trigner.corpora import Reading, checked_encoding
 from trigner.corpora.encodings import EncodingError
 from trigner.corpora.reading import opened
+from trigner.corpora.tables import allow_long_cells
 from trigner.errors import InputError
 from trigner.mentions import shortened
 
@@ -104,6 +105,7 @@ def read_vocabulary(
     text = text.removeprefix("\ufeff")
     head = text.partition("\n")[0]
     delimiter = max(_DELIMITERS, key=head.count)
+    allow_long_cells()
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         columns = [name.strip().casefold() for name in next(rows, [])]
