@@ -4,6 +4,7 @@ import pytest
 
 from tiny_models import TEXT
 from trigner.bulk import annotate_texts
+from trigner.errors import InputError
 from trigner.inference import RunStatistics
 from trigner.mentions import Document
 
@@ -31,6 +32,13 @@ def test_each_text_has_what_it_has_alone(model_annotator):
     assert any(each.entities for each in found)
     assert all(each.error is None for each in found)
     assert statistics == sum_of(extractor, texts)
+
+
+def test_a_table_is_refused_in_place_of_texts(model_annotator):
+    frame = pd.DataFrame({"text": [TEXT], "author": ["me"]})
+    with pytest.raises(InputError, match=r"a table \(DataFrame\) was given"):
+        model_annotator.texts(frame)
+    assert model_annotator.texts(frame["text"]) == model_annotator.texts([TEXT])
 
 
 def sum_of(extractor, texts):

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from random import Random
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -463,7 +465,17 @@ def test_documents_keep_id_and_lose_gold(extract):
     assert extract.labels == ("ADR", "Drug")
 
 
-@pytest.mark.parametrize("given", [{"text": b"pain"}, {"words": "my leg"}, {"text": 3}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"text": b"pain"},
+        {"text": 3},
+        {"words": "my leg"},
+        {"words": {"my": 1, "leg": 2}},
+        {"words": 3},
+        {"words": ["my", 3]},
+    ],
+)
 def test_what_is_neither_a_text_nor_words_is_refused(saved_model, given):
     with pytest.raises(InputError, match=r"expected a text, a doc|words are a list of strings"):
         load(saved_model, device="cpu")(**given)
@@ -495,6 +507,53 @@ def test_what_is_no_text_is_named_by_its_place(extract, wrong):
 def test_what_is_neither_text_nor_list_is_refused(extract, wrong):
     with pytest.raises(InputError, match="expected a text, a document or a list"):
         extract(wrong)
+
+
+class Frame(list):
+    """As polars has it: who goes through it meets its columns."""
+
+    columns = ("text",)
+
+
+TABLES = [
+    pd.DataFrame({"text": ["pain"], "author": ["me"]}),
+    pa.table({"text": ["pain"]}),
+    Frame([["pain"]]),
+]
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: type(table).__module__)
+def test_tables_are_refused_in_place_of_texts_and_words(extract, table):
+    for read in (extract, extract.stream, lambda words: extract(words=words)):
+        with pytest.raises(InputError, match=r'a table \(.*\) was given: .* table\["text"\]'):
+            read(table)
+
+
+def test_a_column_of_a_table_is_a_list_of_texts(extract):
+    frame = pd.DataFrame({"text": ["my leg hurt", "pain"]}, index=["columns", "column_names"])
+    wanted = extract(list(frame["text"]))
+    assert extract(frame["text"]) == list(extract.stream(frame["text"])) == wanted
+    assert extract(words=frame["text"]) == extract(words=list(frame["text"]))
+
+
+class Texts:
+    """As data sets of PyTorch are: places and a length, and no iterator."""
+
+    def __len__(self):
+        return len(TEXTS)
+
+    def __getitem__(self, place):
+        return TEXTS[place]
+
+
+def test_a_data_set_without_an_iterator_is_a_list_of_texts(extract):
+    assert extract(Texts()) == list(extract.stream(Texts())) == extract(TEXTS)
+
+
+@pytest.mark.parametrize("wrong", [{"pain": 1}, Document("d", "pain"), b"pain", 3])
+def test_stream_refuses_at_once_what_has_no_texts(extract, wrong):
+    with pytest.raises(InputError, match=r"expected a text, a doc|stream takes several"):
+        extract.stream(wrong)
 
 
 def test_stream_refuses_a_single_string(extract):

@@ -9,6 +9,7 @@ from typing import Any
 
 from trigner.errors import LONGEST
 from trigner.inference import Extracted, Extractor, RunStatistics
+from trigner.inference.texts import refuse_tables
 from trigner.mentions import Document, Entity
 
 TOGETHER = 64
@@ -29,7 +30,11 @@ class AnnotatedText:
 def annotate_texts(
     extractor: Extractor, texts: Sequence[object], *, most_characters: int = MOST_CHARACTERS
 ) -> tuple[list[AnnotatedText], RunStatistics]:
-    """What is found in each text, in order, whatever the others are."""
+    """What is found in each text, in order, whatever the others are.
+
+    Raises InputError for a table, as texts are one of its columns.
+    """
+    refuse_tables(texts)
     statistics = RunStatistics()
     annotated: list[AnnotatedText] = []
     for start in range(0, len(texts), TOGETHER):

@@ -20,7 +20,8 @@ from trigner.inference.checks import check_words, checked
 from trigner.inference.chunks import Chunk, DocumentPart, chunks, ordered
 from trigner.inference.options import checked_thresholds, positive
 from trigner.inference.statistics import RunStatistics
-from trigner.mentions import SCORE_DIGITS, Document, Entity, ScoredMention, Sentence, shortened
+from trigner.inference.texts import as_document, as_documents, checked_words
+from trigner.mentions import SCORE_DIGITS, Document, Entity, ScoredMention, Sentence
 from trigner.systems import Prediction, Predictor, Prepared
 from trigner.text import entity_of, segment
 
@@ -154,23 +155,17 @@ class Extractor:
         A document's own entities are replaced. With words, the text is the words joined by blanks
         and `Document.words` their character ranges. `threshold` (as `with_threshold` takes it) and
         `batch_size` are for this call. Raises InputError unless either a text or words are given,
-        and for what is not text, such as None or NaN in a list: it is named by its place.
+        and for what is not text, such as None or NaN in a list: it is named by its place. A table
+        is none: give its column of texts.
         """
         if (text is None) == (words is None):
             raise InputError("give either a text or words")
         chosen = self.with_threshold(threshold)._with_batch_size(batch_size)
         if words is not None:
-            words = words if isinstance(words, str) else tuple(words)
-            if isinstance(words, str) or not all(isinstance(word, str) for word in words):
-                raise InputError("words are a list of strings")
-            return next(chosen.documents([document_of("text", words)]))
+            return next(chosen.documents([document_of("text", checked_words(words))]))
         if isinstance(text, str | Document):
-            return next(chosen.documents([_as_document(text, "text")]))
-        if text is None or isinstance(text, bytes | Mapping) or not isinstance(text, Iterable):
-            raise InputError(
-                f"expected a text, a document or a list of them, not {shortened(text)}"
-            )
-        return list(chosen.documents(_numbered(text)))
+            return next(chosen.documents([as_document(text, "text")]))
+        return list(chosen.documents(as_documents(text)))
 
     def stream(
         self,
@@ -181,12 +176,12 @@ class Extractor:
     ) -> Run:
         """Entities of each text or document, in order, in constant memory.
 
-        Raises InputError for a single string, and when it comes to what is not text.
+        Raises InputError for a single string or a table, and when it comes to what is not text.
         """
         if isinstance(texts, str | bytes):
             raise InputError("stream takes several texts: give a list, or call the model with one")
         chosen = self.with_threshold(threshold)._with_batch_size(batch_size)
-        return chosen.documents(_numbered(texts))
+        return chosen.documents(as_documents(texts))
 
     def with_threshold(self, threshold: float | Mapping[str, float] | None) -> Extractor:
         """The same with another threshold of all types, or of those that it names.
@@ -359,18 +354,6 @@ class Extractor:
             "annotators": self.annotators,
         }
         return _loaded_again, (self.source, options)
-
-
-def _numbered(texts: Iterable[object]) -> Iterator[Document]:
-    """Texts as documents called after their places; documents as they are."""
-    for number, text in enumerate(texts):
-        if not isinstance(text, str | Document):
-            raise InputError(f"text {number} (counted from 0) is not a text: {shortened(text)}")
-        yield _as_document(text, str(number))
-
-
-def _as_document(text: str | Document, id: str) -> Document:
-    return text if isinstance(text, Document) else Document(id, text)
 
 
 def best_first(mentions: list[ScoredMention]) -> bool:
