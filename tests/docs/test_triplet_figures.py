@@ -16,6 +16,9 @@ HEADINGS = {
     "spl-adr": "## On spl-adr, with 3,230 updates\n",
 }
 
+BEHIND = {"logits-0.01", "pair-states-0.01", "projection-0.1"}
+"""What costs a point and more on Chia."""
+
 Rows = list[tuple[str, list[str]]]
 
 
@@ -119,7 +122,8 @@ def test_what_the_controls_first_seed_does_to_the_leads_by_discontinuous_f1():
         if system != "control" and seeds:
             sides = [[of[seed] for seed in seeds] for of in (control, own)]
             leads[system] = [float(cell.split()[0]) for cell in differences(*sides)]
-    assert leads.pop("logits-0.01")[1] < 0
+    for behind in BEHIND & leads.keys():
+        assert leads.pop(behind)[1] < 0.1
     of_mentions = [lead[1] for lead in leads.values()]
     assert f"without it they are {min(of_mentions):.1f} to {max(of_mentions):.1f}" in text
     with_it = {
