@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import re
+
 from trigner.evaluation import describe
 from trigner.studies import protocol, runs
-from trigner.studies.figures import gap_figure, score_figure
+from trigner.studies.figures import difference_figure, gap_figure, score_figure
 from trigner.studies.results import read_results
 from trigner.studies.summary import gather, summarise
 
@@ -21,6 +23,26 @@ def test_scores_over_an_axis_with_the_baseline(finished, corpus):
     ).replace("http://creativecommons.org", "").replace("https://matplotlib.org", "")
     assert score_figure(summary, "triplets.window") == svg
     assert score_figure(summary, "triplets.margin") == ""
+
+
+def test_differences_from_a_baseline(finished, corpus):
+    study, results = finished
+    systems = gather(runs(study, protocol("full")), read_results(results, "small"), corpus.hashes)
+    summary = summarise("small", systems, ["control"])
+    svg = difference_figure(summary, "control")
+    shown = re.findall(r">([^<>]+)</text>", svg)
+    compared = list(dict.fromkeys(own.system for own in summary.comparisons))
+    assert [text for text in shown if text in compared] == compared
+    for text in (
+        "points of F1 against control",
+        "all entities",
+        "discontinuous entities",
+        "chosen by overall F1 on dev",
+        "chosen by discontinuous F1 on dev",
+    ):
+        assert text in shown
+    assert difference_figure(summary, "control") == svg
+    assert difference_figure(summary, "another") == ""
 
 
 def test_gaps(corpus):

@@ -36,6 +36,8 @@ def tables(finished, corpus):
     (figure,) = report.sections[2].figures
     assert figure.name == "window-small"
     assert figure.title.endswith("broken line: control, in grey its deviation")
+    (figure,) = report.sections[3].figures
+    assert figure.name == "against-control-small"
     return {table.title: table for section in report.sections for table in section.tables}
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from trigner.evaluation import Statistics, plot_gaps
 from trigner.evaluation.figures import figure_for, save_figure
+from trigner.studies.results import CHOSEN_BY
 from trigner.studies.summary import Summary, SystemResults
 
 _PANELS = (("overall", "all entities"), ("discontinuous", "discontinuous entities"))
@@ -59,6 +60,58 @@ def score_figure(summary: Summary, axis: str) -> str:
         axes.set_ylabel("test F1 (%)")
         if axes.get_legend_handles_labels()[1]:
             axes.legend(fontsize=8)
+    held = StringIO()
+    save_figure(figure, held, "svg")
+    return _inline(held.getvalue())
+
+
+def difference_figure(summary: Summary, baseline: str) -> str:
+    """Test F1 of each system less that of a baseline: difference and 95 % interval.
+
+    A row a system, in the order of declaration; by what chose the model. Empty when nothing is
+    tested against it.
+    """
+    of_baseline = [own for own in summary.comparisons if own.baseline == baseline and own.tests]
+    rows = list(dict.fromkeys(own.system for own in of_baseline))
+    if not rows:
+        return ""
+    figure = figure_for(Path("differences.svg"), width=9, height=1.5 + 0.32 * len(rows))
+    panels = figure.subplots(1, 2, sharey=True)
+    for axes, (slice_, title) in zip(panels, _PANELS, strict=True):
+        axes.axvline(0, color="0.45", linewidth=1)
+        for chosen_by, marker, fill, shift in zip(
+            CHOSEN_BY, ("o", "s"), ("full", "none"), (-0.14, 0.14), strict=True
+        ):
+            shown = [
+                (rows.index(own.system) + shift, own.tests[slice_])
+                for own in of_baseline
+                if own.chosen_by == chosen_by and slice_ in own.tests
+            ]
+            axes.errorbar(
+                [100 * test.difference for _, test in shown],
+                [at for at, _ in shown],
+                # Rounding can put a bound a hair beyond the difference.
+                xerr=[
+                    [100 * max(0, test.difference - test.low) for _, test in shown],
+                    [100 * max(0, test.high - test.difference) for _, test in shown],
+                ],
+                fmt=marker,
+                fillstyle=fill,
+                markersize=4,
+                linewidth=1.2,
+                capsize=2,
+                label=f"chosen by {chosen_by} F1 on dev",
+            )
+        axes.set_yticks(range(len(rows)), rows)
+        axes.set_title(title, fontsize=10)
+        axes.set_xlabel(f"points of F1 against {baseline}")
+        axes.locator_params(axis="x", nbins=6)
+        axes.grid(axis="x", color="0.9")
+        axes.set_axisbelow(True)
+    panels[0].set_ylim(len(rows) - 0.5, -0.5)  # the first on top
+    figure.legend(
+        *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8
+    )
     held = StringIO()
     save_figure(figure, held, "svg")
     return _inline(held.getvalue())

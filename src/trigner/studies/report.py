@@ -8,6 +8,7 @@ own.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
@@ -16,7 +17,7 @@ from pandas import DataFrame
 
 from trigner.evaluation import SLICES, Statistics
 from trigner.studies.declaration import Study
-from trigner.studies.figures import gap_figure, score_figure
+from trigner.studies.figures import difference_figure, gap_figure, score_figure
 from trigner.studies.grid import START, TrainingRun
 from trigner.studies.layout import (
     NOTHING,
@@ -148,8 +149,20 @@ def _of_corpus(
         )
         compared = (_tests(summary, b, by) for b in summary.baselines for by in CHOSEN_BY)
         with_rows = tuple(table for table in compared if not table.cells.empty)
-        tests = Section(f"{summary.corpus}: significance", about, with_rows)
+        drawn = tuple(_differences(summary, baseline) for baseline in summary.baselines)
+        tests = Section(
+            f"{summary.corpus}: significance", about, with_rows, tuple(filter(None, drawn))
+        )
     return [scores, tests, _described(summary.corpus, statistics), _runs(summary)]
+
+
+def _differences(summary: Summary, baseline: str) -> Figure | None:
+    svg = difference_figure(summary, baseline)
+    if not svg:
+        return None
+    name = re.sub(r"[^\w.=-]+", "-", f"against-{baseline}-{summary.corpus}")
+    caption = f"Test F1 less that of {baseline}, with the 95 % interval of the paired bootstrap"
+    return Figure(name, caption, svg)
 
 
 def _complete(summary: Summary, chosen_by: str) -> Table:
