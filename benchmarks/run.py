@@ -115,7 +115,7 @@ def sections(sizes: Sizes, tell: Tell) -> Sections:
             first, s.corpus, s.model, sentences=s.sentences, rounds=rounds, tell=tell
         ),
         GPU: lambda: gpu.measure(
-            first, s.corpus, sentences=s.sentences, size=s.batch, rounds=rounds, tell=tell
+            first, s.corpus, sentences=s.sentences // 4, size=s.batch, rounds=rounds, tell=tell
         ),
     }
 
