@@ -72,6 +72,32 @@ def test_an_export_finds_what_the_model_finds(folder, graph, tmp_path, monkeypat
             assert scored.score == pytest.approx(scores[scored.mention], abs=1e-4)
 
 
+def test_an_export_reads_sentences_of_which_more_spans_are_kept_than_of_probes(make, tmp_path):
+    """Of probes one is, from 34 words on two are."""
+    system = make(kept=0.03)
+    state = system.saved_state()
+    description = Description(
+        system="spans",
+        labels=system.labels,
+        model={**SMALL, "kept": 0.03, "fragment_roles": True},
+        state=dict(state.state),
+        files={},
+    )
+    folder = tmp_path / "model"
+    save_model(folder, description, state.files)
+    out = exporting.export(folder, tmp_path / "onnx")
+    predictors = [load(own, read_description(own), device="cpu") for own in (folder, out)]
+    sentences = [Sentence("d", 0, tuple(TEXTS[0].split() * n), ((0, 0),) * (5 * n)) for n in (1, 7)]
+    inputs = predictors[0].prepare(sentences).inputs
+    for rows in (inputs, inputs[:1], inputs[1:]):
+        one, other = (predictor.outputs(rows) for predictor in predictors)
+        assert len(one[-1].kept) == (1 if rows[-1].length == 5 else 2)
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_array_equal(a.kept, b.kept)
+            np.testing.assert_allclose(a.fragments, b.fragments, atol=1e-4)
+            np.testing.assert_allclose(a.relations, b.relations, atol=1e-4)
+
+
 def test_a_graph_that_scores_otherwise_is_not_written(folder, graph, tmp_path, monkeypatch):
     monkeypatch.setattr(exporting, "graph_of", lambda *_: graph)
     monkeypatch.setattr(exporting, "largest_difference", lambda *_: 0.1)

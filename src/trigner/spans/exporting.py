@@ -7,16 +7,20 @@ scores as from PyTorch's.
 from __future__ import annotations
 
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 from torch import Tensor, nn
 
+from trigner.batches import Batch
+from trigner.mentions import Sentence
 from trigner.model_folder import read_description
 from trigner.spans.loading import SpanModel, load_model
 from trigner.spans.network import SpanNetwork
 from trigner.spans.onnx_runtime import OUTPUTS, onnx_scorer
 from trigner.spans.predictor import RawScores
+from trigner.spans.settings import kept_of
 from trigner.spans.torch_runtime import torch_scorer
 from trigner.tagging.exported_tagger import with_onnx_layers
 from trigner.tagging.exporting import check_export, graph_of, probes, run_on_cpu, write_graph
@@ -27,12 +31,29 @@ def export(folder: Path, out: Path, *, int8: bool = False, overwrite: bool = Tru
     check_export(out)
     description = read_description(folder)
     model = load_model(folder, description)
+    graph = graph_of(ExportedSpans(model.network), traced_batch(model), OUTPUTS)
     batch = probes(model.inputs)
-    graph = graph_of(ExportedSpans(model.network), batch, OUTPUTS)
     expected = torch_scorer(model.network)(batch)
     difference = partial(largest_difference, expected, model)
     inputs = (model.inputs, model.tokenizer)
     return write_graph(out, description, graph, difference, inputs, int8=int8, overwrite=overwrite)
+
+
+def traced_batch(model: SpanModel) -> Batch:
+    """What the graph is made from: several spans of its longest sentence are kept.
+
+    Where one is, the exporter takes that number for a constant. If no sentence that the encoder
+    holds is long enough for two, it is one.
+    """
+    batch = probes(model.inputs)
+    share = model.network.kept
+    if kept_of(int(batch.lengths.max()), share) > 1:
+        return batch
+    words = next(n for n in count(1) if kept_of(n, share) > 1)
+    sentences = [
+        Sentence("trace", n, ("and",) * length, ()) for n, length in enumerate((words, words - 1))
+    ]
+    return model.inputs.collate(model.inputs.prepare(sentences).inputs)
 
 
 class ExportedSpans(nn.Module):
