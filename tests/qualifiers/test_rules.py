@@ -158,3 +158,12 @@ def test_files_that_are_no_rules(text, message, tmp_path):
     with pytest.raises(InputError, match=message) as raised:
         read_rules(path)
     assert raised.value.path == path
+
+
+def test_a_path_may_be_a_string(tmp_path):
+    path = tmp_path / "rules.yaml"
+    path.write_text("negated: {before: ['free of']}")
+    (phrase,) = read_rules(str(path)).phrases
+    assert phrase.qualifier == "negated"
+    with pytest.raises(InputError, match="are not rules of qualifiers"):
+        read_rules(str(tmp_path / "none.yaml"))

@@ -141,13 +141,14 @@ def english() -> QualifierRules:
     return read_rules(Path(str(files("trigner.qualifiers").joinpath("english.yaml"))))
 
 
-def read_rules(path: Path) -> QualifierRules:
+def read_rules(path: str | Path) -> QualifierRules:
     """Rules of a YAML file laid out as `english.yaml`.
 
     Raises InputError for one that is not.
     """
     import yaml  # most commands read no rules
 
+    path = Path(path)
     try:
         return QualifierRules(tuple(_phrases(yaml.safe_load(path.read_text("utf-8")))))
     except (OSError, UnicodeDecodeError, yaml.YAMLError, ValueError, re.error) as error:
