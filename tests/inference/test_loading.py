@@ -10,6 +10,7 @@ import trigner
 from model_changes import change_description
 from tiny_models import extractor, save
 from trigner.errors import InputError, TrignerError
+from trigner.qualifiers import english
 from trigner.tagging import onnx_runtime
 
 TEXT = "my left leg and right arm hurt after the second tablet"
@@ -111,6 +112,20 @@ def test_options_of_the_wrong_kind_are_named(saved_model):
             trigner.load(saved_model, batch_size=size)
     with pytest.raises(InputError, match="device must be a name such as cpu or cuda:0, got 0"):
         trigner.load(saved_model, device=0)
+
+
+def test_a_model_is_named_by_a_string_or_a_path(saved_model):
+    for wrong in (None, 3, b"model", trigner.load(saved_model, device="cpu")):
+        with pytest.raises(InputError, match="a model is named by its folder or name, not by"):
+            trigner.load(wrong)
+
+
+def test_annotators_are_a_list_of_functions(saved_model):
+    for wrong in (english(), None, 3, [3], "english"):
+        with pytest.raises(InputError, match="annotators are a list of functions, got"):
+            trigner.load(saved_model, annotators=wrong)
+    found = trigner.load(saved_model, device="cpu", annotators=iter([english()]))
+    assert len(found.annotators) == 1
 
 
 def test_numbers_of_numpy_are_numbers(saved_model):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from trigner import __version__
 from trigner.errors import InputError, TrignerError
+from trigner.mentions import shortened
 from trigner.model_folder import BUNDLED, CARD, DESCRIPTION, is_path, read_description
 
 HUB_NAME = re.compile(r"(?P<name>\w[\w.-]*/[\w.-]+)(?:@(?P<revision>[^@\s]+))?", re.ASCII)
@@ -34,6 +35,8 @@ def fetch(
     is no such folder, the Hub has no such model or it is not one of ours, TrignerError when it
     cannot be had.
     """
+    if not isinstance(model, str | Path):
+        raise InputError(f"a model is named by its folder or name, not by {shortened(model)}")
     found = None if is_path(model) else HUB_NAME.fullmatch(str(model))
     if found is None:
         if revision is not None:

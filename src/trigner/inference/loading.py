@@ -9,7 +9,7 @@ from pathlib import Path
 from trigner.errors import InputError
 from trigner.inference.extraction import Annotator, Extractor, ModelSource
 from trigner.inference.fetching import fetch
-from trigner.inference.options import checked_thresholds, positive
+from trigner.inference.options import checked_annotators, checked_thresholds, positive
 from trigner.model_folder import BUNDLED, DESCRIPTION, Description, read_description
 from trigner.qualifiers import english
 from trigner.systems import SystemSpec, checked_predictor, system_spec
@@ -41,15 +41,17 @@ def load(
     fields, as a `trigner.linking.Linker` does. `device` is `auto`, `cpu`, `cuda`, `cuda:1` or, with
     PyTorch, another of its names. A model whose description has no hash of its own, of a format
     below 6, is loaded with a warning in the log.
-    Raises InputError when the folder cannot be loaded, `threads` are given for a model that ONNX
-    Runtime does not run (`torch.set_num_threads` sets PyTorch's), a threshold is outside [0, 1] or
-    of a type that the model does not have, its system is not installed or the device is not there,
+    Raises InputError when the folder cannot be loaded, an annotator is no function, `threads` are
+    given for a model that ONNX Runtime does not run (`torch.set_num_threads` sets PyTorch's), a
+    threshold is outside [0, 1] or of a type that the model does not have, its system is not
+    installed or the device is not there,
     TrignerError when PyTorch is needed and not installed or the Hub cannot be reached.
     """
     if threads is not None:
         threads = positive("threads", threads)
     if not isinstance(device, str):
         raise InputError(f"device must be a name such as cpu or cuda:0, got {device!r}")
+    own = checked_annotators(annotators)
     folder = fetch(model)
     description = read_description(folder)
     if threads is not None and not description.is_exported:
@@ -74,7 +76,7 @@ def load(
         threshold=of_all,
         thresholds=of_types,
         source=ModelSource(folder.absolute(), device, threads),
-        annotators=(*((english(),) if qualifiers else ()), *annotators),
+        annotators=(*((english(),) if qualifiers else ()), *own),
     )
 
 

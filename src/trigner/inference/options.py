@@ -1,12 +1,13 @@
-"""What an extractor is told: least scores of entities, for all types or single ones, and sizes."""
+"""What an extractor is told: least scores of entities, sizes, and functions that give fields."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
 from trigner.errors import InputError
+from trigner.mentions import shortened
 
 
 def checked_thresholds(
@@ -33,3 +34,11 @@ def positive(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise InputError(f"{name} must be an integer of at least 1, got {value!r}")
     return int(value)
+
+
+def checked_annotators(annotators: Any) -> tuple[Callable[..., Any], ...]:
+    """The functions that give entities fields. Raises InputError for anything else."""
+    own = tuple(annotators) if isinstance(annotators, Iterable) else (None,)
+    if not all(map(callable, own)):
+        raise InputError(f"annotators are a list of functions, got {shortened(annotators)}")
+    return own
