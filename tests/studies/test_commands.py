@@ -27,7 +27,7 @@ from trigner.studies.commands import study_runs
 FULL = protocol("full")
 QUIET = Console(quiet=True)
 REPORT = {"report.md", "report.html", "runs.csv", "summary.csv", "significance.csv"}
-REPORT |= {"window-small.svg", "against-control-small.svg"}
+REPORT |= {"window-small.svg", "differences-1-small.svg"}
 GAPS = {f"gaps-small-{part}.svg" for part in ("train", "dev", "test")}
 
 

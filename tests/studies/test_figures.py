@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from trigner.evaluation import describe
 from trigner.studies import protocol, runs
@@ -43,6 +44,16 @@ def test_differences_from_a_baseline(finished, corpus):
         assert text in shown
     assert difference_figure(summary, "control") == svg
     assert difference_figure(summary, "another") == ""
+
+
+def test_names_with_dollar_signs_are_no_formulas(finished, corpus):
+    study, results = finished
+    systems = gather(runs(study, protocol("full")), read_results(results, "small"), corpus.hashes)
+    summary = summarise("small", systems, ["control"])
+    tests = [replace(own, system="$\\a$", baseline="$\\b$") for own in summary.comparisons]
+    svg = difference_figure(replace(summary, comparisons=tuple(tests)), "$\\b$")
+    assert ">$\\a$</text>" in svg
+    assert ">points of F1 against $\\b$</text>" in svg
 
 
 def test_gaps(corpus):

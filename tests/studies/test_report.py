@@ -37,7 +37,8 @@ def tables(finished, corpus):
     assert figure.name == "window-small"
     assert figure.title.endswith("broken line: control, in grey its deviation")
     (figure,) = report.sections[3].figures
-    assert figure.name == "against-control-small"
+    assert figure.name == "differences-1-small"
+    assert figure.title.startswith("Test F1 less that of control")
     return {table.title: table for section in report.sections for table in section.tables}
 
 

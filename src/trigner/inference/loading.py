@@ -44,8 +44,8 @@ def load(
     Raises InputError when the folder cannot be loaded, an annotator is no function, `threads` are
     given for a model that ONNX Runtime does not run (`torch.set_num_threads` sets PyTorch's), a
     threshold is outside [0, 1] or of a type that the model does not have, its system is not
-    installed or the device is not there,
-    TrignerError when PyTorch is needed and not installed or the Hub cannot be reached.
+    installed or the device is not there, TrignerError when PyTorch is needed and not installed or
+    the Hub cannot be reached.
     """
     if threads is not None:
         threads = positive("threads", threads)

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 from trigner.evaluation import Statistics, plot_gaps
 from trigner.evaluation.figures import figure_for, save_figure
@@ -60,9 +61,7 @@ def score_figure(summary: Summary, axis: str) -> str:
         axes.set_ylabel("test F1 (%)")
         if axes.get_legend_handles_labels()[1]:
             axes.legend(fontsize=8)
-    held = StringIO()
-    save_figure(figure, held, "svg")
-    return _inline(held.getvalue())
+    return _svg(figure)
 
 
 def difference_figure(summary: Summary, baseline: str) -> str:
@@ -102,9 +101,10 @@ def difference_figure(summary: Summary, baseline: str) -> str:
                 capsize=2,
                 label=f"chosen by {chosen_by} F1 on dev",
             )
-        axes.set_yticks(range(len(rows)), rows)
+        # A name with two dollar signs would be read as a formula.
+        axes.set_yticks(range(len(rows)), rows, parse_math=False)
         axes.set_title(title, fontsize=10)
-        axes.set_xlabel(f"points of F1 against {baseline}")
+        axes.set_xlabel(f"points of F1 against {baseline}", parse_math=False)
         axes.locator_params(axis="x", nbins=6)
         axes.grid(axis="x", color="0.9")
         axes.set_axisbelow(True)
@@ -112,9 +112,7 @@ def difference_figure(summary: Summary, baseline: str) -> str:
     figure.legend(
         *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8
     )
-    held = StringIO()
-    save_figure(figure, held, "svg")
-    return _inline(held.getvalue())
+    return _svg(figure)
 
 
 def gap_figure(statistics: Statistics) -> str:
@@ -132,6 +130,12 @@ def _lines(points: Sequence[SystemResults]) -> dict[str, list[SystemResults]]:
         name, _, _ = point.name.rpartition(", ")
         lines.setdefault(name, []).append(point)
     return lines
+
+
+def _svg(figure: Any) -> str:
+    held = StringIO()
+    save_figure(figure, held, "svg")
+    return _inline(held.getvalue())
 
 
 def _inline(svg: str) -> str:

@@ -8,7 +8,6 @@ own.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
@@ -149,20 +148,21 @@ def _of_corpus(
         )
         compared = (_tests(summary, b, by) for b in summary.baselines for by in CHOSEN_BY)
         with_rows = tuple(table for table in compared if not table.cells.empty)
-        drawn = tuple(_differences(summary, baseline) for baseline in summary.baselines)
-        tests = Section(
-            f"{summary.corpus}: significance", about, with_rows, tuple(filter(None, drawn))
-        )
+        tests = Section(f"{summary.corpus}: significance", about, with_rows, _differences(summary))
     return [scores, tests, _described(summary.corpus, statistics), _runs(summary)]
 
 
-def _differences(summary: Summary, baseline: str) -> Figure | None:
-    svg = difference_figure(summary, baseline)
-    if not svg:
-        return None
-    name = re.sub(r"[^\w.=-]+", "-", f"against-{baseline}-{summary.corpus}")
-    caption = f"Test F1 less that of {baseline}, with the 95 % interval of the paired bootstrap"
-    return Figure(name, caption, svg)
+def _differences(summary: Summary) -> tuple[Figure, ...]:
+    """A figure for each baseline, numbered: files cannot have every name that a system can."""
+    return tuple(
+        Figure(
+            f"differences-{number}-{summary.corpus}",
+            f"Test F1 less that of {baseline}, with the 95 % interval of the paired bootstrap",
+            svg,
+        )
+        for number, baseline in enumerate(summary.baselines, 1)
+        if (svg := difference_figure(summary, baseline))
+    )
 
 
 def _complete(summary: Summary, chosen_by: str) -> Table:
