@@ -54,6 +54,14 @@ def test_names_with_dollar_signs_are_no_formulas(finished, corpus):
     svg = difference_figure(replace(summary, comparisons=tuple(tests)), "$\\b$")
     assert ">$\\a$</text>" in svg
     assert ">points of F1 against $\\b$</text>" in svg
+    renamed = [
+        replace(own, name=f"_$\\a$, {own.name}" if own.point else "_$\\b$")
+        for own in summary.systems
+    ]
+    known = replace(summary, systems=tuple(renamed), baselines=("_$\\b$",))
+    svg = score_figure(known, "triplets.window")
+    for name in ("_$\\a$", "_$\\b$"):
+        assert f">{name}</text>" in svg
 
 
 def test_gaps(corpus):

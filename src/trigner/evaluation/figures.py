@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -40,6 +41,16 @@ def figure_for(path: Path, *, width: float, height: float) -> Any:
     except OSError as error:
         raise TrignerError(f"cannot write {path}: {error.strerror}") from error
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def plain_legend(axes: Any, lines: Sequence[Any], names: Sequence[str], **options: Any) -> None:
+    """The legend of some axes, with names as they are.
+
+    matplotlib leaves out labels that begin with `_` and reads what is between two `$` as TeX.
+    """
+    legend = axes.legend(lines, ["-"] * len(lines), **options)
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set(text=name, parse_math=False)
 
 
 def save_figure(

@@ -10,7 +10,7 @@ from pathlib import Path
 from trigner.errors import InputError
 from trigner.evaluation.calibration import predictions
 from trigner.evaluation.counts import Score
-from trigner.evaluation.figures import figure_for, save_figure
+from trigner.evaluation.figures import figure_for, plain_legend, save_figure
 from trigner.mentions import Document
 
 ALL = "all types"
@@ -98,8 +98,5 @@ def plot_curves(found: Mapping[str, Curve], path: Path, *, overwrite: bool = Tru
         axes.plot([best.recall], [best.precision], "o", color=line.get_color())
     axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1.02), ylim=(0, 1.02))
     axes.grid(alpha=0.3)
-    # matplotlib leaves out labels that begin with `_` and reads what is between two `$` as TeX.
-    legend = axes.legend(lines, ["-"] * len(lines), loc="lower left", fontsize="small")
-    for text, name in zip(legend.get_texts(), names, strict=True):
-        text.set(text=name, parse_math=False)
+    plain_legend(axes, lines, names, loc="lower left", fontsize="small")
     save_figure(figure, path, overwrite=overwrite)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from trigner.evaluation import Statistics, plot_gaps
-from trigner.evaluation.figures import figure_for, save_figure
+from trigner.evaluation.figures import figure_for, plain_legend, save_figure
 from trigner.studies.results import CHOSEN_BY
 from trigner.studies.summary import Summary, SystemResults
 
@@ -33,34 +33,37 @@ def score_figure(summary: Summary, axis: str) -> str:
     positions = {v: float(v) if numeric else float(n) for n, v in enumerate(values)}
     base = next((s for s in summary.systems if s.name in summary.baselines[:1]), None)
     for axes, (slice_, title) in zip(figure.subplots(1, 2), _PANELS, strict=True):
+        handles, names = [], []
         for name, members in _lines(points).items():
             spreads = [s.spread("overall", "test", slice_) for s in members]
             at = [positions[member.point[axis]] for member in members]
             shown = [(x, s) for x, s in zip(at, spreads, strict=True) if s is not None]
-            axes.errorbar(
+            drawn = axes.errorbar(
                 [x for x, _ in shown],
                 [spread.mean for _, spread in shown],
                 yerr=[spread.deviation or 0 for _, spread in shown],
                 marker="o",
                 capsize=4,
-                label=name or None,
             )
+            if name:
+                handles.append(drawn)
+                names.append(name)
         spread = None if base is None else base.spread("overall", "test", slice_)
         if base is not None and spread is not None:
-            axes.axhline(spread.mean, color="0.45", linestyle="--", label=base.name)
+            handles.append(axes.axhline(spread.mean, color="0.45", linestyle="--"))
+            names.append(base.name)
             band = spread.deviation or 0
             axes.axhspan(spread.mean - band, spread.mean + band, color="0.45", alpha=0.15)
         if numeric and min(values) > 0 and max(values) >= 20 * min(values):
             axes.set_xscale("log")
         if not numeric:
-            axes.set_xticks(
-                list(positions.values()), ["none" if v is None else str(v) for v in values]
-            )
+            ticks = ["none" if value is None else str(value) for value in values]
+            axes.set_xticks(list(positions.values()), ticks, parse_math=False)
         axes.set_title(title, fontsize=10)
         axes.set_xlabel(axis.rpartition(".")[2].replace("_", " "))
         axes.set_ylabel("test F1 (%)")
-        if axes.get_legend_handles_labels()[1]:
-            axes.legend(fontsize=8)
+        if handles:
+            plain_legend(axes, handles, names, fontsize=8)
     return _svg(figure)
 
 
