@@ -55,6 +55,31 @@ def test_by_default_a_baseline_and_the_best_other_run(summary):
     assert chosen_cases(replace(summary, systems=()), None) is None
 
 
+def test_a_baseline_at_several_points_is_shown_at_that_of_the_best(declare, corpus, tmp_path):
+    study = declare(
+        "title: a\nseeds: [1]\nsystems: {with: , without: {triplets.weight: 0}}\n"
+        "axes: {model.lstm_size: [8, 16]}\nreport: {baseline: without}\n"
+    )
+    made = runs(study, FULL)
+    for run in made:
+        result_of(run, corpus, tmp_path, kept=3 if run.system == "with, lstm_size=16" else 1)
+    systems = gather(made, read_results(tmp_path, "small"), corpus.hashes)
+    cases = chosen_cases(summarise("small", systems, study.report.baseline), None)
+    assert [name for name, _ in cases] == ["without, lstm_size=16", "with, lstm_size=16"]
+
+
+def test_what_was_found_is_shown_in_the_order_of_the_gold(summary, corpus):
+    (_, result), _ = chosen_cases(summary, ("near", "control"))
+    found = result.predictions()["overall"]
+    turned = corpus.test[::-1]
+    assert [d.id for d in found.on(turned)] == [d.id for d in turned]
+    assert all(e.text == d.surface(e.fragments) for d in found.on(turned) for e in d.entities)
+    with pytest.raises(InputError, match="predictions on 'test-one', which is not among"):
+        found.on(corpus.test[1:])
+    with pytest.raises(InputError, match="no predictions on 'more'"):
+        found.on([*corpus.test, replace(corpus.test[0], id="more")])
+
+
 def test_two_names_of_one_run_are_not_compared(summary):
     with pytest.raises(InputError, match="on small 'control' and 'none' are one run under two nam"):
         chosen_cases(summary, ("control", "none"))

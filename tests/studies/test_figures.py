@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from study_results import result_of
 from trigner.evaluation import describe
 from trigner.studies import protocol, runs
 from trigner.studies.figures import difference_figure, gap_figure, score_figure
@@ -24,6 +25,29 @@ def test_scores_over_an_axis_with_the_baseline(finished, corpus):
     ).replace("http://creativecommons.org", "").replace("https://matplotlib.org", "")
     assert score_figure(summary, "triplets.window") == svg
     assert score_figure(summary, "triplets.margin") == ""
+
+
+def drawn(declare, corpus, tmp_path, axes, plot):
+    """The texts of the figure over an axis, where all runs found the same."""
+    study = declare(f"title: a\nseeds: [1]\naxes: {axes}\n")
+    made = runs(study, protocol("full"))
+    for run in made:
+        result_of(run, corpus, tmp_path)
+    systems = gather(made, read_results(tmp_path, "small"), corpus.hashes)
+    return re.findall(r">([^<>]+)</text>", score_figure(summarise("small", systems, []), plot))
+
+
+def test_a_line_has_the_values_of_the_other_axes(declare, corpus, tmp_path):
+    axes = "{triplets.window: [5, 10], triplets.margin: [0.5, 1.0], model.lstm_size: [8]}"
+    texts = drawn(declare, corpus, tmp_path, axes, "triplets.window")
+    named = [text for text in texts if "=" in text]
+    assert named == ["margin=0.5, lstm_size=8", "margin=1.0, lstm_size=8"] * 2
+
+
+def test_an_axis_of_lists_is_drawn(declare, corpus, tmp_path):
+    axes = "{sampling.conjunctions: [[and], [and, or]]}"
+    texts = drawn(declare, corpus, tmp_path, axes, "sampling.conjunctions")
+    assert texts.count("['and', 'or']") == 2
 
 
 def test_differences_from_a_baseline(finished, corpus):
@@ -55,7 +79,7 @@ def test_names_with_dollar_signs_are_no_formulas(finished, corpus):
     assert ">$\\a$</text>" in svg
     assert ">points of F1 against $\\b$</text>" in svg
     renamed = [
-        replace(own, name=f"_$\\a$, {own.name}" if own.point else "_$\\b$")
+        replace(own, declared="_$\\a$") if own.point else replace(own, name="_$\\b$")
         for own in summary.systems
     ]
     known = replace(summary, systems=tuple(renamed), baselines=("_$\\b$",))

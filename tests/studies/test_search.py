@@ -11,7 +11,10 @@ from rich.console import Console
 from trigner import __version__
 from trigner.errors import InputError, TrignerError
 from trigner.studies import Changes, StudyContext, find_study, protocol
+from trigner.studies.context import Parallelism
 from trigner.studies.declaration import shipped
+from trigner.studies.grid import trial
+from trigner.studies.jobs import JobResults
 from trigner.studies.search import journal, search, search_state
 
 STUDY = """\
@@ -97,6 +100,62 @@ def test_failed_trials_are_counted_and_not_repeated(declare, go, monkeypatch):
     monkeypatch.setattr("trigner.studies.search.trial_job", fail)
     with pytest.raises(TrignerError, match="no trial of the search was completed"):
         go(declare(STUDY.format(trials=2)))
+
+
+CHOICES = """\
+title: a
+seeds: [1]
+search:
+  trials: 8
+  metric: discontinuous
+  ranges:
+    triplets.weight: {choices: [0.1, 0]}
+    triplets.window: {choices: [10, 5]}
+"""
+
+
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_what_trains_the_same_is_trained_once(declare, corpus, scored, tmp_path, monkeypatch, jobs):
+    """Without triplets a window has no effect, so three trainings are all that there are."""
+
+    def one_by_one(job, runs, corpus, context, console, *, on_done):
+        results = JobResults()
+        for at, run in enumerate(runs):
+            results.done[at] = job(run, corpus, context, console)
+            on_done(at, results.done[at])
+        return results
+
+    monkeypatch.setattr("trigner.studies.search.run_all", one_by_one)
+    parallelism = Parallelism(jobs=jobs)
+    context = StudyContext(
+        declare(CHOICES), FULL, tmp_path / "w", tmp_path / "r", parallelism=parallelism
+    )
+    console = Console(file=io.StringIO(), width=300)
+    found = search(context, corpus, console)
+    in_effect = {(s.triplets.weight, s.triplets.weight and s.triplets.window) for s in scored}
+    assert len(found.tried) == 8
+    assert found.failed == 0
+    assert len(scored) == len(in_effect) <= 3
+    told = console.file.getvalue()
+    assert told.count("note: trial ") == 8
+    assert ("that of trial 1," in told) is (jobs == 1)
+
+
+def test_settings_that_cannot_go_together_are_one_failed_trial(declare, scored, go, monkeypatch):
+    study = declare(STUDY.format(trials=3))
+    drawn = []
+
+    def refused(context, values):
+        if values not in (*study.search.examples, *drawn):
+            drawn.append(values)
+        if drawn[1:2] == [values]:
+            raise InputError("these cannot go together")
+        return trial(study, FULL, context.changes, values)
+
+    monkeypatch.setattr("trigner.studies.search._trial", refused)
+    found, told, _ = go(study)
+    assert (len(found.tried), found.failed) == (2, 1)
+    assert any("failed: these cannot go together" in line for line in told)
 
 
 def test_another_search_is_not_gone_on_with(declare, scored, go, corpus):

@@ -50,7 +50,16 @@ def test_several_baselines_and_one_without_results(finished, corpus):
     ]
     there, back = (summary.comparisons[n].tests["overall"].difference for n in (1, 3))
     assert there == pytest.approx(-back)
-    assert summary.remarks == ("other has no results, so nothing is tested against it",)
+    assert summary.remarks == ("other is left out here, so nothing is tested against it",)
+
+
+def test_a_baseline_without_results_is_told(declare, corpus, tmp_path):
+    study = declare()
+    for run in runs(study, protocol("full")):
+        if run.system != "control":
+            result_of(run, corpus, tmp_path)
+    remarks = summary_of(study, tmp_path, corpus).remarks
+    assert "control has no results, so nothing is tested against it" in remarks
 
 
 def test_a_system_at_several_points_is_a_baseline_at_each(declare, corpus, tmp_path):
@@ -67,6 +76,30 @@ def test_a_system_at_several_points_is_a_baseline_at_each(declare, corpus, tmp_p
     assert {c.baseline for c in found.values()} == {"without"}
     assert found["with, lstm_size=8"].tests["overall"].difference < 0
     assert found["with, lstm_size=16"].tests["overall"].difference == 0
+
+
+def test_a_baseline_is_not_a_system_whose_name_begins_like_its(declare, corpus, tmp_path):
+    study = declare(
+        "title: a\nseeds: [1]\nsystems: {'own, raw': {triplets.margin: 2}, own: }\n"
+        "axes: {model.lstm_size: [8, 16]}\nreport: {baseline: own}\n"
+    )
+    for run in runs(study, protocol("full")):
+        result_of(run, corpus, tmp_path, kept=1 if run.declared == "own, raw" else 3)
+    summary = summary_of(study, tmp_path, corpus, study.report.baseline)
+    assert {c.system for c in summary.comparisons} == {
+        "own, raw, lstm_size=8",
+        "own, raw, lstm_size=16",
+    }
+    assert all(c.tests["overall"].difference < 0 for c in summary.comparisons)
+
+
+def test_documents_in_another_order_are_not_compared(declare, corpus, tmp_path):
+    study = declare()
+    turned = replace(corpus, test=corpus.test[::-1])
+    for run in runs(study, protocol("full")):
+        result_of(run, turned if run.system == "window=5" else corpus, tmp_path)
+    with pytest.raises(InputError, match=r"window=5, seed 1: .* in another order: move one"):
+        summary_of(study, tmp_path, corpus)
 
 
 def test_a_baseline_that_is_alone_is_there(declare, corpus, tmp_path):

@@ -6,7 +6,7 @@ from trigner.errors import InputError
 from trigner.rendering import differences_page
 from trigner.studies.corpus import CorpusSplits
 from trigner.studies.results import Result
-from trigner.studies.summary import Summary, SystemResults
+from trigner.studies.summary import Summary, SystemResults, baseline_of
 
 Cases = tuple[tuple[str, Result], tuple[str, Result]]
 """Two systems by this study's names, each with a run; a run may have another name in its file."""
@@ -28,16 +28,21 @@ def chosen_cases(summary: Summary, names: tuple[str, str] | None) -> Cases | Non
     """Runs of one seed of the systems of these names, which both have predictions.
 
     Without names the first baseline and, of the systems that share a seed with it, the best on dev;
-    None where there are no such two. Raises InputError for names that do not stand for two runs.
+    where the baseline stands at several points of the axes, both at one of them. None where there
+    are no such two. Raises InputError for names that do not stand for two runs.
     """
     able = {s.name: s for s in summary.systems if any(r.found for r in s.results)}
     if names is None:
-        first = next((able[name] for name in (*summary.baselines, *able) if name in able), None)
-        if first is None:
-            return None
-        found = [(other, _of_one_seed(first, other)) for other in able.values()]
-        pairs = [(_dev_f1(other), pair) for other, pair in found if pair is not None]
-        return max(pairs, key=lambda each: each[0])[1] if pairs else None
+        for baseline in (*summary.baselines, *able):
+            found = [
+                (_dev_f1(other), pair)
+                for other in able.values()
+                if (before := baseline_of(baseline, other, able)) is not None
+                and (pair := _of_one_seed(before, other)) is not None
+            ]
+            if found:
+                return max(found, key=lambda each: each[0])[1]
+        return None
     if unknown := [name for name in names if name not in able]:
         known = ", ".join(able) or "none"
         raise InputError(

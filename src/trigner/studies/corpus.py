@@ -26,7 +26,8 @@ class CorpusLocation:
 
 @dataclass(frozen=True)
 class CorpusSplits:
-    """Documents of the three parts, training documents as the protocol takes them.
+    """Documents of the three parts: training documents as the protocol takes them, those of the
+    test part in the order of their ids.
 
     `notices` are those of the readers.
     """
@@ -123,4 +124,6 @@ def read_splits(
     if absent := [label for label in types or () if label not in known]:
         message = f"the training part has no entity of type {', '.join(absent)}"
         raise InputError(message, path=location.path)
-    return CorpusSplits(location.name, parts["train"], parts["dev"], parts["test"], tuple(notices))
+    # Results of two systems are compared sentence by sentence, whatever format each was read from.
+    test = tuple(sorted(parts["test"], key=lambda document: document.id))
+    return CorpusSplits(location.name, parts["train"], parts["dev"], test, tuple(notices))

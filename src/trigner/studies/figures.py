@@ -11,6 +11,7 @@ from typing import Any
 
 from trigner.evaluation import Statistics, plot_gaps
 from trigner.evaluation.figures import figure_for, plain_legend, save_figure
+from trigner.studies.grid import named_at
 from trigner.studies.results import CHOSEN_BY
 from trigner.studies.summary import Summary, SystemResults
 
@@ -28,15 +29,18 @@ def score_figure(summary: Summary, axis: str) -> str:
     if not points:
         return ""
     figure = figure_for(Path("scores.svg"), width=9, height=3.4)
-    values = list(dict.fromkeys(point.point[axis] for point in points))
+    values: list[Any] = []
+    for own in points:
+        if own.point[axis] not in values:  # a list among them has no hash
+            values.append(own.point[axis])
     numeric = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values)
-    positions = {v: float(v) if numeric else float(n) for n, v in enumerate(values)}
+    places = [float(value) if numeric else float(at) for at, value in enumerate(values)]
     base = next((s for s in summary.systems if s.name in summary.baselines[:1]), None)
     for axes, (slice_, title) in zip(figure.subplots(1, 2), _PANELS, strict=True):
         handles, names = [], []
-        for name, members in _lines(points).items():
+        for name, members in _lines(points, axis).items():
             spreads = [s.spread("overall", "test", slice_) for s in members]
-            at = [positions[member.point[axis]] for member in members]
+            at = [places[values.index(member.point[axis])] for member in members]
             shown = [(x, s) for x, s in zip(at, spreads, strict=True) if s is not None]
             drawn = axes.errorbar(
                 [x for x, _ in shown],
@@ -58,7 +62,7 @@ def score_figure(summary: Summary, axis: str) -> str:
             axes.set_xscale("log")
         if not numeric:
             ticks = ["none" if value is None else str(value) for value in values]
-            axes.set_xticks(list(positions.values()), ticks, parse_math=False)
+            axes.set_xticks(places, ticks, parse_math=False)
         axes.set_title(title, fontsize=10)
         axes.set_xlabel(axis.rpartition(".")[2].replace("_", " "))
         axes.set_ylabel("test F1 (%)")
@@ -126,12 +130,12 @@ def gap_figure(statistics: Statistics) -> str:
         return _inline(path.read_text(encoding="utf-8"))
 
 
-def _lines(points: Sequence[SystemResults]) -> dict[str, list[SystemResults]]:
+def _lines(points: Sequence[SystemResults], axis: str) -> dict[str, list[SystemResults]]:
     """Systems by their names without the axis: one line each."""
     lines: dict[str, list[SystemResults]] = {}
-    for point in points:
-        name, _, _ = point.name.rpartition(", ")
-        lines.setdefault(name, []).append(point)
+    for own in points:
+        others = {name: value for name, value in own.point.items() if name != axis}
+        lines.setdefault(named_at(own.declared, others), []).append(own)
     return lines
 
 

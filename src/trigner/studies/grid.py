@@ -6,7 +6,7 @@ import difflib
 import hashlib
 import itertools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -43,7 +43,8 @@ _WEIGHTS = ("*.safetensors", "*.bin", "config.json", "vocab.txt", "tokenizer.jso
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """One training of a study. `point` are the values of the axes."""
+    """One training of a study. `point` are the values of the axes, `declared` is the system's name
+    without them; empty where the study declares axes alone."""
 
     system: str
     point: Mapping[str, Any]
@@ -51,6 +52,7 @@ class TrainingRun:
     settings: Settings
     adaptation: AdaptationSettings | None = None
     init_from: Path | None = None
+    declared: str = ""
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -103,7 +105,7 @@ def runs(
     changes = changes or Changes()
     points = list(_points(study))
     if found is not None:
-        points.append(_Point(FOUND, {}, found, RANGES))
+        points.append(_searched(found, drawn=True))
     if len({point.label for point in points}) < len(points):
         raise study.source.error("two points of the axes have the same name", ("axes",))
     known = [point.label for point in points]
@@ -122,7 +124,8 @@ def runs(
         points = [point for point in points if point.label in changes.only]
     check_changes(study, changes)
     for values in () if study.search is None else study.search.examples:
-        trial(study, protocol, changes, values)  # or it would fail when drawn, after hours
+        # Or it would fail when drawn, after hours.
+        _run(study, protocol, changes, _searched(values), (changes.seeds or study.seeds)[0])
     seeds = study.seeds if changes.seeds is None else changes.seeds
     of_first_seed = [_run(study, protocol, changes, point, seeds[0]) for point in points]
     return [
@@ -135,18 +138,30 @@ def runs(
 def trial(
     study: Study, protocol: Protocol, changes: Changes, values: Mapping[str, Any]
 ) -> TrainingRun:
-    """A run of a search: base settings with these values, and the first seed."""
+    """A run of a search: base settings with these values, and the first seed.
+
+    Values without effect next to the others are no error, as what is drawn may well hold some.
+    """
     check_changes(study, changes)
     seed = (changes.seeds or study.seeds)[0]
-    return _run(study, protocol, changes, _Point(FOUND, {}, values, RANGES), seed)
+    return _run(study, protocol, changes, _searched(values, drawn=True), seed)
 
 
 @dataclass(frozen=True)
 class _Point:
+    """A system at a point of the axes. Of its `settings` those of `idle` may have no effect."""
+
     label: str
+    declared: str
     values: Mapping[str, Any]
     settings: Mapping[str, Any]
     section: KeyPath
+    idle: Collection[str] = ()
+
+
+def _searched(values: Mapping[str, Any], *, drawn: bool = False) -> _Point:
+    """What a search tries or has found; of values that were `drawn` some may be without effect."""
+    return _Point(FOUND, FOUND, {}, values, RANGES, idle=values.keys() if drawn else ())
 
 
 def _points(study: Study) -> Iterator[_Point]:
@@ -156,16 +171,20 @@ def _points(study: Study) -> Iterator[_Point]:
     for name, settings in systems.items():
         for values in itertools.product(*study.axes.values()):
             point = dict(zip(study.axes, values, strict=True))
-            named = ", ".join(filter(None, [name, *_shown(point)])) or study.name
-            yield _Point(named, point, {**settings, **point}, ("systems", name))
+            named = named_at(name, point) or study.name
+            yield _Point(named, name, point, {**settings, **point}, ("systems", name), point.keys())
     for name, settings in study.compared.items():
-        yield _Point(name, {}, settings, ("compared", name))
+        yield _Point(name, name, {}, settings, ("compared", name))
 
 
-def _shown(point: Mapping[str, Any]) -> Iterator[str]:
-    for name, value in point.items():
-        shown = "none" if value is None else str(value).lower() if value in (True, False) else value
-        yield f"{name.rpartition('.')[2]}={Path(str(shown)).name if name == 'encoder' else shown}"
+def named_at(declared: str, point: Mapping[str, Any]) -> str:
+    """The name of a system at a point of the axes; empty for one without either."""
+    return ", ".join(filter(None, [declared, *map(_shown, point, point.values())]))
+
+
+def _shown(axis: str, value: Any) -> str:
+    shown = "none" if value is None else str(value).lower() if value in (True, False) else value
+    return f"{axis.rpartition('.')[2]}={Path(str(shown)).name if axis == 'encoder' else shown}"
 
 
 def _run(
@@ -205,7 +224,7 @@ def _resolved(
             start = yaml_value(value)
         else:
             given.append(assignment)
-    own = [name for name in point.settings if name in levels and name not in point.values]
+    own = [name for name in point.settings if name in levels and name not in point.idle]
     written = {name: f"{name}={json.dumps(value)}" for name, value in levels.items()}
     init_from = None if start is None else Path(str(start))
     try:
@@ -228,7 +247,9 @@ def _resolved(
         raise study.error(f"{point.label}: {error.message}", named, *sections) from error
     if not system_spec(settings.system).reads_setting("encoder"):
         adaptation = None
-    return TrainingRun(point.label, point.values, seed, settings, adaptation, init_from)
+    return TrainingRun(
+        point.label, point.values, seed, settings, adaptation, init_from, point.declared
+    )
 
 
 def _adapts(name: str) -> bool:

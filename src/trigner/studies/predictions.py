@@ -38,20 +38,30 @@ class SavedPredictions:
     documents: tuple[Document, ...]
 
     def on(self, gold: Sequence[Document]) -> list[Document]:
-        """What was found as documents of this gold. Raises InputError for other documents."""
-        texts = {document.id: document for document in gold}
-        if missing := [d.id for d in self.documents if d.id not in texts]:
-            raise InputError(f"predictions on {missing[0]!r}, which is not among these documents")
+        """What was found as documents of this gold, in its order.
+
+        Raises InputError for other documents.
+        """
+        found = {document.id: document.entities for document in self.documents}
+        of_gold = {document.id for document in gold}
+        if unknown := found.keys() - of_gold:
+            raise InputError(f"predictions on {min(unknown)!r}, which is not among these documents")
+        if lacking := of_gold - found.keys():
+            raise InputError(f"no predictions on {min(lacking)!r}")
         return [
             replace(
-                texts[d.id],
+                document,
                 entities=tuple(
-                    replace(e, text=texts[d.id].surface(e.fragments)) for e in d.entities
+                    replace(e, text=document.surface(e.fragments)) for e in found[document.id]
                 ),
                 extras=(),
             )
-            for d in self.documents
+            for document in gold
         ]
+
+    def is_paired_with(self, other: SavedPredictions) -> bool:
+        """Whether the sentences of both are the same, one by one."""
+        return [d.id for d in self.documents] == [d.id for d in other.documents]
 
 
 def write_predictions(path: Path, found: Mapping[str, SavedPredictions]) -> None:

@@ -160,7 +160,7 @@ def _sentence_id(
 ) -> _SentenceId | None:
     """The sentence that is meant; one of a sample is a document called `document:number`."""
     name, _, number = document.rpartition(":")
-    for at in ((document, sentence), (name, int(number) - 1 if number.isdigit() else -1)):
+    for at in ((document, sentence), (name, int(number) - 1 if number.isdecimal() else -1)):
         if at in sentences:
             return at
     return None

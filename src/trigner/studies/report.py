@@ -74,15 +74,20 @@ def _compared_systems(summaries: Sequence[Summary]) -> Section:
     run = TrainingRun(START, {}, start.seed, start)
     # Its identity leaves out what only other schemes read, so that they may have it unchanged.
     clean = flat(start.model_dump(mode="json")) | flat(run.identity)
-    own = {
-        system.name: {
+    by_corpus: dict[str, dict[str, dict[str, Any]]] = {}
+    for summary, system in ((each, s) for each in summaries for s in each.systems):
+        by_corpus.setdefault(system.name, {})[summary.corpus] = {
             name: value
             for name, value in system.settings.items()
             if value != clean.get(name) and not name.startswith("revisions.")
         }
-        for summary in summaries
-        for system in summary.systems
-    }
+    own: dict[str, dict[str, Any]] = {}
+    for name, found in by_corpus.items():
+        first, *others = found.values()
+        if all(other == first for other in others):
+            own[name] = first
+        else:  # what a search has found on each
+            own |= {f"{name} ({corpus})": settings for corpus, settings in found.items()}
     shared = {
         name: value
         for name, value in next(iter(own.values()), {}).items()

@@ -6,6 +6,7 @@ Trials that were interrupted are resumed first.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -132,27 +133,57 @@ def _run_trials(
     corpus: CorpusSplits,
     console: Console,
 ) -> None:
-    """Run trials, and give Optuna and the user their scores."""
+    """Run trials, and give Optuna and the user their scores.
+
+    What was tried before, or has the settings of one beside it in effect, is not trained again; a
+    trial whose settings cannot go together has failed.
+    """
     from optuna.trial import TrialState
 
-    wanted, numbers = _wanted(context), list(pending)
+    wanted = _wanted(context)
+
+    def tell(number: int, f1: float, how: str = "") -> None:
+        opened.tell(number, f1)
+        settings = ", ".join(f"{name}={value}" for name, value in pending[number].items())
+        trial_of = f"trial {number + 1} of {wanted.trials}"
+        log(console, f"{trial_of}: dev {wanted.metric} F1 {100 * f1:.2f}{how} with {settings}")
+
+    complete = opened.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+    known = {_in_effect(_trial(context, t.params)): (t.number, t.value or 0.0) for t in complete}
+    numbers: dict[str, list[int]] = {}
+    runs: list[TrainingRun] = []
+    for number, settings in pending.items():
+        try:
+            run = _trial(context, settings)
+        except InputError as error:
+            opened.tell(number, state=TrialState.FAIL)
+            log(console, f"trial {number + 1} of {wanted.trials}: failed: {error.message}")
+            continue
+        if (same := _in_effect(run)) in known:
+            before, f1 = known[same]
+            tell(number, f1, f", that of trial {before + 1},")
+            continue
+        if same not in numbers:
+            runs.append(run)
+        numbers.setdefault(same, []).append(number)
 
     def on_done(position: int, scores: Mapping[str, float]) -> None:
-        number = numbers[position]
-        opened.tell(number, scores[wanted.metric])
-        settings = ", ".join(f"{name}={value}" for name, value in pending[number].items())
-        f1 = f"{100 * scores[wanted.metric]:.2f}"
-        trial_of = f"trial {number + 1} of {wanted.trials}"
-        log(console, f"{trial_of}: dev {wanted.metric} F1 {f1} with {settings}")
+        for number in numbers[_in_effect(runs[position])]:
+            tell(number, scores[wanted.metric])
 
-    runs = [_trial(context, settings) for settings in pending.values()]
     results = run_all(trial_job, runs, corpus, context, console, on_done=on_done)
     for position in (*results.failed, *results.busy):
-        opened.tell(numbers[position], state=TrialState.FAIL)
+        for number in numbers[_in_effect(runs[position])]:
+            opened.tell(number, state=TrialState.FAIL)
 
 
 def _trial(context: StudyContext, values: Mapping[str, Any]) -> TrainingRun:
     return trial(context.study, context.protocol, context.changes, values)
+
+
+def _in_effect(run: TrainingRun) -> str:
+    """Equal for trials that train the same."""
+    return json.dumps(run.identity, sort_keys=True)
 
 
 def _open(path: Path) -> optuna.Study:

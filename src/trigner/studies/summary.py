@@ -42,7 +42,8 @@ class Spread:
 class SystemResults:
     """A system of a study with the results that there are, one a seed, of `wanted` seeds.
 
-    `settings` are those that decide what comes out, dotted, whatever the seed.
+    `settings` are those that decide what comes out, dotted, whatever the seed; `declared` is its
+    name without the values of the axes, `point`.
     """
 
     name: str
@@ -50,6 +51,7 @@ class SystemResults:
     wanted: int
     results: tuple[Result, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
+    declared: str = ""
 
     def with_model(self, chosen_by: str) -> tuple[Result, ...]:
         """The results that have the model which this dev F1 chose."""
@@ -114,7 +116,10 @@ def gather(
         found = [find(results, run.identity, data) for run in members]
         there = tuple(result for result in found if result is not None)
         settings = {k: v for k, v in flat(members[0].identity).items() if k != "seed"}
-        systems.append(SystemResults(name, members[0].point, len(members), there, settings))
+        first = members[0]
+        systems.append(
+            SystemResults(name, first.point, len(members), there, settings, first.declared)
+        )
     if len({tuple(sorted(r.data.items())) for s in systems for r in s.results}) > 1:
         raise InputError(
             "there are results on several versions of this corpus: choose one with --data"
@@ -129,7 +134,7 @@ def summarise(corpus: str, systems: Sequence[SystemResults], baselines: Sequence
         (name, system.name, before.name)
         for name in baselines
         for system in able.values()
-        if (before := _baseline(name, system, able)) is not None
+        if (before := baseline_of(name, system, able)) is not None
     ]
     used = {baseline for baseline, _, _ in pairs}
     there = tuple(name for name in baselines if name in able or name in used)
@@ -137,11 +142,13 @@ def summarise(corpus: str, systems: Sequence[SystemResults], baselines: Sequence
     for chosen_by in CHOSEN_BY if pairs else ():
         found = {name: system.predictions(chosen_by) for name, system in able.items()}
         comparisons += [
-            BaselineTest(name, baseline, chosen_by, *_tested(found[before], found[name]))
+            BaselineTest(name, baseline, chosen_by, *_tested(name, found[before], found[name]))
             for baseline, name, before in pairs
         ]
+    known = {name for system in systems for name in (system.name, system.declared)}
     remarks = [
-        f"{name} has no results, so nothing is tested against it"
+        f"{name} {'has no results' if name in known else 'is left out here'}, so nothing is tested"
+        " against it"
         for name in baselines
         if name not in there
     ]
@@ -149,26 +156,32 @@ def summarise(corpus: str, systems: Sequence[SystemResults], baselines: Sequence
     return Summary(corpus, tuple(systems), there, tuple(comparisons), tuple(remarks))
 
 
-def _baseline(
+def baseline_of(
     name: str, system: SystemResults, able: Mapping[str, SystemResults]
 ) -> SystemResults | None:
     """What a system is tested against: the system of that name or, where it stands at several
     points of the axes, it at the same point."""
-    at_point = [
+    at_point = (
         other
         for other in able.values()
-        if other.point and other.point == system.point and other.name.startswith(f"{name}, ")
-    ]
-    found = able.get(name) or next(iter(at_point), None)
+        if other.point and (other.declared, other.point) == (name, system.point)
+    )
+    found = able.get(name) or next(at_point, None)
     return None if found is system else found
 
 
 def _tested(
-    before: Mapping[int, SavedPredictions], after: Mapping[int, SavedPredictions]
+    name: str, before: Mapping[int, SavedPredictions], after: Mapping[int, SavedPredictions]
 ) -> tuple[tuple[int, ...], dict[str, Significance]]:
     seeds = tuple(sorted(before.keys() & after.keys()))
     if not seeds:
         return seeds, {}
+    for seed in seeds:
+        if not before[seed].is_paired_with(after[seed]):
+            raise InputError(
+                f"{name}, seed {seed}: its result and that of its baseline are on the test"
+                " documents in another order: move one of the two away and run it again"
+            )
     return seeds, compare_slices(
         *([side[seed].counts.slices for seed in seeds] for side in (before, after))
     )
