@@ -10,6 +10,8 @@ import pytest
 
 from trigner.cli import main
 from trigner.systems import system_spec
+from trigner.training import resolve
+from trigner.training.settings import flat
 
 TEXTS = {
     "one": ("my left leg hurt. no pain.\n", ["T1\tADR 3 11;12 16\tleft leg hurt"]),
@@ -83,15 +85,16 @@ def gold(tmp_path):
 
 @pytest.fixture(scope="session")
 def quick():
-    """Options of `trigner train` for a training of seconds, by system: those that it reads."""
+    """Options of `trigner train` for a training of seconds: those that have an effect on a system
+    with these assignments, which come behind them."""
 
-    def options(system="w2ner"):
-        spec = system_spec(system)
-        read = {name: value for name, value in SMALL.items() if spec.reads_setting(name)}
-        return [
-            *(part for name, value in read.items() for part in ("--set", f"{name}={value}")),
-            *("--device", "cpu"),
-        ]
+    def options(system="w2ner", assignments=()):
+        settings = resolve(options={"system": system}, assignments=assignments)
+        spec, values = system_spec(system), flat(settings.model_dump())
+        read = {name: value for name, value in SMALL.items() if spec.has_effect(name, values)}
+        small = (f"{name}={value}" for name, value in read.items())
+        given = (part for own in (*small, *assignments) for part in ("--set", own))
+        return [*given, "--device", "cpu"]
 
     return options
 

@@ -36,9 +36,9 @@ def test_settings_of_sequence_schemes_train_and_export(
 ):
     """What each scheme does without them is in `test_every_scheme`."""
     out, small = tmp_path / "model", tmp_path / "small"
-    chosen = [p for name, value in changes.items() for p in ("--set", f"{name}={value}".lower())]
+    chosen = [f"{name}={value}".lower() for name, value in changes.items()]
     base = ["train", "--train", gold, "--dev", gold / "one.txt", "--out", out]
-    result = run(*base, "--encoder", encoder, "--system", scheme, *quick(scheme), *chosen)
+    result = run(*base, "--encoder", encoder, "--system", scheme, *quick(scheme, chosen))
     assert result.code == 0, result.err
     settings = json.loads(run("info", out, "--json").out)["provenance"]["settings"]
     for name, value in changes.items():

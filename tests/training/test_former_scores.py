@@ -32,9 +32,8 @@ PAIRS = [
     "model.channels=4",
     "model.pair_size=6",
     "model.grid_size=5",
-    "model.biaffine_size=5",
 ]
-OF_W2NER = [own for own in PAIRS if "pair_size" not in own]
+OF_W2NER = [*(own for own in PAIRS if "pair_size" not in own), "model.biaffine_size=5"]
 TOE = ["system=toe", "model.toe.heads=2", "model.toe.feed_forward=7", "model.toe.table_size=6"]
 MAC = [
     "model.mac.size=12",
@@ -60,14 +59,14 @@ CASES = {
     **{name: (name, [*STATES, *PAIRS, CORRECTED]) for name in OF_CORPORA},
     "toe": ("clean", [*STATES, *PAIRS, *TOE]),
     "paper-toe": ("paper-toe", [*STATES, *OF_W2NER, *TOE]),
-    "mac": ("best", ["system=mac", *STATES, *MAC, *PARTS_ALONE]),
-    "mac_minimal": ("best", ["system=mac_minimal", *STATES, *MAC, *PARTS_ALONE]),
-    "paper-mac": ("paper-mac", [*STATES, *MAC, "optimisation.max_grad_norm=1e9"]),
-    "corro": ("clean", ["system=corro", *STATES, LINEAR]),
-    "biohd": ("clean", ["system=biohd", *STATES, LINEAR]),
+    "mac": ("best", ["system=mac", *MAC, *PARTS_ALONE]),
+    "mac_minimal": ("best", ["system=mac_minimal", *MAC, *PARTS_ALONE]),
+    "paper-mac": ("paper-mac", [*MAC, "optimisation.max_grad_norm=1e9"]),
+    "corro": ("clean", ["system=corro", LINEAR]),
+    "biohd": ("clean", ["system=biohd", LINEAR]),
     "biohd1234": (
         "clean",
-        ["system=biohd1234", *STATES, LINEAR, "model.sequence.transitions=true"],
+        ["system=biohd1234", LINEAR, "model.sequence.transitions=true"],
     ),
     "bio": ("best", ["system=bio", *STATES, "model.sequence.layer=bilstm", *PARTS_ALONE]),
 }

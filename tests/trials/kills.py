@@ -25,7 +25,7 @@ from trigner.training.records import RUN
 
 SMALL = (
     *("model.lstm_size=8", "model.channels=4", "model.pair_size=6", "model.grid_size=5"),
-    *("model.biaffine_size=5", "optimisation.batch_size=1", "optimisation.epochs=8"),
+    *("optimisation.batch_size=1", "optimisation.epochs=8"),
 )
 
 

@@ -74,6 +74,7 @@ def _tagger(
     ignores: tuple[str, ...],
     defaults: Mapping[str, Any] | None = None,
     settings: type[NetworkSettings] = NetworkSettings,
+    idle: Mapping[tuple[str, Any], tuple[str, ...]] | None = None,
     grid: bool,
 ) -> TaggerSpec:
     return TaggerSpec(
@@ -88,7 +89,12 @@ def _tagger(
         network=f"trigner.networks.build:{network}",
         reads=(*SHARED, *(("optimisation.distillation",) if grid else ()), *reads),
         ignores=ignores,
-        idle={("model.co_predictor", "w2ner"): _of_model("pair_map", "pair_size")},
+        idle={
+            ("model.co_predictor", "w2ner"): _of_model("pair_map", "pair_size"),
+            ("model.co_predictor", "trigner"): _of_model("biaffine_size"),
+            ("model.pair_map", "folded"): _of_model("pair_size"),
+            **(idle or {}),
+        },
         defaults=defaults or {},
         calibration=True,
         grid=grid,
@@ -110,6 +116,13 @@ def _sequence(
         ignores=(*_of_model("mac", "toe", *pairs), "optimisation.bias_init"),
         # A linear layer over the encoder alone, as Corro publishes, finds less (`docs/schemes.md`).
         defaults={"model": {"special_words": False, "sequence": {"layer": "bilstm"}}},
+        idle={
+            ("model.sequence.layer", "bilstm"): _of_model("sequence.hidden_size", "output_dropout"),
+            ("model.sequence.layer", "hidden"): _of_model("lstm_size"),
+            ("model.sequence.layer", "none"): _of_model(
+                "sequence.hidden_size", "output_dropout", "lstm_size"
+            ),
+        },
         grid=False,
     )
 
@@ -120,6 +133,7 @@ _MAC = partial(
     reads=MULTI_LABEL,
     ignores=_of_model("sequence", "toe", *(n for n in PAIR_NETWORK if n != "lstm_size")),
     defaults={"model": {"embedding_dropout": 0.2}},
+    idle={("model.mac.recurrent", False): _of_model("lstm_size")},
     grid=True,
 )
 
@@ -145,6 +159,7 @@ TAGGERS: dict[str, SystemSpec] = {
             ignores=_of_model("mac", "sequence"),
             defaults={"model": {"dilations": (1, 2), "chained": False}},
             settings=ToeNetworkSettings,
+            idle={("model.toe.rounds", 1): _of_model("toe.dropout", "toe.mask_padding")},
             grid=True,
         ),
         _MAC(

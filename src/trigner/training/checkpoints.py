@@ -153,6 +153,12 @@ class ResumingTrainer(Trainer):
             super()._load_rng_state(checkpoint)
 
     def _load_best_model(self) -> None:
+        if self.state.best_model_checkpoint:
+            # By the folder's path of now: the state has the one of when it was saved.
+            best = Path(str(self.args.output_dir)) / Path(self.state.best_model_checkpoint).name
+            if not best.is_dir():  # the Trainer would keep the last weights, with a warning
+                raise InputError(f"is missing: {_ADVICE}", path=best)
+            self.state.best_model_checkpoint = str(best)
         with loading(self.state.best_model_checkpoint or "", "weights"):
             super()._load_best_model()
 

@@ -16,6 +16,7 @@ from trigner.arrays import Floats, Integers
 from trigner.batches import shuffled, shuffled_by_cost
 from trigner.errors import InputError
 from trigner.mentions import Document, Sentence
+from trigner.quantities import counted
 from trigner.systems import System
 from trigner.text import segment
 from trigner.training.coordination import coordinations
@@ -124,6 +125,13 @@ def prepare(documents: Iterable[Document], system: System, settings: Settings) -
     while chunk := list(islice(generated, CHUNK)):
         coordinated += system.prepare(chunk).inputs
         number += len(chunk)
+    if not examples:
+        reasons = ", ".join(
+            f"{reason}: {counted(n, 'mention')}" for reason, n in unusable.items() if n
+        )
+        raise InputError(
+            f"the system {settings.system} can learn from no training sentence ({reasons})"
+        )
     made += round(number / sampling.coordination_pool)
     of_pool = (rate / sampling.coordination_pool for rate in rates(coordinated, sampling))
     return TrainingData(
@@ -207,6 +215,11 @@ class EpochBatches:
             np.add.at(self._seen, members, 1)
             sizes.append((len(plan), len(members)))
         if not all(count for count, _ in sizes):
+            if settings.cells is not None:
+                raise InputError(
+                    f"an epoch would see none of the {len(lengths)} training sentences: no example"
+                    " has a mention, and sampling.empty=0 leaves out those without"
+                )
             raise InputError(
                 f"{len(lengths)} sentences do not fill one batch of {settings.batch_size}:"
                 " lower optimisation.batch_size, or set optimisation.cell_budget"
