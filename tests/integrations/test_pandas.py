@@ -46,3 +46,10 @@ def test_wrong_columns_are_refused(exported_model):
     with pytest.raises(InputError, match="a column `entities` already"):
         annotate(pd.DataFrame({"text": ["x"], "entities": [1]}), exported_model)
     assert len(annotate(pd.DataFrame({"text": []}), exported_model)) == 0
+
+
+def test_what_is_no_frame_or_setting_is_refused(exported_model):
+    with pytest.raises(InputError, match=r"a data frame, not Series; .* series.to_frame\('text'\)"):
+        annotate(pd.Series(["x"]), exported_model)
+    with pytest.raises(InputError, match="unknown setting 'thread'; known are: device, threads, "):
+        annotate(pd.DataFrame({"text": ["x"]}), exported_model, thread=2)

@@ -49,6 +49,18 @@ def test_what_systems_set(tables):
     assert rows["control"] == "`triplets.weight=0.0`"
 
 
+def test_what_a_search_found_is_told_of_each_corpus(finished, corpus):
+    study, results = finished
+    made = runs(study, protocol("full"))
+    systems = gather(made, read_results(results, "small"), corpus.hashes)
+    wider = [replace(s, settings={**s.settings, "model.lstm_size": 9}) for s in systems[:1]]
+    summaries = [summarise("one", systems, []), summarise("two", [*wider, *systems[1:]], [])]
+    report = make_report(study, protocol("full"), summaries, {})
+    rows = dict(report.sections[0].tables[0].rows)
+    assert set(rows) == {"window=none (one)", "window=none (two)", "window=5", "control"}
+    assert "model.lstm_size=9" in rows["window=none (two)"]
+
+
 def test_another_scheme_sets_nothing_else(declare, corpus, tmp_path):
     study = declare(
         "title: a\nseeds: [1]\nsystems:\n  corro: {system: corro}\n"

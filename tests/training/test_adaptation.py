@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +19,7 @@ from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, AutoTokeni
 from tiny_encoders import KINDS, tiny_encoder
 from trigner.errors import InputError, TrignerError
 from trigner.training.adaptation import Adaptation, AdaptationSettings, Progress, adapt
-from trigner.training.checkpoints import ResumingTrainer
+from trigner.training.checkpoints import ResumingTrainer, last_checkpoint
 
 TEXTS = [
     "My left leg hurts. My right arm felt numb after the second tablet. No pain then.",
@@ -140,6 +141,52 @@ def test_what_was_begun_with_the_librarys_own_loss_is_gone_on_with(
     losses = (whole.dev_loss_before, *whole.dev_losses)
     for result in (run(broken, source, resume=True), run(tmp_path / "ours", source)):
         assert (result.dev_loss_before, *result.dev_losses) == pytest.approx(losses, rel=1e-4)
+
+
+def test_the_best_epoch_is_kept_when_its_folder_is_named_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All epochs are over and the disk is full: what was best is in a checkpoint, named then."""
+    source = tiny_encoder(tmp_path / "encoder", "bert", head=True)
+    settings = QUICK.model_copy(update={"learning_rate": 0.05, "epochs": 3})
+    options: dict[str, Any] = {
+        "dev_texts": ["Then the second tablet felt numb."],  # nothing of what is learned
+        "settings": settings,
+    }
+    whole = run(tmp_path / "whole", source, **options)
+    assert whole.best_epoch < 3
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("trigner.training.adaptation_folder.os.replace", _failing_for("config.json"))
+        with pytest.raises(TrignerError, match="cannot write the encoder"):
+            run(Path("a"), source, **options)
+    moved = tmp_path / "larger disk"
+    (tmp_path / "a").rename(moved)
+    assert run(moved, source, resume=True, **options) == whole
+    ours, theirs = (load_file(at / "model.safetensors") for at in (moved, tmp_path / "whole"))
+    for name, value in theirs.items():
+        torch.testing.assert_close(ours[name], value, rtol=0, atol=0)
+
+
+def test_a_best_epoch_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, out = tiny_encoder(tmp_path / "encoder", "bert", head=True), tmp_path / "out"
+    options: dict[str, Any] = {
+        "dev_texts": ["Then the second tablet felt numb."],
+        "settings": QUICK.model_copy(update={"learning_rate": 0.05, "epochs": 3}),
+    }
+    with monkeypatch.context() as patch:
+        patch.setattr("trigner.training.adaptation_folder.os.replace", _failing_for("config.json"))
+        with pytest.raises(TrignerError, match="cannot write the encoder"):
+            run(out, source, **options)
+    last = last_checkpoint(out / "checkpoints")
+    assert last is not None
+    state = json.loads((last / "trainer_state.json").read_text())
+    best = Path(state["best_model_checkpoint"])
+    assert best != last
+    shutil.rmtree(best)
+    with pytest.raises(InputError, match="is missing: ") as raised:
+        run(out, source, resume=True, **options)
+    assert raised.value.path == best
 
 
 def test_the_decoder_never_reads_whole_passages(tmp_path: Path) -> None:

@@ -261,6 +261,18 @@ def test_the_identity_holds_what_the_system_reads():
             ],
             "triplets.selection changes nothing: triplets.level=mentions does not read it",
         ),
+        (["model.biaffine_size=8"], "where model.co_predictor=trigner"),
+        (["model.pair_map=folded", "model.pair_size=8"], "where model.pair_map=folded"),
+        (["system=mac", "model.lstm_size=8"], "where model.mac.recurrent=false"),
+        (["system=bio", "model.sequence.hidden_size=8"], "where model.sequence.layer=bilstm"),
+        (
+            ["system=toe", "model.toe.rounds=1", "model.toe.dropout=0.2"],
+            "where model.toe.rounds=1",
+        ),
+        (
+            ["triplets.weight=1", "triplets.per_entity=false", "triplets.unique_masks=both"],
+            "where triplets.per_entity=false",
+        ),
     ],
 )
 def test_what_another_setting_makes_idle_is_refused(assignments, message):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,8 +78,12 @@ def annotator(
 ) -> Annotator:
     """The annotator of a model, by folder or name, with other fields of `Annotator`.
 
-    Raises InputError for a folder that is not a model's, and for a threshold that it cannot have.
+    Raises InputError for unknown settings, for a folder that is not a model's, and for a threshold
+    that it cannot have.
     """
+    known = [field.name for field in fields(Annotator)[2:]]
+    if unknown := settings.keys() - {*known}:
+        raise InputError(f"unknown setting {min(unknown)!r}; known are: {', '.join(known)}")
     folder = fetch(model)
     labels = read_description(folder).labels
     of_all, of_types = checked_thresholds(threshold, thresholds or {}, labels)

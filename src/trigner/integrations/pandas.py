@@ -32,8 +32,14 @@ def annotate(
 
     `entities` has a list of dictionaries, None where `error` says why there are none. Settings are
     those of `bulk.Annotator`, such as `device` and `threads` (here all cores). The model stays
-    loaded. Raises InputError when the column of texts is missing or the two new ones are there.
+    loaded. Raises InputError for what is no frame or setting, and when the column of texts is
+    missing or the two new ones are there.
     """
+    if not isinstance(frame, pd.DataFrame):
+        raise InputError(
+            f"expected a data frame, not {type(frame).__name__}; of a series take"
+            f" series.to_frame({text!r})"
+        )
     columns = list(frame.columns)
     refuse_added(map(str, columns))
     if columns.count(text) != 1:

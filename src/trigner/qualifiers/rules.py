@@ -7,6 +7,7 @@ next phrase that ends scopes or to the edge of the sentence, and what lies in it
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -109,13 +110,17 @@ def _cues_of(qualifier: str, matches: Sequence[Match], length: int) -> Iterator[
     """Those of one qualifier; what ends others does not stand in its way."""
     known = (m for m in matches if m[0].role != "end" or m[0].qualifier == qualifier)
     own = [match for match in _longest(known) if match[0].qualifier == qualifier]
-    ends = [(start, end) for phrase, start, end in own if phrase.role == "end"]
+    # Matches that are kept do not overlap, so both are in order.
+    spans = sorted({(start, end) for phrase, start, end in own if phrase.role == "end"})
+    starts, ends = [[*places] for places in zip(*spans, strict=True)] or [[], []]
     for phrase, start, end in own:
         if phrase.role == "before":
-            scope = (end, min((a for a, _ in ends if a >= end), default=length))
+            following = bisect_left(starts, end)
+            scope = (end, starts[following] if following < len(starts) else length)
             yield Cue(qualifier, "before", start, end, scope)
         elif phrase.role == "after":
-            scope = (max((b for _, b in ends if b <= start), default=0), start)
+            before = bisect_right(ends, start)
+            scope = (ends[before - 1] if before else 0, start)
             yield Cue(qualifier, "after", start, end, scope)
 
 
@@ -127,11 +132,15 @@ def _matches(phrases: Iterable[Phrase], text: str) -> Iterator[Match]:
 
 def _longest(matches: Iterable[Match]) -> Iterator[Match]:
     """Of matches that overlap the longest, then the first; several with the same characters."""
-    taken: set[Fragment] = set()
+    taken: list[Fragment] = []  # in order, none of which overlap
     for match in sorted(matches, key=lambda match: (match[1] - match[2], match[1])):
-        _, start, end = match
-        if (start, end) in taken or not any(start < b and a < end for a, b in taken):
-            taken.add((start, end))
+        _, *span = match
+        start, end = span
+        at = bisect_left(taken, (start, end))
+        if taken[at : at + 1] == [(start, end)]:
+            yield match
+        elif (at == 0 or taken[at - 1][1] <= start) and (at == len(taken) or end <= taken[at][0]):
+            taken.insert(at, (start, end))
             yield match
 
 

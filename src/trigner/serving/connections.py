@@ -24,8 +24,9 @@ class ConnectionLimits:
     """Bounds of the service's connections, and how many there are of each client.
 
     The head of a request must have arrived within `head` seconds, what is left of a refused body
-    is read for `rest`, and a client must read what it is sent within `reading`. Those of
-    `proxies` are not counted by client.
+    is read for `rest` (not of a client that asks to close the connection, which may therefore
+    miss the answer), and a client must read what it is sent within `reading`. Those of `proxies`
+    are not counted by client.
     """
 
     connections: int = 512

@@ -26,8 +26,6 @@ def check_teachers(teachers: Sequence[Path], settings: Any, labels: Sequence[str
             raise InputError("optimisation.distillation changes nothing without a teacher")
         return
     system_spec(settings.system).require("teachers")
-    if not settings.optimisation.distillation:
-        raise InputError("a teacher changes nothing with optimisation.distillation=0")
     for folder in teachers:
         found = read_description(folder)
         if found.system != settings.system or {*found.labels} != {*labels}:
