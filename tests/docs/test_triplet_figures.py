@@ -160,9 +160,21 @@ def test_what_is_level_has_more_discontinuous_mentions_on_chia():
         ]
         if chosen_by == "overall":
             del level["w2ner"]
+            assert level.pop("rising-0.1")[0] < 0
         of = [lead for lead, _, _ in level.values()]
         assert min(of) > 0
         assert told.format(low=min(of), high=max(of), w2ner=w2ner, beyond=beyond) in text
+
+
+def test_a_rising_weight_on_chia():
+    run, _ = runs_of("chia")["rising-0.1"][1]
+    curve = [100 * own["eval_f1"] for own in run["curve"] if "eval_f1" in own]
+    told = f"dev falls from {curve[2]:.1f} after three epochs to {min(curve[3:]):.1f} after seven"
+    assert curve[6] == min(curve[3:])
+    text = " ".join(PAGE.split())
+    assert f"{told} and recovers to {curve[9]:.1f}" in text
+    low, high = numbers(of_chia("overall")["rising-0.1"][0])[1:]
+    assert low < 0 < high
 
 
 def test_cells_through_a_projection_on_drug_labels():
