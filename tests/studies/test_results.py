@@ -47,6 +47,7 @@ def test_settings_younger_than_results_say_what_was_before(run):
         "sampling.split_share",
         "sampling.whole_members",
         "model.fragment_roles",  # of another system
+        "model.biaffine_size",  # of the other co-predictor
         *("triplets.window_from", "triplets.window_metric"),  # without a window
     }
     assert set(run.identity) == {*FIRST.split(), *ADDED} - idle
