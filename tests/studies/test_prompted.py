@@ -50,7 +50,7 @@ def answers(folder, variant, *lines, types=("ADR", "Drug")):
 
 def words_of(document, sentence):
     name, _, number = document.partition(":")
-    return WORDS.get((name, int(number) - 1 if number.isdigit() else sentence), ["other"])
+    return WORDS.get((name, int(number) - 1 if number.isdecimal() else sentence), ["other"])
 
 
 def rates(group):
@@ -116,7 +116,7 @@ def test_a_system_without_predictions_is_left_out(systems, corpus, tmp_path):
 
 @pytest.mark.parametrize(
     "line",
-    [("test-three", 0), ("test-one", 1), ("test-one:9", 0), ("x:y", 0)],
+    [("test-three", 0), ("test-one", 1), ("test-one:9", 0), ("x:y", 0), ("test-one:²", 0)],
 )
 def test_sentences_of_something_else(systems, corpus, tmp_path, line):
     folder = answers(tmp_path / "qwen", "a", ("test-one", 0), line)

@@ -270,6 +270,22 @@ def test_the_identity_holds_what_the_system_reads():
             "where model.toe.rounds=1",
         ),
         (
+            ["system=bio", "model.sequence.layer=none", "model.output_dropout=0.2"],
+            "where model.sequence.layer=none",
+        ),
+        (
+            ["system=bio", "model.sequence.layer=hidden", "model.lstm_size=8"],
+            "where model.sequence.layer=hidden",
+        ),
+        (
+            [
+                "triplets.weight=1",
+                "triplets.one_word_anchor=diagonal",
+                "triplets.window_from=anchor",
+            ],
+            "where triplets.one_word_anchor=diagonal",
+        ),
+        (
             ["triplets.weight=1", "triplets.per_entity=false", "triplets.unique_masks=both"],
             "where triplets.per_entity=false",
         ),

@@ -134,8 +134,7 @@ def _longest(matches: Iterable[Match]) -> Iterator[Match]:
     """Of matches that overlap the longest, then the first; several with the same characters."""
     taken: list[Fragment] = []  # in order, none of which overlap
     for match in sorted(matches, key=lambda match: (match[1] - match[2], match[1])):
-        _, *span = match
-        start, end = span
+        _, start, end = match
         at = bisect_left(taken, (start, end))
         if taken[at : at + 1] == [(start, end)]:
             yield match

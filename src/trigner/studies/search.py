@@ -150,8 +150,8 @@ def _run_trials(
 
     complete = opened.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
     known = {_in_effect(_trial(context, t.params)): (t.number, t.value or 0.0) for t in complete}
+    runs: dict[str, TrainingRun] = {}
     numbers: dict[str, list[int]] = {}
-    runs: list[TrainingRun] = []
     for number, settings in pending.items():
         try:
             run = _trial(context, settings)
@@ -163,17 +163,19 @@ def _run_trials(
             before, f1 = known[same]
             tell(number, f1, f", that of trial {before + 1},")
             continue
-        if same not in numbers:
-            runs.append(run)
+        runs.setdefault(same, run)
         numbers.setdefault(same, []).append(number)
 
+    of_run = [numbers[same] for same in runs]
+
     def on_done(position: int, scores: Mapping[str, float]) -> None:
-        for number in numbers[_in_effect(runs[position])]:
+        for number in of_run[position]:
             tell(number, scores[wanted.metric])
 
-    results = run_all(trial_job, runs, corpus, context, console, on_done=on_done)
+    trained = list(runs.values())
+    results = run_all(trial_job, trained, corpus, context, console, on_done=on_done)
     for position in (*results.failed, *results.busy):
-        for number in numbers[_in_effect(runs[position])]:
+        for number in of_run[position]:
             opened.tell(number, state=TrialState.FAIL)
 
 

@@ -115,8 +115,8 @@ def gather(
     for name, members in by_system.items():
         found = [find(results, run.identity, data) for run in members]
         there = tuple(result for result in found if result is not None)
-        settings = {k: v for k, v in flat(members[0].identity).items() if k != "seed"}
         first = members[0]
+        settings = {k: v for k, v in flat(first.identity).items() if k != "seed"}
         systems.append(
             SystemResults(name, first.point, len(members), there, settings, first.declared)
         )

@@ -119,12 +119,6 @@ def prepare(documents: Iterable[Document], system: System, settings: Settings) -
             annotated += (_words_alone(each, context) for each in sentences if each.mentions)
     if not mentions:
         raise InputError("the training documents contain no entity to learn from")
-    coordinated: list[Any] = []
-    number = 0
-    generated = coordinations(annotated, sampling, seed)
-    while chunk := list(islice(generated, CHUNK)):
-        coordinated += system.prepare(chunk).inputs
-        number += len(chunk)
     if not examples:
         reasons = ", ".join(
             f"{reason}: {counted(n, 'mention')}" for reason, n in unusable.items() if n
@@ -132,6 +126,12 @@ def prepare(documents: Iterable[Document], system: System, settings: Settings) -
         raise InputError(
             f"the system {settings.system} can learn from no training sentence ({reasons})"
         )
+    coordinated: list[Any] = []
+    number = 0
+    generated = coordinations(annotated, sampling, seed)
+    while chunk := list(islice(generated, CHUNK)):
+        coordinated += system.prepare(chunk).inputs
+        number += len(chunk)
     made += round(number / sampling.coordination_pool)
     of_pool = (rate / sampling.coordination_pool for rate in rates(coordinated, sampling))
     return TrainingData(
