@@ -12,6 +12,7 @@ from rows import write_rows
 from trigner.bulk import Columns, chosen_columns, find_sources, look_at
 from trigner.bulk import reading as room
 from trigner.bulk.ranges import Ranges
+from trigner.bulk.shapes import UnreadableError
 from trigner.errors import InputError
 
 NAMES = ("a.parquet", "a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.csv", "a.csv.gz")
@@ -146,6 +147,43 @@ def test_text_files_are_rows(tmp_path):
     rows, _ = read(tmp_path)
     why = f"{tmp_path}/deep/b.txt: byte 2 is not UTF-8"
     assert rows == [(0, "a", "pain\r\n", None), (1, "c", "", None), (2, "deep/b", None, why)]
+
+
+def test_a_text_file_that_cannot_be_opened_has_a_reason(tmp_path):
+    for name in ("a", "b", "d"):
+        (tmp_path / f"{name}.txt").write_text("pain")
+    (tmp_path / "c.txt").symlink_to(tmp_path / "nowhere")
+    (source,), _ = find_sources([str(tmp_path)], out=tmp_path / "out")
+    (tmp_path / "b.txt").unlink()
+    (batch,) = room.batches(0, source, KEPT, Ranges())
+    assert batch.texts.to_pylist() == ["pain", None, None, "pain"]
+    why = f"{tmp_path}/%s.txt: cannot be read: No such file or directory"
+    assert batch.unreadable == {1: why % "b", 2: why % "c"}
+
+
+def test_what_was_read_comes_before_what_ends_the_reading(tmp_path):
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.txt").write_text("pain")
+    (source,), _ = find_sources([str(tmp_path)], out=tmp_path / "out")
+    far = replace(source.files[1], system=Unreachable())
+    source = replace(source, files=(source.files[0], far, source.files[2]))
+    found = []
+    with pytest.raises(UnreadableError, match=r"from row 1 on: .*b\.txt: no answer") as raised:
+        found.extend(room.batches(0, source, KEPT, Ranges()))
+    assert [batch.texts.to_pylist() for batch in found] == [["pain"]]
+    assert raised.value.missing == 2
+
+
+class Unreachable:
+    """A file system behind a URL that does not answer."""
+
+    protocol = "far"
+
+    def open(self, path, mode):
+        raise TimeoutError("no answer")
+
+    def unstrip_protocol(self, path):
+        return f"far://{path}"
 
 
 def test_parquet_keeps_types(tmp_path):

@@ -10,7 +10,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, Any, NamedTuple, TypeGuard, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,7 +26,7 @@ from trigner.bulk.shapes import (
     is_damage,
     reason,
 )
-from trigner.bulk.sources import InputFiles
+from trigner.bulk.sources import File, InputFiles
 from trigner.bulk.tables import values_of, without
 from trigner.bulk.texts import MOST_CHARACTERS, why_not, why_not_unicode
 from trigner.errors import InputError
@@ -236,8 +236,18 @@ def _texts(source: InputFiles, columns: Columns, finished: Ranges, most: int) ->
         share = (number + 1) / len(source.files)
         kept: dict[str, str | None] = {"id": source.ids[number]}
         longest = len(BOM) + UTF_8 * most
-        with file.open() as opened:
-            data = _beginning(opened, longest)
+        try:
+            with file.open() as opened:
+                data = _beginning(opened, longest)
+        except READ_ERRORS as error:
+            if _is_of_one_file(error, file):
+                why = f"{file.name}: cannot be read: {error.strerror or 'no such file'}"
+                yield Row(number, None, kept, why, share)
+                continue
+            missing = _length(finished.gaps(number, len(source.files)))
+            where = f" from row {number:,} on"
+            why = f"{file.name}: {reason(error)}"
+            raise UnreadableError(why, path=source.name, where=where, missing=missing) from error
         if len(data) > longest:
             yield Row(number, None, kept, f"the text has more than {most:,} characters", share)
             continue
@@ -248,6 +258,11 @@ def _texts(source: InputFiles, columns: Columns, finished: Ranges, most: int) ->
             yield Row(number, None, kept, why, share)
         else:
             yield Row(number, text, {**kept, "text": text}, None, share)
+
+
+def _is_of_one_file(error: Exception, file: File) -> TypeGuard[OSError]:
+    """Whether the others of a folder may well be read: behind a URL that is not known."""
+    return isinstance(error, FileNotFoundError) or (file.is_local and isinstance(error, OSError))
 
 
 def _beginning(file: IO[bytes], most: int) -> bytes:
@@ -320,12 +335,12 @@ def _gathered(index: int, columns: Columns, rows: Iterable[Row], most: int) -> I
     """Neighbouring rows as batches of about the size that they are to have."""
     held: list[Row] = []
     size = 0
-    failure = None
+    failure: Exception | None = None
     remaining = iter(rows)
     while True:
         try:
             row = next(remaining, None)
-        except InputError as error:  # what was read before is whole
+        except (InputError, *READ_ERRORS) as error:  # what was read before is whole
             failure, row = error, None
         full = len(held) >= most or size >= BYTES
         if held and (row is None or full or row.number != held[-1].number + 1):

@@ -64,6 +64,11 @@ class File:
         return _name(self.system, self.path)
 
     @property
+    def is_local(self) -> bool:
+        """Whether it is on this machine, not behind a URL."""
+        return _is_local(self.system)
+
+    @property
     def compression(self) -> str | None:
         """`gzip`, `zstd` or None."""
         return COMPRESSIONS.get(PurePosixPath(self.path).suffix.lower())
