@@ -170,6 +170,49 @@ def test_the_text_may_have_another_name(tmp_path):
     assert (document.text, document.fields) == (TEXT, {"title": "t"})
 
 
+def test_predictions_without_scores_are_predictions_again(tmp_path):
+    given = task(region("a", 0, 4, "ADR"))
+    given["predictions"] = [{**given.pop("annotations")[0], "model_version": "m1"}]
+    corpus = read(file_of(tmp_path, given))
+    write(corpus.documents, tmp_path / "again.json", format="label-studio")
+    (again,) = json.loads((tmp_path / "again.json").read_text())
+    assert "annotations" not in again
+    assert again["predictions"] == given["predictions"]
+    assert read(tmp_path / "again.json").documents == corpus.documents
+
+
+def test_names_of_further_fragments_are_no_other_entitys(tmp_path):
+    path = file_of(
+        tmp_path,
+        task(
+            region("a", 0, 4, "ADR"),
+            region("x", 8, 13, "ADR"),
+            region("a.2", 18, 22, "ADR"),
+            relation("a", "x", "discontinuous"),
+            relation("a.2", "a", "same as"),
+            relation("a.3", "a", "refers to nothing"),
+        ),
+    )
+    (document,) = read(path).documents
+    write([document], tmp_path / "again.json", format="label-studio")
+    assert read(tmp_path / "again.json").documents == (document,)
+
+
+@pytest.mark.parametrize("between", ["\n", "\r\n", " \\n \n"])
+def test_line_ends_are_written_as_the_editor_does(tmp_path, between):
+    text = f"severe{between}leg pain"
+    end = text.index(" pain")
+    shown = text[:end].replace("\r", "\\n").replace("\n", "\\n")
+    own = region("a", 0, end, "ADR")
+    own["value"]["text"] = shown
+    path = file_of(tmp_path, task(own, data={"text": text}))
+    (document,) = read(path).documents
+    assert [entity.text for entity in document.entities] == [text[:end]]
+    own["value"]["text"] = shown.replace("leg", "arm")
+    with pytest.raises(InputError, match="annotated text"):
+        read(file_of(tmp_path, task(own, data={"text": text})))
+
+
 @pytest.mark.parametrize(
     ("value", "message"),
     [

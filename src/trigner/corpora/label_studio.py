@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,7 @@ _LISTS = ("annotations", "predictions")
 _KEPT: dict[str, type] = {
     **dict.fromkeys(("task", "data", "annotation"), dict),
     **dict.fromkeys(("result", *_LISTS), list),
+    "read": str,
 }
 """What an extra of this format holds: the rest of a task and of its parts."""
 
@@ -81,12 +82,15 @@ def _document(item: Item) -> Document | None:
     text: str = data[name]
     entities, rest = _entities(listed(chosen, "result"), text, item)
     fields, in_data = separated(others(data, {name, named}), text)
+    is_prediction = any(own is chosen for own in listed(task, _LISTS[1]))
     kept: dict[str, Any] = {
         "task": others(task, {"data", *_LISTS, *([] if named in data else ["id"])}),
         "data": in_data,
         "annotation": others(chosen, {"result"}),
         "result": rest,
         **{key: [own for own in listed(task, key) if own is not chosen] for key in _LISTS},
+        # Which list the entities are from, where their scores do not say it.
+        "read": _LISTS[1] if is_prediction and not _scored(entities) else "",
     }
     extras = extras_of(NAME, kept, [key for key, value in kept.items() if value])
     id = item.id(data.get(named, task.get("id")))
@@ -121,6 +125,10 @@ def _chosen(task: Object, item: Item) -> Object | None:
     elif len(found) > 1:
         item.note(f"a task with {len(found)} annotations: the first is read")
     return found[0] if found else {}
+
+
+def _scored(entities: Iterable[Entity]) -> bool:
+    return any(entity.score is not None for entity in entities)
 
 
 def _labels(own: object) -> list[str]:
@@ -210,7 +218,7 @@ def _entity(label: str, regions: Sequence[Object], text: str) -> Entity:
         start, end = value["start"], value.get("end")
         if type(start) is not int or type(end) is not int:
             raise ValueError(f"a region needs start and end in a plain text: {shortened(value)}")
-        surface = value.get("text")
+        surface = _surface(value.get("text"), text[start:end])
         parts.append(Entity.in_text(text, label, [(start, end)], surface=surface))
     fragments = [fragment for part in parts for fragment in part.fragments]
     first = regions[fragments.index(min(fragments))]
@@ -231,17 +239,38 @@ def _entity(label: str, regions: Sequence[Object], text: str) -> Entity:
     )
 
 
+def _surface(given: object, there: str) -> object:
+    """The text that a region says it has, or what is there if only the line ends are others.
+
+    The editor writes each character of a line end as a backslash and an n.
+    """
+    if isinstance(given, str) and _unbroken(given).split() == _unbroken(there).split():
+        return there
+    return given
+
+
+def _unbroken(text: str) -> str:
+    return text.replace("\\n", "\n")
+
+
 def _renamed(own: Any, names: Mapping[str, str | None]) -> Any:
     """A result that refers to regions, as one that refers to their entities."""
-    if not isinstance(own, dict):
-        return own
-    ends = {name: own[name] for name in ("id", "from_id", "to_id") if name in own}
-    new = {k: names[v] for k, v in ends.items() if isinstance(v, str) and names.get(v) is not None}
-    return {**own, **new}
+    ends = _referred(own)
+    new = {key: names[name] for key, name in ends.items() if names.get(name) is not None}
+    return {**own, **new} if new else own
+
+
+def _referred(own: Any) -> dict[str, str]:
+    """The names of regions in a result, by where they stand."""
+    given = own if isinstance(own, dict) else {}
+    return {k: v for k in ("id", "from_id", "to_id") if isinstance(v := given.get(k), str)}
 
 
 def write(documents: Iterable[Document], path: Path) -> WriteReport:
-    """One file, a JSON list: entities are an annotation of the text, with scores a prediction."""
+    """One file, a JSON list: entities are an annotation of the text, with scores a prediction.
+
+    Those without scores that were read from a prediction are one again.
+    """
     dropped: Counter[str] = Counter()
 
     def items() -> Iterator[str]:
@@ -259,12 +288,12 @@ def _task(document: Document, path: Path, dropped: Counter[str]) -> dict[str, An
     if wrong := [name for name, value in kept.items() if not isinstance(value, _KEPT[name])]:
         message = f"has {NAME} data whose `{wrong[0]}` has the wrong type"
         raise InputError(f"document {shortened(document.id)} {message}", path=path)
-    scored = any(entity.score is not None for entity in document.entities)
-    kind, other = _LISTS[::-1] if scored else _LISTS
-    if scored and kept.pop(other, None):  # annotations would be read in place of the prediction
+    predicted = _scored(document.entities) or kept.get("read") == _LISTS[1]
+    kind, other = _LISTS[::-1] if predicted else _LISTS
+    if predicted and kept.pop(other, None):  # annotations would be read in place of the prediction
         dropped["annotations in addition to a prediction"] += 1
-    results = list(_results(document, dropped))
     given = kept.get("result", ())
+    results = list(_results(document, given, dropped))
     there = _regions(results)
     rest = [value for value in given if not _is_of_entities(value, *there)]
     dropped["relations or notes"] += len(given) - len(rest)
@@ -290,15 +319,17 @@ def _is_of_entities(
         return True
 
 
-def _results(document: Document, dropped: Counter[str]) -> Iterator[dict[str, Any]]:
+def _results(
+    document: Document, kept: Iterable[Any], dropped: Counter[str]
+) -> Iterator[dict[str, Any]]:
+    # A name that is made up is one that nothing has or refers to.
     taken = {entity.id for entity in document.entities}
+    taken |= {name for own in kept for name in _referred(own).values()}
     used: set[str] = set()
 
-    def new(wanted: str | None) -> str:
-        name = wanted
-        while name is None or name in used or (name in taken and name != wanted):
-            name = f"r{len(used) + 1}" if name is None else f"{name}.{len(used) + 1}"
-        used.add(name)
+    def new(start: str, first: int) -> str:
+        name = next(name for n in count(first) if (name := f"{start}{n}") not in taken)
+        taken.add(name)
         return name
 
     for entity in document.entities:
@@ -306,7 +337,13 @@ def _results(document: Document, dropped: Counter[str]) -> Iterator[dict[str, An
         is_kind = isinstance(kind, str) and kind.endswith("labels")
         names: list[str] = []
         for start, end in entity.fragments:
-            names.append(new(entity.id if not names else f"{names[0]}.{len(names) + 1}"))
+            if names:
+                names.append(new(f"{names[0]}.", len(names) + 1))
+            elif entity.id is None or entity.id in used:
+                names.append(new("r" if entity.id is None else f"{entity.id}.", len(used) + 1))
+            else:
+                names.append(entity.id)
+            used.add(names[-1])
             value = {"start": start, "end": end, "text": document.text[start:end]}
             yield {
                 **_USUAL,
