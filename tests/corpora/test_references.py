@@ -129,6 +129,28 @@ def test_what_has_another_form_stays_for_writers_to_judge(content):
     assert not say_labels([document], ["ADR"])
 
 
+def test_choices_about_a_region_go_with_it_and_are_counted():
+    at_drug = {"id": "T1", "value": {"start": 0, "end": 7, "choices": ["a"]}, "type": "choices"}
+    without_label = {"id": "x", "value": {"start": 8, "end": 14, "labels": []}, "type": "labels"}
+    about_it = {"id": "x", "value": {"start": 8, "end": 14, "text": ["?"]}, "type": "textarea"}
+    given = {"result": [at_drug, {**at_drug, "type": "rating"}, without_label, about_it]}
+    extras = (Extra("label-studio", json.dumps(given)),)
+    document = Document("d", TEXT, (DRUG, RASH), extras=extras)
+    assert without_dangling(document) == document
+    (left,) = with_types([document], ["ADR"])
+    assert json.loads(left.extras[0].content) == {"result": [without_label, about_it]}
+    assert (count_of([document]), count_of([left])) == (4, 2)
+
+
+def test_a_span_is_named_by_its_place_and_label():
+    other = Entity("Brand", DRUG.fragments, "Aspirin")
+    relation = {**PLACE, "head_span": AT_DRUG, "child_span": AT_RASH}
+    extras = (Extra("prodigy", json.dumps({"relations": [relation]})),)
+    document = Document("d", TEXT, (DRUG, other, RASH), extras=extras)
+    assert with_types([document], ["Drug", "ADR"])[0].extras == extras
+    assert with_types([document], ["Brand", "ADR"])[0].extras == ()
+
+
 def test_labels_in_events_and_spans():
     relation = {"head_span": AT_DRUG, "child_span": AT_RASH, "type": "Sign"}
     documents = [

@@ -32,7 +32,7 @@ def without_dangling(document: Document) -> Document:
     """The document without what names entities that it does not have."""
     entities = document.entities
     ids = {entity.id for entity in entities if entity.id is not None}
-    there: set[Hashable] = {*ids, *(place for e in entities for place in e.fragments)}
+    there: set[Hashable] = {*ids, *((*place, e.label) for e in entities for place in e.fragments)}
     lines = [extra.content for extra in document.extras if extra.format == brat.NAME]
     named = [(line.partition("\t")[0], _named_in(line)) for line in lines]
     dangling = {lines[number] for number in _dangling(named, ids)}
@@ -97,7 +97,7 @@ def _whole_extra(extra: Extra, there: Collection[Hashable]) -> tuple[Extra, ...]
     content = _content(extra)
     lists = _lists(content)
     entries = [(key, own) for key, entries in lists.items() for own in entries]
-    named = [(_id_of_event(key, own), _names(own)) for key, own in entries]
+    named = [(_id(key, own), _names(own)) for key, own in entries]
     dangling = _dangling(named, there)
     if not dangling:
         return (extra,)
@@ -108,21 +108,42 @@ def _whole_extra(extra: Extra, there: Collection[Hashable]) -> tuple[Extra, ...]
     return (replace(extra, content=json.dumps(left, ensure_ascii=False)),) if left else ()
 
 
-def _id_of_event(key: str, entry: Any) -> str | None:
-    """What others may name an entry by: relations of some formats have ids like entities."""
-    id = entry.get("id") if key == "events" and isinstance(entry, dict) else None
+def _id(key: str, entry: Any) -> str | None:
+    """What others may name an entry by: an event, or a region of Label Studio without a label.
+
+    Relations of some formats have ids like entities.
+    """
+    if not isinstance(entry, dict):
+        return None
+    is_named = key == "events" or (key == "result" and _is_region(entry))
+    id = entry.get("id") if is_named else None
     return id if isinstance(id, str) else None
+
+
+def _is_region(result: Object) -> bool:
+    return str(result.get("type")).endswith("labels")
+
+
+def _is_about_region(result: Object) -> bool:
+    """Whether a result of Label Studio, such as a choice, is about the region that has its id.
+
+    It has the region's place in the text then, and else is about the whole task.
+    """
+    value = result.get("value")
+    return isinstance(value, dict) and "start" in value and not _is_region(result)
 
 
 def _names(entry: Any) -> Iterator[Hashable]:
     """The ids and places of entities that an entry of a list names."""
     for own in _with_arguments(entry):
+        if _is_about_region(own) and isinstance(own.get("id"), str):
+            yield own["id"]
         named = own.get("entity_ids")
         ids = [*(own.get(key) for key in _IDS), *(named if isinstance(named, list) else ())]
         yield from (str(id) for id in ids if isinstance(id, str | int))
         for span in (own.get(key) for key in _SPANS):
-            if isinstance(span, dict) and span.get("label"):
-                yield _bound(span, "start"), _bound(span, "end")
+            if isinstance(span, dict) and isinstance(span.get("label"), str) and span["label"]:
+                yield _bound(span, "start"), _bound(span, "end"), span["label"]
 
 
 def _bound(span: Object, name: str) -> int | None:
