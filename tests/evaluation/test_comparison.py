@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracles.comparison_naive import naive_groups
 from random_documents import documents, entities
 from trigner.errors import InputError
 from trigner.evaluation import Count, compare, score
-from trigner.evaluation.comparison import KINDS
+from trigner.evaluation.comparison import KINDS, _groups
 from trigner.mentions import Document, Entity
 
 TEXT = "pain and severe cramping in my hands and lower legs , rash"
@@ -152,6 +155,31 @@ def test_every_entity_stands_in_exactly_one_finding_and_counts_add_up(data):
     assert counts["missed"].predicted == counts["spurious"].gold == 0
     assert counts["split"].predicted >= 2 * counts["split"].gold
     assert counts["joined"].gold >= 2 * counts["joined"].predicted
+
+
+@given(st.data())
+def test_agrees_with_the_definition(data):
+    length = 12
+    fragments = st.sets(st.integers(0, length), min_size=2, max_size=6).map(
+        lambda bounds: tuple(pairwise(sorted(bounds)))[::2]
+    )
+    keys = st.lists(st.tuples(st.sampled_from("AB"), fragments), max_size=14, unique=True)
+    left, right = data.draw(keys), data.draw(keys)
+    assert list(_groups(left, right)) == list(naive_groups(left[:], right[:]))
+
+
+def test_an_entity_around_all_others_does_not_take_long():
+    # Offers that are all made again for each that is taken would be minutes.
+    count = 2000
+    text = "ab cd " * count
+    around = Entity("ADR", ((0, 2), (6 * count - 3, 6 * count - 1)), "ab cd")
+    gold = (
+        *(Entity("ADR", ((6 * i, 6 * i + 5),), "ab cd") for i in range(count)),
+        Entity("ADR", ((0, 6 * count - 1),), text[:-1]),
+    )
+    found = (*(Entity("ADR", ((3 * i, 3 * i + 2),), "ab") for i in range(2 * count)), around)
+    comparison = compare([Document("d", text, gold)], [Document("d", text, found)])
+    assert comparison.counts()["split"] == Count(count, 2 * count)
 
 
 def test_many_entities_do_not_take_long():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from oracles.scores_naive import naive_slices
 from trigner.errors import InputError
 from trigner.evaluation import Score, Slices, score, unknown_labels
+from trigner.evaluation.scores import Key, is_discontinuous
 from trigner.mentions import Document, Entity
 
 # Words by index:  0    1   2        3  4  5     6   7     8
@@ -288,6 +289,20 @@ def test_labels_add_up_to_all(comparison: tuple[list[Document], list[Document]])
             sum(p.predicted for p in parts),
             sum(p.gold for p in parts),
         )
+
+
+def test_many_labels_are_no_more_work_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[Key] = []
+
+    def counting(key: Key) -> bool:
+        looked_at.append(key)
+        return is_discontinuous(key)
+
+    monkeypatch.setattr("trigner.evaluation.scores.is_discontinuous", counting)
+    entities = [Entity(f"C{n}", ((3 * n, 3 * n + 2),), "ab") for n in range(200)]
+    documents = [Document("d", "ab " * 200, tuple(entities))]
+    assert len(score(documents, documents).per_type) == 200
+    assert len(looked_at) < 20 * len(entities)
 
 
 @given(_comparisons())

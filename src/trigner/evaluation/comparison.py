@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left, insort
+from collections import defaultdict, deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
 from typing import Literal, get_args
 
 from trigner.evaluation.scores import Key, matched
@@ -12,6 +15,9 @@ from trigner.mentions import Document, Entity, Fragment
 Kind = Literal["correct", "boundary", "split", "joined", "type", "missed", "spurious"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """In the order of reports."""
+
+Keys = dict[Key, None]
+"""A set of keys that is in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +135,12 @@ def _clusters(left: Sequence[Key], right: Sequence[Key]) -> list[tuple[list[Key]
     return clusters
 
 
-def _groups(left: list[Key], right: list[Key]) -> Iterator[tuple[Kind, list[Key], list[Key]]]:
-    """What is not correct, grouped; takes from both lists what it has yielded."""
+def _groups(
+    gold: Sequence[Key], predicted: Sequence[Key]
+) -> Iterator[tuple[Kind, list[Key], list[Key]]]:
+    """What is not correct, grouped."""
+    # As sets that are in order: what a group has taken is gone.
+    left, right = dict.fromkeys(gold), dict.fromkeys(predicted)
     for mine, other in _same_characters(left, right):
         yield "type", [mine], [other]
     for whole, pieces in _wholes(left, right):
@@ -145,70 +155,141 @@ def _groups(left: list[Key], right: list[Key]) -> Iterator[tuple[Kind, list[Key]
         yield "spurious", [], [key]
 
 
-def _same_characters(left: list[Key], right: list[Key]) -> list[tuple[Key, Key]]:
-    by_fragments: dict[tuple[Fragment, ...], list[Key]] = {}
+def _same_characters(left: Keys, right: Keys) -> list[tuple[Key, Key]]:
+    by_fragments: defaultdict[tuple[Fragment, ...], deque[Key]] = defaultdict(deque)
     for key in right:
-        by_fragments.setdefault(key[1], []).append(key)
+        by_fragments[key[1]].append(key)
     pairs = []
     for key in list(left):
-        if by_fragments.get(key[1]):
-            other = by_fragments[key[1]].pop(0)
+        if alike := by_fragments.get(key[1]):
+            other = alike.popleft()
             pairs.append((key, other))
-            left.remove(key)
-            right.remove(other)
+            del left[key], right[other]
     return pairs
 
 
-def _wholes(wholes: list[Key], pieces: list[Key]) -> list[tuple[Key, list[Key]]]:
+def _wholes(wholes: Keys, pieces: Keys) -> list[tuple[Key, list[Key]]]:
     """Wholes with at least two disjoint pieces of their label inside them, best covered first.
 
     A piece belongs to one whole only.
     """
+    offers, around = _offers(wholes, pieces)
+    # An offer whose pieces have become fewer is put in again: of its entries the last one counts.
+    waiting = [entry for number, offer in enumerate(offers) for entry in offer.entries(number)]
+    heapify(waiting)
     found: list[tuple[Key, list[Key]]] = []
-    while True:
-        offers = [(whole, _inside(whole, pieces)) for whole in wholes]
-        offers = [offer for offer in offers if len(offer[1]) > 1]
-        if not offers:
-            return found
-        whole, parts = max(offers, key=_covered)
-        found.append((whole, parts))
-        wholes.remove(whole)
+    while waiting:
+        _, number, size = heappop(waiting)
+        offer = offers[number]
+        if offer.whole not in wholes or size != len(offer.inside):
+            continue
+        parts = sorted(offer.chosen, key=lambda p: p[1])
+        found.append((offer.whole, parts))
+        del wholes[offer.whole]
+        lost: defaultdict[int, list[Key]] = defaultdict(list)
         for part in parts:
-            pieces.remove(part)
+            del pieces[part]
+            for other in around[part]:
+                lost[other].append(part)
+        for other, gone in lost.items():
+            offers[other].lose(gone)
+            for entry in offers[other].entries(other):
+                heappush(waiting, entry)
+    return found
 
 
-def _covered(offer: tuple[Key, list[Key]]) -> float:
-    """Share of the whole's characters that its pieces have."""
-    whole, parts = offer
-    return sum(_size(part[1]) for part in parts) / _size(whole[1])
+@dataclass(slots=True)
+class _Offer:
+    """A whole, the pieces inside it, the larger first, and of these disjoint ones: the `chosen`.
+
+    `covered` is how many of its characters they have.
+    """
+
+    whole: Key
+    inside: Keys
+    chosen: Keys = field(default_factory=dict)
+    others: Keys = field(default_factory=dict)
+    covered: int = 0
+
+    def choose(self) -> None:
+        """Of pieces that overlap the larger."""
+        self.chosen, self.others = {}, {}
+        taken: list[Fragment] = []
+        for piece in self.inside:
+            if _meets(taken, piece):
+                self.others[piece] = None
+                continue
+            self.chosen[piece] = None
+            for fragment in piece[1]:
+                insort(taken, fragment)
+        self.covered = sum(_size(piece[1]) for piece in self.chosen)
+
+    def lose(self, pieces: Collection[Key]) -> None:
+        """Go on without some of the pieces inside."""
+        free = sorted(f for piece in pieces if piece in self.chosen for f in piece[1])
+        for piece in pieces:
+            for own in (self.inside, self.chosen, self.others):
+                own.pop(piece, None)
+        self.covered -= _size(free)
+        if any(_meets(free, piece) for piece in self.others):
+            self.choose()
+
+    def entries(self, number: int) -> list[tuple[float, int, int]]:
+        """What makes heaps give the best covered whole, of such the first; none for one piece."""
+        if len(self.chosen) < 2:
+            return []
+        return [(-self.covered / _size(self.whole[1]), number, len(self.inside))]
 
 
-def _inside(whole: Key, pieces: Sequence[Key]) -> list[Key]:
-    """Pieces of the whole's label inside its characters; of overlapping ones the larger."""
-    chosen: list[Key] = []
-    fitting = [p for p in pieces if p[0] == whole[0] and _shared(p[1], whole[1]) == _size(p[1]) > 0]
-    for piece in sorted(fitting, key=lambda p: (-_size(p[1]), p)):
-        if not any(_shared(piece[1], other[1]) for other in chosen):
-            chosen.append(piece)
-    return sorted(chosen, key=lambda p: p[1])
+def _offers(wholes: Keys, pieces: Keys) -> tuple[list[_Offer], Mapping[Key, Sequence[int]]]:
+    """An offer for each whole, and the numbers of those that each piece is inside of."""
+    inside: dict[Key, list[Key]] = {whole: [] for whole in wholes}
+    for whole, piece in _meeting(wholes, pieces):
+        if _shared(piece[1], whole[1]) == _size(piece[1]):
+            inside[whole].append(piece)
+    offers: list[_Offer] = []
+    around: defaultdict[Key, list[int]] = defaultdict(list)
+    for number, (whole, own) in enumerate(inside.items()):
+        own.sort(key=lambda p: (-_size(p[1]), p))
+        offers.append(_Offer(whole, dict.fromkeys(own)))
+        offers[-1].choose()
+        for piece in own:
+            around[piece].append(number)
+    return offers, around
 
 
-def _overlapping(left: list[Key], right: list[Key]) -> list[tuple[Key, Key]]:
+def _overlapping(left: Keys, right: Keys) -> list[tuple[Key, Key]]:
     """Pairs of one label that share characters, those that share most of theirs first."""
     offers = []
-    for mine in left:
-        for other in right:
-            shared = _shared(mine[1], other[1]) if mine[0] == other[0] else 0
-            if shared:
-                union = _size(mine[1]) + _size(other[1]) - shared
-                offers.append((-shared / union, mine, other))
+    for mine, other in _meeting(left, right):
+        if shared := _shared(mine[1], other[1]):
+            union = _size(mine[1]) + _size(other[1]) - shared
+            offers.append((-shared / union, mine, other))
     pairs = []
     for _, mine, other in sorted(offers):
         if mine in left and other in right:
             pairs.append((mine, other))
-            left.remove(mine)
-            right.remove(other)
+            del left[mine], right[other]
     return pairs
+
+
+def _meeting(left: Iterable[Key], right: Iterable[Key]) -> Iterator[tuple[Key, Key]]:
+    """Pairs of one label of which neither ends before the other begins."""
+    begun: defaultdict[tuple[str, bool], list[Key]] = defaultdict(list)
+    # White space alone has no fragments, and meets nothing.
+    keys = [(key, True) for key in left if key[1]] + [(key, False) for key in right if key[1]]
+    for key, is_left in sorted(keys, key=lambda item: item[0][1]):
+        label, fragments = key
+        others = [o for o in begun[label, not is_left] if o[1][-1][1] > fragments[0][0]]
+        begun[label, not is_left] = others
+        begun[label, is_left].append(key)
+        yield from ((key, other) if is_left else (other, key) for other in others)
+
+
+def _meets(fragments: Sequence[Fragment], piece: Key) -> bool:
+    """Whether a piece shares characters with fragments, which are in order and disjoint."""
+    before = [(bisect_left(fragments, (end,)), start) for start, end in piece[1]]
+    return any(at > 0 and fragments[at - 1][1] > start for at, start in before)
 
 
 def _size(fragments: Sequence[Fragment]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -155,10 +155,11 @@ def score(
         # Distinct gold mentions, by their keys.
         lost = {document.key(u.entity): u.reason for u in segmentation.unreachable}
         reasons.update(lost.values())
-    labels = {key[0] for _, _, key in pairs.gold | pairs.predicted}
+    kinds = sentence_kinds(pairs)
+    by_label = sorted(_by_label(pairs).items())
     return Scores(
-        slices=_slices(pairs, pairs),
-        per_type={label: _slices(_of_label(pairs, label), pairs) for label in sorted(labels)},
+        slices=_slices(pairs, kinds),
+        per_type={label: _slices(own, kinds) for label, own in by_label},
         unreachable_reasons=dict(sorted(reasons.items())),
         unreachable_by=unreachable_by,
         missing=tuple(document.id for document, answer in together if answer is None),
@@ -258,14 +259,28 @@ def is_discontinuous(key: Key) -> bool:
     return len(key[1]) > 1
 
 
-def _of_label(pairs: Pairs, label: str) -> Pairs:
-    return pairs.where(lambda m: m[2][0] == label)
+def _by_label(pairs: Pairs) -> dict[str, Pairs]:
+    found: defaultdict[str, Pairs] = defaultdict(Pairs)
+    for mention in pairs.gold:
+        found[mention[2][0]].gold.add(mention)
+    for mention in pairs.predicted:
+        found[mention[2][0]].predicted.add(mention)
+    return found
 
 
-def by_slice(pairs: Pairs, whole: Pairs) -> dict[str, Pairs]:
-    """The mentions of each of the `Slices`; a sentence's kind is that of `whole`'s gold."""
+Sentences = set[tuple[int, int]]
+"""Sentences as (document, sentence)."""
+
+
+def sentence_kinds(whole: Pairs) -> tuple[Sentences, Sentences]:
+    """The sentences with discontinuous gold, and those with gold of which none is."""
     with_discontinuous = {(d, s) for d, s, key in whole.gold if is_discontinuous(key)}
-    without = {(d, s) for d, s, _ in whole.gold} - with_discontinuous
+    return with_discontinuous, {(d, s) for d, s, _ in whole.gold} - with_discontinuous
+
+
+def by_slice(pairs: Pairs, kinds: tuple[Sentences, Sentences]) -> dict[str, Pairs]:
+    """The mentions of each of the `Slices`; `kinds` are those of the sentences of all labels."""
+    with_discontinuous, without = kinds
     return {
         "overall": pairs,
         "discontinuous": pairs.where(lambda m: is_discontinuous(m[2])),
@@ -275,6 +290,6 @@ def by_slice(pairs: Pairs, whole: Pairs) -> dict[str, Pairs]:
     }
 
 
-def _slices(pairs: Pairs, whole: Pairs) -> Slices:
-    slices = by_slice(pairs, whole)
+def _slices(pairs: Pairs, kinds: tuple[Sentences, Sentences]) -> Slices:
+    slices = by_slice(pairs, kinds)
     return Slices(**{name: count(own.gold, own.predicted) for name, own in slices.items()})

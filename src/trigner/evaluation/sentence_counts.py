@@ -9,7 +9,7 @@ from itertools import accumulate
 import numpy as np
 
 from trigner.arrays import Integers
-from trigner.evaluation.scores import Pairs, by_slice, matched, paired
+from trigner.evaluation.scores import Pairs, by_slice, matched, paired, sentence_kinds
 from trigner.mentions import Document
 from trigner.text import segment
 
@@ -40,7 +40,7 @@ def sentence_counts(gold: Sequence[Document], predicted: Sequence[Document]) -> 
     together = matched(gold, predicted)
     pairs = paired(together, [segment(document) for document, _ in together])
     firsts = [0, *accumulate(pairs.sentences)]
-    slices = by_slice(pairs, pairs)
+    slices = by_slice(pairs, sentence_kinds(pairs))
     return SentenceCounts({name: _counted(slices[name], firsts) for name in SLICES})
 
 

@@ -6,7 +6,7 @@ Paper: Cabral et al., TriG-NER, WWW 2025, appendices "Data statistics" and "Toke
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -118,12 +118,14 @@ def describe(documents: Iterable[Document]) -> Statistics:
         count += 1
         sentences += sum(1 for words in found if words)
         shapes += _shapes(document, [word for words in found for word in words])
-    labels = sorted({shape.label for shape in shapes})
+    by_label: defaultdict[str, list[_Shape]] = defaultdict(list)
+    for shape in shapes:
+        by_label[shape.label].append(shape)
     return Statistics(
         documents=count,
         sentences=sentences,
         overall=_kinds(shapes),
-        per_type={label: _kinds([s for s in shapes if s.label == label]) for label in labels},
+        per_type={label: _kinds(own) for label, own in sorted(by_label.items())},
     )
 
 
