@@ -115,6 +115,25 @@ def test_what_doccano_has_besides_is_kept(tmp_path):
     assert document.extras == (Extra("doccano", json.dumps({"relations": [RELATION]})),)
 
 
+def test_what_doccano_may_count_twice_is_told(tmp_path):
+    text = "\U0001f600 pain, rash \U0001f600"
+    early = {"id": 1, "text": text[2:], "label": [[0, 4, "ADR"]]}
+    late = {"id": 2, "text": text, "label": [[2, 6, "ADR"]]}
+    corpus = read(file_of(tmp_path, early, late))
+    (note,) = corpus.notices
+    assert re.search(
+        "an emoji, which Doccano counts as two .* were read as of .*: 1$", note.message
+    )
+    (told,) = write(corpus.documents, tmp_path / "b.jsonl", format="doccano").notices()
+    assert re.search("were written as of characters, each counting once: check them: 1$", told)
+    late["label"] = [[12, 16, "ADR"]]
+    with pytest.raises(InputError, match="14 characters, which are 16 where an emoji counts as"):
+        read(file_of(tmp_path, late))
+    late["label"] = [[12, 18, "ADR"]]
+    with pytest.raises(InputError, match=r"outside the text of 14 characters$"):
+        read(file_of(tmp_path, late))
+
+
 def test_labels_of_whole_texts_are_fields(tmp_path):
     item = {"text": TEXT, "label": ["positive"], "entities": [{**PAIN.to_dict()}]}
     (document,) = read(file_of(tmp_path, item)).documents

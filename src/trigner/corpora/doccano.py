@@ -5,18 +5,21 @@
      "end_offset": 4}], "relations": []}
 
 The text may be called `data` and the list `labels`, as older versions do. `relations` are kept as
-an extra of this format; all else are the document's fields.
+an extra of this format; all else are the document's fields. Offsets count characters. Doccano
+itself counts one beyond U+FFFF, such as an emoji, as two unless told otherwise in the project's
+settings: that is noted where it matters.
 Source: https://doccano.github.io/doccano/tutorial/
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from trigner.corpora.json_shapes import Object, all_objects, bounds_of, kept_in, listed, others
 from trigner.corpora.reading import Reading, WriteReport
-from trigner.corpora.span_entries import Parts, read_objects, text_of, write_objects
+from trigner.corpora.span_entries import Parts, entity_of, read_objects, text_of, write_objects
 from trigner.mentions import Document, Entity, Fragment
 
 NAME = "doccano"
@@ -52,11 +55,18 @@ def _has_offsets(value: object) -> bool:
 
 def read(path: Path, reading: Reading) -> Iterator[Document]:
     """The documents of a file, or of all such files below a folder."""
-    return read_objects(path, ENDINGS, reading, _parts, NAME)
+    found = read_objects(path, ENDINGS, reading, _parts, NAME, as_entity=_entity)
+    ambiguous = 0
+    for document in found:
+        ambiguous += _is_ambiguous(document)
+        yield document
+    if ambiguous:
+        reading.note(f"{_AMBIGUOUS.format('read')}: {ambiguous:,}", path=path)
 
 
 def write(documents: Iterable[Document], path: Path) -> WriteReport:
     """One file, a line a document: with `label`, or with `entities` where there are relations."""
+    ambiguous = 0
 
     def value(document: Document, pieces: Sequence[tuple[Entity, Fragment]]) -> Object:
         kept = kept_in(document.extras, NAME, _KEPT, document.id, path)
@@ -77,6 +87,8 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
         return {"id": document.id, "text": document.text, **annotations, **fields}
 
     def lost(document: Document) -> Mapping[str, int]:
+        nonlocal ambiguous
+        ambiguous += _is_ambiguous(document)
         related = bool(kept_in(document.extras, NAME, _KEPT, document.id, path))
         return {
             "scores": sum(entity.score is not None for entity in document.entities),
@@ -86,7 +98,37 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
             "fields of entities": sum(len(entity.fields) for entity in document.entities),
         }
 
-    return write_objects(documents, path, value, lost)
+    report = write_objects(documents, path, value, lost)
+    notes = (f"{_AMBIGUOUS.format('written')}: {ambiguous:,}",) if ambiguous else ()
+    return replace(report, notes=notes)
+
+
+_AMBIGUOUS = (
+    "documents with entities behind a character such as an emoji, which Doccano counts as two"
+    " unless told otherwise; offsets were {} as of characters, each counting once: check them"
+)
+
+
+def _is_ambiguous(document: Document) -> bool:
+    """Whether some entity has other offsets where characters beyond U+FFFF count as two."""
+    end = max((entity.fragments[-1][1] for entity in document.entities), default=0)
+    return _units(document.text[:end]) > end
+
+
+def _units(text: str) -> int:
+    """The length of a text where characters beyond U+FFFF count as two."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _entity(entry: object, text: str) -> Entity:
+    bounds = bounds_of(entry)
+    if bounds is not None and len(text) < bounds[1] <= (units := _units(text)):
+        raise ValueError(
+            f"fragment {bounds[0]} {bounds[1]} is outside the text of {len(text)} characters, which"
+            f" are {units} where an emoji counts as two, as Doccano does unless told otherwise:"
+            " convert its offsets to those of characters"
+        )
+    return entity_of(entry, text)
 
 
 def _number(id: str) -> int | str:

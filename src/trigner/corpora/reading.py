@@ -126,10 +126,14 @@ WITHOUT_WORDS = "documents without words"
 
 @dataclass(frozen=True, slots=True)
 class WriteReport:
-    """How many files were written, and what the format could not hold: kind -> count."""
+    """How many files were written, and what the format could not hold: kind -> count.
+
+    `notes` is what is worth knowing by which nothing is lost.
+    """
 
     files: int
     dropped: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def documents_dropped(self) -> int:
@@ -137,12 +141,13 @@ class WriteReport:
         return self.dropped.get(WITHOUT_WORDS, 0)
 
     def notices(self) -> list[str]:
-        """A sentence for each kind of loss."""
-        return [
+        """A sentence for each kind of loss, and the notes."""
+        lost = [
             f"{kind} not written, as the format cannot hold them: {n:,}"
             for kind, n in self.dropped.items()
             if n
         ]
+        return [*lost, *self.notes]
 
 
 def read_text(path: Path) -> str:

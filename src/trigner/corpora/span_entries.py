@@ -53,12 +53,13 @@ def read_objects(
     format: str,
     *,
     as_object: Callable[[Any], Object | None] = lambda value: value,
+    as_entity: Callable[[object, str], Entity] | None = None,
 ) -> Iterator[Document]:
     """The documents of a file, or of all files below a folder, that hold an object for each text.
 
     `take` takes an object apart, or says why it is left out; a ValueError of it ends the reading.
     What it keeps becomes an extra of this `format`, a JSON object. `as_object` is for values that
-    stand for objects.
+    stand for objects, `as_entity` makes entities otherwise than `entity_of`.
     """
 
     def document(item: Item) -> Document | None:
@@ -73,7 +74,7 @@ def read_objects(
         entities = []
         for entry in parts.entries:
             with item.annotation():
-                entities.append(entity_of(entry, parts.text))
+                entities.append((as_entity or entity_of)(entry, parts.text))
         extras = extras_of(format, parts.kept, parts.kept)
         id = item.id(parts.id)
         return Document(id, parts.text, tuple(entities), extras=extras, fields=parts.fields)
