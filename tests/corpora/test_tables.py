@@ -147,6 +147,13 @@ def test_nan_is_an_empty_cell_and_what_no_field_holds_is_named_by_its_row(tmp_pa
             read(tmp_path)
 
 
+def test_dates_that_are_out_of_range_are_named_by_their_row(tmp_path):
+    days = pa.array([0, 1, 10**8], pa.date32())
+    pq.write_table(pa.table({"text": ["a", "b", "c"], "day": days}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"a\.parquet:3: cannot be read: a cell has a date or"):
+        read(tmp_path)
+
+
 def test_lists_of_annotations_are_not_taken_for_fields(tmp_path):
     spans = [[{"start": 0, "end": 4, "label": "ADR"}]]
     pq.write_table(pa.table({"text": [TEXT], "spans": spans}), tmp_path / "a.parquet")

@@ -94,6 +94,7 @@ def test_other_delimiters(file, between):
         ("code,name\nF1\n", 2, "has 1 cells, the first line 2"),
         ('code,name\nF1,"Head\n', 2, "is not CSV"),
         ("code,name\n", None, "has no rows"),
+        ("code,name,Name\nF1,Headache,Pain\n", 1, "has two columns 'name'"),
     ],
 )
 def test_files_that_are_no_vocabulary(file, content, line, message):

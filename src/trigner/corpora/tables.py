@@ -59,7 +59,7 @@ def csv_rows(path: Path, reading: Reading) -> Iterator[tuple[int, dict[str, str]
             break
         if names is None:
             names = cells
-            _check_names(names, path)
+            check_names(names, path)
         elif cells:
             if len(cells) != len(names):
                 message = f"has {len(cells)} cells in a row, and {len(names)} columns"
@@ -94,7 +94,8 @@ def _cells(line: str, mark: str) -> list[str]:
         return []
 
 
-def _check_names(names: Sequence[str], path: Path) -> None:
+def check_names(names: Iterable[str], path: Path) -> None:
+    """Raises InputError for columns that are called alike."""
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise InputError(f"has two columns {shortened(twice[0])}", path=path, line=1)
 
@@ -106,16 +107,30 @@ def parquet_rows(path: Path, reading: Reading) -> Iterator[tuple[int, dict[str, 
     """
     with path.open("rb") as file:
         table = _parquet_file(file, path)
-        _check_names(table.schema_arrow.names, path)
+        check_names(table.schema_arrow.names, path)
         number = 0
         try:
             for batch in table.iter_batches(batch_size=_ROWS):
-                for row in batch.to_pylist():
+                for row in _rows(batch):
                     made = {name: _as_json(value) for name, value in row.items()}
                     number += 1
                     yield number, made
         except (OSError, ValueError, NotImplementedError) as error:
             raise InputError(f"cannot be read: {error}", path=path, line=number + 1) from error
+
+
+def _rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
+    """The rows of a batch; those before one that cannot be read come first."""
+    try:
+        rows: list[dict[str, Any]] = batch.to_pylist()
+    except (OverflowError, ValueError):
+        for number in range(batch.num_rows):
+            try:
+                yield from batch.slice(number, 1).to_pylist()
+            except OverflowError as error:
+                raise ValueError("a cell has a date or time that is out of range") from error
+    else:
+        yield from rows
 
 
 def parquet_schema(path: Path) -> pa.Schema:

@@ -13,7 +13,7 @@ from pathlib import Path
 from trigner.corpora import Reading, checked_encoding
 from trigner.corpora.encodings import EncodingError
 from trigner.corpora.reading import opened
-from trigner.corpora.tables import allow_long_cells
+from trigner.corpora.tables import allow_long_cells, check_names
 from trigner.errors import InputError
 from trigner.mentions import shortened
 
@@ -109,6 +109,8 @@ def read_vocabulary(
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         columns = [name.strip().casefold() for name in next(rows, [])]
+        # What nobody reads may be called as it likes.
+        check_names((name for name in columns if name in COLUMNS), path)
         places = {name: columns.index(name) for name in COLUMNS if name in columns}
         if not {"code", "name"} <= places.keys():
             message = f"needs the columns `code` and `name`, its first line is {shortened(head)}"
