@@ -175,6 +175,13 @@ def test_a_file_without_its_types_is_refused(tmp_path):
         read(tmp_path)
 
 
+@pytest.mark.parametrize("argument", ["ann.xmi", "."])
+def test_types_may_lie_above_what_is_read(tmp_path, monkeypatch, argument):
+    export(tmp_path, lambda cas, types: None)
+    monkeypatch.chdir(tmp_path / "doc.txt")
+    assert len(read(argument).documents) == 1
+
+
 @pytest.mark.parametrize(
     ("refused", "message"),
     [

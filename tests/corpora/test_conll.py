@@ -58,6 +58,13 @@ def test_sentences_ids_and_lines_that_are_no_words(tmp_path):
     assert reading.notices == []
 
 
+def test_blanks_and_tabs_separate_columns_and_nothing_else(tmp_path):
+    path = file_of(tmp_path, " 5\u00a0mg  B-X\r\n5\u2009g\tI-X\n")
+    assert recognises(path)
+    (document,) = read(path, Reading())
+    assert document == document_of("a-1", ["5\u00a0mg", "5\u2009g"], [Mention((0, 1), "X")])
+
+
 def test_columns_that_are_not_read_are_told(tmp_path):
     reading = Reading()
     list(read(file_of(tmp_path, columns("O O", "\tNN\tB-NP\t")), reading))

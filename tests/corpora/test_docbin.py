@@ -66,10 +66,10 @@ def test_docs_of_others_are_read(tmp_path):
         TEXT,
         {"cats": {"serious": 1.0}},
     )
-    assert {(e.label, e.text) for e in document.entities} == {
-        ("ADR", "Pain"),
-        ("Body", "in my hands"),
-    }
+    assert [(e.label, e.text, e.fields) for e in document.entities] == [
+        ("ADR", "Pain", {"kb_id": "C1"}),
+        ("Body", "in my hands", {}),
+    ]
 
 
 def test_spans_of_one_id_are_one_entity(tmp_path):

@@ -9,6 +9,7 @@ Source: https://inception-project.github.io; https://github.com/dkpro/dkpro-cass
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from collections import Counter, defaultdict
@@ -72,13 +73,13 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
 
 
 def _type_file(file: Path, root: Path) -> Path:
-    """The type system next to a file, or in a folder around it as far as what is read."""
-    around = [file.parent, file.parent.parent] if file == root else [*file.parents]
-    for folder in around:
-        if found := [p for p in folder.iterdir() if p.name.lower() == "typesystem.xml"]:
-            return found[0]
-        if folder == root:
-            break
+    """The type system next to a file, or in a folder around it: at most one above what is read."""
+    top = root.parent if file == root else root
+    inside = [top / folder for folder in file.relative_to(top).parents]
+    for folder in [*inside, Path(os.path.abspath(top)).parent]:
+        names = os.listdir(folder) if os.access(folder, os.R_OK) else []
+        if found := [name for name in names if name.lower() == "typesystem.xml"]:
+            return folder / found[0]
     message = "no TypeSystem.xml found next to it: export it with its type system, and unpack both"
     raise InputError(message, path=file)
 

@@ -46,7 +46,9 @@ def _is_tagged(file: Path) -> bool:
 
 def _columns(line: str) -> list[str]:
     """The columns of a line: a word may hold blanks where tabs separate, the tag none around it."""
-    found = line.rstrip("\r").split("\t") if "\t" in line else line.split()
+    line = line.rstrip("\r")
+    # A word may hold no-break spaces, which are blanks to `str.split`.
+    found = line.split("\t") if "\t" in line else re.split(" +", line.strip(" "))
     return [*found[:-1], found[-1].strip()]
 
 

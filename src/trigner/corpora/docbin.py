@@ -127,7 +127,12 @@ def _grouped(doc: Doc) -> Iterator[tuple[int, list[tuple[Span, float | None]]]]:
     """The spans of each entity with their scores, and the entity's number."""
     if GROUP not in doc.spans:
         others = [span for group in doc.spans.values() for span in group]
-        spans = {(s.start_char, s.end_char, s.label_): s for s in (*doc.ents, *others)}
+        spans: dict[tuple[int, int, str], Span] = {}
+        for span in (*doc.ents, *others):
+            at = (span.start_char, span.end_char, span.label_)
+            # Of those that are repeated one may have a name in a knowledge base.
+            if at not in spans or not spans[place].kb_id_:
+                spans[at] = span
         for span in spans.values():
             yield len(spans), [(span, None)]
         return
