@@ -28,7 +28,7 @@ def test_out_that_is_no_folder_is_refused(run, model):
 
 
 def test_no_export_of_an_export(run, model, tmp_path):
-    assert run("export", "--model", model, "--out", tmp_path / "a", "--int8").code == 0
+    assert run("export", "--model", model, "--out", tmp_path / "a").code == 0
     result = run("export", "--model", tmp_path / "a", "--out", tmp_path / "b")
     assert result.code == 2
     assert "exported model" in result.err

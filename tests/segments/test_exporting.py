@@ -55,7 +55,8 @@ def use_graph(graph, monkeypatch):
 
 
 @pytest.mark.parametrize("int8", [False, True])
-def test_an_export_finds_what_the_model_finds(folder, use_graph, tmp_path, int8):
+def test_an_export_finds_what_the_model_finds(folder, use_graph, tmp_path, monkeypatch, int8):
+    monkeypatch.setattr("trigner.tagging.quantization.LARGE", 64)
     out = exporting.export(folder, tmp_path / "onnx", int8=int8)
     description = read_description(out)
     assert description.is_exported

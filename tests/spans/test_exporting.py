@@ -48,6 +48,7 @@ def graph(folder):
 @pytest.mark.parametrize("int8", [False, True])
 def test_an_export_finds_what_the_model_finds(folder, graph, tmp_path, monkeypatch, int8):
     monkeypatch.setattr(exporting, "graph_of", lambda *_: graph)
+    monkeypatch.setattr("trigner.tagging.quantization.LARGE", 64)
     out = exporting.export(folder, tmp_path / "onnx", int8=int8)
     description = read_description(out)
     assert description.is_exported

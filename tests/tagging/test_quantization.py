@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 import trigner
 from trigner.batches import collate
+from trigner.errors import TrignerError
+from trigner.tagging.exporting import to_onnx
 from trigner.tagging.onnx_runtime import _session, onnx_scorer
-from trigner.tagging.quantization import CONTRIB
+from trigner.tagging.quantization import CONTRIB, to_int8
 
 WORDS = ["my", "left", "leg", "arm", "hurt", "numb", "after", "the", "tablet", "no", "pain", "s"]
 
@@ -29,6 +31,18 @@ def test_the_encoder_is_in_8_bits_and_nothing_has_one_scale_for_all(in_8_bits):
     tables = [n for n in graph.node if n.op_type == "Gather" and n.input[0] in kinds]
     assert onnx.TensorProto.INT8 in {kinds[n.input[0]] for n in tables}
     assert onnx.TensorProto.FLOAT16 in kinds.values()
+
+
+@pytest.mark.parametrize("scheme", ["mac", "corro"])
+def test_so_it_is_where_the_first_lstm_is_behind_more_or_there_is_none(quantised, scheme):
+    graph = onnx.load(str(quantised(scheme) / "model.onnx")).graph
+    assert [node.op_type for node in graph.node].count("MatMulIntegerToFloat") == 2 * 6
+
+
+def test_an_encoder_without_a_weight_for_8_bits_is_told(to_export):
+    graph = to_onnx(to_export("w2ner"))  # whose weights are all too small
+    with pytest.raises(TrignerError, match="go into 8 bits: export it without --int8"):
+        to_int8(graph)
 
 
 def test_scores_stay_near_those_of_the_model(tiny, scorer, same_scores):

@@ -13,7 +13,9 @@ from collections.abc import Iterable
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx import GraphProto, NodeProto, TensorProto, helper, numpy_helper
+
+from trigner.errors import TrignerError
 
 Array = NDArray[np.generic]
 
@@ -29,15 +31,21 @@ SMALLEST = 1e-20
 CONTRIB = "com.microsoft"
 """Domain of ONNX Runtime's own operators."""
 
+SUBWORDS, WORDS = ("input_ids", "attention_mask"), ("word_subwords", "lengths")
+"""What an encoder reads, and what only the layers behind it do, from the pooling on."""
+
 LARGE = 4096
 """Weights of at least so many numbers are kept in fewer bits."""
 
 
 def to_int8(graph: bytes) -> bytes:
-    """The graph of `tagging.exporting.to_onnx` with its encoder's weights in 8 bits."""
+    """The graph of `tagging.exporting.to_onnx` with its encoder's weights in 8 bits.
+
+    Raises TrignerError when that would be none of them.
+    """
     model = onnx.load_model_from_string(graph)
     weights = {w.name: numpy_helper.to_array(w) for w in model.graph.initializer}
-    encoder = _before(model, "LSTM")
+    encoder = _encoder(model.graph)
     quantized = _Quantized()
     for node in model.graph.node:
         if node.output[0] not in encoder:
@@ -48,6 +56,8 @@ def to_int8(graph: bytes) -> bytes:
             quantized.look_up(node, weights[node.input[0]])
         else:
             quantized.nodes.append(node)
+    if not quantized.in_8_bits:
+        raise TrignerError("no weights of this encoder go into 8 bits: export it without --int8")
     used = {name for node in quantized.nodes for name in node.input}
     for name, weight in weights.items():
         if name in used:
@@ -65,26 +75,32 @@ def _is_large(weight: Array | None) -> bool:
     return weight is not None and weight.ndim == 2 and weight.size >= LARGE
 
 
-def _before(model: ModelProto, operator: str) -> set[str]:
-    """Names of all values that the first such operators are made of: here, the encoder.
+def _encoder(graph: GraphProto) -> set[str]:
+    """Names of all values that the subwords' states are made of.
 
-    What lies between one and the next is not before the first.
+    These end where words come in: the first nodes that read `WORDS` take them.
     """
-    makers = {name: node for node in model.graph.node for name in node.output}
+    subwords = _made_from(graph, SUBWORDS)
+    words = _made_from(graph, WORDS)
+    behind = (node for node in graph.node if not words.isdisjoint(node.output))
+    waiting = [name for node in behind for name in node.input if name in subwords - words]
+    makers = {name: node for node in graph.node for name in node.output}
+    found: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in makers and name not in found:
+            found.add(name)
+            waiting += makers[name].input
+    return found
 
-    def made_of(names: Iterable[str]) -> set[str]:
-        waiting = list(names)
-        found: set[str] = set()
-        while waiting:
-            name = waiting.pop()
-            if name in makers and name not in found:
-                found.add(name)
-                waiting += makers[name].input
-        return found
 
-    behind = (made_of(node.input) for node in model.graph.node if node.op_type == operator)
-    first = (f for f in behind if not any(makers[name].op_type == operator for name in f))
-    return set().union(*first)
+def _made_from(graph: GraphProto, inputs: Iterable[str]) -> set[str]:
+    """Names of these inputs and of all values that what is in them changes, not just its shape."""
+    found = set(inputs)
+    for node in graph.node:  # makers stand before takers
+        if node.op_type != "Shape" and not found.isdisjoint(node.input):
+            found |= {*node.output}
+    return found
 
 
 class _Quantized:
@@ -94,6 +110,7 @@ class _Quantized:
         self.first: list[NodeProto] = []
         self.nodes: list[NodeProto] = []
         self.weights: list[TensorProto] = []
+        self.in_8_bits = 0
         self._rows: dict[str, tuple[str, str]] = {}
         self._axis = self._weight("int8/axis", np.array([-1], np.int64))
         self._step = self._weight("int8/step", np.array(1 / LEVELS, np.float32))
@@ -103,6 +120,7 @@ class _Quantized:
 
     def multiply(self, node: NodeProto, weight: Array) -> None:
         """`x @ weight` with `weight [K, N]`: a scale a row of `x`, a scale a column of `weight`."""
+        self.in_8_bits += 1
         rows, scale = self._quantized_rows(node.input[0])
         steps, columns = _steps(weight, axis=0)
         out = node.output[0]
@@ -114,6 +132,7 @@ class _Quantized:
 
     def look_up(self, node: NodeProto, weight: Array) -> None:
         """Rows of an embedding `[V, D]`, with a scale a row."""
+        self.in_8_bits += 1
         steps, scales = _steps(weight, axis=1)
         out, ids = node.output[0], node.input[1]
         found = self._node("Gather", [self._weight(f"{out}/w", steps), ids])
