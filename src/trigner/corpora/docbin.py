@@ -131,7 +131,7 @@ def _grouped(doc: Doc) -> Iterator[tuple[int, list[tuple[Span, float | None]]]]:
         for span in (*doc.ents, *others):
             at = (span.start_char, span.end_char, span.label_)
             # Of those that are repeated one may have a name in a knowledge base.
-            if at not in spans or not spans[place].kb_id_:
+            if at not in spans or not spans[at].kb_id_:
                 spans[at] = span
         for span in spans.values():
             yield len(spans), [(span, None)]
