@@ -11,7 +11,7 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -168,6 +168,11 @@ def remove_leftovers(path: Path) -> None:
     _remove_left(followed(path), ".tmp*")
 
 
+def left_of(paths: Iterable[Path]) -> set[Path]:
+    """What killed processes left of files: new ones, and old ones that were to be replaced."""
+    return {own for path in paths for ending in (".tmp*", _PREVIOUS) for own in _left(path, ending)}
+
+
 def is_leftover(path: Path) -> bool:
     """Whether a file has the name of those that killed processes leave: nobody needs it."""
     return path.name.startswith(".") and ".tmp" in path.suffixes[-2:]
@@ -295,10 +300,15 @@ def _temporary_name(target: Path) -> Path:
     return target.with_name(f"{_temporary_prefix(target)}{secrets.token_hex(_RANDOM)}.tmp")
 
 
-def _remove_left(target: Path, ending: str) -> None:
-    """Remove what was given a name of ours next to the target, with an ending as in a glob."""
+def _left(target: Path, ending: str) -> list[Path]:
+    """What was given a name of ours next to the target, with an ending as in a glob."""
     random = "[0-9a-f]" * 2 * _RANDOM
-    for left in target.parent.glob(f"{_glob_literal(_temporary_prefix(target))}{random}{ending}"):
+    name = f"{_glob_literal(_temporary_prefix(target))}{random}{ending}"
+    return list(target.parent.glob(name))
+
+
+def _remove_left(target: Path, ending: str) -> None:
+    for left in _left(target, ending):
         left.unlink(missing_ok=True)
 
 

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from trigner import atomic_files
+from trigner.tagging import exporting
 
 
 def test_evaluate_agrees_on_the_model_and_its_export(run, model, gold, tmp_path):
@@ -25,6 +26,42 @@ def test_evaluate_agrees_on_the_model_and_its_export(run, model, gold, tmp_path)
 def test_out_that_is_no_folder_is_refused(run, model):
     refused = run("export", "--model", model, "--out", os.devnull, "--overwrite")
     assert (refused.code, "is not a folder: the output is one" in refused.err) == (2, True)
+
+
+def test_a_killed_export_is_finished_by_the_same_command(run, model, tmp_path, monkeypatch):
+    out, replace = tmp_path / "small", os.replace
+    again = ("export", "--model", model, "--out", out, "--overwrite")
+    assert run(*again).code == 0
+    (out / f".trigner.json.{'0' * 16}.tmp").write_text("")
+
+    def killed_after(calls):
+        left = iter(range(calls))
+
+        def dying(source, target):
+            if next(left, None) is None:  # nothing is undone either: the process has gone
+                raise KeyboardInterrupt
+            replace(source, target)
+
+        return dying
+
+    for calls in range(1, 6):
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(os, "replace", killed_after(calls))
+            exporting.export(model, out, overwrite=True)
+        assert not (out / "trigner.json").exists()
+        (out / "mine.txt").write_text("mine")
+        refused = run(*again)
+        assert (refused.code, "has no trigner.json" in refused.err) == (2, True), refused.err
+        (out / "mine.txt").unlink()
+        done = run(*again)
+        assert done.code == 0, done.err
+        files = ["model.onnx", "tokenizer.json", "trigner.json"]
+        assert sorted(path.name for path in out.iterdir()) == files
+
+
+def test_a_folder_of_leftovers_is_as_an_empty_one(run, model, tmp_path):
+    (tmp_path / f".a.jsonl.{'0' * 16}.tmp").write_text("")
+    assert run("export", "--model", model, "--out", tmp_path, "--overwrite").code == 0
 
 
 def test_no_export_of_an_export(run, model, tmp_path):

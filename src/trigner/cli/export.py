@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from trigner.atomic_files import check_folder
+from trigner.atomic_files import check_folder, is_leftover, left_of
 from trigner.cli.options import Json, ModelFolder, Overwrite
 from trigner.cli.output import errors, print_json, refuse_non_empty, results
 from trigner.errors import InputError, require_extra
-from trigner.model_folder import read_description
+from trigner.model_folder import DESCRIPTION, GRAPH, TOKENIZER, read_description
 
 
 def export(
@@ -35,7 +35,7 @@ def export(
     """
     check_folder(out)
     refuse_non_empty(out, overwrite=overwrite)
-    if overwrite and out.is_dir() and any(out.iterdir()):
+    if overwrite and out.is_dir() and not all(map(is_leftover, out.iterdir())):
         _check_is_export(out)
     from trigner.inference import spec_of
 
@@ -58,7 +58,14 @@ def export(
 
 
 def _check_is_export(out: Path) -> None:
-    """Raises InputError for a folder of anything but an exported model: it might be needed."""
+    """Raises InputError for a folder of anything but an exported model: it might be needed.
+
+    One that a killed export left has no description yet.
+    """
+    own = {out / name for name in (GRAPH, TOKENIZER, DESCRIPTION)}
+    left, there = left_of(own), {*out.iterdir()}
+    if left and out / DESCRIPTION not in there and there <= own | left:
+        return
     if read_description(out).runtime is None:
         message = "holds a trained model: --overwrite only replaces exported models"
         raise InputError(message, path=out)
