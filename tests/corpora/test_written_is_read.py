@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from trigner.corpora import read, write
 from trigner.corpora.words import document_of
 from trigner.errors import InputError
-from trigner.mentions import Document, Extra
+from trigner.mentions import Document, Entity, Extra
 from written_documents import WRITABLE, check_written, odd_documents
 
 
@@ -62,6 +62,22 @@ def test_extras_with_a_key_twice_are_refused(tmp_path, format):
     message = f"document 'a' has extra data of format {format} that has the key 'x' twice"
     with pytest.raises(InputError, match=message):
         write([document], tmp_path / "a", format=format)
+
+
+@pytest.mark.parametrize("value", [float("nan"), [{"a": float("-inf")}]])
+def test_numbers_that_no_reader_takes_are_not_written(tmp_path, value):
+    of_document = Document("a", "pain", fields={"x": value})
+    entity = Entity("X", ((0, 4),), "pain", fields={"x": value})
+    for document in (of_document, Document("a", "pain", (entity,))):
+        for format in ("jsonl", "doccano", "brat", "csv", "parquet"):
+            for documents in ([document], iter([document])):
+                with pytest.raises(
+                    InputError, match="document 'a' has a number in 'x' that is NaN"
+                ):
+                    write(documents, tmp_path / format, format=format)
+    extra = Extra("doccano", '{"relations": [NaN]}')
+    with pytest.raises(InputError, match="that has the number NaN"):
+        write([Document("a", "pain", extras=(extra,))], tmp_path / "b", format="doccano")
 
 
 def test_ids_that_two_entities_have_are_written_once(tmp_path):

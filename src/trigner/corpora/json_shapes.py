@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from trigner.corpora.documents import files, peek
+from trigner.corpora.strict_json import FLAWS, parsed
 from trigner.errors import InputError
-from trigner.foreign_values import DuplicateKeyError, unique_keys
 from trigner.mentions import DOCUMENT_KEYS, Extra, shortened
 
 STARTS = ("start", "start_offset", "startOffset", "start_char", "char_start", "begin", "from")
@@ -91,8 +91,8 @@ def _first_number(entry: Object, names: Sequence[str]) -> int | None:
 def content_of(extra: Extra, id: str, path: Path) -> Object:
     """The object that an extra of a JSON format holds. Raises InputError for anything else."""
     try:
-        content = json.loads(extra.content, object_pairs_hook=unique_keys)
-    except DuplicateKeyError as error:
+        content = parsed(extra.content)
+    except FLAWS as error:
         message = f"has extra data of format {extra.format} that {error}"
         raise InputError(f"document {shortened(id)} {message}", path=path) from error
     except (ValueError, RecursionError) as error:

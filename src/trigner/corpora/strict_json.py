@@ -29,6 +29,20 @@ def _refused(number: str) -> float:
     raise NotFiniteError(f"has the number {shown}, which is none or infinite")
 
 
+def is_finite(value: object) -> bool:
+    """Whether a value has no number that a JSON file cannot hold."""
+    waiting = [value]
+    while waiting:
+        own = waiting.pop()
+        if isinstance(own, float) and not math.isfinite(own):
+            return False
+        if isinstance(own, dict):
+            waiting += own.values()
+        elif isinstance(own, list | tuple):
+            waiting += own
+    return True
+
+
 DECODER = json.JSONDecoder(
     object_pairs_hook=unique_keys, parse_float=_finite, parse_constant=_refused
 )
