@@ -199,6 +199,20 @@ def test_splits_are_folders_or_files(tmp_path):
         read(tmp_path, split="train")
 
 
+def test_a_part_may_be_a_file_of_any_format(tmp_path):
+    (tmp_path / "train.conll").write_text("pain\tB-X\n")
+    (tmp_path / "test.txt").write_text("pain")
+    (tmp_path / "test.ann").write_text("T1\tX 0 4\tpain\n")
+    assert read(tmp_path, split="train").format == "conll"
+    assert read(tmp_path, split="test").format == "brat"
+    # A table next to it is no second part, unless it is asked for.
+    (tmp_path / "train.csv").write_text("text\npain\n")
+    assert read(tmp_path, split="train").format == "conll"
+    assert read(tmp_path, split="train", format="csv").format == "csv"
+    with pytest.raises(InputError, match=r"'dev': looked for dev, .*dev\.conll, .*dev\.parquet"):
+        read(tmp_path, split="dev")
+
+
 def test_skipped_annotations_are_in_the_notices(tmp_path):
     bad = {"index": [7], "type": "X"}
     path = tmp_path / "a.json"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +13,9 @@ from trigner.corpora.formats import (
     FORMATS,
     Format,
     known,
+    likely,
     note_skipped_files,
+    part_names,
     recognise,
     recognise_corpus,
 )
@@ -22,6 +24,7 @@ from trigner.corpora.parts import NoPartError
 from trigner.corpora.published import Counts
 from trigner.corpora.reading import MissingAnnotations, Notice, Reading, WriteReport
 from trigner.corpora.references import count_of, without_dangling
+from trigner.corpora.strict_json import is_finite
 from trigner.corpora.words import document_of
 from trigner.errors import InputError
 from trigner.mentions import Document, shortened
@@ -122,7 +125,7 @@ def source(path: str | Path, *, format: str | None = None, split: str | None = N
     chosen = recognise_corpus(path) if format is None else known(format)
     if split is not None and chosen is not None and chosen.read_part is not None:
         return Source(path, chosen, split)
-    path = path if split is None else _part(path, split)
+    path = path if split is None else _part(path, split, chosen)
     return Source(path, chosen or recognise(path))
 
 
@@ -180,16 +183,36 @@ def write(
 
     A file gets its name when it is whole; when something fails before, what there is of it stays
     at `partial_of(path)`. Without `overwrite` no file is replaced, in a folder neither, and of one
-    that fails nothing stays. Raises InputError as `writable` does, TrignerError when writing fails.
+    that fails nothing stays. Raises InputError as `writable` does and for numbers that are NaN or
+    infinite, which no reader takes, TrignerError when writing fails.
     """
     chosen = writable(format, path)
     assert chosen.write is not None  # `writable` says so
+    documents = _finite(documents, Path(path))
     if not overwrite:
         if chosen.write_new is not None:
             return chosen.write_new(documents, Path(path))
         with staged(Path(path)) as new:
             return chosen.write(documents, new)
     return chosen.write(documents, Path(path))
+
+
+def _finite(documents: Iterable[Document], path: Path) -> Iterable[Document]:
+    """The documents: a sequence is looked through at once, and stays one."""
+    if not isinstance(documents, Sequence):
+        return (_checked(document, path) for document in documents)
+    for document in documents:
+        _checked(document, path)
+    return documents
+
+
+def _checked(document: Document, path: Path) -> Document:
+    own = [*document.fields.items()]
+    own += [pair for e in document.entities for pair in (("score", e.score), *e.fields.items())]
+    if wrong := next((name for name, value in own if not is_finite(value)), None):
+        message = f"has a number in {shortened(wrong)} that is NaN or infinite"
+        raise InputError(f"document {shortened(document.id)} {message}", path=path)
+    return document
 
 
 def with_types(
@@ -211,9 +234,10 @@ def _of_types(document: Document, types: Collection[str]) -> Document:
     return without_dangling(replace(document, entities=entities))
 
 
-def _part(path: Path, split: str) -> Path:
-    names = [split, *(f"{split}{suffix}" for suffix in (".json", ".jsonl", ".txt", ".inline"))]
+def _part(path: Path, split: str, chosen: Format | None) -> Path:
+    names = part_names(split)
     found = [name for name in names if (path / name).exists()]
+    found = (likely(found, chosen) or found) if len(found) > 1 else found
     if len(found) > 1:
         advice = "remove what is not meant, or name its path"
         raise InputError(

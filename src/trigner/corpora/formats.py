@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -248,6 +248,26 @@ def recognise_corpus(path: Path) -> Format | None:
 
 def _endings() -> tuple[str, ...]:
     return tuple({ending for known in FORMATS.values() for ending in known.endings})
+
+
+def part_names(split: str) -> list[str]:
+    """What the folder or file may be called that holds a part of a corpus."""
+    endings = [
+        ending
+        for known in FORMATS.values()
+        if known.read_part is None
+        # Of two files for a document the first has the text.
+        for ending in (known.endings[:1] if known.writes_folder else known.endings)
+    ]
+    return [split, *(split + ending for ending in dict.fromkeys(endings))]
+
+
+def likely(names: Sequence[str], chosen: Format | None) -> list[str]:
+    """Those of several files of one name that end as the chosen format, or are no tables."""
+    tables = tuple(ending for name in _TABLES for ending in FORMATS[name].endings)
+    if chosen is None:
+        return [name for name in names if not name.endswith(tables)]
+    return [name for name in names if "." not in name or name.endswith(chosen.endings)]
 
 
 def note_skipped_files(path: Path, chosen: Format, reading: Reading) -> None:
