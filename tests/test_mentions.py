@@ -85,6 +85,16 @@ def test_a_given_word_of_white_space_stands_between():
     assert Document("d", "a \xa0 b").merged(((0, 1), (4, 5))) == ((0, 5),)
 
 
+@given(st.text(alphabet="a ", max_size=12), st.data())
+def test_given_words_between_fragments_are_found_by_bisection(text, data):
+    bounds = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=10)))
+    words = tuple(zip(bounds[::2], bounds[1::2], strict=False))
+    start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(text))] * 2)))
+    between = any(start <= a and b <= end for a, b in words)
+    expected = not text[start:end].strip() and not between
+    assert Document("d", text, words=words)._only_blank(start, end) == expected
+
+
 @given(st.text(alphabet="ab \n,", max_size=30), st.data())
 def test_merging_keeps_every_character_that_is_not_blank(text, data):
     cuts = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=8)))

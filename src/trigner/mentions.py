@@ -6,6 +6,7 @@ Both may be discontinuous. All values are frozen; nothing here knows numpy or to
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -358,7 +359,10 @@ class Document:
     def _only_blank(self, start: int, end: int) -> bool:
         if self.text[start:end].strip():
             return False
-        return self.words is None or not any(start <= a and b <= end for a, b in self.words)
+        if self.words is None:
+            return True
+        word = bisect_left(self.words, (start,))  # the first that is not before
+        return word == len(self.words) or self.words[word][1] > end
 
 
 def _check_names(fields: Mapping[str, Any], taken: frozenset[str]) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from trigner.corpora.words import checked, document_of, dropped_with_words, sentences_of
 from trigner.mentions import Document, Entity, Extra, Mention
+from trigner.text import segment
 
 
 def test_consecutive_words_are_one_fragment():
@@ -76,6 +77,15 @@ def test_given_words_keep_id_extras_and_repetitions():
     (sentence,), lost = sentences_of(document)
     assert (sentence.id, sentence.words, sentence.extras) == ("s", ("a", "b"), (extra,))
     assert (list(sentence.mentions), lost) == (mentions, 0)
+
+
+def test_a_document_is_segmented_once_however_often_it_repeats(monkeypatch):
+    found = []
+    monkeypatch.setattr("trigner.text.segment", lambda own: found.append(segment(own)) or found[-1])
+    mentions = [Mention((0, 2), "X"), Mention((1,), "Y"), Mention((0, 2), "X")]
+    ((sentence,), _) = sentences_of(document_of("d", ["a", "b", "c"], mentions))
+    assert sentence.mentions == tuple(mentions)
+    assert len(found) == 1
 
 
 def test_a_sentence_without_words_is_kept():

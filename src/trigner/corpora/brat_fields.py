@@ -47,7 +47,7 @@ def fields_in(
             fits = target in ids and not own.keys() & ENTITY_KEYS
         before = found.get(target, {})
         if own and fits and not own.keys() & before.keys():
-            found[target] = {**before, **own}
+            found.setdefault(target, {}).update(own)
         else:
             rest.append(line)
     return found, rest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -200,25 +200,11 @@ def _with_repetitions(
     document: Document, segmentation: Segmentation
 ) -> list[list[tuple[Mention, Entity]]]:
     """The mentions of each sentence with their entities: segmentation gives equal ones once."""
-    from trigner.text import entity_of, segment
+    from trigner.text import located
 
-    lost = {id(item.entity) for item in segmentation.unreachable}
-    reached = [entity for entity in document.entities if id(entity) not in lost]
-    sentences = segmentation.sentences
-    found: list[list[tuple[Mention, Entity]]] = [[] for _ in sentences]
-    if document.words is not None:
-        if sentences and len(sentences[0].mentions) == len(reached):
-            return [list(zip(sentences[0].mentions, reached, strict=True))]
-        for entity in reached:
-            own = segment(replace(document, entities=(entity,))).sentences[0].mentions
-            found[0] += [(mention, entity) for mention in own]
-        return found
-    by_key = {
-        document.key(entity_of(document, sentence, mention)): (number, mention)
-        for number, sentence in enumerate(sentences)
-        for mention in sentence.mentions
-    }
-    for entity in reached:
-        number, mention = by_key[document.key(entity)]
-        found[number].append((mention, entity))
+    found: list[list[tuple[Mention, Entity]]] = [[] for _ in segmentation.sentences]
+    for entity, place in located(document, segmentation.sentences):
+        if not isinstance(place, str):
+            number, mention = place
+            found[number].append((mention, entity))
     return found

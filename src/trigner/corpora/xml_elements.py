@@ -67,6 +67,7 @@ def parse(path: Path, reading: Reading) -> Element:
     parser.buffer_text = True
     root = Element("", {}, 0)
     open_elements = [root]
+    texts: list[list[str]] = [[]]
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         if len(open_elements) > _DEPTH:
@@ -78,12 +79,13 @@ def parse(path: Path, reading: Reading) -> Element:
         element = Element(tag, attributes, parser.CurrentLineNumber)
         open_elements[-1].children.append(element)
         open_elements.append(element)
+        texts.append([])
 
     def end(tag: str) -> None:
-        open_elements.pop()
+        open_elements.pop().text = "".join(texts.pop())
 
     def characters(data: str) -> None:
-        open_elements[-1].text += data
+        texts[-1].append(data)
 
     def doctype(*_: object) -> NoReturn:
         raise InputError(

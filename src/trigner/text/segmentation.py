@@ -51,11 +51,9 @@ def segment(document: Document) -> Segmentation:
     fragments, all in one sentence.
     """
     without = tuple(sentences_in(document))
-    layout = _Layout(document, tuple(sentence.offsets for sentence in without))
     mentions: list[dict[Mention, None]] = [{} for _ in without]
     unreachable = []
-    for entity in document.entities:
-        found = layout.locate(entity)
+    for entity, found in located(document, without):
         if isinstance(found, str):
             unreachable.append(Unreachable(entity, found))
         else:
@@ -66,6 +64,18 @@ def segment(document: Document) -> Segmentation:
         for sentence, own in zip(without, mentions, strict=True)
     )
     return Segmentation(tuple(sentences), tuple(unreachable))
+
+
+def located(
+    document: Document, sentences: Sequence[Sentence]
+) -> Iterator[tuple[Entity, tuple[int, Mention] | Reason]]:
+    """Each entity with the index of its sentence and the mention that it is there, or why there is
+    none.
+
+    `sentences` are all of the document.
+    """
+    layout = _Layout(document, tuple(sentence.offsets for sentence in sentences))
+    return ((entity, layout.locate(entity)) for entity in document.entities)
 
 
 def in_one(document: Document, found: Segmentation) -> Sentence:
