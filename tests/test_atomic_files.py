@@ -299,6 +299,12 @@ def test_devices_stay_devices():
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
 
 
+def test_what_a_device_has_no_room_for_is_told_with_its_piece():
+    told = pytest.raises(TrignerError, match="/dev/full: No space left")
+    with suppress(TrignerError), atomic_write(Path("/dev/full")) as write, told:
+        write("not just buffered")
+
+
 def test_an_open_file_is_written_into_behind_what_it_has(tmp_path):
     with (tmp_path / "log").open("w") as file:
         file.write("before ")

@@ -8,6 +8,7 @@ substitution of a shell) cannot be replaced: it is written into. A symlink is fo
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import secrets
 import stat
@@ -63,8 +64,10 @@ def atomic_write(
         nonlocal size
         with explained(path):
             size += file.write(content.encode("utf-8") if isinstance(content, str) else content)
+            if is_shared:
+                file.flush()  # whoever reads it has it now, and what is full says so
 
-    if is_written_into(path):
+    if is_shared := is_written_into(path):
         with explained(path):
             file = _opened(path)
         with _closing(file, path):
@@ -303,17 +306,13 @@ def _temporary_name(target: Path) -> Path:
 def _left(target: Path, ending: str) -> list[Path]:
     """What was given a name of ours next to the target, with an ending as in a glob."""
     random = "[0-9a-f]" * 2 * _RANDOM
-    name = f"{_glob_literal(_temporary_prefix(target))}{random}{ending}"
+    name = f"{glob.escape(_temporary_prefix(target))}{random}{ending}"
     return list(target.parent.glob(name))
 
 
 def _remove_left(target: Path, ending: str) -> None:
     for left in _left(target, ending):
         left.unlink(missing_ok=True)
-
-
-def _glob_literal(name: str) -> str:
-    return "".join(f"[{c}]" if c in "*?[" else c for c in name)
 
 
 def _temporary(target: Path, ending: str = "") -> tuple[Path, BinaryIO]:
