@@ -91,8 +91,9 @@ def test_annotations_left_out_of_standard_input_are_told(monkeypatch, capsys):
 
 def test_standard_input_comes_once(monkeypatch):
     feed(monkeypatch, b"a\n")
-    with pytest.raises(InputError, match="only once"):
-        inputs(["-", "-"], lines=True)
+    for lines in (True, False):
+        with pytest.raises(InputError, match="standard input: can be read only once"):
+            inputs(["-", "-"], lines=lines)
 
 
 def test_what_is_wrong_with_a_file_is_told_before_the_first_document(gold):
@@ -253,6 +254,13 @@ def test_one_word_that_is_nearly_the_name_of_a_file(tmp_path, monkeypatch, word,
     with pytest.raises(InputError, match=f"no such file or folder; did you mean {meant}?"):
         inputs([word])
     assert next(iter(inputs([f"{word} hurt"]))).text == f"{word} hurt"
+
+
+def test_a_link_that_leads_nowhere(tmp_path):
+    for name, target in (("gone", "nowhere"), ("loop", "loop")):
+        (tmp_path / name).symlink_to(tmp_path / target)
+        with pytest.raises(InputError, match="is a link that leads nowhere"):
+            inputs([str(tmp_path / name)])
 
 
 @pytest.mark.parametrize(

@@ -84,14 +84,13 @@ def inputs(
     neither text nor file, for untrusted files and for duplicate ids; files of one name in several
     folders get ids by their paths.
     """
+    if list(arguments).count("-") > 1:
+        raise InputError("can be read only once", path=STANDARD_INPUT)
     how = Reading() if reading is None else reading
     parts = tuple(
         _part(argument, number, format=format, reading=how, lines=lines)
         for number, argument in enumerate(arguments, 1)
     )
-    streams = sum(isinstance(part, Stream) for part in parts)
-    if streams > 1:
-        raise InputError("can be read only once", path=STANDARD_INPUT)
     known = ((number, d) for number, part in enumerate(parts) for d in part.known())
     known = progress(known, total=None, what="reading")
     # Ids stay in memory, and a hash in place of what entities are found in.
@@ -102,7 +101,7 @@ def inputs(
     named = ((_id(parts[number], id), rest, own) for number, id, rest, own in seen)
     for document in check(_different(_without_text(named, digest.update))):
         total, title = total + 1, document.id
-    if streams:
+    if any(isinstance(part, Stream) for part in parts):
         return Inputs(parts, None, str(STANDARD_INPUT))
     title = title if total == 1 else counted(total, "document")
     return Inputs(parts, total, title, digest.hexdigest())
@@ -196,6 +195,8 @@ def _part(
         return Text(Document("stdin", _standard_input(reading)))
     if _exists(argument):
         return Files(source(argument, format=format), reading)
+    if os.path.islink(argument):
+        raise InputError("is a link that leads nowhere", path=argument)
     alike = _alike(argument)
     if alike or IS_PATH.fullmatch(argument):
         hint = f"; did you mean {alike}?" if alike else ""
