@@ -50,6 +50,15 @@ def test_thresholds_that_are_no_numbers_from_0_to_1(wrong):
         thresholds(wrong)
 
 
+@pytest.mark.parametrize(
+    ("twice", "whose"), [("0,1", "all types"), ("ADR=0.4,0.1,ADR=0.5", "ADR"), ("0.5, 0.5", "all")]
+)
+def test_a_second_threshold_is_refused_for_it_may_be_a_decimal_comma(twice, whose):
+    told = f"several numbers for {whose}.*a comma separates numbers: decimals follow a point"
+    with pytest.raises(InputError, match=told):
+        thresholds(twice)
+
+
 def test_thresholds_of_unknown_types(run, model):
     refused = run("extract", "numb arm", "--model", model, "--threshold", "Dose=0.5")
     assert refused.code == 2

@@ -355,10 +355,11 @@ def print_left_out(corpus: Corpus) -> None:
 def thresholds(option: str) -> tuple[float, dict[str, float]]:
     """`--threshold` as the one for all types and those of single ones.
 
-    Raises InputError for what is not a number from 0 to 1. Whether the model has the types is for
-    `inference.load` to say.
+    Raises InputError for what is not a number from 0 to 1, and for a second number of one or of all
+    types. Whether the model has the types is for `inference.load` to say.
     """
-    of_all, of_types = 0.0, {}
+    of_all, of_types = None, {}
+    hint = "; a comma separates numbers: decimals follow a point" if "," in option else ""
     for part in comma_list(option) or ():
         label, given, number = part.rpartition("=")
         try:
@@ -366,9 +367,12 @@ def thresholds(option: str) -> tuple[float, dict[str, float]]:
         except ValueError:
             value = -1.0
         if not 0 <= value <= 1:
-            raise InputError(f"--threshold expects numbers from 0 to 1, got {part!r}")
+            raise InputError(f"--threshold expects numbers from 0 to 1, got {part!r}{hint}")
+        if (label in of_types) if given else (of_all is not None):
+            whose = label if given else "all types"
+            raise InputError(f"--threshold {option!r} has several numbers for {whose}{hint}")
         if given:
             of_types[label] = value
         else:
             of_all = value
-    return of_all, of_types
+    return of_all or 0.0, of_types
