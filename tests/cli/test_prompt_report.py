@@ -65,6 +65,20 @@ def test_what_cannot_be_written_is_told_before_anything_is_asked(run, gold, tmp_
         assert "no model folder at" in missing.err
         assert run("prompt", *given, *url, "--format", "cadec").code == 2
         assert not stub.requests
+        (gold / "x.jsonl").write_text('{"id": "../up", "text": "numb arm", "entities": []}\n')
+        ids = run(
+            "prompt",
+            "--data",
+            gold / "x.jsonl",
+            *given[2:],
+            "--types",
+            "ADR",
+            *url,
+            "--format",
+            "brat",
+        )
+        assert (ids.code, "'../up'" in ids.err) == (2, True), ids.err
+        assert not stub.requests
     assert not (tmp_path / "out").exists()
 
 

@@ -23,7 +23,7 @@ from trigner.cli.output import (
     refuse_non_empty,
     results,
 )
-from trigner.cli.prompt_report import check_outputs, print_report, write_results
+from trigner.cli.prompt_report import check_documents, check_outputs, print_report, write_results
 from trigner.corpora import Corpus
 from trigner.errors import InputError, TrignerError
 from trigner.foreign_values import flaw_of
@@ -167,6 +167,7 @@ def prompt(
         )
         if not task.sentences:
             raise InputError("contains no sentences", path=data)
+        check_documents(task.documents, out, format=format)
         cache = _answers(out)
         if dry_run:
             _print_estimate(task, variants, llm, parameters, cache, server, prices, json=json)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from trigner.atomic_files import write_text
@@ -15,6 +16,7 @@ from trigner.cli.output import note, results
 from trigner.corpora import FORMATS, write
 from trigner.errors import InputError
 from trigner.evaluation import compare, table
+from trigner.mentions import Document
 from trigner.prompting import (
     SENTENCES,
     STRATA,
@@ -56,6 +58,13 @@ def check_outputs(
     for name, model in model_names(models, variants).items():
         folders[name] = model_folder(model)
     return folders
+
+
+def check_documents(documents: Iterable[Document], out: Path, *, format: str) -> None:
+    """Raises InputError for documents that the format cannot hold, whatever is found in them."""
+    if (check := FORMATS[format].check) is not None:
+        bare = (replace(document, entities=()) for document in documents)
+        deque(check(bare, out), maxlen=0)
 
 
 def model_names(models: Sequence[str | Path], taken: Sequence[str]) -> dict[str, str | Path]:
