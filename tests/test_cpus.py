@@ -43,7 +43,8 @@ def test_an_affinity(machine):
 
 
 @pytest.mark.parametrize(
-    ("variable", "threads"), [("5", 5), ("4,2", 4), ("0", 3), ("many", 3), ("", 3)]
+    ("variable", "threads"),
+    [("5", 5), ("4,2", 4), ("0", 3), ("9" * 11, 3), ("9" * 5000, 3), ("many", 3), ("", 3)],
 )
 def test_the_variable_of_openmp(machine, variable, threads):
     assert machine(affinity=3, variable=variable)[1] == threads

@@ -11,6 +11,11 @@ _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 """Of a control group, version 2: microseconds of CPU time in a period, or `max`."""
 _NONE = sys.maxsize
 
+MOST_THREADS = 1024
+"""More than these are a slip: each has memory of its own, whether there is a CPU for it or not."""
+_DIGITS = 100
+"""So many may a number have that is looked at: Python refuses to read one of thousands."""
+
 
 def available_cpus() -> int:
     """By the process's affinity and its container's quota, at least 1."""
@@ -22,9 +27,12 @@ def available_cpus() -> int:
 
 
 def threads_for_models() -> int | None:
-    """Threads by `OMP_NUM_THREADS`, or by the CPUs if some are not available; None otherwise."""
+    """Threads by `OMP_NUM_THREADS`, or by the CPUs if some are not available; None otherwise.
+
+    A variable that is no number from 1 to `MOST_THREADS` counts for nothing, as for OpenMP.
+    """
     asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
-    if asked.isdecimal() and int(asked):
+    if asked.isdecimal() and len(asked) <= _DIGITS and 0 < int(asked) <= MOST_THREADS:
         return int(asked)
     available = available_cpus()
     return available if available < (os.cpu_count() or 1) else None

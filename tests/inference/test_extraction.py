@@ -302,6 +302,11 @@ def test_scores_have_four_digits_and_thresholds_see_no_more():
     assert len(Extractor(predictor, "scored", threshold=0.1235)("one two three").entities) == 2
 
 
+def test_a_score_that_is_1_but_for_rounding_is_1():
+    entities = Extractor(Scored([1.00009, 1.0, 0.5]), "scored")("one two three").entities
+    assert [e.score for e in entities] == [1.0, 1.0, 0.5]
+
+
 def test_the_bound_is_the_sentences_and_not_its_windows():
     scores = [n / 2000 for n in range(1500)]
     extract = Extractor(Scored(scores), "scored")

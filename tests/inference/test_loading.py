@@ -55,6 +55,13 @@ def test_a_system_that_nobody_has(saved_model, tmp_path):
     assert "made with the package" not in str(raised.value)
 
 
+def test_thresholds_are_a_mapping(saved_model):
+    with pytest.raises(
+        InputError, match=r"thresholds must be a number for each type, got \['ADR'\]"
+    ):
+        trigner.load(saved_model, thresholds=["ADR"])
+
+
 @pytest.mark.parametrize(("runtime", "threads"), [("saved_model", None), ("exported_model", 1)])
 def test_a_pickled_extractor_is_loaded_again_with_its_options(request, runtime, threads):
     folder = request.getfixturevalue(runtime)
@@ -101,7 +108,7 @@ def test_threads_of_a_model_that_runs_in_pytorch_are_refused(saved_model):
         "threads are those of ONNX Runtime, which does not run this model: torch.set_num_threads"
         " sets those of PyTorch"
     )
-    for threads in (0, 1.5, "2", True):
+    for threads in (0, 1.5, "2", True, 2**31):
         with pytest.raises(InputError, match="threads must be an integer of at least 1"):
             trigner.load(saved_model, threads=threads)
 

@@ -284,7 +284,7 @@ class Extractor:
         """
         for scored in mentions:
             check_words(scored, sentence, self.system)
-            score = round(float(scored.score), SCORE_DIGITS)
+            score = min(1.0, round(float(scored.score), SCORE_DIGITS))
             if score >= self.thresholds.get(scored.mention.label, self.threshold):
                 entity = _with_characters(
                     document, entity_of(document, sentence, scored.mention, score)

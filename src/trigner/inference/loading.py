@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from trigner.cpus import MOST_THREADS
 from trigner.errors import InputError
 from trigner.inference.extraction import Annotator, Extractor, ModelSource
 from trigner.inference.fetching import fetch
@@ -48,7 +49,7 @@ def load(
     the Hub cannot be reached.
     """
     if threads is not None:
-        threads = positive("threads", threads)
+        threads = positive("threads", threads, most=MOST_THREADS)
     if not isinstance(device, str):
         raise InputError(f"device must be a name such as cpu or cuda:0, got {device!r}")
     own = checked_annotators(annotators)

@@ -17,6 +17,8 @@ def checked_thresholds(
 
     Raises InputError for one that is not a number in [0, 1] and for a type that is not a label.
     """
+    if not isinstance(more, Mapping):
+        raise InputError(f"thresholds must be a number for each type, got {shortened(more)}")
     of_types = {**(threshold if isinstance(threshold, Mapping) else {}), **more}
     of_all = 0.0 if isinstance(threshold, Mapping) else threshold
     given: list[tuple[str | None, Any]] = [(None, of_all), *of_types.items()]
@@ -29,10 +31,15 @@ def checked_thresholds(
     return float(of_all), {label: float(value) for label, value in of_types.items()}
 
 
-def positive(name: str, value: Any) -> int:
-    """An integer of at least 1, NumPy's too. Raises InputError for anything else."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise InputError(f"{name} must be an integer of at least 1, got {value!r}")
+def positive(name: str, value: Any, *, most: int | None = None) -> int:
+    """An integer of at least 1, NumPy's too, and of no more than `most`.
+
+    Raises InputError for anything else.
+    """
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_integer or value < 1 or (most is not None and value > most):
+        end = "" if most is None else f" and at most {most:,}"
+        raise InputError(f"{name} must be an integer of at least 1{end}, got {shortened(value)}")
     return int(value)
 
 
