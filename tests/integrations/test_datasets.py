@@ -50,6 +50,13 @@ def test_single_rows_are_refused(function, text):
         dataset.map(function)
 
 
+@pytest.mark.parametrize("format", ["arrow", "pandas"])
+def test_batches_that_are_tables_are_refused(function, format):
+    dataset = datasets.Dataset.from_dict({"body": TEXTS}).with_format(format)
+    with pytest.raises(InputError, match=r"a \w+ was given, .*with_format\(None\)"):
+        dataset.map(function, batched=True)
+
+
 def test_equal_functions_have_one_cache(function, exported_model):
     hash_of = datasets.fingerprint.Hasher.hash
     assert hash_of(annotate(exported_model, text="body", threshold=0.3)) == hash_of(function)

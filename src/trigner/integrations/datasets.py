@@ -42,6 +42,11 @@ class Annotate:
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
         text = self.annotator.text
+        if not isinstance(batch, Mapping):
+            raise InputError(
+                f"a {type(batch).__name__} was given, not columns of Python's own values:"
+                " dataset.with_format(None).map(...)"
+            )
         if text not in batch:
             raise InputError(f"there is no column `{text}`; there are {', '.join(batch)}")
         values = batch[text]
