@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from tagging.tag_groups import CLASSES, GROUPS, LENGTHS
-from tiny_models import extractor
+from tiny_models import extractor, make_scheme
 from trigner.batches import IGNORED
 from trigner.mentions import Mention, Sentence
 from trigner.networks import TagScores
@@ -170,6 +170,21 @@ def test_the_types_of_a_teacher_may_stand_in_another_order(tiny):
     first, second = (Teachers([t], model.scheme).soft_tags(given) for t in (own, moved))
     for n, words in enumerate(WORDS):
         np.testing.assert_array_equal(first[n].grid(len(words)), second[n].grid(len(words)))
+
+
+def test_tags_of_one_name_are_told_apart(tiny):
+    """The gap of `B` is called as the segment between others of `N-B`."""
+    scheme = make_scheme("span_grid", ("B", "N-B"))
+    assert len({*scheme.tags}) < len(scheme.tags)
+    scores = np.linspace(-4, 4, len(scheme.tags), dtype=np.float32)
+    own = replace(
+        predictor(tiny("span_grid")),
+        scheme=scheme,
+        scorer=lambda batch: np.tile(scores, (*batch.word_subwords.shape[:2], 4, 1)),
+    )
+    given = sentences(WORDS[0])
+    found = Teachers([own], scheme).soft_tags(given)[0].grid(len(WORDS[0]))
+    np.testing.assert_allclose(found[0, 3], 1 / (1 + np.exp(-scores)), atol=1e-3)
 
 
 def student(model, weight, *more):

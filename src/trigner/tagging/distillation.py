@@ -18,7 +18,8 @@ from torch.nn import functional
 from trigner.arrays import Floats, Tags
 from trigner.batches import IGNORED, Example, SoftTags, by_cost
 from trigner.mentions import Sentence
-from trigner.schemes import Scheme, TagSpace
+from trigner.schemes import Scheme, TagSpace, typed_names
+from trigner.systems import tagger_spec
 from trigner.tagging.predictor import TagPredictor
 from trigner.tagging.task_losses import TRIANGLES, mean_over_groups
 
@@ -48,8 +49,13 @@ class Teachers:
 
     def __init__(self, predictors: Sequence[TagPredictor], scheme: Scheme) -> None:
         self._scheme = scheme
-        # Types may stand in another order.
-        self._teachers = [(own, [own.tags.index(tag) for tag in scheme.tags]) for own in predictors]
+        # Types may stand in another order, and two tags have one name: of `B` and `N-B`, say.
+        make = tagger_spec(scheme.name).scheme
+        tags = typed_names(make, scheme.labels)
+        self._teachers = []
+        for own in predictors:
+            theirs = typed_names(make, own.labels)
+            self._teachers.append((own, [theirs.index(tag) for tag in tags]))
 
     def soft_tags(self, sentences: Sequence[Sentence]) -> dict[int, SoftTags]:
         """The mean of the teachers' probabilities, by the sentence's index.
