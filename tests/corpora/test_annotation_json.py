@@ -125,7 +125,7 @@ def test_what_doccano_may_count_twice_is_told(tmp_path):
         "an emoji, which Doccano counts as two .* were read as of .*: 1$", note.message
     )
     (told,) = write(corpus.documents, tmp_path / "b.jsonl", format="doccano").notices()
-    assert re.search("were written as of characters, each counting once: check them: 1$", told)
+    assert re.search("were written with each character counted once: check them: 1$", told)
     late["label"] = [[12, 16, "ADR"]]
     with pytest.raises(InputError, match="14 characters, which are 16 where an emoji counts as"):
         read(file_of(tmp_path, late))

@@ -105,7 +105,7 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
 
 _AMBIGUOUS = (
     "documents with entities behind a character such as an emoji, which Doccano counts as two"
-    " unless told otherwise; offsets were {} as of characters, each counting once: check them"
+    " unless told otherwise; offsets were {} with each character counted once: check them"
 )
 
 
