@@ -160,7 +160,8 @@ def test_what_is_level_has_more_discontinuous_mentions_on_chia():
         ]
         if chosen_by == "overall":
             del level["w2ner"]
-            assert level.pop("rising-0.1")[0] < 0
+            for own in ("rising-0.1", "hard-negative-0.1"):
+                assert level.pop(own)[0] < 0
         of = [lead for lead, _, _ in level.values()]
         assert min(of) > 0
         assert told.format(low=min(of), high=max(of), w2ner=w2ner, beyond=beyond) in text
@@ -175,6 +176,13 @@ def test_a_rising_weight_on_chia():
     assert f"{told} and recovers to {curve[9]:.1f}" in text
     low, high = numbers(of_chia("overall")["rising-0.1"][0])[1:]
     assert low < 0 < high
+
+
+def test_hard_negatives_on_chia():
+    found = of_chia("overall")
+    hard, means = (numbers(found[own][0])[0] for own in ("hard-negative-0.1", "projection-0.1"))
+    text = " ".join(PAGE.split())
+    assert f"ends {-hard} behind, at the edge of the interval, where means end {-means}" in text
 
 
 def test_cells_through_a_projection_on_drug_labels():
