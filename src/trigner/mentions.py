@@ -361,7 +361,7 @@ class Document:
             return False
         if self.words is None:
             return True
-        word = bisect_left(self.words, (start,))  # the first that is not before
+        word = bisect_left(self.words, start, key=lambda own: own[0])  # the first not before
         return word == len(self.words) or self.words[word][1] > end
 
 

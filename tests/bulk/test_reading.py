@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import gzip
 import random
 from dataclasses import replace
@@ -172,6 +173,18 @@ def test_what_was_read_comes_before_what_ends_the_reading(tmp_path):
         found.extend(room.batches(0, source, KEPT, Ranges()))
     assert [batch.texts.to_pylist() for batch in found] == [["pain"]]
     assert raised.value.missing == 2
+
+
+def test_what_the_next_file_would_meet_too_ends_the_reading(tmp_path, monkeypatch):
+    (tmp_path / "a.txt").write_text("pain")
+    (source,), _ = find_sources([str(tmp_path)], out=tmp_path / "out")
+
+    def fails(*_):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(room, "_beginning", fails)
+    with pytest.raises(UnreadableError, match="Too many open files"):
+        list(room.batches(0, source, KEPT, Ranges()))
 
 
 class Unreachable:

@@ -42,6 +42,7 @@ def test_thresholds_for_all_types_and_for_some():
     assert thresholds("0.5") == (0.5, {})
     assert thresholds("ADR=0.4, 0.1,Drug=1") == (0.1, {"ADR": 0.4, "Drug": 1.0})
     assert thresholds("a=b=0.2") == (0.0, {"a=b": 0.2})
+    assert thresholds("ADR=0,0.5") == (0.5, {"ADR": 0.0})
 
 
 @pytest.mark.parametrize("wrong", ["1.5", "-0.1", "x", "ADR=", "ADR=nan"])
@@ -57,6 +58,12 @@ def test_a_second_threshold_is_refused_for_it_may_be_a_decimal_comma(twice, whos
     told = f"several numbers for {whose}.*a comma separates numbers: decimals follow a point"
     with pytest.raises(InputError, match=told):
         thresholds(twice)
+
+
+@pytest.mark.parametrize("comma", ["ADR=0,1", "Drug=0.5,ADR=0,1", "ADR=0,0"])
+def test_a_decimal_comma_in_the_threshold_of_a_type_is_refused(comma):
+    with pytest.raises(InputError, match=r"after 'ADR=0'.*decimals follow a point"):
+        thresholds(comma)
 
 
 def test_thresholds_of_unknown_types(run, model):

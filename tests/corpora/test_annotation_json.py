@@ -121,9 +121,7 @@ def test_what_doccano_may_count_twice_is_told(tmp_path):
     late = {"id": 2, "text": text, "label": [[2, 6, "ADR"]]}
     corpus = read(file_of(tmp_path, early, late))
     (note,) = corpus.notices
-    assert re.search(
-        "an emoji, which Doccano counts as two .* were read as of .*: 1$", note.message
-    )
+    assert re.search("an emoji, which Doccano counts as two .* were read with .*: 1$", note.message)
     (told,) = write(corpus.documents, tmp_path / "b.jsonl", format="doccano").notices()
     assert re.search("were written with each character counted once: check them: 1$", told)
     late["label"] = [[12, 16, "ADR"]]

@@ -59,7 +59,7 @@ def test_sentences_ids_and_lines_that_are_no_words(tmp_path):
 
 
 def test_blanks_and_tabs_separate_columns_and_nothing_else(tmp_path):
-    path = file_of(tmp_path, " 5\u00a0mg  B-X\r\n5\u2009g\tI-X\n")
+    path = file_of(tmp_path, " 5\u00a0mg  B-X\u00a0\r\n5\u2009g\tI-X\n")
     assert recognises(path)
     (document,) = read(path, Reading())
     assert document == document_of("a-1", ["5\u00a0mg", "5\u2009g"], [Mention((0, 1), "X")])

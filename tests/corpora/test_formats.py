@@ -195,7 +195,8 @@ def test_splits_are_folders_or_files(tmp_path):
     with pytest.raises(InputError, match="has no part 'test'"):
         read(tmp_path, split="test")
     (tmp_path / "train").mkdir()
-    with pytest.raises(InputError, match=r"could be two parts 'train', train and train\.json: rem"):
+    told = r"could be two parts 'train', train and train\.json: name the format"
+    with pytest.raises(InputError, match=told):
         read(tmp_path, split="train")
 
 
@@ -209,6 +210,10 @@ def test_a_part_may_be_a_file_of_any_format(tmp_path):
     (tmp_path / "train.csv").write_text("text\npain\n")
     assert read(tmp_path, split="train").format == "conll"
     assert read(tmp_path, split="train", format="csv").format == "csv"
+    (tmp_path / "v1.0").mkdir()
+    (tmp_path / "v1.0/a.inline").write_text("pain\n")
+    (tmp_path / "v1.0.csv").write_text("text\npain\n")
+    assert read(tmp_path, split="v1.0", format="inline").format == "inline"
     with pytest.raises(InputError, match=r"'dev': looked for dev, .*dev\.conll, .*dev\.parquet"):
         read(tmp_path, split="dev")
 

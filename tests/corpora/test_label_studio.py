@@ -181,6 +181,12 @@ def test_predictions_without_scores_are_predictions_again(tmp_path):
     assert read(tmp_path / "again.json").documents == corpus.documents
 
 
+def test_a_task_that_is_only_a_prediction_has_no_extra(tmp_path):
+    given = {"data": {"text": TEXT}, "predictions": [{"result": [region("a", 0, 4, "ADR")]}]}
+    (document,) = read(file_of(tmp_path, given)).documents
+    assert document.extras == ()
+
+
 def test_names_of_further_fragments_are_no_other_entitys(tmp_path):
     path = file_of(
         tmp_path,

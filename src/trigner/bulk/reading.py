@@ -6,6 +6,7 @@ source.
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -241,7 +242,7 @@ def _texts(source: InputFiles, columns: Columns, finished: Ranges, most: int) ->
                 data = _beginning(opened, longest)
         except READ_ERRORS as error:
             if _is_of_one_file(error, file):
-                why = f"{file.name}: cannot be read: {error.strerror or 'no such file'}"
+                why = f"{file.name}: cannot be read: {error.strerror or reason(error)}"
                 yield Row(number, None, kept, why, share)
                 continue
             missing = _length(finished.gaps(number, len(source.files)))
@@ -260,9 +261,15 @@ def _texts(source: InputFiles, columns: Columns, finished: Ranges, most: int) ->
             yield Row(number, text, {**kept, "text": text}, None, share)
 
 
+_OF_THE_MACHINE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+"""Errors that the next file would have, too: too many open files, no memory."""
+
+
 def _is_of_one_file(error: Exception, file: File) -> TypeGuard[OSError]:
     """Whether the others of a folder may well be read: behind a URL that is not known."""
-    return isinstance(error, FileNotFoundError) or (file.is_local and isinstance(error, OSError))
+    if isinstance(error, FileNotFoundError):
+        return True
+    return isinstance(error, OSError) and file.is_local and error.errno not in _OF_THE_MACHINE
 
 
 def _beginning(file: IO[bytes], most: int) -> bytes:

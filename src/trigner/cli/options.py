@@ -355,11 +355,13 @@ def print_left_out(corpus: Corpus) -> None:
 def thresholds(option: str) -> tuple[float, dict[str, float]]:
     """`--threshold` as the one for all types and those of single ones.
 
-    Raises InputError for what is not a number from 0 to 1, and for a second number of one or of all
-    types. Whether the model has the types is for `inference.load` to say.
+    Raises InputError for what is not a number from 0 to 1, for a second number of one or of all
+    types, and for `TYPE=0,1`, which is most likely a decimal comma. Whether the model has the types
+    is for `inference.load` to say.
     """
     of_all, of_types = None, {}
     hint = "; a comma separates numbers: decimals follow a point" if "," in option else ""
+    before = ""
     for part in comma_list(option) or ():
         label, given, number = part.rpartition("=")
         try:
@@ -371,6 +373,9 @@ def thresholds(option: str) -> tuple[float, dict[str, float]]:
         if (label in of_types) if given else (of_all is not None):
             whose = label if given else "all types"
             raise InputError(f"--threshold {option!r} has several numbers for {whose}{hint}")
+        if before.endswith("=0") and number.isdecimal() and not given:
+            raise InputError(f"--threshold {option!r} has {part!r} after {before!r}{hint}")
+        before = part
         if given:
             of_types[label] = value
         else:

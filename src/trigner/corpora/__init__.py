@@ -183,8 +183,8 @@ def write(
 
     A file gets its name when it is whole; when something fails before, what there is of it stays
     at `partial_of(path)`. Without `overwrite` no file is replaced, in a folder neither, and of one
-    that fails nothing stays. Raises InputError as `writable` does and for numbers that are NaN or
-    infinite, which no reader takes, TrignerError when writing fails.
+    that fails nothing stays. Raises InputError as `writable` does and for scores and fields that
+    are NaN or infinite, whether the format holds them or not, TrignerError when writing fails.
     """
     chosen = writable(format, path)
     assert chosen.write is not None  # `writable` says so
@@ -237,9 +237,9 @@ def _of_types(document: Document, types: Collection[str]) -> Document:
 def _part(path: Path, split: str, chosen: Format | None) -> Path:
     names = part_names(split)
     found = [name for name in names if (path / name).exists()]
-    found = (likely(found, chosen) or found) if len(found) > 1 else found
+    found = (likely(found, split, chosen) or found) if len(found) > 1 else found
     if len(found) > 1:
-        advice = "remove what is not meant, or name its path"
+        advice = "name the format that is meant, or its path"
         raise InputError(
             f"could be two parts {split!r}, {' and '.join(found)}: {advice}", path=path
         )

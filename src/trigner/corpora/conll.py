@@ -48,7 +48,7 @@ def _columns(line: str) -> list[str]:
     """The columns of a line: a word may hold blanks where tabs separate, the tag none around it."""
     line = line.rstrip("\r")
     # A word may hold no-break spaces, which are blanks to `str.split`.
-    found = line.split("\t") if "\t" in line else re.split(" +", line.strip(" "))
+    found = line.split("\t") if "\t" in line else re.split(" +", line.strip())
     return [*found[:-1], found[-1].strip()]
 
 

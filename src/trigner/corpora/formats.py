@@ -262,12 +262,12 @@ def part_names(split: str) -> list[str]:
     return [split, *(split + ending for ending in dict.fromkeys(endings))]
 
 
-def likely(names: Sequence[str], chosen: Format | None) -> list[str]:
-    """Those of several files of one name that end as the chosen format, or are no tables."""
+def likely(names: Sequence[str], split: str, chosen: Format | None) -> list[str]:
+    """Of a part's folder and files those that the chosen format may read, or that are no tables."""
     tables = tuple(ending for name in _TABLES for ending in FORMATS[name].endings)
     if chosen is None:
         return [name for name in names if not name.endswith(tables)]
-    return [name for name in names if "." not in name or name.endswith(chosen.endings)]
+    return [name for name in names if name == split or name.endswith(chosen.endings)]
 
 
 def note_skipped_files(path: Path, chosen: Format, reading: Reading) -> None:

@@ -92,7 +92,8 @@ def _document(item: Item) -> Document | None:
         # Which list the entities are from, where their scores do not say it.
         "read": _LISTS[1] if is_prediction and not _scored(entities) else "",
     }
-    extras = extras_of(NAME, kept, [key for key, value in kept.items() if value])
+    named_in = [key for key, value in kept.items() if value]
+    extras = extras_of(NAME, kept, named_in if named_in != ["read"] else [])
     id = item.id(data.get(named, task.get("id")))
     return Document(id, text, entities, extras=extras, fields=fields)
 
@@ -326,9 +327,11 @@ def _results(
     taken = {entity.id for entity in document.entities}
     taken |= {name for own in kept for name in _referred(own).values()}
     used: set[str] = set()
+    numbers: dict[str, Iterator[int]] = {}
 
     def new(start: str, first: int) -> str:
-        name = next(name for n in count(first) if (name := f"{start}{n}") not in taken)
+        free = numbers.setdefault(start, count(first))
+        name = next(name for n in free if (name := f"{start}{n}") not in taken)
         taken.add(name)
         return name
 

@@ -202,8 +202,12 @@ def _with_repetitions(
     """The mentions of each sentence with their entities: segmentation gives equal ones once."""
     from trigner.text import located
 
-    found: list[list[tuple[Mention, Entity]]] = [[] for _ in segmentation.sentences]
-    for entity, place in located(document, segmentation.sentences):
+    sentences, lost = segmentation.sentences, {id(u.entity) for u in segmentation.unreachable}
+    if len(sentences) == 1 and len(sentences[0].mentions) + len(lost) == len(document.entities):
+        reached = (entity for entity in document.entities if id(entity) not in lost)
+        return [list(zip(sentences[0].mentions, reached, strict=True))]
+    found: list[list[tuple[Mention, Entity]]] = [[] for _ in sentences]
+    for entity, place in located(document, sentences):
         if not isinstance(place, str):
             number, mention = place
             found[number].append((mention, entity))

@@ -173,6 +173,8 @@ def _wholes(wholes: Keys, pieces: Keys) -> list[tuple[Key, list[Key]]]:
 
     A piece belongs to one whole only.
     """
+    if len(pieces) < 2:
+        return []
     offers, around = _offers(wholes, pieces)
     # An offer whose pieces have become fewer is put in again: of its entries the last one counts.
     waiting = [entry for number, offer in enumerate(offers) for entry in offer.entries(number)]
@@ -245,7 +247,8 @@ def _offers(wholes: Keys, pieces: Keys) -> tuple[list[_Offer], Mapping[Key, Sequ
     """An offer for each whole, and the numbers of those that each piece is inside of."""
     inside: dict[Key, list[Key]] = {whole: [] for whole in wholes}
     for whole, piece in _meeting(wholes, pieces):
-        if _shared(piece[1], whole[1]) == _size(piece[1]):
+        is_between = whole[1][0][0] <= piece[1][0][0] and piece[1][-1][1] <= whole[1][-1][1]
+        if is_between and _shared(piece[1], whole[1]) == _size(piece[1]):
             inside[whole].append(piece)
     offers: list[_Offer] = []
     around: defaultdict[Key, list[int]] = defaultdict(list)
