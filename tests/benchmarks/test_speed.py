@@ -194,7 +194,8 @@ def test_scores_of_annotations_are_decoded_to_them(name):
     assert (mention in decoded) == expressible
 
 
-def test_precision_and_cold_start(encoder):
+def test_precision_and_cold_start(encoder, monkeypatch):
+    monkeypatch.setattr("trigner.tagging.quantization.LARGE", 64)
     section = precision.measure(encoder, None, None, sentences=4, rounds=1, tell=tell)
     asked = [figure for figure in section.figures if figure.target]
     assert [figure.reached is None for figure in asked] == [False, True, False]
