@@ -139,7 +139,8 @@ def test_what_pulls_as_the_tags_do_costs_points_and_the_rest_is_level():
         in text
     )
     assert f"level at 0.01 and ends {cost['projection-0.1']} behind at 0.1" in text
-    named = {f"{own}-{weight}" for own in sources for weight in at} | {"projection-0.1"}
+    named = {f"{own}-{weight}" for own in sources for weight in at}
+    named |= {"projection-0.1", "falling-1"}
     assert behind_on_chia() == named
     level = [numbers(overall)[0] for own, (overall, _) in found.items() if own not in named]
     assert f"between {min(level):+.1f} and {max(level):+.1f} overall" in text
@@ -176,6 +177,21 @@ def test_a_rising_weight_on_chia():
     assert f"{told} and recovers to {curve[9]:.1f}" in text
     low, high = numbers(of_chia("overall")["rising-0.1"][0])[1:]
     assert low < 0 < high
+
+
+def test_a_falling_weight_on_chia():
+    text = " ".join(PAGE.split())
+    own, control = (
+        [
+            f"{100 * e['eval_f1']:.1f}"
+            for e in runs_of("chia")[name][1][0]["curve"]
+            if "eval_f1" in e
+        ]
+        for name in ("falling-1", "control")
+    )
+    assert f"costs {-numbers(of_chia('overall')['falling-1'][0])[0]} points" in text
+    assert f"{own[6]} after seven epochs, and as it falls dev rises to {own[9]}, where" in text
+    assert f"where the control has {control[9]}" in text
 
 
 def test_hard_negatives_on_chia():
