@@ -47,6 +47,7 @@ def to_int8(graph: bytes) -> bytes:
     weights = {w.name: numpy_helper.to_array(w) for w in model.graph.initializer}
     encoder = _encoder(model.graph)
     quantized = _Quantized()
+    constants = len(quantized.weights)
     for node in model.graph.node:
         if node.output[0] not in encoder:
             quantized.nodes.append(node)
@@ -56,7 +57,7 @@ def to_int8(graph: bytes) -> bytes:
             quantized.look_up(node, weights[node.input[0]])
         else:
             quantized.nodes.append(node)
-    if not quantized.in_8_bits:
+    if len(quantized.weights) == constants:
         raise TrignerError("no weights of this encoder go into 8 bits: export it without --int8")
     used = {name for node in quantized.nodes for name in node.input}
     for name, weight in weights.items():
@@ -110,7 +111,6 @@ class _Quantized:
         self.first: list[NodeProto] = []
         self.nodes: list[NodeProto] = []
         self.weights: list[TensorProto] = []
-        self.in_8_bits = 0
         self._rows: dict[str, tuple[str, str]] = {}
         self._axis = self._weight("int8/axis", np.array([-1], np.int64))
         self._step = self._weight("int8/step", np.array(1 / LEVELS, np.float32))
@@ -120,7 +120,6 @@ class _Quantized:
 
     def multiply(self, node: NodeProto, weight: Array) -> None:
         """`x @ weight` with `weight [K, N]`: a scale a row of `x`, a scale a column of `weight`."""
-        self.in_8_bits += 1
         rows, scale = self._quantized_rows(node.input[0])
         steps, columns = _steps(weight, axis=0)
         out = node.output[0]
@@ -132,7 +131,6 @@ class _Quantized:
 
     def look_up(self, node: NodeProto, weight: Array) -> None:
         """Rows of an embedding `[V, D]`, with a scale a row."""
-        self.in_8_bits += 1
         steps, scales = _steps(weight, axis=1)
         out, ids = node.output[0], node.input[1]
         found = self._node("Gather", [self._weight(f"{out}/w", steps), ids])
