@@ -16,17 +16,19 @@ def state(step, **changes):
 
 
 @pytest.mark.parametrize("broken", [[], [10], [20]])
-def test_the_newest_complete_checkpoint(tmp_path, broken):
-    for step in (5, 10, 20):
-        folder = tmp_path / "checkpoints" / f"checkpoint-{step}"
+@pytest.mark.parametrize("written", [None, 0, 1, -1], ids=["none", "opened", "begun", "nearly"])
+def test_the_newest_complete_checkpoint(tmp_path, broken, written):
+    """A process that is killed leaves no state, an empty one or the beginning of one."""
+    folders = {step: tmp_path / "checkpoints" / f"checkpoint-{step}" for step in (5, 10, 20)}
+    for step, folder in folders.items():
         folder.mkdir(parents=True)
         if step not in broken:
             (folder / "trainer_state.json").write_text(state(step))
-    expected = max({5, 10, 20} - set(broken))
-    assert (
-        last_checkpoint(tmp_path / "checkpoints")
-        == tmp_path / "checkpoints" / f"checkpoint-{expected}"
-    )
+        elif written is not None:
+            (folder / "trainer_state.json").write_text(state(step)[:written])
+    whole = set(folders) - set(broken)
+    assert last_checkpoint(tmp_path / "checkpoints") == folders[max(whole)]
+    assert {step for step, folder in folders.items() if folder.exists()} == whole
 
 
 def test_no_checkpoint(tmp_path):
@@ -71,7 +73,7 @@ def test_a_missing_file_of_a_checkpoint_is_named(hashed, name):
 def test_a_checkpoint_of_a_former_version_has_no_hashes(hashed):
     (hashed / "hashes.json").unlink()
     assert last_checkpoint(hashed.parent) == hashed
-    (hashed / "trainer_state.json").write_text("{")
+    (hashed / "trainer_state.json").write_text("[]")
     with pytest.raises(InputError, match=r"trainer_state\.json: is damaged"):
         last_checkpoint(hashed.parent)
 

@@ -44,7 +44,7 @@ def last_checkpoint(folder: Path) -> Path | None:
         if not (number.isascii() and number.isdecimal()):
             continue  # not the Trainer's
         check_own(checkpoint)
-        if (checkpoint / STATE).is_file():
+        if _is_whole(checkpoint):
             whole[int(number)] = checkpoint
         else:
             shutil.rmtree(checkpoint)
@@ -53,6 +53,24 @@ def last_checkpoint(folder: Path) -> Path | None:
     newest = whole[max(whole)]
     check_checkpoint(newest)
     return newest
+
+
+def _is_whole(checkpoint: Path) -> bool:
+    """Whether its writing came to an end: that of its state, the Trainer's last file.
+
+    A process that is killed there leaves a state that is empty or a beginning, and no hashes yet.
+    Older checkpoints go when it is whole only.
+    """
+    state = checkpoint / STATE
+    if not state.is_file() or (checkpoint / HASHES).exists():
+        return state.is_file()
+    try:
+        json.loads(state.read_bytes())
+    except RecursionError:
+        return True  # nothing that was cut off
+    except ValueError:
+        return False
+    return True
 
 
 def past_log(checkpoint: Path | None) -> list[dict[str, float]]:
