@@ -87,11 +87,24 @@ def test_descriptions_come_back_with_the_hashes_of_their_files(tmp_path):
     assert sorted(contents(tmp_path)) == ["a", "deep/b", "trigner.json"]
 
 
-def test_a_description_can_be_written_again(folder):
-    other = read_description(folder).model_copy(update={"temperature": 2.0})
-    describe_again(folder, other)
+def test_a_description_can_be_written_again(folder, monkeypatch):
+    """Whoever is killed at any moment leaves one, and no rest for long."""
+    before = read_description(folder)
+    other = before.model_copy(update={"temperature": 2.0})
+    replace = os.replace
+
+    def watched(source, target):
+        assert read_description(folder) == before
+        replace(source, target)
+        assert read_description(folder) == other
+
+    (folder / ".trigner.json.0123456789abcdef.tmp").touch()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", watched)
+        describe_again(folder, other)
     assert read_description(folder) == other
     check_files(folder, other, FILES)
+    assert not list(folder.glob(".*"))
 
 
 @pytest.mark.parametrize(
@@ -263,7 +276,7 @@ def test_a_place_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("in the way", "utf-8")
     with pytest.raises(TrignerError, match="cannot save the model"):
         save_model(tmp_path / "file", DESCRIBED, writers(FILES))
-    with pytest.raises(TrignerError, match="cannot save the model"):
+    with pytest.raises(TrignerError, match=r"cannot write .*file.trigner\.json"):
         describe_again(tmp_path / "file", DESCRIBED)
     assert (tmp_path / "file").read_text("utf-8") == "in the way"
 

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from tokenizers import Tokenizer
 
 from trigner import __version__
-from trigner.atomic_files import replace_together
+from trigner.atomic_files import remove_leftovers, replace_together, write_text
 from trigner.errors import InputError, TrignerError
 from trigner.foreign_values import flaw_of, unique_keys
 from trigner.former_names import with_current_names
@@ -391,10 +391,6 @@ def save_model(
 def describe_again(folder: Path, description: Description) -> None:
     """Write another description for the files that are there."""
     hashes = {name: own or hash_of_file(folder / name) for name, own in description.files.items()}
-    description = description.model_copy(update={"files": hashes})
-    try:
-        replace_together(
-            {folder / DESCRIPTION: lambda p: p.write_text(description.as_json(), encoding="utf-8")}
-        )
-    except OSError as error:
-        raise TrignerError(f"cannot save the model in {folder}: {error}") from error
+    path = folder / DESCRIPTION
+    remove_leftovers(path)
+    write_text(path, description.model_copy(update={"files": hashes}).as_json())

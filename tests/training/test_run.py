@@ -312,6 +312,17 @@ def test_a_training_that_patience_ended_is_not_gone_on_with(encoder, tmp_path, m
     assert resumed.history == whole.history
 
 
+def test_a_training_that_was_killed_while_it_removed_its_checkpoints_is_done(encoder, tmp_path):
+    whole = run(encoder, tmp_path / "m")
+    left = tmp_path / "m" / "checkpoints" / "checkpoint-9"
+    left.mkdir(parents=True)
+    (left / "hashes.json").write_text('{"model.safetensors": ""}')
+    (left / "trainer_state.json").write_text("{}")
+    again = run(encoder, tmp_path / "m", resume=True)
+    assert (again.epochs, again.history) == (whole.epochs, whole.history)
+    assert not (tmp_path / "m" / "checkpoints").exists()
+
+
 def test_documents_in_another_order_are_another_training(encoder, tmp_path):
     settings = resolve(shared=SMALL, options={"encoder": str(encoder)})
     arguments = (DOCUMENTS[:2], tmp_path / "m")
@@ -677,7 +688,7 @@ def test_a_training_that_was_killed_before_its_first_record_is_resumed(
 ):
     def killed(path, record):
         path.parent.mkdir(parents=True, exist_ok=True)
-        (path.parent / f".{path.name}.0123.tmp").write_text("{")
+        (path.parent / f".{path.name}.0123456789abcdef.tmp").write_text("{")
         raise SystemExit
 
     with monkeypatch.context() as patch:
@@ -685,6 +696,7 @@ def test_a_training_that_was_killed_before_its_first_record_is_resumed(
         with pytest.raises(SystemExit):
             run(encoder, tmp_path / "m")
     assert run(encoder, tmp_path / "m", resume=True).epochs == 3
+    assert not list((tmp_path / "m").glob(".*")), "what it left is removed"
     assert run(encoder, tmp_path / "n", resume=True).epochs == 3  # not even a folder was there
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from rich.console import Console
 
-from trigner.atomic_files import check_own
+from trigner.atomic_files import check_own, remove_leftovers
 from trigner.errors import TrignerError
 from trigner.evaluation import Scores, data_hash, score
 from trigner.inference import Extractor
@@ -133,7 +133,9 @@ def train(
     }
     # Before an encoder is loaded or fetched: what cannot be resumed is reported at once.
     record = processes.from_main(lambda: record_to_resume(out, run)) if resume else {}
-    checkpoint = processes.from_main(lambda: last_checkpoint(out / CHECKPOINTS)) if resume else None
+    checkpoint = None
+    if resume and "finished" not in record:
+        checkpoint = processes.from_main(lambda: last_checkpoint(out / CHECKPOINTS))
     optimisation = settings.optimisation.model_copy(update=record.get("reduced") or {})
     if console is None or not processes.is_main:
         console = Console(stderr=True, quiet=not processes.is_main)
@@ -153,6 +155,7 @@ def train(
                 fast_gradient(system.network, optimisation.adversarial),
             )
             if processes.is_main:
+                remove_leftovers(out / RUN)
                 write_record(out / RUN, {**run, "reduced": reduced})
             history = _epochs(work, console, checkpoint, report_to)
             if history is None:
@@ -186,7 +189,7 @@ def _ended(
         console.print(line, highlight=False)
     if "finished" not in record:
         finish_record(out, epochs, history)
-        shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
+    shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)  # also what a killed process left of them
     return Trained(best, epochs, also, tuple(history))
 
 
