@@ -360,6 +360,14 @@ def test_leftovers_of_a_killed_writer_are_found_by_their_name(tmp_path):
     assert set(contents(tmp_path)) == others
 
 
+def test_leftovers_in_a_folder(tmp_path):
+    (tmp_path / "deep").mkdir()
+    for name in ("a.ann", f".a.ann.{RANDOM}.tmp", f"deep/.b.{RANDOM}.tmp.csv", "deep/.b.own.tmp"):
+        (tmp_path / name).write_text("")
+    remove_leftovers(tmp_path)
+    assert {own.name for own in tmp_path.rglob("*")} == {"a.ann", "deep", ".b.own.tmp"}
+
+
 def test_what_is_staged_is_a_new_file_and_no_link_is_followed(tmp_path, monkeypatch):
     """Whoever foresees the name and puts a link there gets an error, not a file written for him."""
     path, theirs = tmp_path / "new" / "a.txt", tmp_path / "theirs"

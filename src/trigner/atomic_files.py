@@ -23,6 +23,7 @@ _NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, er
 _LONGEST_ENDING = 20  # bytes
 _LONGEST_NAME = 200  # bytes of a file's name that its temporary name repeats; systems take 255
 _RANDOM = 8  # bytes of a temporary name that nobody can foresee
+_HEX = "[0-9a-f]" * 2 * _RANDOM
 _PREVIOUS = ".previous"
 
 
@@ -167,8 +168,12 @@ def publish(written: Path, path: Path, *, overwrite: bool) -> None:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove the temporary files that killed processes left of `path`; nobody may be writing it."""
-    _remove_left(followed(path), ".tmp*")
+    """Remove the temporary files that killed processes left of `path`, or in it if it is a folder.
+
+    Nobody may be writing there.
+    """
+    for left in path.rglob(f".*.{_HEX}.tmp*") if path.is_dir() else _left(followed(path), ".tmp*"):
+        left.unlink(missing_ok=True)
 
 
 def left_of(paths: Iterable[Path]) -> set[Path]:
@@ -305,14 +310,7 @@ def _temporary_name(target: Path) -> Path:
 
 def _left(target: Path, ending: str) -> list[Path]:
     """What was given a name of ours next to the target, with an ending as in a glob."""
-    random = "[0-9a-f]" * 2 * _RANDOM
-    name = f"{glob.escape(_temporary_prefix(target))}{random}{ending}"
-    return list(target.parent.glob(name))
-
-
-def _remove_left(target: Path, ending: str) -> None:
-    for left in _left(target, ending):
-        left.unlink(missing_ok=True)
+    return list(target.parent.glob(f"{glob.escape(_temporary_prefix(target))}{_HEX}{ending}"))
 
 
 def _temporary(target: Path, ending: str = "") -> tuple[Path, BinaryIO]:
@@ -378,7 +376,7 @@ def replace_together(
 
     try:
         for path, write in writers.items():
-            _remove_left(path, ".tmp*")
+            remove_leftovers(path)
             new[path], file = _temporary(path)
             file.close()
             write(new[path])
@@ -395,5 +393,5 @@ def replace_together(
     finally:
         for path in new.values():
             path.unlink(missing_ok=True)
-    for path in writers:
-        _remove_left(path, _PREVIOUS)
+    for left in left_of(writers):
+        left.unlink(missing_ok=True)

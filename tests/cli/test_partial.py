@@ -193,6 +193,17 @@ def test_what_is_damaged_or_another_programs_is_not_resumed(extract, stopped):
     assert extract("out", "--resume").code == 0
 
 
+@pytest.mark.parametrize("record", ["", '{\n "made_w'])
+def test_what_was_killed_while_it_wrote_its_record_is_resumed(extract, tmp_path, record):
+    (tmp_path / "out.partial.record").write_text(record)
+    left = tmp_path / ".out.partial.record.0123456789abcdef.tmp"
+    left.write_text(record)
+    result = extract("out", "--resume")
+    assert result.code == 0, result.err
+    assert (tmp_path / "out").is_file()
+    assert not (left.exists() or (tmp_path / "out.partial.record").exists())
+
+
 def test_to_begin_again_replaces_what_was_done(extract, stopped, tmp_path):
     assert extract("out", "--overwrite").code == 0
     assert extract("whole").code == 0

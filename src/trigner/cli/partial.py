@@ -197,7 +197,8 @@ def begun(
     try:
         with _alone(output):
             output.check(resume=resume, overwrite=overwrite)
-            remove_leftovers(output.path)
+            for written in (output.path, output.record):
+                remove_leftovers(written)
             known = {"trigner": __version__, **made_with}
             journal = _resumed(output, known, overwrite=overwrite) if resume else None
             yield journal or _new(output, known, overwrite=overwrite)
@@ -242,6 +243,8 @@ def _resumed(output: Output, made_with: Mapping[str, Any], *, overwrite: bool) -
         message = "was not written by an extraction: it has no record"
         raise InputError(f"{message}; --overwrite starts again", path=output.partial) from error
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        if not output.partial.exists():
+            return None  # it ended before the first document
         message = "is damaged, so nothing can be resumed: --overwrite starts again"
         raise InputError(message, path=output.record) from error
     if not output.partial.exists() and not (complete and output.others()):
