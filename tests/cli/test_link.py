@@ -53,6 +53,21 @@ def test_one_text(run, vocabulary):
     )
 
 
+@pytest.mark.parametrize("text", ["", "leg pains " * 40])
+def test_what_is_text_in_extract_is_text_here(run, vocabulary, text, tmp_path, monkeypatch):
+    (tmp_path / "there").mkdir()
+    monkeypatch.chdir(tmp_path / "there")
+    result = run("link", text, "--vocabulary", vocabulary, "--json")
+    assert result.code == 0, result.err
+    assert json.loads(result.out)["text"] == text
+
+
+def test_a_path_that_leads_nowhere(run, vocabulary, found):
+    result = run("link", found.with_name("foumd.jsonl"), "--vocabulary", vocabulary)
+    assert result.code == 2
+    assert f"no such file or folder; did you mean {found}?" in result.err
+
+
 def test_documents_are_shown_and_written(run, vocabulary, found, tmp_path):
     shown = run("link", found, "--vocabulary", vocabulary)
     assert "with a code: 2 of 3 entities" in shown.out

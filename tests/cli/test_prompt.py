@@ -385,6 +385,21 @@ def test_without_a_server_only_the_record_counts(command, run, gold, tmp_path):
     assert "no server is given" in missing.err
 
 
+def test_predictions_of_an_earlier_sample_go(command, tmp_path):
+    """But for what stands beside them."""
+    folder = tmp_path / "out" / "zero-shot" / "predictions"
+    with serving(answers) as stub:
+        assert command(stub.base_url, "--format", "brat").code == 0
+        before = {path.stem for path in folder.iterdir()}
+        (folder / "mine.md").write_text("mine")
+        again = command(stub.base_url, "--format", "brat", "--resume", "--size", 2)
+    assert again.code == 0, again.err
+    documents = {path.stem for path in folder.iterdir()} - {"mine"}
+    assert len(documents) == 2
+    assert not documents & before
+    assert (folder / "mine.md").read_text() == "mine"
+
+
 def test_no_server_is_an_error_at_once(run, gold, tmp_path):
     given = ["--data", gold, "--llm", "stub", "--out", tmp_path / "out"]
     refused = run("prompt", *given, "--base-url", "http://127.0.0.1:9/v1")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from tiny_models import TAG_SCHEMES
+from trigner.corpora import FORMATS
 from trigner.training import resolve
 from trigner.training.settings import flat
 
@@ -90,3 +92,12 @@ def test_whatever_the_preset_paper_changes_has_its_row():
     told = {own.rpartition(".")[2] for row in rows for own in re.findall(r"`([\w.]+)`", row)}
     changed = {name.rpartition(".")[2] for name in clean if clean[name] != paper[name]}
     assert changed - {"preset"} <= told
+
+
+def test_the_first_page_names_every_extra_and_how_many_formats_there_are():
+    page = (ROOT / "docs/index.md").read_text("utf-8")
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    named = re.findall(r"^\| `(\w+)` \|", page, re.M)
+    assert sorted(named) == sorted(extras["optional-dependencies"].keys() - {"dev", "docs"})
+    assert sum(known.write is not None for known in FORMATS.values()) == 1 + 14
+    assert "brat and fourteen other formats" in page

@@ -263,10 +263,10 @@ def test_ready_words(extract):
     empty = extract(words=["", "arm", ""])
     assert empty.words == ((0, 0), (1, 4), (5, 5))
     assert all(e.text.strip() == "arm" for e in empty.entities)
-    with pytest.raises(InputError, match="give either a text or words"):
+    with pytest.raises(InputError, match="give either a text or words, not both"):
         extract("a", words=["a"])
-    with pytest.raises(InputError, match="give either a text or words"):
-        extract()
+    with pytest.raises(InputError, match="give either a text or words, not None"):
+        extract(None)
 
 
 def test_fragments_without_characters_are_left_out(extract):

@@ -143,6 +143,14 @@ def test_waits_grow_and_vary():
         assert all(longest / 2 <= wait <= longest for wait in waits)
 
 
+@pytest.mark.parametrize("charset", ["base64", "rot13", "undefined", "idna", "utf-16", "x"])
+def test_an_odd_character_set_is_not_believed(charset):
+    headers = {"Content-Type": f"application/json; charset={charset}"}
+    good = Response(body=b"\xef\xbb\xbf" + GOOD.body, headers=headers)
+    with serving(in_turn(Response(500, b"on fire", headers), good)) as stub:
+        assert complete(stub.base_url).text == "[]"
+
+
 def test_redirects_are_not_followed():
     elsewhere = serving(lambda _: GOOD)
     with elsewhere as other:

@@ -29,7 +29,8 @@ def test_other_machines_and_what_may_be_one(url):
 @pytest.mark.parametrize(
     "url",
     ["api.openai.com", "ftp://127.0.0.1/v1", "http://", "http://x:y@127.0.0.1/v1",
-     "http://127.0.0.1/v1?key=abc", "http://127.0.0.1:99999/v1", "http://[::1/v1", "http://a#b"],
+     "http://127.0.0.1/v1?key=abc", "http://127.0.0.1:99999/v1", "http://[::1/v1", "http://a#b",
+     "http://☃.invalid/v1", "http://a/v1\x07", f"http://a/{'v' * 70_000}"],
 )  # fmt: skip
 def test_addresses_that_are_none_or_hold_a_key(url):
     with pytest.raises(InputError, match="base URL"):
@@ -52,11 +53,26 @@ def test_a_key_goes_to_its_own_host_only(monkeypatch):
 
 
 def test_a_key_is_not_shown(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-openai")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-openai-0123")
     server = endpoint(THERE)
     assert "sk-openai" not in repr(server)
-    assert server.redacted("your key sk-openai is wrong") == "your key [key] is wrong"
+    assert server.redacted("your key sk-openai-0123 is wrong") == "your key [key] is wrong"
     assert endpoint(HERE).redacted("none of it") == "none of it"
+
+
+@pytest.mark.parametrize("key", ["x", "0", "test", "password"])
+def test_a_word_that_serves_as_key_may_stand_in_answers(monkeypatch, key):
+    monkeypatch.setenv("TRIGNER_LLM_API_KEY", key)
+    answer = f'{{"index": [0], "text": "{key}"}}'
+    assert endpoint(HERE).redacted(answer) == answer
+
+
+@pytest.mark.parametrize("key", ["sk-\u200b123", "sk-ü", "sk\n123", "\x00"])
+def test_a_key_that_no_request_can_carry(monkeypatch, key):
+    monkeypatch.setattr("os.environ", {"TRIGNER_LLM_API_KEY": key})
+    with pytest.raises(InputError, match="the key in TRIGNER_LLM_API_KEY has a character") as told:
+        endpoint(HERE)
+    assert key not in str(told.value)
 
 
 @pytest.mark.parametrize("corpus", ["share13", "share14"])

@@ -20,6 +20,12 @@ def test_only_what_is_left_costs_and_equal_questions_once():
     assert told.max_cost(Prices(2.0, 10.0)) == pytest.approx((3 * 2 + 200 * 10) / 1e6)
 
 
+@pytest.mark.parametrize(("given", "limit"), [(-1, None), (0, None), (True, None), (1e3, 1000)])
+def test_what_is_no_limit(given, limit):
+    found = estimate([CompletionRequest("m", "p", {"max_tokens": given})], []).completion_tokens
+    assert found == limit
+
+
 def test_answers_without_a_limit_have_no_cost_at_most():
     told = estimate([CompletionRequest("m", "p", {})], [])
     assert told.completion_tokens is None

@@ -62,6 +62,14 @@ def test_an_empty_answer_is_an_answer(text):
     assert not answer.is_unparsable
 
 
+def test_an_object_without_indices_is_no_empty_answer():
+    objects = ('{"entity": "sore hands", "index": [ ]}', '{"entity": "arm", "index": [4]}')
+    expected = (Item(None, "sore hands", None), Item((4,), "arm", None))
+    for text in ("```json\n{}\n{}\n```", "They are {} and {}.", "[{}, {}]", "It is [{}, {}]."):
+        answer = parse(text.replace("{}", objects[0], 1).replace("{}", objects[1], 1))
+        assert answer.items == expected, text
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "The sore hands are an adverse reaction.", "words [1, 4] hurt", "```json\n[1, 4]\n```",

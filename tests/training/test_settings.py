@@ -173,6 +173,13 @@ def test_unknown_settings_are_told_with_what_there_is(assignment, told):
     assert told in str(raised.value)
 
 
+def test_a_dotted_name_in_a_file_is_told_where_it_belongs(tmp_path):
+    path = tmp_path / "own.yaml"
+    path.write_text("optimisation.epochs: 5\n")
+    with pytest.raises(InputError, match="sections are nested: write epochs below optimisation"):
+        resolve(file=path)
+
+
 def test_what_a_system_needs_stands_between_defaults_and_preset():
     chosen = resolve(options={"system": "bio"})
     assert (chosen.model.special_words, chosen.triplets.weight) == (False, 0)

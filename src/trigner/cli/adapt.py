@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from trigner.cli.options import Device, FileOptions, Json
+from trigner.cli.options import ENCODER_HELP, Device, FileOptions, Json
 from trigner.cli.output import Show, counting, note, print_json, results
 from trigner.encoders import check_encoder
 from trigner.errors import InputError, require_extra, validation_message
@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 def adapt(
     text: Annotated[Path, typer.Option("--text", help="Text or annotated documents to train on.")],
     out: Annotated[Path, typer.Option("--out", help="New folder for the adapted encoder.")],
-    encoder: Annotated[
-        str,
-        typer.Option("--encoder", help="Pretrained encoder: name on the Hub, folder or minilm."),
-    ] = "minilm",
+    encoder: Annotated[str, typer.Option("--encoder", help=ENCODER_HELP)] = "minilm",
     dev: Annotated[
         Path | None,
         typer.Option("--dev", help="Text to select the best epoch on (default: 10 % of --text)."),

@@ -34,7 +34,7 @@ _READ = {ending for known in FORMATS.values() for ending in known.endings}
 _NOT_READ = {".gz", ".htm", ".html", ".pdf", ".doc", ".docx"}
 _ENDING = "|".join(map(re.escape, sorted(_READ | _NOT_READ)))
 # Meant as a path, whatever there is: from a root or here on, a folder, or a file of a known ending.
-IS_PATH = re.compile(rf"([~/]|\.\.?[/\\])\S*|\S*[/\\]|\S+(?i:{_ENDING})")
+_IS_PATH = re.compile(rf"([~/]|\.\.?[/\\])\S*|\S*[/\\]|\S+(?i:{_ENDING})")
 ALIKE = 0.8
 """How much of a name has to be that of a file for it to be meant (difflib's ratio)."""
 
@@ -193,17 +193,28 @@ def _part(
             message = f"is read as one text, with --lines or with --from jsonl, not with {format}"
             raise InputError(f"{message}: write it to a file", path=STANDARD_INPUT)
         return Text(Document("stdin", _standard_input(reading)))
-    if _exists(argument):
+    if is_file_or_folder(argument, number):
         return Files(source(argument, format=format), reading)
+    return Text(Document(f"text-{number}", argument))
+
+
+def is_file_or_folder(argument: str, number: int = 1) -> bool:
+    """Whether an argument of the command line is the path of one, and no text.
+
+    Raises InputError for one that is meant as a path and leads nowhere, and for text that is not
+    UTF-8, which is called by its number.
+    """
+    if _exists(argument):
+        return True
     if os.path.islink(argument):
         raise InputError("is a link that leads nowhere", path=argument)
     alike = _alike(argument)
-    if alike or IS_PATH.fullmatch(argument):
+    if alike or _IS_PATH.fullmatch(argument):
         hint = f"; did you mean {alike}?" if alike else ""
         raise InputError(f"no such file or folder{hint}", path=argument)
     if not _is_unicode(argument):
         raise InputError("is not UTF-8", path=f"argument {number}")
-    return Text(Document(f"text-{number}", argument))
+    return False
 
 
 def _replaced(documents: Iterable[Document], path: Path) -> Iterator[Document]:

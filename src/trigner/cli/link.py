@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from trigner.cli.annotating import LINK_THRESHOLD, LinkThreshold, linker
-from trigner.cli.inputs import IS_PATH
-from trigner.cli.options import FileOptions, Json, Overwrite
+from trigner.cli.inputs import is_file_or_folder
+from trigner.cli.options import FileOptions, Overwrite
 from trigner.cli.output import (
     files_to_replace,
     note,
@@ -80,7 +80,13 @@ def link(
         Path | None, typer.Option("--out", help="Write the documents with codes here.")
     ] = None,
     overwrite: Overwrite = False,
-    json: Json = False,
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="Print JSON: one document a line; one object for a text or with --evaluate.",
+        ),
+    ] = False,
     *,
     reading: FileOptions,
 ) -> None:
@@ -103,8 +109,7 @@ def link(
 
       trigner link coded-by-hand/ --vocabulary findings.csv --evaluate
     """
-    path = Path(input)
-    is_path = path.exists() or IS_PATH.fullmatch(input) is not None
+    is_path = is_file_or_folder(input)
     _refuse(out=out, evaluate=evaluate, is_path=is_path)
     old: Sequence[Path] = ()
     if out is not None:
@@ -112,7 +117,7 @@ def link(
         target = writable(format, out)
         if target.writes_folder and overwrite:
             old = files_to_replace(out, target.endings)
-    documents = reading.read(path).documents if is_path else ()
+    documents = reading.read(Path(input)).documents if is_path else ()
     used = linker(
         vocabulary,
         threshold=link_threshold,

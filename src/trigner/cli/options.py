@@ -99,7 +99,13 @@ def model_folder(model: str | Path) -> Path:
 MODEL_HELP = """Folder (from `trigner train` or `trigner export`), name on the Hub, or `bundled`,
 the model for adverse reactions that ships with trigner."""
 ModelFolder = Annotated[
-    Path, typer.Option("--model", metavar="MODEL", parser=model_folder, help=MODEL_HELP)
+    Path,
+    typer.Option(
+        "--model",
+        metavar="MODEL",
+        parser=model_folder,
+        help="Folder from `trigner train`, or a trained model's name on the Hub.",
+    ),
 ]
 ModelOrBundled = Annotated[
     Path,
@@ -149,14 +155,11 @@ Data = Annotated[Path, typer.Option("--data", help="Annotated documents.")]
 Plot = Annotated[
     Path | None, typer.Option("--plot", help="Write the figure to this file: .png, .svg, .pdf.")
 ]
-Encoder = Annotated[
-    str | None,
-    typer.Option(
-        "--encoder",
-        help="Pretrained encoder: name on the Hub, folder, or minilm, biobert, pubmedbert,"
-        " bioclinicalbert, pharmbert.",
-    ),
-]
+ENCODER_HELP = (
+    "Pretrained encoder: name on the Hub, folder, or minilm, biobert, pubmedbert, bioclinicalbert,"
+    " pharmbert."
+)
+Encoder = Annotated[str | None, typer.Option("--encoder", help=ENCODER_HELP)]
 Set = Annotated[
     list[str] | None,
     typer.Option(

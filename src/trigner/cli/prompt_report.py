@@ -12,8 +12,8 @@ from pathlib import Path
 from trigner.atomic_files import write_text
 from trigner.cli.comparing import check_page
 from trigner.cli.options import RunOptions, model_folder
-from trigner.cli.output import note, results
-from trigner.corpora import FORMATS, write
+from trigner.cli.output import note, results, write_documents
+from trigner.corpora import FORMATS
 from trigner.errors import InputError
 from trigner.evaluation import compare, table
 from trigner.mentions import Document
@@ -110,7 +110,11 @@ def write_results(
     file = PREDICTIONS if chosen.writes_folder else PREDICTIONS + chosen.endings[0]
     for run in runs:
         folder = out / run.variant.name
-        note(write(run.predicted[_SHOWN_REPAIR], folder / file, format=format).notices())
+        predicted = run.predicted[_SHOWN_REPAIR]
+        found = (folder / file).rglob("*") if chosen.writes_folder else ()  # of another sample
+        old = [path for path in found if path.is_file() and path.name.endswith(chosen.endings)]
+        report = write_documents(predicted, folder / file, format=chosen, overwrite=True, old=old)
+        note(report.notices())
         write_sentences(folder / SENTENCES, task, run)
         write_text(folder / REPORT, json.dumps(run.as_json(), indent=1) + "\n")
     if html is not None:

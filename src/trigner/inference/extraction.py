@@ -159,7 +159,9 @@ class Extractor:
         is none: give its column of texts.
         """
         if (text is None) == (words is None):
-            raise InputError("give either a text or words")
+            raise InputError(
+                "give either a text or words, not " + ("None" if text is None else "both")
+            )
         chosen = self.with_threshold(threshold)._with_batch_size(batch_size)
         if words is not None:
             return next(chosen.documents([document_of("text", checked_words(words))]))

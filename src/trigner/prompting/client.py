@@ -17,6 +17,7 @@ from trigner.errors import TrignerError, require_extra
 from trigner.prompting.endpoint import Endpoint
 
 if TYPE_CHECKING:
+    import httpx2
     from openai import APIStatusError, AsyncOpenAI
 
 _RETRIED = {408, 409, 425, 429}
@@ -105,6 +106,7 @@ class Client:
             trust_env=not self.server.is_loopback,
             verify=_certificates(),
             timeout=self.retry_policy.timeout,
+            event_hooks={"response": [_as_utf8]},
         )
         # The package reads these from the environment; they are meant for OpenAI's own servers.
         omitted: Any = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
@@ -189,6 +191,11 @@ class Client:
         if status in _RETRIED or status >= 500:
             return _TransientError(message, _retry_after(error.response.headers))
         return (RefusalError if status in _REFUSED else CompletionError)(message)
+
+
+async def _as_utf8(response: httpx2.Response) -> None:
+    """JSON is in UTF-8, whatever a header says; with errors replaced, and without a BOM."""
+    response.encoding = "utf-8-sig"
 
 
 @cache

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from trigner.corpora import FORMATS
-from trigner.errors import InputError, TrignerError
+from trigner.errors import InputError, TrignerError, require_extra
 
 KEY_VARIABLES = {
     "api.openai.com": "OPENAI_API_KEY",
@@ -24,6 +24,8 @@ NO_KEY = "none"
 """Sent when no key is set: local servers need none."""
 
 _HIDDEN = "[key]"
+_SHORTEST_SECRET = 12
+"""Characters. Shorter keys are words that a local server takes, which may stand in any text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +38,8 @@ class Endpoint:
     is_loopback: bool
 
     def redacted(self, text: str) -> str:
-        """The text with the key masked, in case the server repeated it."""
-        return text if self.key == NO_KEY else text.replace(self.key, _HIDDEN)
+        """The text with the key masked if it is a secret, in case the server repeated it."""
+        return text if len(self.key) < _SHORTEST_SECRET else text.replace(self.key, _HIDDEN)
 
 
 def endpoint(base_url: str, *, key_variable: str | None = None) -> Endpoint:
@@ -45,13 +47,17 @@ def endpoint(base_url: str, *, key_variable: str | None = None) -> Endpoint:
 
     Its key is in the environment variable `key_variable`; by default in that of `KEY_VARIABLES`
     for known hosts and in `TRIGNER_LLM_API_KEY` for others. Raises InputError for an invalid URL,
-    for one with a password, query or fragment (URLs are recorded, keys must not be), and when
-    `key_variable` is given and not set.
+    for one with a password, query or fragment (URLs are recorded, keys must not be), when
+    `key_variable` is given and not set, and for a key that no request can carry.
     """
+    require_extra("llm", "httpx2")
+    import httpx2
+
     try:
         parts = urlsplit(base_url)
         host, _ = parts.hostname, parts.port
-    except ValueError as error:
+        httpx2.URL(base_url)
+    except (ValueError, httpx2.InvalidURL) as error:
         raise InputError(f"invalid base URL: {error}") from error
     if parts.scheme not in ("http", "https") or not host:
         raise InputError(
@@ -66,6 +72,11 @@ def endpoint(base_url: str, *, key_variable: str | None = None) -> Endpoint:
     key = os.environ.get(variable, "").strip()
     if not key and key_variable is not None:
         raise InputError(f"the environment variable {key_variable} is not set")
+    if not (key.isascii() and key.isprintable()):
+        raise InputError(
+            f"the key in {variable} has a character that no key has (an invisible one, perhaps):"
+            " copy it again"
+        )
     return Endpoint(base_url.rstrip("/"), variable, key or NO_KEY, _is_loopback(host))
 
 

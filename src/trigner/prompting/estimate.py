@@ -67,7 +67,9 @@ def estimate(
 
 
 def _limit(parameters: Mapping[str, Any]) -> int | None:
+    """The most tokens of an answer; None without a limit, such as the -1 of some servers."""
     for name in ("max_completion_tokens", "max_tokens"):
-        if isinstance(parameters.get(name), int):
-            return int(parameters[name])
+        given = parameters.get(name)
+        if isinstance(given, (int, float)) and not isinstance(given, bool) and given >= 1:
+            return int(given)
     return None

@@ -29,6 +29,7 @@ _BLOCK = re.compile(
     r"(?:```|~~~)[ \t]*(?:[A-Za-z0-9_+.-]*(?=[\s\[{]))?(.*?)(?:```|~~~|'''|´´´|‘‘‘|’’’|\Z)",  # noqa: RUF001
     re.DOTALL,
 )
+_NO_INDICES = re.compile(rf"([\"'](?:{'|'.join(_INDEX)})[\"']\s*:\s*)\[\s*\]")
 _NUMBER = re.compile(r"\s*(-?\d{1,9})\s*(?::.*)?", re.DOTALL)
 _RANGE = re.compile(r"\s*(\d{1,9})\s*(?:-|–|—|\.\.+|to)\s*(\d{1,9})\s*")
 _NOTHING = {"[]", "{}", "null", "none", "no entities"}
@@ -103,7 +104,8 @@ def _whole(text: str) -> _Objects | None:
 
 
 def _first_list(text: str) -> _Objects | None:
-    for candidate in bracketed(text, "["):
+    # An object's empty list of indices is no answer by itself.
+    for candidate in bracketed(_NO_INDICES.sub(r"\1null", text), "["):
         found = _read(candidate)
         if found is not None:
             return found

@@ -273,6 +273,9 @@ def _message(name: str, errors: Sequence[Any], spec: SystemSpec) -> str:
         for part in error["loc"][:-1]:
             section = section.model_fields[str(part)].annotation
         known = section.model_fields
+        first, dot, rest = str(error["loc"][-1]).partition(".")
+        if dot and first in known:
+            return f"{name}: unknown setting; sections are nested: write {rest} below {first}"
         alike = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
         hint = f"did you mean {alike[0]}?" if alike else f"known are: {', '.join(known)}"
         return f"{name}: unknown setting; {hint}"
