@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 from math import prod
 
 import numpy as np
@@ -253,6 +254,20 @@ def test_what_is_not_lost_comes_back(mac, gold):
     encoding = mac.encode(gold, 10)
     back = {scored.mention for scored in mac.decode_tags(encoding.tags).mentions}
     assert set(gold) - back == set(encoding.lost)
+
+
+@BOTH
+def test_what_is_lost_of_a_long_sentence_is_that_of_its_mentions_alone(mac):
+    gold = [Mention(words, "ADR") for words in ((0, 4), (0, 2, 4), (2,), (7, 9), (7, 8, 9))]
+    moved = [Mention(tuple(1500 + 100 * (w > 5) + w for w in m.words), "ADR") for m in gold]
+    lost = [gold.index(mention) for mention in mac.encode(gold, 10).lost]
+    tracemalloc.start()
+    encoding = mac.encode(moved, 2000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert lost
+    assert [moved.index(mention) for mention in encoding.lost] == lost
+    assert peak < 1.1 * encoding.tags.nbytes
 
 
 @given(gold=mentions_of_a_sentence)

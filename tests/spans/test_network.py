@@ -70,6 +70,21 @@ def test_those_that_are_always_kept_come_first(make):
     assert (kept[1] == -1).sum() == 4
 
 
+def test_of_more_that_are_always_kept_than_can_be_the_best_are_whatever_the_padding(make):
+    system = make(max_width=2, kept=0.25)
+    always = torch.zeros(3, 9, 2, dtype=torch.bool)
+    always[:, :, 0] = True
+    lengths = [len(text.split()) for text in TEXTS]
+    with evaluating(system.spans):
+        output = system.spans(**batch_of(system, TEXTS), always=always)
+        alone = system.spans(**batch_of(system, TEXTS[:1]), always=always[:1, : lengths[0]])
+    for row, length in enumerate(lengths):
+        ranked = output.pruning[row, :length, 0].argsort(descending=True).tolist()
+        expected = [2 * word for word in ranked[: kept_of(length, 0.25)]]
+        assert output.kept[row, : len(expected)].tolist() == expected
+    assert alone.kept[0].tolist() == output.kept[0, : alone.kept.shape[1]].tolist()
+
+
 def test_gradients_reach_every_part(make):
     system = make()
     network = system.spans

@@ -14,6 +14,7 @@ from trigner.model_folder import Description
 from trigner.transition import SPEC
 from trigner.transition.layout import states_of
 from trigner.transition.loading import load
+from trigner.transition.oracle import derivation
 from trigner.transition.parser import Action
 
 CROSSING = sentence("my arm and leg hurt numb", ((0, 2, 4), "ADR"), ((1, 2, 5), "ADR"))
@@ -91,6 +92,22 @@ def test_what_the_paper_cannot_express_is_counted_and_left_out(make):
     assert lost.inexpressible([CROSSING]) == 1
     examples = lost.prepare([CROSSING]).inputs
     assert len(lost._derived(examples[0].mentions, 6).mentions) == 1
+
+
+def test_actions_of_a_sentence_are_sought_once(make, monkeypatch):
+    sought = []
+
+    def counted(mentions, *rest):
+        sought.append(mentions)
+        return derivation(mentions, *rest)
+
+    monkeypatch.setattr("trigner.transition.system.derivation", counted)
+    system = make()
+    examples, _ = batch_of(system, [CROSSING, *GOLD])
+    system.collate(examples)
+    system.inexpressible([CROSSING, *GOLD])
+    assert all(system.sizes(example)["actions"] for example in examples)
+    assert len(sought) == len({(own.mentions, own.length) for own in examples})
 
 
 def test_sentences_are_dropped_as_in_the_paper(make):

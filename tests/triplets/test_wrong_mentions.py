@@ -128,6 +128,17 @@ def test_values_and_gradients_of_the_definition(sentences, proposed, margin, see
             torch.testing.assert_close(found, own)
 
 
+def test_a_long_mention_around_many_others_does_not_need_their_number_of_cells():
+    long = Mention(tuple(range(60)), "ADR")
+    inner = [Mention((word, word + 1), "ADR") for word in range(0, 60, 2)]
+    batch = collate_mentions([([long, *inner], 60)], LABELS)
+    assert set(batch.golds.tolist()) | set(batch.wrongs.tolist()) == set(range(batch.count))
+    whole = 60 * 59 // 2
+    # Itself, three at its ends, and what the first ten leave of it.
+    assert len(batch.rows) < (1 + 3 + 10) * whole + 30 * 40
+    assert batch.shares.sum().item() == pytest.approx(31)
+
+
 def test_without_mentions_it_is_0_and_keeps_the_graph():
     batch = collate_mentions([((), 4)], LABELS)
     states = torch.zeros(0, 4, requires_grad=True)

@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, permutations
+from itertools import accumulate, combinations, pairwise, permutations
 
 import numpy as np
 
@@ -111,8 +111,11 @@ class Mac:
         plain = not any(mention.is_discontinuous for mention in mentions)
         if plain and len(mentions) <= self.max_mentions:
             return Encoding(tags)  # nothing joins them: each comes back
-        back = {scored.mention for scored in self.decode_tags(tags).mentions}
-        return Encoding(tags, tuple(m for m in mentions if m not in back))
+        close = _close_together(mentions)
+        own = grid_tags(self, close, max(m.words[-1] for m in close) + 1, self._cells)
+        back = {scored.mention for scored in self.decode_tags(own).mentions}
+        pairs = zip(mentions, close, strict=True)
+        return Encoding(tags, tuple(mention for mention, there in pairs if there not in back))
 
     def decode(self, scores: Logits) -> Decoding:
         """Mentions from scores `[L, L, C]`."""
@@ -192,6 +195,17 @@ class Mac:
             yield from self._links(one, other, tag)
         if self.full:
             yield mention.words[0], mention.words[-1], tag["BOUND"]
+
+
+def _close_together(mentions: Sequence[Mention]) -> list[Mention]:
+    """The mentions of a sentence without the words that none has, of which one stays in each gap.
+
+    What decoding looks at stays: order, and which segments are one, hold or touch each other.
+    """
+    used = sorted({word for mention in mentions for word in mention.words})
+    gaps = accumulate(int(b > a + 1) for a, b in pairwise(used))
+    places = {word: n + gap for n, (word, gap) in enumerate(zip(used, (0, *gaps), strict=True))}
+    return [Mention(tuple(places[word] for word in m.words), m.label) for m in mentions]
 
 
 def _weight(logits: Sequence[float]) -> float:

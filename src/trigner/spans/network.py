@@ -104,11 +104,16 @@ class SpanNetwork(WordNetwork):
         self, pruning: Tensor, there: Tensor, counts: Tensor, always: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """The spans kept `[B, K]`, and which of them are a sentence's own."""
-        scores = pruning.detach().float().masked_fill(~there, -torch.inf)
-        if always is not None:
-            scores = scores.masked_fill(always & there, torch.inf)
+        scores = pruning.detach().float().masked_fill(~there, -torch.inf).flatten(1)
         # As many as the longest sentence has; what lies behind a shorter one's own is masked.
-        kept = scores.flatten(1).topk(kept_of(pruning.shape[1], self.kept), dim=1).indices
+        most = kept_of(pruning.shape[1], self.kept)
+        if always is None:
+            kept = scores.topk(most, dim=1).indices
+        else:  # those first, by their scores too
+            ranked = scores.argsort(dim=1, descending=True, stable=True)
+            first = (always & there).flatten(1).gather(1, ranked)
+            kept = ranked.gather(1, first.byte().argsort(dim=1, descending=True, stable=True))
+            kept = kept[:, :most]
         return kept, torch.arange(kept.shape[1], device=kept.device) < counts[:, None]
 
     def _relations(self, vectors: Tensor, pruning: Tensor, counts: Tensor) -> Tensor:

@@ -70,6 +70,7 @@ class Transition(WordSystem):
         self.settings = settings
         self.rules = settings.rules(labels)
         self._legal = torch.from_numpy(self.rules.table())
+        self._derivations: dict[tuple[tuple[Mention, ...], int], Derivation] = {}
 
     def prepare(self, sentences: Sequence[Sentence]) -> Prepared:
         """Examples, without those that are dropped for what their actions cannot express."""
@@ -86,7 +87,12 @@ class Transition(WordSystem):
         return sum(len(d.lost) + (len(d.mentions) if dropped and d.lost else 0) for d in found)
 
     def _derived(self, mentions: Sequence[Mention], length: int) -> Derivation:
-        return derivation(mentions, length, self.labels, self.rules)
+        """Found once: every epoch asks for it, and crowded sentences take long."""
+        known = self._derivations
+        given = tuple(mentions), length
+        if given not in known:
+            known[given] = derivation(mentions, length, self.labels, self.rules)
+        return known[given]
 
     def sizes(self, example: Example) -> Mapping[str, int]:
         """Steps at which there is a choice."""

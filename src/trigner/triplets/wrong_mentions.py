@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import combinations, pairwise
+from itertools import combinations, islice, pairwise
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +21,9 @@ from trigner.mentions import Mention
 from trigner.triplets.candidates import SPECIAL_COUNT
 
 Words = tuple[int, ...]
+
+SHARING = 10
+"""Mentions at most, the first ones, that share words with one and are split from it wrongly."""
 
 
 def wrong_mentions(
@@ -40,11 +43,12 @@ def wrong_mentions(
     for label, gold in gold_of.items():
         for place, words in enumerate(gold):
             neighbours = gold[max(0, place - 1) : place] + gold[place + 1 : place + 2]
+            sharing = islice((o for o in gold if o != words and {*words} & {*o}), SHARING)
             wrong = {
                 *_at_the_ends(words, length),
                 *_fragments_dropped(words),
                 tuple(range(words[0], words[-1] + 1)),
-                *(own for other in gold for own in _split_wrongly(words, other)),
+                *(own for other in sharing for own in _split_wrongly(words, other)),
                 *(own for other in neighbours for own in _swapped(words, other)),
             }
             found[Mention(words, label)] = wrong - {(), *gold}
@@ -81,8 +85,6 @@ def _fragments_dropped(words: Words) -> Iterator[Words]:
 def _split_wrongly(one: Words, other: Words) -> Iterator[Words]:
     """Of two mentions that share words: all their words, and each one's own without the shared."""
     shared = set(one) & set(other)
-    if not shared or one == other:
-        return
     yield tuple(sorted({*one, *other}))
     yield tuple(word for word in one if word not in shared)
     yield tuple(sorted(shared))
@@ -147,15 +149,17 @@ def collate_mentions(
     count = 0
     for sentence, (mentions, length) in enumerate(sentences):
         own = () if proposed is None else proposed[sentence]
+        group_of: dict[Words, int] = {}  # of all that have the same words
         for mention, wrong in wrong_mentions(mentions, length, own).items():
             if not wrong:
                 continue
-            gold = count
             for words in (mention.words, *wrong):
-                cells += [(sentence, *cell, count) for cell in _cells(words)]
-                count += 1
-            label = labels.index(mention.label)
-            triplets += [(gold, n, label, 1 / len(wrong)) for n in range(gold + 1, count)]
+                if words not in group_of:
+                    group = group_of[words] = count + len(group_of)
+                    cells += [(sentence, *cell, group) for cell in _cells(words)]
+            gold, label = group_of[mention.words], labels.index(mention.label)
+            triplets += [(gold, group_of[words], label, 1 / len(wrong)) for words in wrong]
+        count += len(group_of)
     places = torch.tensor(cells, dtype=torch.int64).view(-1, 4).T.contiguous()
     golds, wrongs, kinds, shares = zip(*triplets, strict=True) if triplets else ((), (), (), ())
     return MentionBatch(
