@@ -53,6 +53,15 @@ def test_settings_younger_than_results_say_what_was_before(run):
     assert set(run.identity) == {*FIRST.split(), *ADDED} - idle
 
 
+def test_what_killed_processes_left_of_a_result_goes(run, corpus, tmp_path):
+    result_of(run, corpus, tmp_path)
+    whole = sorted((tmp_path / "small").iterdir())
+    for path in whole:
+        path.rename(path.with_name(f".{path.name}.0123456789abcdef.tmp"))
+    result_of(run, corpus, tmp_path)
+    assert sorted((tmp_path / "small").iterdir()) == whole
+
+
 def test_a_result_is_read_as_it_was_written(run, corpus, tmp_path):
     written = result_of(run, corpus, tmp_path)
     (read,) = read_results(tmp_path, "small")

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from trigner.atomic_files import atomic_write
+from trigner.atomic_files import atomic_write, remove_leftovers
 from trigner.errors import InputError
 from trigner.evaluation import SLICES, SentenceCounts
 from trigner.mentions import Document, Entity
@@ -72,6 +72,7 @@ def write_predictions(path: Path, found: Mapping[str, SavedPredictions]) -> None
     }
     # No time in it: equal content makes equal files.
     data = gzip.compress(json.dumps(written, separators=(",", ":")).encode("utf-8"), mtime=0)
+    remove_leftovers(path)
     with atomic_write(path) as write:
         write(data)
 

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from trigner.atomic_files import write_text
+from trigner.atomic_files import remove_leftovers, write_text
 from trigner.errors import InputError
 from trigner.evaluation import Score
 from trigner.former_names import current_name
@@ -194,6 +194,7 @@ def write_result(result: Result, folder: Path) -> Path:
     content = asdict(result)
     del content["path"]
     written = json.dumps({"format": FORMAT_VERSION, **content}, indent=1, ensure_ascii=False)
+    remove_leftovers(path)
     write_text(path, written + "\n")
     return path
 

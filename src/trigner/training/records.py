@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from trigner.atomic_files import is_leftover, write_text
+from trigner.atomic_files import is_leftover, remove_leftovers, write_text
 from trigner.errors import InputError
 from trigner.former_names import with_current_names
 
@@ -22,7 +22,11 @@ OTHERS = {"finished": int, "history": list, "reduced": dict}
 
 
 def write_record(path: Path, record: Mapping[str, Any]) -> None:
-    """Write all of a JSON file or nothing. Raises TrignerError when it cannot be written."""
+    """Write all of a JSON file or nothing, and remove what was cut off before.
+
+    Raises TrignerError when it cannot be written.
+    """
+    remove_leftovers(path)
     write_text(path, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from rich.console import Console
 
-from trigner.atomic_files import check_own, remove_leftovers
+from trigner.atomic_files import check_own
 from trigner.errors import TrignerError
 from trigner.evaluation import Scores, data_hash, score
 from trigner.inference import Extractor
@@ -155,7 +155,6 @@ def train(
                 fast_gradient(system.network, optimisation.adversarial),
             )
             if processes.is_main:
-                remove_leftovers(out / RUN)
                 write_record(out / RUN, {**run, "reduced": reduced})
             history = _epochs(work, console, checkpoint, report_to)
             if history is None:
