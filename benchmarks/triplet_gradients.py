@@ -33,6 +33,7 @@ FORMS: dict[str, Mapping[str, Any]] = {
     "projection": {"source": "projection"},
     "projection, mean over all": {"source": "projection", "reduction": "mean_all"},
     "projection, hard negatives": {"source": "projection", "selection": "hard-negative"},
+    "projection, semi-hard": {"source": "projection", "selection": "semi-hard"},
     "contrastive": {"source": "projection", "loss": "contrastive"},
     "mentions": {"source": "projection", "level": "mentions"},
     "mentions, proposed ones too": {"source": "projection", "level": "mentions", "proposed": True},

@@ -140,7 +140,7 @@ def test_what_pulls_as_the_tags_do_costs_points_and_the_rest_is_level():
     )
     assert f"level at 0.01 and ends {cost['projection-0.1']} behind at 0.1" in text
     named = {f"{own}-{weight}" for own in sources for weight in at}
-    named |= {"projection-0.1", "falling-1"}
+    named |= {"projection-0.1", "semi-hard-0.1", "falling-1"}
     assert behind_on_chia() == named
     level = [numbers(overall)[0] for own, (overall, _) in found.items() if own not in named]
     assert f"between {min(level):+.1f} and {max(level):+.1f} overall" in text
@@ -192,6 +192,18 @@ def test_a_falling_weight_on_chia():
     assert f"costs {-numbers(of_chia('overall')['falling-1'][0])[0]} points" in text
     assert f"{own[6]} after seven epochs, and as it falls dev rises to {own[9]}, where" in text
     assert f"where the control has {control[9]}" in text
+
+
+def test_semi_hard_negatives_on_chia():
+    overall, discontinuous = (-numbers(own)[0] for own in of_chia("overall")["semi-hard-0.1"])
+    text = " ".join(PAGE.split())
+    assert f"Semi-hard negatives end {overall} behind at 0.1" in text
+    assert f"and {discontinuous} on discontinuous mentions. They pull" in text
+    own, control = (runs_of("chia")[name][1][0]["curve"] for name in ("semi-hard-0.1", "control"))
+    first, others = (100 * curve[0]["eval_f1"] for curve in (own, control))
+    assert f"({first:.1f} after an epoch, where the control has {others:.1f})" in text
+    guide = " ".join((ROOT / "docs/guides/triplets.md").read_text("utf-8").split())
+    assert f"semi-hard negatives {overall} and hard ones" in guide
 
 
 def test_hard_negatives_on_chia():
