@@ -250,6 +250,14 @@ def test_the_identity_holds_what_the_system_reads():
             ["sampling.coordination=0", "sampling.whole_members=0.7"],
             "where sampling.coordination=0",
         ),
+        (
+            ["sampling.whole_members=1", "sampling.split_share=0.5"],
+            "where sampling.whole_members=1",
+        ),
+        (
+            ["triplets.weight=1", "triplets.per_entity=false", "triplets.negatives=non_entity"],
+            "where triplets.per_entity=false",
+        ),
         (["model.co_predictor=w2ner", "model.pair_size=7"], "where model.co_predictor=w2ner"),
         (
             ["optimisation.cell_budget=none", "optimisation.batches=random"],

@@ -44,10 +44,11 @@ _IDLE: Mapping[tuple[str, Any], tuple[str, ...]] = {
         "sampling.split_share",
         "sampling.whole_members",
     ),
+    ("sampling.whole_members", 1): ("sampling.split_share",),
     ("optimisation.cell_budget", None): ("optimisation.batches",),
     ("triplets.window", None): ("triplets.window_metric", "triplets.window_from"),
     ("triplets.unique_pairs", False): ("triplets.unique_masks",),
-    ("triplets.per_entity", False): ("triplets.unique_masks",),
+    ("triplets.per_entity", False): ("triplets.unique_masks", "triplets.negatives"),
     ("triplets.one_word_anchor", "diagonal"): ("triplets.window_from",),
 }
 """`SystemSpec.idle` of the settings that systems share."""
