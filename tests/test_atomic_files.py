@@ -362,6 +362,8 @@ def test_leftovers_of_a_killed_writer_are_found_by_their_name(tmp_path):
 
 def test_leftovers_in_a_folder(tmp_path):
     (tmp_path / "deep").mkdir()
+    (tmp_path / f".new.{RANDOM}.tmp" / "deep").mkdir(parents=True)  # a folder of `staged_folder`
+    (tmp_path / f".new.{RANDOM}.tmp" / "deep" / f".c.{RANDOM}.tmp").write_text("")
     for name in ("a.ann", f".a.ann.{RANDOM}.tmp", f"deep/.b.{RANDOM}.tmp.csv", "deep/.b.own.tmp"):
         (tmp_path / name).write_text("")
     remove_leftovers(tmp_path)

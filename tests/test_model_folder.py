@@ -88,7 +88,7 @@ def test_descriptions_come_back_with_the_hashes_of_their_files(tmp_path):
 
 
 def test_a_description_can_be_written_again(folder, monkeypatch):
-    """Whoever is killed at any moment leaves one, and no rest for long."""
+    """A process that is killed at any moment leaves a whole one; what one left before goes."""
     before = read_description(folder)
     other = before.model_copy(update={"temperature": 2.0})
     replace = os.replace

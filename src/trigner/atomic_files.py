@@ -11,6 +11,7 @@ import errno
 import glob
 import os
 import secrets
+import shutil
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -70,7 +71,8 @@ def atomic_write(
 
     if is_shared := is_written_into(path):
         with explained(path):
-            file = _opened(path)
+            # Behind what is in it, where it is a regular file.
+            file: BinaryIO = os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND), "wb")
         with _closing(file, path):
             yield write
         return
@@ -168,12 +170,8 @@ def publish(written: Path, path: Path, *, overwrite: bool) -> None:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove the temporary files that killed processes left of `path`, or in it if it is a folder.
-
-    Nobody may be writing there.
-    """
-    for left in path.rglob(f".*.{_HEX}.tmp*") if path.is_dir() else _left(followed(path), ".tmp*"):
-        left.unlink(missing_ok=True)
+    """Remove what killed processes left of `path`, or in a folder; nobody may be writing there."""
+    _remove(path.rglob(f".*.{_HEX}.tmp*") if path.is_dir() else _left(followed(path), ".tmp*"))
 
 
 def left_of(paths: Iterable[Path]) -> set[Path]:
@@ -313,17 +311,21 @@ def _left(target: Path, ending: str) -> list[Path]:
     return list(target.parent.glob(f"{glob.escape(_temporary_prefix(target))}{_HEX}{ending}"))
 
 
+def _remove(left: Iterable[Path]) -> None:
+    """Remove files, and folders that were to become others with all that is in them."""
+    for path in list(left):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
 def _temporary(target: Path, ending: str = "") -> tuple[Path, BinaryIO]:
     """A new file next to the target, which a link or file of that name would not become."""
     path = _temporary_name(target)
     if ending:
         path = path.with_suffix(path.suffix + ending)
     return path, os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb")
-
-
-def _opened(path: Path) -> BinaryIO:
-    """What is no regular file, to be written into; behind what is in it, where it is one."""
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND), "wb")
 
 
 @contextmanager
@@ -376,7 +378,7 @@ def replace_together(
 
     try:
         for path, write in writers.items():
-            remove_leftovers(path)
+            _remove(_left(path, ".tmp*"))
             new[path], file = _temporary(path)
             file.close()
             write(new[path])
@@ -393,5 +395,4 @@ def replace_together(
     finally:
         for path in new.values():
             path.unlink(missing_ok=True)
-    for left in left_of(writers):
-        left.unlink(missing_ok=True)
+    _remove(left_of(writers))

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from llm_stub import QUICK_RETRIES, Response, answered, failing, serving
+from trigner.errors import InputError
 from trigner.prompting import RetryPolicy, endpoint
 from trigner.prompting.client import Client, CompletionError, FatalError, _retry_after
 
@@ -141,6 +142,14 @@ def test_waits_grow_and_vary():
         waits = {retry_policy.delay(attempt) for _ in range(20)}
         assert len(waits) > 1
         assert all(longest / 2 <= wait <= longest for wait in waits)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://☃.invalid/v1", "http://a/v1\x07", f"http://a/{'v' * 70_000}"]
+)
+def test_an_address_that_nothing_can_be_sent_to(url):
+    with pytest.raises(InputError, match="invalid base URL"):
+        Client(endpoint(url))
 
 
 @pytest.mark.parametrize("charset", ["base64", "rot13", "undefined", "idna", "utf-16", "x"])

@@ -29,8 +29,7 @@ def test_other_machines_and_what_may_be_one(url):
 @pytest.mark.parametrize(
     "url",
     ["api.openai.com", "ftp://127.0.0.1/v1", "http://", "http://x:y@127.0.0.1/v1",
-     "http://127.0.0.1/v1?key=abc", "http://127.0.0.1:99999/v1", "http://[::1/v1", "http://a#b",
-     "http://☃.invalid/v1", "http://a/v1\x07", f"http://a/{'v' * 70_000}"],
+     "http://127.0.0.1/v1?key=abc", "http://127.0.0.1:99999/v1", "http://[::1/v1", "http://a#b"],
 )  # fmt: skip
 def test_addresses_that_are_none_or_hold_a_key(url):
     with pytest.raises(InputError, match="base URL"):

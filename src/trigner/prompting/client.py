@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
-from trigner.errors import TrignerError, require_extra
+from trigner.errors import InputError, TrignerError, require_extra
 from trigner.prompting.endpoint import Endpoint
 
 if TYPE_CHECKING:
@@ -87,11 +87,18 @@ class Client:
     """A client of one server; use it as an asynchronous context manager.
 
     It follows no redirects, and uses no proxy to reach this machine: text goes to the given
-    address and nowhere else. Raises TrignerError when the package `openai` is not installed.
+    address and nowhere else. Raises TrignerError when the package `openai` is not installed,
+    InputError for an address that it cannot send to.
     """
 
     def __init__(self, server: Endpoint, retry_policy: RetryPolicy | None = None) -> None:
         require_extra("llm", "openai", "httpx2")
+        import httpx2
+
+        try:
+            httpx2.URL(server.base_url)
+        except httpx2.InvalidURL as error:
+            raise InputError(f"invalid base URL: {error}") from error
         self.server = server
         self.retry_policy = retry_policy or RetryPolicy()
         self._client: AsyncOpenAI | None = None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from trigner.corpora import FORMATS
-from trigner.errors import InputError, TrignerError, require_extra
+from trigner.errors import InputError, TrignerError
 
 KEY_VARIABLES = {
     "api.openai.com": "OPENAI_API_KEY",
@@ -50,14 +50,10 @@ def endpoint(base_url: str, *, key_variable: str | None = None) -> Endpoint:
     for one with a password, query or fragment (URLs are recorded, keys must not be), when
     `key_variable` is given and not set, and for a key that no request can carry.
     """
-    require_extra("llm", "httpx2")
-    import httpx2
-
     try:
         parts = urlsplit(base_url)
         host, _ = parts.hostname, parts.port
-        httpx2.URL(base_url)
-    except (ValueError, httpx2.InvalidURL) as error:
+    except ValueError as error:
         raise InputError(f"invalid base URL: {error}") from error
     if parts.scheme not in ("http", "https") or not host:
         raise InputError(
