@@ -11,6 +11,7 @@ import pytest
 
 from tiny_models import TAG_SCHEMES
 from trigner.corpora import FORMATS
+from trigner.schemes import Corro
 from trigner.training import resolve
 from trigner.training.settings import flat
 
@@ -101,3 +102,12 @@ def test_the_first_page_names_every_extra_and_how_many_formats_there_are():
     assert sorted(named) == sorted(extras["optional-dependencies"].keys() - {"dev", "docs"})
     assert sum(known.write is not None for known in FORMATS.values()) == 1 + 14
     assert "brat and fourteen other formats" in page
+
+
+def test_how_many_arcs_sequences_of_many_types_have():
+    page = " ".join((ROOT / "docs/schemes.md").read_text("utf-8").split())
+    ten, twenty, hundred = (
+        len(Corro(tuple(map(str, range(types)))).grammar.automaton.arcs) for types in (10, 20, 100)
+    )
+    told = f"`corro` has {ten:,} arcs for 10 types, {twenty:,} for 20 and {hundred:,} for 100"
+    assert told in page

@@ -52,10 +52,12 @@ def test_a_key_goes_to_its_own_host_only(monkeypatch):
 
 
 def test_a_key_is_not_shown(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-openai-0123")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-openai")
     server = endpoint(THERE)
     assert "sk-openai" not in repr(server)
-    assert server.redacted("your key sk-openai-0123 is wrong") == "your key [key] is wrong"
+    assert server.redacted("your key sk-openai is wrong") == "your key [key] is wrong"
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-openai-0123")
+    assert endpoint(THERE).redacted_answer("[] by sk-openai-0123") == "[] by [key]"
     assert endpoint(HERE).redacted("none of it") == "none of it"
 
 
@@ -63,7 +65,8 @@ def test_a_key_is_not_shown(monkeypatch):
 def test_a_word_that_serves_as_key_may_stand_in_answers(monkeypatch, key):
     monkeypatch.setenv("TRIGNER_LLM_API_KEY", key)
     answer = f'{{"index": [0], "text": "{key}"}}'
-    assert endpoint(HERE).redacted(answer) == answer
+    assert endpoint(HERE).redacted_answer(answer) == answer
+    assert key not in endpoint(HERE).redacted(f"bad {key}").removesuffix("[key]")
 
 
 @pytest.mark.parametrize("key", ["sk-\u200b123", "sk-ü", "sk\n123", "\x00"])

@@ -20,7 +20,10 @@ def test_only_what_is_left_costs_and_equal_questions_once():
     assert told.max_cost(Prices(2.0, 10.0)) == pytest.approx((3 * 2 + 200 * 10) / 1e6)
 
 
-@pytest.mark.parametrize(("given", "limit"), [(-1, None), (0, None), (True, None), (1e3, 1000)])
+@pytest.mark.parametrize(
+    ("given", "limit"),
+    [(-1, None), (0, None), (True, None), (1e3, 1000), (float("inf"), None), (float("nan"), None)],
+)
 def test_what_is_no_limit(given, limit):
     found = estimate([CompletionRequest("m", "p", {"max_tokens": given})], []).completion_tokens
     assert found == limit

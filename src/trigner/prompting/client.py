@@ -146,7 +146,7 @@ class Client:
             try:
                 async with asyncio.timeout(policy.timeout):
                     body = await self._send(prompt, model, parameters)
-                return _completion(self.server.redacted(body), attempt, started)
+                return _completion(self.server.redacted_answer(body), attempt, started)
             except TimeoutError:
                 failure = _TransientError(f"no answer within {policy.timeout:g} s")
             except _TransientError as error:

@@ -25,7 +25,7 @@ NO_KEY = "none"
 
 _HIDDEN = "[key]"
 _SHORTEST_SECRET = 12
-"""Characters. Shorter keys are words that a local server takes, which may stand in any text."""
+"""Characters. Shorter keys are mostly words that stand in for one, as local servers need none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,12 @@ class Endpoint:
     is_loopback: bool
 
     def redacted(self, text: str) -> str:
-        """The text with the key masked if it is a secret, in case the server repeated it."""
-        return text if len(self.key) < _SHORTEST_SECRET else text.replace(self.key, _HIDDEN)
+        """A message with the key masked, in case the server repeated it."""
+        return text if self.key == NO_KEY else text.replace(self.key, _HIDDEN)
+
+    def redacted_answer(self, text: str) -> str:
+        """An answer with the key masked, unless it is a word that may stand in any text."""
+        return text if len(self.key) < _SHORTEST_SECRET else self.redacted(text)
 
 
 def endpoint(base_url: str, *, key_variable: str | None = None) -> Endpoint:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from trigner.prompting.cache import CompletionRequest
@@ -70,6 +71,6 @@ def _limit(parameters: Mapping[str, Any]) -> int | None:
     """The most tokens of an answer; None without a limit, such as the -1 of some servers."""
     for name in ("max_completion_tokens", "max_tokens"):
         given = parameters.get(name)
-        if isinstance(given, (int, float)) and not isinstance(given, bool) and given >= 1:
+        if isinstance(given, (int, float)) and not isinstance(given, bool) and 1 <= given < inf:
             return int(given)
     return None
