@@ -62,8 +62,10 @@ def _is_whole(checkpoint: Path) -> bool:
     Older checkpoints go when it is whole only.
     """
     state = checkpoint / STATE
-    if not state.is_file() or (checkpoint / HASHES).exists():
-        return state.is_file()
+    if not state.is_file():
+        return False
+    if (checkpoint / HASHES).exists():
+        return True
     try:
         json.loads(state.read_bytes())
     except RecursionError:
