@@ -137,7 +137,7 @@ def behind_on_chia() -> set[str]:
 
 
 def test_what_pulls_as_the_tags_do_costs_points_and_the_rest_is_level():
-    text = " ".join(PAGE.split("**What a form costs")[1].split("\n- **Triplets of")[0].split())
+    text = " ".join(PAGE.split("**What a form costs")[1].split("\n- ")[0].split())
     found = of_chia("overall")
     cost = {own: abs(numbers(overall)[0]) for own, (overall, _) in found.items()}
     sources = ("logits", "pair-states")
@@ -232,9 +232,7 @@ def test_cells_through_a_projection_on_drug_labels():
 
 
 def test_what_the_controls_first_seed_does_to_the_leads_by_discontinuous_f1():
-    text = " ".join(
-        PAGE.split("**Chosen by discontinuous F1, every form")[1].split("\n- ")[0].split()
-    )
+    text = " ".join(PAGE.split("\n- The leads overall by that choice")[1].split("\n\n")[0].split())
     runs = runs_of("chia", "discontinuous")
     control = runs["control"]
     leads = {}
