@@ -155,6 +155,17 @@ def test_its_settings_are_those_that_its_recipe_trains_with():
     assert stated.items() <= told.items()
 
 
+def test_the_first_page_says_what_it_reaches():
+    told = read_description(BUNDLED).provenance.model_extra
+    parts = [told[name]["scores"] for name in ("spl-adr test", "psytar test")]
+    overall, discontinuous = (
+        " and ".join(f"{100 * part[which]['f1']:.1f}" for part in parts)
+        for which in ("overall", "discontinuous")
+    )
+    page = " ".join((SCRIPT.parents[1] / "docs/index.md").read_text("utf-8").split())
+    assert f"it reaches F1 {overall}, of discontinuous entities {discontinuous};" in page
+
+
 def test_its_scores_are_on_the_corpus_that_ships():
     told = read_description(BUNDLED).provenance.model_extra["mini-adr test"]["signature"]
     own = with_types(read(MINI_ADR_TEST).documents, trigner.load().labels)

@@ -41,7 +41,7 @@ def test_a_folder_is_searched_through(folder, tmp_path):
         (".", "txt", 2),
     ]
     assert sources[-1].ids == ("deep/y", "z")
-    assert notices == [f"{folder}: 1 file skipped, no inputs"]
+    assert notices == [f"{folder}: 1 file of another kind skipped"]
 
 
 def test_the_output_is_no_input(folder):

@@ -52,6 +52,19 @@ def test_standard_input_in_a_format_that_is_not_read_from_it_is_refused(run, mod
     assert "standard input: is read as one text, with --lines or with --from jsonl" in result.err
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("Pain in legs", "--lines"), "--lines is for standard input: give it as -"),
+        (("Pain in legs", "--from", "jsonl"), "--from is the format of files: a text has none"),
+        (("Pain in legs", "--link-threshold", "0.9"), "--link-threshold needs --link"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(run, model, given, told):
+    result = run("extract", *given, "--model", model)
+    assert (result.code, result.err) == (2, f"error: {told}\n")
+
+
 def test_standard_input(run, model, monkeypatch):
     class Bytes:
         buffer = io.BytesIO(b"my arm hurt")

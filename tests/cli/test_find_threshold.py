@@ -43,15 +43,23 @@ def test_one_type_alone_stands_there_once(run, model, gold, tmp_path, monkeypatc
 
 def test_a_wanted_precision_that_is_never_reached(run, model, gold):
     for document in gold.glob("*.ann"):
-        document.write_text("")
+        first = document.with_suffix(".txt").read_text("utf-8")[0]
+        document.write_text(f"T1\tADR 0 1\t{first}\n")  # no word
     result = run("find-threshold", "--model", model, "--data", gold, "--precision", "0.9")
     assert result.code == 0, result.err
     assert "never reached" in result.out
-    assert f"{gold}: there is no annotation to score against" in result.err
     found = run(
         "find-threshold", "--model", model, "--data", gold, "--precision", "0.9", "--json"
     ).out
     assert json.loads(found)["all types"] is None
+
+
+def test_what_is_not_annotated_has_no_threshold(run, model, gold):
+    for document in gold.glob("*.ann"):
+        document.write_text("")
+    result = run("find-threshold", "--model", model, "--data", gold)
+    assert result.code == 2
+    assert f"{gold}: has no entity: thresholds are found on annotated documents" in result.err
 
 
 def test_a_type_with_the_name_of_all_is_refused_before_the_work(run, model, tmp_path):

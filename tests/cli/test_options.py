@@ -134,6 +134,12 @@ def test_labels_are_renamed_before_types_are_chosen(run, gold, tmp_path):
     assert json.loads(compared.out)["overall"]["f1"] == 1
 
 
+def test_types_that_cannot_be_renamed_are_told(run, gold):
+    result = run("stats", gold, "--map-labels", "ADRs=Reaction,ADR=Effect")
+    assert result.code == 0, result.err
+    assert f"note: {gold}: --map-labels: no entity has the type ADRs\n" in result.err
+
+
 @pytest.mark.parametrize("wrong", ["ADR", "ADR=", "=X", "ADR=A,ADR=B"])
 def test_mappings_that_say_nothing(gold, wrong):
     with pytest.raises(InputError, match="--map-labels takes each type once, as A=B"):

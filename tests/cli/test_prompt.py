@@ -380,9 +380,27 @@ def test_without_a_server_only_the_record_counts(command, run, gold, tmp_path):
     assert again.code == 0, again.err
     scores = [json.loads(r.out)["zero-shot"]["scores"] for r in (first, again)]
     assert scores[0] == scores[1]
-    missing = run("prompt", *common, "--resume", "--json", "--index-base")
+    recorded = tmp_path / "out" / "answers.jsonl"
+    recorded.write_text("".join(recorded.read_text().splitlines(keepends=True)[1:]))
+    missing = run("prompt", *common, "--resume", "--json")
     assert missing.code == 1
     assert "no server is given" in missing.err
+
+
+@pytest.mark.parametrize("options", [[], ["--resume"]])
+def test_without_a_server_and_a_record_nothing_is_written(run, gold, tmp_path, options):
+    out = tmp_path / "out"
+    refused = run(
+        "prompt", "--data", gold, "--llm", "stub", "--out", out, "--types", "ADR", *options
+    )
+    assert refused.code == 2
+    assert "name one with --base-url" in refused.err
+    assert not out.exists()
+
+
+def test_similar_examples_need_examples(run, gold, tmp_path):
+    refused = run("prompt", "--data", gold, "--llm", "x", "--out", tmp_path / "out", "--similar")
+    assert (refused.code, refused.err) == (2, "error: --similar needs --shots\n")
 
 
 def test_predictions_of_an_earlier_sample_go(command, tmp_path):

@@ -120,6 +120,12 @@ def test_unknown_content_is_not_guessed(tmp_path, name, content):
             read(path)
 
 
+def test_a_file_that_one_format_could_read_is_told_what_is_wrong_in_it(tmp_path):
+    (tmp_path / "a.conll").write_text("pain B-ADR\nlegs X-ADR\n")
+    with pytest.raises(InputError, match=r"a\.conll:2: expected a word and a tag such as O"):
+        read(tmp_path / "a.conll")
+
+
 def test_an_empty_folder_is_not_guessed(tmp_path):
     with pytest.raises(InputError, match=r"contains no file in a known format: looked for \.a1, "):
         recognise(tmp_path)

@@ -145,7 +145,7 @@ def test_raw_text_is_split_and_losses_are_counted(tmp_path):
     assert items[0]["ner"] == [{"index": [1], "type": "X"}]
     assert {kind: n for kind, n in report.dropped.items() if n} == {
         "entities that do not fit on words of one sentence": 1,
-        "layouts of raw text": 1,
+        "line breaks and spaces of raw text": 1,
         "scores": 1,
         "entity ids": 1,
     }

@@ -144,7 +144,7 @@ def test_losses_are_counted(tmp_path):
         "documents without words": 1,
         "sentence names": 1,
         "document ids": 1,
-        "layouts of raw text": 1,
+        "line breaks and spaces of raw text": 1,
         "scores": 1,
     }
     assert (tmp_path / "a.txt").read_text() == "Hi there .\n0,0 X\n\n"

@@ -98,7 +98,7 @@ def test_losses_are_counted_by_kind():
     document = Document("d", "a", (scored,), extras=(Extra("brat", "#"), Extra("grid", "{}")))
     assert dropped_with_words(document, 3, keeps="grid") == {
         "entities that do not fit on words of one sentence": 3,
-        "layouts of raw text": 1,
+        "line breaks and spaces of raw text": 1,
         "scores": 1,
         "entity ids": 1,
         "relations or notes": 1,

@@ -71,7 +71,6 @@ def test_every_python_block_of_the_tutorial_prints(tutorial):
 
 def test_the_readme_can_be_followed(make_folder):
     folder = make_folder(epochs=1)
-    _write_notes(folder)
     with Reader(folder) as reader:
         reader.follow(README)
     assert reader.printed
@@ -84,15 +83,9 @@ def test_a_guide_can_be_followed_after_the_tutorial(page, tutorial, tmp_path, mo
         use_this_python(monkeypatch)
     folder = tmp_path / "reader"
     shutil.copytree(tutorial.folder, folder)
-    _write_notes(folder)
     with Reader(folder) as reader:
         reader.follow(page)
     assert len(reader.printed) > 0
-
-
-def _write_notes(folder: Path) -> None:
-    (folder / "notes").mkdir(exist_ok=True)
-    (folder / "notes/monday.txt").write_text("Pain in both hips since Velorin.\n", "utf-8")
 
 
 def test_few_blocks_are_not_run_and_each_says_why():

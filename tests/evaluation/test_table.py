@@ -44,6 +44,11 @@ def test_rates_are_percent_with_two_decimals_beside_the_counts() -> None:
     assert row(lines, "sentences with discontinuous")[-3:] == ["0", "0", "7"]
 
 
+def test_where_there_is_nothing_to_find_there_are_no_rates() -> None:
+    nothing = Slices(*[Score(0, 0, 0)] * 5)
+    assert row(printed(Scores(nothing, {})), "discontinuous") == ["–", "–", "–", "0", "0", "0"]
+
+
 def test_one_label_has_no_row_of_its_own_and_several_do() -> None:
     assert not any(line.startswith("ADR") for line in printed(SCORES))
     two = replace(SCORES, per_type={"ADR": SLICES, "[red]Sign": SLICES})

@@ -598,6 +598,10 @@ def test_starting_from_a_model_for_other_types(encoder, tmp_path, system):
     assert {e.label for d in trigner.load(second)(["my left leg hurt."]) for e in d.entities} <= {
         "Effect"
     }
+    same = StringIO()
+    arguments = (settings, DOCUMENTS, DOCUMENTS[:2], tmp_path / "third")
+    train(*arguments, console=Console(file=same, width=500), **options)
+    assert same.getvalue().startswith(f"starting from {first}: all weights taken over\n")
     kept = [p.clone() for p in weights(trained)]
     again = train(*arguments, console=QUIET, resume=True, **options)
     assert (again.epochs, again.history) == (2, trained.history)

@@ -162,6 +162,8 @@ def test_every_preset_is_valid(name):
     ("assignment", "told"),
     [
         ("optimisation.epoch=5", "optimisation.epoch: unknown setting; did you mean epochs?"),
+        ("model.beam_size=3", "the system w2ner has none; it is a setting of transition, seq2seq"),
+        ("model.max_width=8", "the system w2ner has none; it is a setting of spans, segments"),
         ("optimization.epochs=5", "optimization: unknown setting; did you mean optimisation?"),
         ("triplets.zzz=5", "triplets.zzz: unknown setting; known are: weight, source"),
         ("optimisation=5", "optimisation: is a section, not a single setting"),

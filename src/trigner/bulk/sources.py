@@ -116,7 +116,8 @@ def find_sources(inputs: Sequence[str], *, out: Path) -> tuple[list[InputFiles],
             raise InputError(f"{what}: choose another OUT", path=given)
         found, others = _files(given, system, path, own)
         if others:
-            notices.append(f"{given}: {counted(others, 'file')} skipped, no inputs")
+            skipped = counted(others, "file of another kind", "files of other kinds")
+            notices.append(f"{given}: {skipped} skipped")
         rows = [file for file, _ in found if kind_of(file.path) != "txt"]
         texts = [(file, id) for file, id in found if kind_of(file.path) == "txt"]
         sources += [InputFiles(file.name, str(kind_of(file.path)), (file,)) for file in rows]

@@ -49,6 +49,10 @@ class AnnotatingOptions(RunOptions):
     ] = None
     link_threshold: LinkThreshold = LINK_THRESHOLD
 
+    def __post_init__(self) -> None:
+        if self.link is None and self.link_threshold != LINK_THRESHOLD:
+            raise InputError("--link-threshold needs --link")
+
     def load(
         self, model: Path, threshold: str = "0", *, encoding: str | None = None, **further: Any
     ) -> Extractor:

@@ -58,7 +58,7 @@ def convert(
     if format.writes_folder and overwrite:
         old = files_to_replace(target, format.endings)
     corpus = replace(reading, types=None, map_labels=None).read(source)
-    renamed = with_labels(reading.map_labels, corpus)
+    renamed = with_labels(reading.map_labels, corpus, source)
     (chosen,) = of_types(reading.types, renamed)
     note(_inconsistent(corpus, renamed, chosen))
     documents = chosen.documents

@@ -62,7 +62,7 @@ def extract(
     ] = "pretty",
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="New folder (brat) or file; standard output if not given."),
+        typer.Option("--out", help="New folder (brat, cas) or file; standard output if not given."),
     ] = None,
     threshold: Threshold = "0",
     from_: From = None,

@@ -32,6 +32,7 @@ from trigner.cli.output import (
     results,
 )
 from trigner.corpora import with_types
+from trigner.errors import InputError
 from trigner.evaluation import Curve, Score, check_figure, curves, plot_curves
 from trigner.evaluation.table import percentages
 from trigner.evaluation.thresholds import ALL, refuse_all
@@ -76,7 +77,7 @@ def find_threshold(
     extract = running.load(model)
     check_labels(labels_of(corpus), extract.labels)
     if not any(document.entities for document in documents):
-        note([f"{data}: there is no annotation to score against"])
+        raise InputError("has no entity: thresholds are found on annotated documents", path=data)
     note_repeated(data, documents)
     types = comma_list(reading.types)
     refuse_all(labels_of(corpus).union(types or extract.labels))

@@ -86,11 +86,15 @@ def inputs(
     """
     if list(arguments).count("-") > 1:
         raise InputError("can be read only once", path=STANDARD_INPUT)
+    if lines and "-" not in arguments:
+        raise InputError("--lines is for standard input: give it as -")
     how = Reading() if reading is None else reading
     parts = tuple(
         _part(argument, number, format=format, reading=how, lines=lines)
         for number, argument in enumerate(arguments, 1)
     )
+    if format is not None and all(isinstance(part, Text) for part in parts):
+        raise InputError("--from is the format of files: a text has none")
     known = ((number, d) for number, part in enumerate(parts) for d in part.known())
     known = progress(known, total=None, what="reading")
     # Ids stay in memory, and a hash in place of what entities are found in.

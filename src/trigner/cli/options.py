@@ -203,7 +203,8 @@ class FileOptions:
         print_notices(path, corpus.notices)
         if not corpus.documents:
             raise InputError("contains no documents", path=path)
-        return of_types(self.types, with_labels(self.map_labels, corpus), known=known)[0]
+        renamed = with_labels(self.map_labels, corpus, path)
+        return of_types(self.types, renamed, known=known)[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -288,14 +289,17 @@ def in_paragraphs(text: str) -> str:
     return "\n\n".join(p if "\n " in p else p.replace("\n", " ") for p in paragraphs)
 
 
-def with_labels(mapping: str | None, corpus: Corpus) -> Corpus:
-    """The corpus with its types renamed by `--map-labels`."""
+def with_labels(mapping: str | None, corpus: Corpus, path: Path) -> Corpus:
+    """The corpus with its types renamed by `--map-labels`; what it has none of is noted."""
     new = {}
     for part in comma_list(mapping) or ():
         old, _, label = part.partition("=")
         if not old or not label or old in new:
             raise InputError(f"--map-labels takes each type once, as A=B; got {part!r}")
         new[old] = label
+    if absent := new.keys() - labels_of(corpus):
+        types = ", ".join(sorted(absent))
+        note([f"{path}: --map-labels: no entity has the type {types}"])
     return replace(
         corpus,
         documents=tuple(

@@ -166,12 +166,13 @@ def counting(what: str) -> Iterator[Show]:
 def refuse_non_empty(out: Path, *, overwrite: bool | None = None) -> None:
     """Raises InputError when `out` cannot be written or is something that is there already.
 
-    That may be there with `overwrite`; None is for commands that have no such option.
+    That may be there with `overwrite`; None is for commands that have `--resume` instead.
     """
     check_writable(out)
     if overwrite or is_written_into(out):
         return
-    advice = "" if overwrite is None else ", or replace it with --overwrite"
+    other = "continue with --resume" if overwrite is None else "replace it with --overwrite"
+    advice = f", or {other}"
     if out.is_dir() and not all(map(is_leftover, out.iterdir())):
         raise InputError(f"is not empty: choose a new folder{advice}", path=out)
     if out.is_file():

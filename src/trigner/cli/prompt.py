@@ -174,7 +174,13 @@ def prompt(
             return
         check_licence(task.corpora, server, has_permission=has_permission)
         requests = (r for v in variants for r in build_requests(task, v, llm, parameters))
-        if server is not None and None in map(cache.get, requests):
+        answers = map(cache.get, requests)
+        if server is None and all(answer is None for answer in answers):
+            raise InputError(
+                f"{out} has no answer to these prompts, and there is no server to ask: name one"
+                " with --base-url"
+            )
+        if server is not None and None in answers:
             check_reachable(server)
         runs: list[VariantResult] = []
         for variant in variants:
@@ -230,6 +236,8 @@ def _alone(out: Path) -> Iterator[None]:
 
 
 def _variants(chosen: Variant, *, all_variants: bool) -> tuple[Variant, ...]:
+    if chosen.examples == "similar" and not (chosen.shots or all_variants):
+        raise InputError("--similar needs --shots")
     if chosen.reason_first and not (chosen.explain or all_variants):
         raise InputError("--reason-first needs --explain")
     if not all_variants:
@@ -367,5 +375,5 @@ def _check_complete(runs: Sequence[VariantResult], wanted: int, out: Path) -> No
     if unanswered:
         raise TrignerError(
             f"{counted(unanswered, 'request')} without an answer, counted as finding nothing; the"
-            f" other answers are in {out}: --resume asks again"
+            f" other answers are in {out}: --resume with --base-url asks again"
         )

@@ -228,6 +228,9 @@ def recognise(path: Path) -> Format:
         claims = [name for name in claims if name not in [n for n in kind if n in claims][1:]]
     if len(claims) == 1:
         return FORMATS[claims[0]]
+    readers = [own for own in FORMATS.values() if has_ending(path.name, own.endings)]
+    if not claims and path.is_file() and len(readers) == 1:
+        return readers[0]  # it can say what is wrong in the file
     found = f"could be {' or '.join(claims)}" if claims else "is in an unknown format"
     raise InputError(f"{found}; name one with --from: {', '.join(FORMATS)}", path=path)
 

@@ -172,7 +172,7 @@ def dropped_with_words(document: Document, unreachable: int, *, keeps: str) -> d
         "entities that do not fit on words of one sentence": unreachable,
         "scores": sum(e.score is not None for e in document.entities),
         "entity ids": sum(e.id is not None for e in document.entities),
-        "layouts of raw text": int(document.words is None),
+        "line breaks and spaces of raw text": int(document.words is None),
         "relations or notes": sum(e.format != keeps for e in document.extras),
     }
 

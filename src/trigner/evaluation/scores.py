@@ -244,7 +244,7 @@ def _cure(predicted: Document, gold_by_id: Mapping[str, Document]) -> str:
     """What to do about a document that gold lacks, where its id shows why it does."""
     whole, sentence, _ = predicted.id.rpartition(":")
     if sentence and whole in gold_by_id:
-        return ": its format stores single sentences; convert gold to the same format first"
+        return ": they are single sentences, as grid, inline or conll store them; convert gold likewise first"
     # What has no id in its file is called after the file and its number there.
     _, _, number = predicted.id.rpartition("-")
     alike = (d for d in gold_by_id.values() if d.text == predicted.text)

@@ -40,7 +40,9 @@ def report_table(names: Sequence[str], numbers: Sequence[str], **look: Any) -> T
 
 
 def percentages(score: Score) -> list[str]:
-    """The cells of precision, recall and F1."""
+    """The cells of precision, recall and F1; dashes where there is nothing to find or found."""
+    if not score.gold and not score.predicted:
+        return ["–"] * 3
     return [f"{100 * rate:.2f}" for rate in (score.precision, score.recall, score.f1)]
 
 

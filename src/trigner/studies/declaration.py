@@ -231,7 +231,8 @@ def read_study(path: Path) -> Study:
     try:
         file = _File.model_validate(located.data)
     except ValidationError as error:
-        first = error.errors()[0]
+        # An unknown key before one that is missing: it may be that one, misspelt.
+        first = min(error.errors(), key=lambda own: own["type"] == "missing")
         raise located.error(_message(first), tuple(first["loc"])) from error
     study = Study.model_construct(name=path.stem, source=located, **dict(file))
     _check(study)

@@ -255,7 +255,7 @@ def _described(corpus: str, statistics: Mapping[str, Statistics]) -> Section | N
     table = Table(
         "Data statistics",
         cells_of(cells.rename_axis("").reset_index().to_dict("records")),
-        "As the protocol takes the training part." if "train" in statistics else "",
+        "The training part is what the protocol takes of it." if "train" in statistics else "",
     )
     figures = [
         Figure(

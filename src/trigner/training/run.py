@@ -268,12 +268,10 @@ def _epochs(
 ) -> list[dict[str, float]] | None:
     """Dev scores of the epochs that have some; None when memory ran out."""
     started = work.provenance.init_from
-    if started is not None and isinstance(work.system, TakingOver) and work.system.taken_over:
-        console.print(
-            f"starting from {started['model']}: {work.system.taken_over}",
-            markup=False,
-            highlight=False,
-        )
+    if started is not None:
+        taken_over = isinstance(work.system, TakingOver) and work.system.taken_over
+        told = f"starting from {started['model']}: {taken_over or 'all weights taken over'}"
+        console.print(told, markup=False, highlight=False)
     made = (
         f", and on {counted(work.data.made, 'sentence')} generated from them"
         if work.data.made

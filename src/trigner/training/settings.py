@@ -276,6 +276,8 @@ def _message(name: str, errors: Sequence[Any], spec: SystemSpec) -> str:
         first, dot, rest = str(error["loc"][-1]).partition(".")
         if dot and first in known:
             return f"{name}: unknown setting; sections are nested: write {rest} below {first}"
+        if others := _systems_with(error["loc"]):
+            return f"{name}: the system {spec.name} has none; it is a setting of {others}"
         alike = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
         hint = f"did you mean {alike[0]}?" if alike else f"known are: {', '.join(known)}"
         return f"{name}: unknown setting; {hint}"
@@ -283,6 +285,19 @@ def _message(name: str, errors: Sequence[Any], spec: SystemSpec) -> str:
         return f"{name}: is a section, not a single setting"
     message = validation_message(*errors)
     return f"{name}: {message}" if name else message
+
+
+def _systems_with(place: Sequence[Any]) -> str:
+    """The names of those systems that have a setting."""
+    found = []
+    for name, spec in own_systems().items():
+        section: Any = create_model("Settings", __base__=Settings, model=(spec.settings, ...))
+        for part in map(str, place):
+            field = getattr(section, "model_fields", {}).get(part)
+            section = field and field.annotation
+        if field:
+            found.append(name)
+    return ", ".join(found)
 
 
 def _merged(levels: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
