@@ -50,8 +50,8 @@ def score(
     """Score predicted documents against gold documents, each in any format.
 
     Documents are matched by id (the file name without its ending). Formats of single sentences
-    (grid, inline, conll, gliner, hf-tokens) need gold that was converted to the same format. What `evaluate` prints for
-    a model is what this prints for the output of `extract`.
+    (grid, inline, conll, gliner, hf-tokens) need gold that was converted to the same format. What
+    `evaluate` prints for a model is what this prints for the output of `extract`.
     """
     check_page(showing.html, overwrite=showing.overwrite)
     options = partial(

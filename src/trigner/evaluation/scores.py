@@ -244,7 +244,8 @@ def _cure(predicted: Document, gold_by_id: Mapping[str, Document]) -> str:
     """What to do about a document that gold lacks, where its id shows why it does."""
     whole, sentence, _ = predicted.id.rpartition(":")
     if sentence and whole in gold_by_id:
-        return ": they are single sentences, as grid, inline or conll store them; convert gold likewise first"
+        sentences = "predictions are single sentences, as grid, inline or conll store them"
+        return f": {sentences}; convert gold to the same format first"
     # What has no id in its file is called after the file and its number there.
     _, _, number = predicted.id.rpartition("-")
     alike = (d for d in gold_by_id.values() if d.text == predicted.text)
