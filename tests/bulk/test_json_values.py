@@ -41,3 +41,28 @@ def test_values_stay_and_an_impossible_one_is_its_rows_error():
     assert table["n"].to_pylist() == [1, 2, 3]
     assert list(errors) == [1]
     assert errors[1].startswith("`at` cannot be written as JSON: ")
+
+
+def test_times_of_a_zone_that_nobody_knows_are_their_rows_errors():
+    at = pa.array([0, None, 1], pa.timestamp("ms", "Foo/Bar"))
+    table, errors = json_columns(pa.table({"at": at, "n": [1, 2, 3]}))
+    assert table["at"].to_pylist() == [None] * 3
+    assert table["n"].to_pylist() == [1, 2, 3]
+    assert list(errors) == [0, 2]
+    assert "Foo/Bar" in errors[0]
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_durations_are_in_microseconds_or_their_rows_errors(nested):
+    for unit, values, expected in (
+        ("s", [1, 2**60, None], [datetime.timedelta(seconds=1), None, None]),
+        ("ns", [1_001, 2_000, None], [*map(datetime.timedelta, (0, 0), (0, 0), (1, 2)), None]),
+    ):
+        column = pa.array(values, pa.duration(unit))
+        column = pa.StructArray.from_arrays([column], ["d"]) if nested else column
+        table, errors = json_columns(pa.table({"d": column}))
+        found = table["d"].to_pylist()
+        if nested:
+            found = [own and own["d"] for own in found]
+        assert found == expected
+        assert list(errors) == [n for n, own in enumerate(values) if own == 2**60]

@@ -86,6 +86,14 @@ def test_batches_are_of_few_rows_or_bytes(tmp_path, monkeypatch):
         assert [batch.rows for batch in batches if "x" * 30 in batch.texts.to_pylist()] == [1]
 
 
+def test_kept_values_count_in_the_size_of_a_batch(tmp_path, monkeypatch):
+    monkeypatch.setattr(room, "BYTES", 10)
+    rows = [{"id": "x" * 6, "text": ""} for _ in range(6)]
+    for name in ("a.jsonl", "a.csv"):
+        _, batches = read(write_rows(tmp_path / name, rows), rows=5)
+        assert [batch.rows for batch in batches] == [2, 2, 2]
+
+
 def test_lines_that_are_no_rows_have_a_reason(tmp_path):
     path = tmp_path / "a.jsonl"
     lines = [

@@ -114,6 +114,15 @@ def test_globs_files_and_urls(folder, tmp_path, monkeypatch):
             assert file.read() == b'{"text": "pain"}\n'
 
 
+def test_a_name_that_a_chain_of_file_systems_could_have(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "x::y.csv").write_text("text\npain\n")
+    (source,), _ = find_sources(["x::y.csv"], out=tmp_path / "out")
+    assert source.name == str(folder / "x::y.csv")
+    with source.files[0].open() as file:
+        assert file.read() == b"text\npain\n"
+
+
 def test_ids_of_texts_are_paths_below_the_glob_and_differ(folder, tmp_path):
     (folder / "deep/y.TXT").write_text("pain")
 
@@ -149,6 +158,7 @@ def test_a_changed_file_is_another(folder, tmp_path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
+        ([""], "an input has no name: give a file"),
         (["nothing.csv"], "nothing.csv: no such file or folder"),
         (["in/*.parq"], r"in/\*\.parq: no file matches"),
         (["in/notes.pdf"], "unsupported file type; supported: .parquet, .pq, .jsonl"),

@@ -131,6 +131,12 @@ def test_annotators_are_a_list_of_functions(saved_model):
     for wrong in (english(), None, 3, [3], "english"):
         with pytest.raises(InputError, match="annotators are a list of functions, got"):
             trigner.load(saved_model, annotators=wrong)
+    for wrong, told in (([], "gave \\[\\]"), ({"text": 1}, "wrong fields: ")):
+        extract = trigner.load(saved_model, device="cpu", annotators=[lambda *_, own=wrong: own])
+        with pytest.raises(InputError, match=told):
+            extract("pain in my arm . numb leg")
+    found = trigner.load(saved_model, device="cpu", annotators=[lambda *_: None])
+    assert found("pain in my arm . numb leg").entities
     found = trigner.load(saved_model, device="cpu", annotators=iter([english()]))
     assert len(found.annotators) == 1
 

@@ -83,6 +83,13 @@ def test_what_was_uploaded_comes_back(hub, folder):
     )
 
 
+def test_what_can_be_saved_can_be_uploaded(hub, exported_model):
+    push_to_hub(trigner.load(exported_model), "ann/adr", token=TOKEN)
+    assert "model.onnx" in hub.repositories["ann/adr"]
+    with pytest.raises(InputError, match="user/name"):
+        push_to_hub(exported_model, None)
+
+
 def test_private_models(hub, exported_model):
     push_to_hub(exported_model, "ann/adr", private=True, token=TOKEN)
     with pytest.raises(InputError, match="needs a token"):

@@ -26,6 +26,9 @@ def file(tmp_path):
         ("HÉMORRHAGE", "hemorrhage"),
         ("swelling, of the face", "Face swelling"),
         ("allergies", "allergy"),
+        ("'swelling'", "Swelling"),
+        ("the \u2019shock\u2019", "shock"),
+        ("\u0925\u0915\u093e\u0928", "\u0925\u0915\u093e\u0928"),
     ],
 )
 def test_the_same_words(one, other):
@@ -33,7 +36,15 @@ def test_the_same_words(one, other):
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("leg pain", "arm pain"), ("loss of sight", "sight"), ("IT", "is")]
+    ("one", "other"),
+    [
+        ("leg pain", "arm pain"),
+        ("loss of sight", "sight"),
+        ("IT", "is"),
+        ("ガン", "カン"),
+        ("काल", "कील"),
+        ("ไข้", "ไข"),
+    ],
 )
 def test_other_words(one, other):
     assert normalised(one) != normalised(other)

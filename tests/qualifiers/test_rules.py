@@ -55,6 +55,9 @@ def of(text, fragments):
         ("My mother had a stroke, I have [headaches].", []),
         ("No family history of [stroke].", ["negated", "other_person"]),
         ("[Chest pain] since Monday.", []),
+        ("Past history includes [stroke].", ["historical"]),
+        ("[Chest pain] (not excluded).", ["hypothetical"]),
+        ("I am not getting [headaches] anymore.", ["historical"]),
         ("I have [no appetite].", []),
     ],
 )
@@ -158,6 +161,15 @@ def test_files_that_are_no_rules(text, message, tmp_path):
     with pytest.raises(InputError, match=message) as raised:
         read_rules(path)
     assert raised.value.path == path
+
+
+def test_a_blank_is_any_space_wherever_it_stands(tmp_path):
+    path = tmp_path / "rules.yaml"
+    path.write_text("negated:\n  before: ['not ?a', 'gram[- ]negative', 'free  of']\n")
+    before = [phrase.pattern for phrase in read_rules(path).phrases]
+    found = ("nota", "not\n a", "gram negative", "gram-negative", "free  \tof")
+    assert [any(own.fullmatch(text) for own in before) for text in found] == [True] * 5
+    assert not any(own.fullmatch("gram+negative") for own in before)
 
 
 def test_a_path_may_be_a_string(tmp_path):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from trigner.bulk.texts import MOST_CHARACTERS, AnnotatedText, annotate_texts
 from trigner.errors import InputError
 from trigner.inference import Extractor, RunStatistics, fetch, load
-from trigner.inference.options import checked_thresholds
+from trigner.inference.options import checked_thresholds, positive
 from trigner.model_folder import BUNDLED, fingerprint, read_description
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ class Annotator:
     thresholds: tuple[tuple[str, float], ...] = ()
     text: str = "text"
     most_characters: int = MOST_CHARACTERS
+
+    def __post_init__(self) -> None:
+        positive("most_characters", self.most_characters)
 
     @property
     def extractor(self) -> Extractor:

@@ -153,7 +153,7 @@ class Job:
             part = OutputPart(batch.source, batch.first)
             self._open.append(part)
         part.rows += batch.rows
-        part.bytes += batch.texts.nbytes
+        part.bytes += batch.texts.nbytes + batch.kept.nbytes
 
     def _is_full(self, part: OutputPart, batch: RowBatch) -> bool:
         return part.rows + batch.rows > self._part_rows or part.bytes > PART_BYTES

@@ -53,14 +53,47 @@ def json_columns(table: pa.Table) -> tuple[pa.Table, dict[int, str]]:
     errors: dict[int, str] = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         target = json_type(column.type)
-        converted = column if target == column.type else column.cast(target, safe=False)
-        bad = _impossible(converted)
-        if bad:
-            converted = without(converted, bad)
+        converted, bad = (column, {}) if target == column.type else _converted(column, target)
+        if impossible := _impossible(converted):
+            converted = without(converted, impossible)
         columns.append(converted)
+        bad |= impossible
         for n, why in bad.items():
             errors.setdefault(n, f"`{name}` cannot be written as JSON: {why}")
     return pa.table(columns, names=table.column_names), errors
+
+
+def _converted(
+    column: pa.ChunkedArray, target: pa.DataType
+) -> tuple[pa.ChunkedArray, dict[int, str]]:
+    """A column as another type, and by their rows why values have none, which are null.
+
+    Such are times of a zone that is not known and durations of more microseconds than there are;
+    nanoseconds of durations are cut off.
+    """
+    try:
+        return column.cast(target), {}
+    except pa.ArrowException:
+        rows = [_converted_row(column.slice(n, 1), target) for n in range(len(column))]
+    bad = {n: why for n, (_, why) in enumerate(rows) if why is not None}
+    return pa.chunked_array([chunk for own, _ in rows for chunk in own.chunks], target), bad
+
+
+def _converted_row(row: pa.ChunkedArray, target: pa.DataType) -> tuple[pa.ChunkedArray, str | None]:
+    """A column of one value as another type, and why there is none."""
+    why = None
+    if row.null_count == 0:
+        try:
+            return row.cast(target), None
+        except pa.ArrowException as error:
+            why = str(error).strip().partition("\n")[0]
+        if _CUT_OFF in why:
+            return row.cast(target, safe=False), None
+    return pa.chunked_array([pa.nulls(1, target)]), why
+
+
+_CUT_OFF = "would lose data"
+"""What pyarrow says of digits that a coarser unit has no place for."""
 
 
 def _without_times(kind: pa.DataType) -> pa.DataType:

@@ -356,7 +356,8 @@ def _gathered(index: int, columns: Columns, rows: Iterable[Row], most: int) -> I
         if row is None:
             break
         held.append(row)
-        size += len(row.text) if isinstance(row.text, str) else 0
+        values = (row.text, *map(row.kept.get, _names(columns)))
+        size += sum(len(own) for own in values if isinstance(own, str))
     if failure is not None:
         raise failure
 

@@ -110,6 +110,8 @@ def find_sources(inputs: Sequence[str], *, out: Path) -> tuple[list[InputFiles],
     sources: list[InputFiles] = []
     notices: list[str] = []
     for given in inputs:
+        if not given:
+            raise InputError("an input has no name: give a file, a folder, a glob or a URL")
         system, path = _system(given)
         if _is_in(own, system, path):
             what = "is both an input and OUT" if _place(system, path) == own else "lies in OUT"
@@ -243,7 +245,10 @@ def _file(system: Any, path: str, info: dict[str, Any]) -> File:
 def _system(given: str) -> tuple[Any, str]:
     """The file system of a path or URL and the path in it: fsspec's, or pyarrow's by its means."""
     from fsspec.core import url_to_fs
+    from fsspec.implementations.local import LocalFileSystem
 
+    if "::" in given and os.path.lexists(given):  # no chain of file systems
+        return LocalFileSystem(), os.path.abspath(given)
     try:
         return url_to_fs(given)  # type: ignore[no-any-return]
     except (ImportError, ValueError) as error:

@@ -57,7 +57,11 @@ def annotate_texts(
 
 def why_not(value: object, most_characters: int) -> str | None:
     """Why nothing can be found in a value, None when it is a text."""
-    if value is None or (isinstance(value, float) and isnan(value)) or repr(value) == "<NA>":
+    if (
+        value is None
+        or (isinstance(value, float) and isnan(value))
+        or repr(value) in ("<NA>", "NaT")
+    ):
         return "the text is null"  # pandas has the others in place of None
     if not isinstance(value, str):
         return f"the text is of type {type(value).__name__}, not a string"

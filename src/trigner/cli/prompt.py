@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as json_module
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -174,14 +174,7 @@ def prompt(
             return
         check_licence(task.corpora, server, has_permission=has_permission)
         requests = (r for v in variants for r in build_requests(task, v, llm, parameters))
-        answers = map(cache.get, requests)
-        if server is None and all(answer is None for answer in answers):
-            raise InputError(
-                f"{out} has no answer to these prompts, and there is no server to ask: name one"
-                " with --base-url"
-            )
-        if server is not None and None in answers:
-            check_reachable(server)
+        _check_server(server, map(cache.get, requests), out)
         runs: list[VariantResult] = []
         for variant in variants:
             with counting(f"{variant.name} of {llm}") as on_progress:
@@ -207,6 +200,16 @@ def prompt(
         else:
             print_report(task, runs)
         _check_complete(runs, len(variants), out)
+
+
+def _check_server(server: Endpoint | None, recorded: Iterable[object | None], out: Path) -> None:
+    """Raises InputError when nothing could be asked and nothing is recorded, or as the server."""
+    if server is not None:
+        if None in recorded:
+            check_reachable(server)
+    elif all(answer is None for answer in recorded):
+        nothing = f"{out} has no answer to these prompts, and there is no server to ask"
+        raise InputError(f"{nothing}: name one with --base-url")
 
 
 def _answers(out: Path) -> CompletionCache:

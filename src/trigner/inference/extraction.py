@@ -21,7 +21,7 @@ from trigner.inference.chunks import Chunk, DocumentPart, chunks, ordered
 from trigner.inference.options import checked_thresholds, positive
 from trigner.inference.statistics import RunStatistics
 from trigner.inference.texts import as_document, as_documents, checked_words
-from trigner.mentions import SCORE_DIGITS, Document, Entity, ScoredMention, Sentence
+from trigner.mentions import SCORE_DIGITS, Document, Entity, ScoredMention, Sentence, shortened
 from trigner.systems import Prediction, Predictor, Prepared
 from trigner.text import entity_of, segment
 
@@ -33,7 +33,7 @@ MENTIONS = 1_000
 """Of a sentence, at most, whether it is read through windows or not: the best are kept."""
 
 
-Annotator = Callable[[Document, Sentence, Entity], Mapping[str, Any]]
+Annotator = Callable[[Document, Sentence, Entity], Mapping[str, Any] | None]
 """Gives fields to an entity that was found in a sentence of a document, such as `negated`."""
 
 
@@ -295,9 +295,17 @@ class Extractor:
                     yield self._annotated(document, sentence, entity)
 
     def _annotated(self, document: Document, sentence: Sentence, entity: Entity) -> Entity:
-        given = [annotator(document, sentence, entity) for annotator in self.annotators]
-        fields = {name: value for own in given for name, value in own.items()}
-        return replace(entity, fields=fields) if fields else entity
+        fields: dict[str, Any] = {}
+        for annotator in self.annotators:
+            given: Any = annotator(document, sentence, entity)
+            if not isinstance(given, Mapping | None):
+                expected = "an annotator gives a mapping of fields, or None"
+                raise InputError(f"{expected}; {shortened(annotator)} gave {shortened(given)}")
+            fields |= given or {}
+        try:
+            return replace(entity, fields=fields) if fields else entity
+        except ValueError as error:
+            raise InputError(f"an annotator gave an entity wrong fields: {error}") from error
 
     def predictions(
         self, sentences: Sequence[Sentence], statistics: RunStatistics | None = None

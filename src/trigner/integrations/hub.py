@@ -80,7 +80,7 @@ def save_pretrained(
 
 
 def push_to_hub(
-    folder: str | Path,
+    model: Extractor | str | Path,
     repo_id: str,
     *,
     private: bool | None = None,
@@ -98,9 +98,9 @@ def push_to_hub(
     """
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 
-    source = Path(folder)
+    source = _folder_of(model) if isinstance(model, Extractor) else fetch(model)
     description = _checked(source)
-    name = HUB_NAME.fullmatch(repo_id)
+    name = HUB_NAME.fullmatch(str(repo_id))
     if name is None or name["revision"]:
         raise InputError(f"a repository is named user/name; got {repo_id!r}")
     card = _card_of(source, description, repo_id, licence)

@@ -87,7 +87,7 @@ class Linker:
         return self.fields(entity.text)
 
     def link(self, document: Document) -> Document:
-        """The document with codes; those that its entities had give way."""
+        """The document with codes; those that its entities had are replaced."""
         entities = []
         for entity in document.entities:
             own = {k: v for k, v in entity.fields.items() if k not in ("code", "candidates")}

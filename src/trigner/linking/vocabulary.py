@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from trigner.corpora import Reading, checked_encoding
@@ -16,12 +17,16 @@ from trigner.corpora.reading import opened
 from trigner.corpora.tables import allow_long_cells, check_names
 from trigner.errors import InputError
 from trigner.mentions import shortened
+from trigner.text.words import marks
 
 COLUMNS = ("code", "name", "synonyms")
 BETWEEN_SYNONYMS = "|"
 _DELIMITERS = ",;\t"
 
-_WORD = re.compile(r"\w+")
+_POSSESSIVE = re.compile(r"(?<=\w)['’]s\b")
+_ACCENTS = re.compile("[\u0300-\u036f]+")
+"""Marks that alphabets share. Those of one script, such as vowel signs, make other words."""
+
 # Words that a finding may have more or fewer of.
 _LITTLE = """a an the my his her their your our its of in on at to from for with and or by after i
 it is are was were be been am have has had having"""
@@ -70,9 +75,13 @@ def spellings(text: str) -> tuple[str, str, str]:
 
 
 def _words(text: str) -> list[str]:
-    plain = unicodedata.normalize("NFKD", text.casefold().replace("’s", "").replace("'s", ""))
-    letters = "".join(character for character in plain if not unicodedata.combining(character))
-    return _WORD.findall(letters)
+    plain = unicodedata.normalize("NFKD", _POSSESSIVE.sub("", text.casefold()))
+    return _word().findall(unicodedata.normalize("NFC", _ACCENTS.sub("", plain)))
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    return re.compile(rf"[\w{marks()}]+")
 
 
 def _singular(word: str) -> str:

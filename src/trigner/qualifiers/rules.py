@@ -161,6 +161,8 @@ def read_rules(path: str | Path) -> QualifierRules:
         return QualifierRules(tuple(_phrases(yaml.safe_load(path.read_text("utf-8")))))
     except (OSError, UnicodeDecodeError, yaml.YAMLError, ValueError, re.error) as error:
         raise InputError(f"are not rules of qualifiers: {error}", path=path) from error
+    except RecursionError as error:
+        raise InputError("are not rules of qualifiers: nested too deep", path=path) from error
 
 
 def _phrases(rules: Any) -> Iterator[Phrase]:
@@ -186,6 +188,16 @@ def _mapping(value: Any, known: set[str]) -> Mapping[str, Any]:
     return value
 
 
+_BLANK = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]| ")
+"""A blank of a phrase, and whole what a blank in is no word's end: an escape, a class."""
+
+
+def _any_space(found: re.Match[str]) -> str:
+    """Any white space in the place of a blank, so that ` ?` is an optional one."""
+    own = found[0]
+    return r"(?:\s+)" if own == " " else own.replace(" ", r"\s") if own[0] == "[" else own
+
+
 def _patterns(phrases: Any, where: str) -> Iterator[re.Pattern[str]]:
     if not isinstance(phrases, list):
         raise ValueError(f"{where}: expected a list of phrases, found {phrases!r}")
@@ -194,5 +206,5 @@ def _patterns(phrases: Any, where: str) -> Iterator[re.Pattern[str]]:
             # YAML takes no, yes, on and off for truth values, and ~ for nothing.
             message = f"phrase {number} must be text, and YAML reads it as {phrase!r}"
             raise ValueError(f"{where}: {message}: put it in quotes, or remove it")
-        inside = phrase.replace(" ", r"\s+")
+        inside = _BLANK.sub(_any_space, phrase)
         yield re.compile(rf"{_EDGE}(?:{inside}){_EDGE}", re.IGNORECASE)

@@ -59,7 +59,7 @@ def _pattern() -> re.Pattern[str]:
     Built at first use: the character classes that `re` has no name for come from `unicodedata`.
     """
     # Marks, and the invisible joiners and soft hyphens that stand inside words.
-    inside = f"[{_marks()}\u00ad\u200c\u200d\u2060]"
+    inside = f"[{marks()}\u00ad\u200c\u200d\u2060]"
     symbol = r"[^\w\s]|_"
     return re.compile(
         rf"[{_UNSPACED}]{inside}*"
@@ -68,11 +68,11 @@ def _pattern() -> re.Pattern[str]:
         rf"|[\U0001f1e6-\U0001f1ff]{{2}}"  # two regional indicators: a flag
         rf"|({symbol})\1{{2,}}{inside}*"
         # An emoji: skin tones, then further emoji after a joiner.
-        rf"|(?:{symbol})(?:[{_marks()}\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]|\u200d[^\w\s]?)*"
+        rf"|(?:{symbol})(?:[{marks()}\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]|\u200d[^\w\s]?)*"
     )
 
 
-def _marks() -> str:
+def marks() -> str:
     """The combining characters, as the inside of a regular expression's character class."""
     codes = [*range(0x300, 0x20000), *range(0xE0100, 0xE01F0)]
     marks = [code for code in codes if unicodedata.category(chr(code))[0] == "M"]
