@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -58,6 +59,15 @@ def test_a_vocabulary_in_the_encoding_of_the_input(run, model, tmp_path):
     assert any(e.get("code") == "F1" for e in entities(run, model, *options))
     with pytest.raises(InputError, match=r"old\.csv:3: is not UTF-8: save it"):
         linker(path, threshold=0.5)  # as where there is no --encoding
+
+
+def test_a_vocabulary_that_can_be_read_only_once_is_refused_with_out(run, model, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for name, told in (("pipe", "is no regular file: with --out"), ("none", "no such file")):
+        link = ("--link", tmp_path / name, "--format", "jsonl", "--out", tmp_path / "out.jsonl")
+        result = run("extract", "Pain", "--model", model, *link)
+        assert (result.code, told in result.err) == (2, True)
+    assert not (tmp_path / "out.jsonl").exists()
 
 
 def test_resuming_with_other_fields_is_refused(run, model, tmp_path, monkeypatch):
