@@ -26,6 +26,13 @@ def small(integers: NDArray[np.signedinteger[Any]]) -> SmallIntegers:
     return integers.astype(np.int16 if np.abs(integers).max(initial=0) < 2**15 else np.int32)
 
 
+def log_softmax(scores: Logits, axis: int = -1) -> Logits:
+    """Log-probabilities along an axis, in the precision of the scores; infinite ones stay."""
+    shifted = scores - scores.max(axis=axis, keepdims=True)
+    found: Logits = shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+    return found
+
+
 def logistic(values: Logits) -> Floats:
     """Log-odds to probabilities, whatever the shape; infinite ones give 0 and 1."""
     found: Floats = 1 / (1 + np.exp(-values.astype(np.float64).clip(-700, 700)))

@@ -119,6 +119,18 @@ class Mention:
         return tuple(zip(firsts, (*(before for before, _ in gaps), words[-1]), strict=True))
 
 
+def overlapping(mentions: Iterable[Mention]) -> list[list[Mention]]:
+    """Mentions whose extents overlap, or are joined by others that do."""
+    groups: list[list[Mention]] = []
+    stop = 0
+    for mention in sorted(mentions):
+        if not groups or mention.words[0] >= stop:
+            groups.append([])
+        groups[-1].append(mention)
+        stop = max(stop, mention.words[-1] + 1)
+    return groups
+
+
 @dataclass(frozen=True, slots=True)
 class ScoredMention:
     """A mention and how sure the system is of it, in [0, 1]."""

@@ -141,15 +141,9 @@ def _block(sentence: WordSentence, path: Path) -> str:
         if not label or label != label.strip() or any(mark in label for mark in "|\n\r"):
             message = f"label {shortened(label)} contains a bar, which separates entities"
             raise InputError(f"sentence {sentence.id}: {message}", path=path)
-    mentions = "|".join(f"{_spans(m.words)} {m.label}" for m in sentence.mentions)
+    mentions = "|".join(f"{_bounds(m)} {m.label}" for m in sentence.mentions)
     return f"{' '.join(sentence.words)}\n{mentions}\n\n"
 
 
-def _spans(words: Sequence[int]) -> str:
-    bounds: list[int] = []
-    for word in words:
-        if bounds and word == bounds[-1] + 1:
-            bounds[-1] = word
-        else:
-            bounds += [word, word]
-    return ",".join(map(str, bounds))
+def _bounds(mention: Mention) -> str:
+    return ",".join(f"{first},{last}" for first, last in mention.segments)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trigner.arrays import Floats
+from trigner.arrays import Floats, log_softmax
 from trigner.batches import Example
 from trigner.generative.network import Generated, GenerativeNetwork
 from trigner.generative.spelling import Ids
@@ -76,7 +76,7 @@ class GenerativePredictor(WordPredictor[Written]):
         """The mentions of a text."""
         steps = np.array(
             [
-                _log_softmax(own / temperature)[place]
+                log_softmax(own / temperature)[place]
                 for own, place in zip(output.scores, output.chosen, strict=True)
             ]
         )
@@ -86,9 +86,3 @@ class GenerativePredictor(WordPredictor[Written]):
         ]
         scored.sort(key=lambda own: -own.score)
         return Prediction.of(example, scored, bounded=not output.complete)
-
-
-def _log_softmax(scores: Floats) -> Floats:
-    shifted = scores - scores.max()
-    result: Floats = shifted - np.log(np.exp(shifted).sum())
-    return result

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
+from trigner.arrays import Booleans
+
 
 class Effort:
     """A budget of steps for a search. `spent` is True once the search had to stop early."""
@@ -66,6 +70,12 @@ def _extensions(
             waiting.append((clique | 1 << node, candidates & near, excluded & near))
             candidates &= ~(1 << node)
             excluded |= 1 << node
+
+
+def sets_of(related: Booleans) -> list[int]:
+    """For each node the set of those that it is related to, of `[N, N]`."""
+    rows = np.packbits(related, axis=1, bitorder="little")
+    return [int.from_bytes(row.tobytes(), "little") for row in rows]
 
 
 def members(nodes: int) -> Iterator[int]:

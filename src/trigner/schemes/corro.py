@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from trigner.arrays import Integers, Logits, Tags
-from trigner.mentions import Mention
+from trigner.mentions import Mention, overlapping
 from trigner.schemes.corro_automaton import (
     CB,
     CI,
@@ -76,8 +76,8 @@ class Corro:
         check(mentions, self.labels, length)
         tags = np.zeros(length, dtype=np.int64)
         encoded: set[Mention] = set()
-        for group in _groups(sorted(set(mentions))):
-            chosen = _largest(group)
+        for group in overlapping(set(mentions)):
+            chosen = _largest(tuple(group))
             encoded.update(chosen)
             for label, painted in _paint_all(chosen) or ():
                 for word, kind in painted.items():
@@ -142,18 +142,6 @@ class _Components:
         return [Product(label, x, y)] if x and y else []
 
 
-def _groups(mentions: Sequence[Mention]) -> list[tuple[Mention, ...]]:
-    """Groups of sorted mentions whose extents overlap, directly or through others."""
-    groups: list[list[Mention]] = []
-    end = -1
-    for mention in mentions:
-        if mention.words[0] > end:
-            groups.append([])
-        groups[-1].append(mention)
-        end = max(end, mention.words[-1])
-    return [tuple(group) for group in groups]
-
-
 @lru_cache(maxsize=4096)
 def _largest(group: tuple[Mention, ...]) -> tuple[Mention, ...]:
     """The mentions of a group that are kept, as `Corro.encode` says; sorted."""
@@ -193,7 +181,7 @@ def _discontinuous(mentions: Iterable[Mention]) -> int:
 def _paint_all(mentions: Sequence[Mention]) -> list[tuple[str, Painted]] | None:
     """Tags of sorted mentions, group by group; None when they cannot be tagged together."""
     found: list[tuple[str, Painted]] = []
-    for group in _groups(mentions):
+    for group in overlapping(mentions):
         painted = _paint(group) if len({m.label for m in group}) == 1 else None
         if painted is None:
             return None

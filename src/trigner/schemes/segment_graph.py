@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from trigner.arrays import Booleans, Floats, Integers, Logits
-from trigner.schemes.cliques import Effort, maximal_cliques, members
+from trigner.schemes.cliques import Effort, maximal_cliques, members, sets_of
 from trigner.schemes.scheme import Words, log_probability, tagged_spans
 
 Span = tuple[int, int]
@@ -210,11 +210,10 @@ def _graph(spans: Spans, links: LinkScores, most: int) -> Graph:
     lonely = ~joined.any(axis=1)
     isolated[nodes[lonely]] = True
     connected = ~lonely
-    sets = np.packbits(joined[connected][:, connected], axis=1, bitorder="little")
     return Graph(
         spans=list(zip(first[connected].tolist(), last[connected].tolist(), strict=True)),
         weights=weights[nodes[connected]].tolist(),
-        neighbours=[int.from_bytes(row.tobytes(), "little") for row in sets],
+        neighbours=sets_of(joined[connected][:, connected]),
         edges=edges[connected][:, connected],
         isolated=isolated,
         complete=complete,

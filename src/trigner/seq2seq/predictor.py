@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from trigner.arrays import Floats
+from trigner.arrays import Floats, log_softmax
 from trigner.batches import Example
 from trigner.mentions import ScoredMention
 from trigner.networks import evaluating
@@ -92,7 +92,7 @@ class Seq2SeqPredictor(WordPredictor[DecodedOutput]):
 
     def prediction(self, example: Example, output: DecodedOutput, temperature: float) -> Prediction:
         """The mentions of an output, each once, with its best score."""
-        logs = _log_softmax(output.scores / temperature)
+        logs = log_softmax(output.scores / temperature)
         tokens = np.array(output.output.tokens, dtype=np.int64)
         steps = logs[np.arange(len(tokens)), tokens]
         scored = [
@@ -103,9 +103,3 @@ class Seq2SeqPredictor(WordPredictor[DecodedOutput]):
         for own in sorted(scored, key=lambda s: -s.score):
             best.setdefault(own.mention, own)
         return Prediction.of(example, best.values(), bounded=not output.output.complete)
-
-
-def _log_softmax(scores: Floats) -> Floats:
-    shifted = scores - scores.max(axis=1, keepdims=True)
-    result: Floats = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-    return result

@@ -22,8 +22,8 @@ import numpy as np
 from trigner.arrays import Booleans, Floats, Integers, Logits
 from trigner.mentions import Mention, ScoredMention
 from trigner.schemes import Decoding
-from trigner.schemes.cliques import Effort, maximal_cliques, members
-from trigner.schemes.scheme import check, log_probability
+from trigner.schemes.cliques import Effort, maximal_cliques, members, sets_of
+from trigner.schemes.scheme import best_of, check, log_probability
 
 Span = tuple[int, int]
 """First and last word, both inclusive."""
@@ -141,9 +141,7 @@ class FragmentFormat:
             complete &= not effort.spent
             left += effort.left
         scored = [ScoredMention(mention, math.exp(weight)) for mention, weight in found.items()]
-        scored.sort(key=lambda each: -each.score)
-        complete &= len(scored) <= self.max_mentions
-        return Decoding(tuple(scored[: self.max_mentions]), complete)
+        return best_of(scored, self.max_mentions, complete=complete)
 
     def decode_fragments(self, fragments: Fragments) -> Decoding:
         """Mentions from annotated fragments, each with score 1."""
@@ -232,9 +230,9 @@ class _Graph:
             [(int(a), int(b)) for a, b in scores.spans[chosen]],
             np.where(there, log_probability(scores.fragments), -np.inf)[chosen],
             log,
-            _sets(combined),
-            _sets(combined & apart),
-            _sets(relations != Relation.NONE),
+            sets_of(combined),
+            sets_of(combined & apart),
+            sets_of(relations != Relation.NONE),
             bool((np.isin(chosen, scores.kept) | ~there[chosen, parts].any(axis=1)).all()),
         )
 
@@ -264,11 +262,6 @@ def _relations(scores: Logits) -> tuple[Integers, Floats]:
     best = every.max(axis=2)
     total = np.log(np.exp(every - best[..., None]).sum(axis=2))
     return every.argmax(axis=2), -total
-
-
-def _sets(related: Booleans) -> list[int]:
-    rows = np.packbits(related, axis=1, bitorder="little")
-    return [int.from_bytes(row.tobytes(), "little") for row in rows]
 
 
 def _as_array(spans: Sequence[Span]) -> Integers:

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from trigner.mentions import CONTEXT_WORDS, Document, Mention, Sentence
+from trigner.mentions import CONTEXT_WORDS, Document, Mention, Sentence, overlapping
 from trigner.text import Segmentation, in_one
 
 SHORTEST, LONGEST = 16, 96
@@ -89,18 +89,6 @@ def _drawn(
                 known.add(span)
                 spans.append(span)
     return spans
-
-
-def overlapping(mentions: Iterable[Mention]) -> list[list[Mention]]:
-    """Mentions whose extents overlap, or are joined by others that do."""
-    groups: list[list[Mention]] = []
-    stop = 0
-    for mention in sorted(mentions):
-        if not groups or mention.words[0] >= stop:
-            groups.append([])
-        groups[-1].append(mention)
-        stop = max(stop, mention.words[-1] + 1)
-    return groups
 
 
 def crop(

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from trigner.arrays import Logits
+from trigner.arrays import Logits, log_softmax
 from trigner.systems import check_finite
 from trigner.transition.layout import next_item, top_three
 from trigner.transition.network import States, TransitionNetwork
@@ -34,13 +34,10 @@ class Parse:
     logits: Logits
     bounded: bool
 
-    def log_probabilities(self, temperature: float) -> NDArray[np.float64]:
+    def log_probabilities(self, temperature: float) -> Logits:
         """Those of the actions, `[T]`; 0 where there was no choice."""
-        scaled = self.logits.astype(np.float64) / temperature
-        highest = scaled.max(axis=1, keepdims=True, initial=-np.inf)
-        logs = scaled - highest
-        logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
-        result: NDArray[np.float64] = logs[np.arange(len(self.actions)), list(self.actions)]
+        logs = log_softmax(self.logits.astype(np.float64) / temperature)
+        result: Logits = logs[np.arange(len(self.actions)), list(self.actions)]
         return result
 
 
@@ -206,20 +203,13 @@ def _advanced(
     beam_size: int,
 ) -> list[tuple[int, _Path]]:
     """Lets each beam take a step. Gives the paths that did, each with the row of its parent."""
-    highest = logits.max(axis=1, keepdims=True)
-    logs = logits - highest
-    logs = logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
+    logs = log_softmax(logits)
     moved: list[tuple[int, _Path]] = []
-    first = 0
-    while first < len(live):
-        sentence = live[first][0]
-        last = first
-        while last < len(live) and live[last][0] == sentence:
-            last += 1
-        going = {id(path) for _, path, _ in live[first:last]}
+    for sentence, group in groupby(enumerate(live), key=lambda own: own[1][0]):
+        own = [(row, path) for row, (_, path, _) in group]
+        going = {id(path) for _, path in own}
         options = [(path.score, -1, path) for path in beams[sentence] if id(path) not in going]
-        for row in range(first, last):
-            path = live[row][1]
+        for row, path in own:
             best = (
                 (int(logs[row].argmax()),)
                 if beam_size == 1
@@ -229,7 +219,6 @@ def _advanced(
                 if logs[row, action] > -np.inf:
                     score = path.score + float(logs[row, action])
                     options.append((score, action, _Path(path.state, score, row)))
-        first = last
         options.sort(key=lambda option: -option[0])
         beams[sentence] = []
         for _, action, path in options[:beam_size]:

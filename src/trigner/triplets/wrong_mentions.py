@@ -1,7 +1,7 @@
 """Triplets of mentions: gold ones against plausible wrong ones, by the means of their cells.
 
 Ours; the paper compares cells. What is wrong in a plausible way is made of a sentence's gold
-mentions, the same at every epoch: a fragment dropped, a gap filled, a word more or less at either
+mentions, the same at every epoch: a segment dropped, a gap filled, a word more or less at either
 end, first words exchanged with the mention before or behind, and two mentions that share words
 split in the wrong way. What the network itself proposes wrongly can join these.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import combinations, islice, pairwise
+from itertools import combinations, islice
 
 import torch
 from torch import Tensor, nn
@@ -46,7 +46,7 @@ def wrong_mentions(
             sharing = islice((o for o in gold if o != words and {*words} & {*o}), SHARING)
             wrong = {
                 *_at_the_ends(words, length),
-                *_fragments_dropped(words),
+                *_segments_dropped(Mention(words, label)),
                 tuple(range(words[0], words[-1] + 1)),
                 *(own for other in sharing for own in _split_wrongly(words, other)),
                 *(own for other in neighbours for own in _swapped(words, other)),
@@ -71,15 +71,9 @@ def _at_the_ends(words: Words, length: int) -> Iterator[Words]:
         yield (*words, words[-1] + 1)
 
 
-def _fragments(words: Words) -> list[Words]:
-    starts = [0, *(n for n in range(1, len(words)) if words[n] > words[n - 1] + 1), len(words)]
-    return [words[a:b] for a, b in pairwise(starts)]
-
-
-def _fragments_dropped(words: Words) -> Iterator[Words]:
-    own = _fragments(words)
-    for dropped in range(len(own)):
-        yield tuple(w for n, part in enumerate(own) if n != dropped for w in part)
+def _segments_dropped(mention: Mention) -> Iterator[Words]:
+    for first, last in mention.segments:
+        yield tuple(word for word in mention.words if not first <= word <= last)
 
 
 def _split_wrongly(one: Words, other: Words) -> Iterator[Words]:
