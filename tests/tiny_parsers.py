@@ -10,7 +10,7 @@ import torch
 
 from trigner.mentions import Mention, Sentence
 from trigner.transition import TransitionSettings
-from trigner.transition.system import Transition, build
+from trigner.transition.system import TransitionSystem, build
 
 LABELS = ("ADR", "Drug")
 SMALL = {"lstm_size": 8, "hidden_size": 7, "action_size": 3}
@@ -23,7 +23,7 @@ def tiny_parser(
     labels: tuple[str, ...] = LABELS,
     sharp: float = 4.0,
     **changes: Any,
-) -> Transition:
+) -> TransitionSystem:
     """A fresh parser, `SMALL` but for `changes`; `sharp` keeps its actions from being equal."""
     torch.manual_seed(seed)
     settings = SimpleNamespace(encoder=str(encoder), model=TransitionSettings(**SMALL | changes))

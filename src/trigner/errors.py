@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,13 @@ def require_extra(extra: str, *packages: str) -> None:
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
         raise TrignerError(f"this needs {' and '.join(missing)}: pip install 'trigner[{extra}]'")
+
+
+def unknown_setting(name: str, known: Collection[str]) -> str:
+    """What to say of a setting that there is not: the one that is meant, or all that there are."""
+    alike = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {alike[0]}?" if alike else f"known are: {', '.join(known)}"
+    return f"unknown setting; {hint}"
 
 
 def validation_message(*errors: Mapping[str, Any]) -> str:

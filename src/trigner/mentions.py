@@ -119,6 +119,11 @@ class Mention:
         return tuple(zip(firsts, (*(before for before, _ in gaps), words[-1]), strict=True))
 
 
+def types_of(documents: Iterable[Document]) -> tuple[str, ...]:
+    """The entity types that stand in documents, sorted."""
+    return tuple(sorted({e.label for d in documents for e in d.entities}))
+
+
 def overlapping(mentions: Iterable[Mention]) -> list[list[Mention]]:
     """Mentions whose extents overlap, or are joined by others that do."""
     groups: list[list[Mention]] = []

@@ -72,5 +72,5 @@ def test_a_report_tells_only_what_was_lost():
 
 def test_one_text_without_annotations_is_one_text(tmp_path):
     reading = Reading()
-    reading.missing([tmp_path / "a.txt"], of=1, what=".ann", root=tmp_path)
+    reading.missing([tmp_path / "a.txt"], of=1, root=tmp_path)
     assert "no .ann for 1 of 1 text, such as a.txt" in str(reading.notices[0])

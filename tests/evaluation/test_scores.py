@@ -180,7 +180,11 @@ def test_nothing_at_all() -> None:
     ("gold", "predicted", "message"),
     [
         ([document("a")], [document("b")], "'b' is not in gold$"),
-        ([document("a")], [document("a:1")], "'a:1' is not in gold: its format .* convert gold"),
+        (
+            [document("a")],
+            [document("a:1")],
+            "'a:1' is not in gold: predictions are single sentences, .* convert gold",
+        ),
         ([document("a-7")], [document("b-7")], "in gold, where 'a-7' has .* the same name$"),
         ([document("a-7")], [document("b-8")], "'b-8' is not in gold$"),
         ([document("a-x")], [document("b-x")], "'b-x' is not in gold$"),

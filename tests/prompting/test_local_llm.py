@@ -18,7 +18,6 @@ from trigner.prompting import (
 from trigner.prompting.entity_types import ENTITY_TYPES
 
 WORDS = ["My", "hands", "and", "feet", "itch", "badly", "."]
-KNEE = ["My", "left", "knee", "and", "hip", "hurt", "."]
 DATA = Corpus((document_of("d", WORDS, [Mention((0, 1, 4), "ADR")]),), "grid", ())
 TRAIN = Corpus(
     (

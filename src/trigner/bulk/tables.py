@@ -38,8 +38,9 @@ def annotated_schema(kept: Iterable[pa.Field], fingerprint: str | None = None) -
     return pa.schema([*fields, *ADDED], metadata=metadata)
 
 
-def refuse_added(names: Iterable[str], added: Sequence[str] = ("entities", "error")) -> None:
+def refuse_added(names: Iterable[str]) -> None:
     """Raises InputError when a column has the name of one that is added."""
+    added = {field.name for field in ADDED}
     if taken := [name for name in names if name in added]:
         raise InputError(f"there is a column `{taken[0]}` already: rename it first")
 

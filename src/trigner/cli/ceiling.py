@@ -14,6 +14,7 @@ from trigner.cli.output import comma_list, note_repeated, print_json, progress, 
 from trigner.evaluation import Ceiling, Lost, ceilings
 from trigner.evaluation.ceiling import FORMAT
 from trigner.evaluation.table import percentages, report_table
+from trigner.mentions import types_of
 from trigner.quantities import counted
 from trigner.rendering import printable, surface
 from trigner.systems import system_spec, systems
@@ -56,7 +57,7 @@ def ceiling(
     corpus = reading.read(data)
     documents = corpus.documents
     note_repeated(data, documents)
-    labels = sorted({entity.label for document in documents for entity in document.entities})
+    labels = types_of(documents)
     found = ceilings(
         progress(documents, total=len(documents), what="encoding and decoding"),
         {

@@ -24,6 +24,7 @@ from trigner.corpora import (
     with_types,
 )
 from trigner.errors import InputError
+from trigner.mentions import types_of
 from trigner.quantities import counted
 
 if TYPE_CHECKING:
@@ -323,7 +324,7 @@ def check_labels(gold: Collection[str], predicted: Collection[str]) -> None:
 
 def labels_of(corpus: Corpus) -> set[str]:
     """The types of its entities."""
-    return {entity.label for document in corpus.documents for entity in document.entities}
+    return set(types_of(corpus.documents))
 
 
 def of_types(

@@ -33,7 +33,7 @@ from trigner.corpora import Corpus, NoPartError
 from trigner.encoders import check_encoder
 from trigner.errors import InputError, require_extra
 from trigner.evaluation import table, unknown_labels
-from trigner.mentions import Document
+from trigner.mentions import Document, types_of
 from trigner.quantities import counted
 from trigner.systems import own_systems, system_spec
 
@@ -207,7 +207,7 @@ def _documents(
             advice = "give a different --dev, or omit it to hold out 10 % of the documents"
             message = f"--train and --dev are the same path, which {error.message}; {advice}"
             raise InputError(message, path=error.path) from error
-    known = {entity.label for document in documents for entity in document.entities}
+    known = types_of(documents)
     if absent := [label for label in comma_list(reading.types) or () if label not in known]:
         raise InputError(f"has no entity of type {', '.join(absent)}", path=train)
     note(

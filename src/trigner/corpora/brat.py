@@ -67,7 +67,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
             raise InputError("has no matching .txt", path=file)
     if annotations:
         bare = [file for stem, file in texts.items() if stem not in annotations]
-        reading.missing(bare, of=len(texts), what=".ann", root=root)
+        reading.missing(bare, of=len(texts), root=root)
     for stem, file in texts.items():
         document = None
         with reading.file(file):

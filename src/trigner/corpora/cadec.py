@@ -69,7 +69,7 @@ def read(path: Path, reading: Reading, split: str | None = None) -> Iterator[Doc
         if name not in texts:
             raise InputError(f"annotates {name}.txt, which is not in {_TEXT}", path=file)
     bare = [file for name, file in texts.items() if name not in notes]
-    reading.missing(bare, of=len(texts), what=".ann", root=root)
+    reading.missing(bare, of=len(texts), root=root)
     wanted = set(texts) if split is None else _part(path, root, split, set(texts), reading)
     surfaces = Surfaces(reading)
     pairs = {name: (file, notes.get(name)) for name, file in texts.items() if name in wanted}

@@ -146,24 +146,24 @@ def separated(fields: Object, text: str) -> tuple[Object, Object]:
     return {name: value for name, value in fields.items() if name not in kept}, kept
 
 
-def refuse_annotations(fields: Object, text: str, hint: str = "") -> None:
+def refuse_annotations(fields: Object, text: str) -> None:
     """Raises ValueError naming the first field that looks like annotations: nobody reads them."""
     if bounds_of(fields) is not None and "label" in fields:
         name = next(name for name in fields if name in (*STARTS, "offset"))
-        raise ValueError(_message(name, fields[name], hint))
+        raise ValueError(_message(name, fields[name]))
     for name, value in fields.items():
         if _looks_like_annotations(name, value, len(text)):
-            raise ValueError(_message(name, value, hint))
+            raise ValueError(_message(name, value))
 
 
 def _looks_like_annotations(name: str, value: object, length: int) -> bool:
     return _is_always(name, value) or _has_annotations(value, length, _DEPTH)
 
 
-def _message(name: str, value: object, hint: str) -> str:
+def _message(name: str, value: object) -> str:
     return (
         f"the field {shortened(name)} looks like annotations, which are not read here:"
-        f" {shortened(value)}; {hint or 'name the format with --from, or remove the field'}"
+        f" {shortened(value)}; name the format with --from, or remove the field"
     )
 
 

@@ -84,15 +84,15 @@ class Reading:
         message = f"left out: {error.message}"
         self.notices.append(Notice(error.path, error.line, message, file_left_out=True))
 
-    def missing(self, texts: Sequence[Path], *, of: int, what: str, root: Path) -> None:
-        """Count texts without annotations among annotated ones; `what` would hold them.
+    def missing(self, texts: Sequence[Path], *, of: int, root: Path) -> None:
+        """Count texts without a `.ann` among those that have one.
 
         Raises InputError unless they are to be documents without entities.
         """
         if not texts:
             return
         first = texts[0].relative_to(root) if texts[0].is_relative_to(root) else texts[0]
-        message = f"no {what} for {len(texts):,} of {counted(of, 'text')}, such as {first}"
+        message = f"no .ann for {len(texts):,} of {counted(of, 'text')}, such as {first}"
         if self.missing_annotations == "error":
             advice = "add it, or take them as documents without entities: "
             raise InputError(f"{message}: {advice}--missing-annotations empty", path=root)

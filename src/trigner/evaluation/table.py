@@ -93,8 +93,8 @@ def _notes(scores: Scores) -> list[str]:
     if scores.unreachable:
         gold = scores.overall.gold
         notes.append(
-            f"{scores.unreachable:,} of {gold:,} gold {_entities(gold)} are out of reach: "
-            f"{_listed(scores.unreachable_reasons)}"
+            f"{scores.unreachable:,} of {counted(gold, 'gold entity', 'gold entities')} are out of"
+            f" reach: {_listed(scores.unreachable_reasons)}"
         )
     others = {reason: n for reason, n in (scores.unreachable_by or {}).items() if n}
     if others:
@@ -114,19 +114,11 @@ def _notes(scores: Scores) -> list[str]:
         )
     if scores.missing:
         ids = ", ".join(scores.missing[:3]) + (", ..." if len(scores.missing) > 3 else "")
-        one = len(scores.missing) == 1
-        notes.append(
-            f"{len(scores.missing):,} gold document{'' if one else 's'} without predictions: {ids}"
-        )
+        notes.append(f"{counted(len(scores.missing), 'gold document')} without predictions: {ids}")
     return notes
-
-
-def _entities(number: int) -> str:
-    return "entity" if number == 1 else "entities"
 
 
 def _listed(reasons: Mapping[str, int]) -> str:
     return ", ".join(
-        f"{n:,} {reason if n == 1 else _PLURALS.get(reason, reason)}"
-        for reason, n in reasons.items()
+        counted(n, reason, _PLURALS.get(reason, reason)) for reason, n in reasons.items()
     )

@@ -23,7 +23,14 @@ from trigner.hypergraph.settings import HypergraphSettings
 from trigner.hypergraph.torch_runtime import torch_scorer
 from trigner.model_folder import read_description
 from trigner.tagging.exported_tagger import with_onnx_layers
-from trigner.tagging.exporting import check_export, graph_of, probes, run_on_cpu, write_graph
+from trigner.tagging.exporting import (
+    check_export,
+    graph_of,
+    probes,
+    run_on_cpu,
+    share_of_largest,
+    write_graph,
+)
 
 
 def export(folder: Path, out: Path, *, int8: bool = False, overwrite: bool = True) -> Path:
@@ -54,15 +61,12 @@ def largest_difference(scorer: Scorer, structure: Graph, batch: Batch, graph: by
             for starts, edges in (expected, found)
         )
         pairs += [(one.starts, other.starts), (one.edges, other.edges)]
-    return share_of_largest(pairs)
+    return share_of_largest_edge(pairs)
 
 
-def share_of_largest(pairs: Iterable[tuple[Logits, Logits]]) -> float:
-    """Largest difference of two runtimes' scores, as `largest_difference` measures it."""
-    largest, differences = 1.0, [0.0]
-    for own, scores in pairs:
-        there = own > NEVER / 2
-        largest = max(largest, float(np.abs(own[there]).max()))
-        differences.append(float(np.abs(own - scores)[there].max()))
-        differences.append(float(np.inf if ((scores > NEVER / 2) != there).any() else 0))
-    return max(differences) / largest
+def share_of_largest_edge(pairs: Iterable[tuple[Logits, Logits]]) -> float:
+    """`share_of_largest` of what can be; infinite where the runtimes disagree on that."""
+    found = [(own, scores, own > NEVER / 2) for own, scores in pairs]
+    if any(((scores > NEVER / 2) != there).any() for _, scores, there in found):
+        return float(np.inf)
+    return share_of_largest((own[there], scores[there]) for own, scores, there in found)

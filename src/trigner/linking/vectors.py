@@ -13,7 +13,7 @@ from trigner.linking.linker import Vectors
 _AT_A_TIME = 256
 
 
-def encoder_vectors(encoder: str = "minilm", *, device: str = "cpu") -> Vectors:
+def encoder_vectors(encoder: str) -> Vectors:
     """What gives vectors of length 1 for texts, from a pretrained encoder.
 
     `encoder` is a short name, a folder or a name on the Hub. Raises InputError when it cannot be
@@ -25,7 +25,7 @@ def encoder_vectors(encoder: str = "minilm", *, device: str = "cpu") -> Vectors:
     from trigner.networks.pretrained import load_encoder
 
     model, subwords, padding = load_encoder(encoder, ())
-    model.eval().to(device)
+    model.eval()
     subwords.enable_padding(pad_id=padding)
     subwords.enable_truncation(128)
 
@@ -33,8 +33,8 @@ def encoder_vectors(encoder: str = "minilm", *, device: str = "cpu") -> Vectors:
         rows = []
         for first in range(0, len(texts), _AT_A_TIME):
             batch = subwords.encode_batch(list(texts[first : first + _AT_A_TIME]))
-            ids = torch.tensor([own.ids for own in batch], device=device)
-            mask = torch.tensor([own.attention_mask for own in batch], device=device)
+            ids = torch.tensor([own.ids for own in batch])
+            mask = torch.tensor([own.attention_mask for own in batch])
             with torch.inference_mode():
                 states = model(input_ids=ids, attention_mask=mask).last_hidden_state
             weights = mask.unsqueeze(-1).to(states.dtype)

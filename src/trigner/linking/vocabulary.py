@@ -92,21 +92,19 @@ def _singular(word: str) -> str:
     return word
 
 
-def read_vocabulary(
-    path: str | Path, *, encoding: str = "utf-8", otherwise: str | None = None
-) -> Vocabulary:
+def read_vocabulary(path: str | Path, *, otherwise: str | None = None) -> Vocabulary:
     """The vocabulary of a CSV file with the columns `code`, `name` and, if it likes, `synonyms`.
 
     Its first line names the columns; synonyms have `|` between them. A code may have several rows:
-    the first one has the name, the names of the others are synonyms. A file that is not in the
-    encoding may be in the `otherwise` one. Raises InputError, with the line, for a file without
+    the first one has the name, the names of the others are synonyms. A file that is not
+    UTF-8 may be in the encoding `otherwise`. Raises InputError, with the line, for a file without
     these columns and for a row without code or name.
     """
     path = Path(path)
     with opened(path) as file:  # which may come through a pipe, and so once
         data = file.read()
     try:
-        text = Reading(encoding=encoding).decoded(data, path)
+        text = Reading().decoded(data, path)
     except EncodingError:
         if otherwise is None:
             raise

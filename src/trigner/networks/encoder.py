@@ -44,7 +44,7 @@ class Encoder(nn.Module):
         return positions_of(self.model.config, "encoder") or MADE_FOR
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Piece states `[B, P, D]` from ids and mask `[B, P]`.
+        """Subword states `[B, P, D]` from ids and mask `[B, P]`.
 
         Only these two inputs are passed: segment ids default to zeros where a model has them, and
         MPNet or RoBERTa have none.

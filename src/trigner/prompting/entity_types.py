@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from trigner.errors import InputError
-from trigner.mentions import Document
+from trigner.mentions import Document, types_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def entity_types_of(
     that is not asked for.
     """
     known = {one.label: one for one in ENTITY_TYPES.get(format, ())}
-    labels = types or list(known) or sorted({e.label for d in documents for e in d.entities})
+    labels = types or list(known) or types_of(documents)
     if not labels:
         raise InputError("the documents have no entities: name the types to ask for with --types")
     given = dict(descriptors or {})

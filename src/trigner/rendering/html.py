@@ -81,7 +81,7 @@ def documents_page_parts(
     yield "]}</" + after
 
 
-def comparison_page(comparison: Comparison, *, title: str = "Gold and prediction") -> str:
+def comparison_page(comparison: Comparison) -> str:
     """A page that shows gold next to predictions, sentence by sentence, what differs first."""
     shown: list[dict[str, Any]] = []
     others = 0
@@ -99,7 +99,7 @@ def comparison_page(comparison: Comparison, *, title: str = "Gold and prediction
     return page(
         {
             "mode": "comparison",
-            "title": title,
+            "title": "Gold and prediction",
             "documents": len(comparison.documents),
             "counts": counts,
             "snippets": shown,

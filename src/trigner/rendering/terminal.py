@@ -19,6 +19,7 @@ from rich.text import Text
 
 from trigner.mentions import Document, Entity, Fragment
 from trigner.qualifiers import QUALIFIERS
+from trigner.quantities import counted
 from trigner.rendering.columns import columns_of, printable, runs_right_to_left
 from trigner.rendering.snippets import snippets
 
@@ -87,8 +88,7 @@ def drawing(
             yield from _tracks(text, inside, spans, name_width, text_width, marks, colours)
         yield Text()
     if found.others and found.shown:
-        sentences = "sentence" if found.others == 1 else "sentences"
-        yield Text(f"{found.others} {sentences} without entities", style="dim")
+        yield Text(f"{counted(found.others, 'sentence')} without entities", style="dim")
         yield Text()
 
 

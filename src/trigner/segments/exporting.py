@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from trigner.batches import Batch
 from trigner.hypergraph import Graph
-from trigner.hypergraph.exporting import share_of_largest
+from trigner.hypergraph.exporting import share_of_largest_edge
 from trigner.model_folder import read_description
 from trigner.segments.loading import load_model
 from trigner.segments.network import SegmentNetwork
@@ -62,4 +62,4 @@ def largest_difference(expected: RawScores, structure: Graph, batch: Batch, grap
     for row, length in enumerate(batch.lengths.tolist()):
         one, other = (scores.of(structure, row, length) for scores in (expected, found))
         pairs += [(getattr(one, name), getattr(other, name)) for name in OUTPUTS]
-    return share_of_largest(pairs)
+    return share_of_largest_edge(pairs)

@@ -23,7 +23,14 @@ from trigner.spans.predictor import RawScores
 from trigner.spans.settings import kept_of
 from trigner.spans.torch_runtime import torch_scorer
 from trigner.tagging.exported_tagger import with_onnx_layers
-from trigner.tagging.exporting import check_export, graph_of, probes, run_on_cpu, write_graph
+from trigner.tagging.exporting import (
+    check_export,
+    graph_of,
+    probes,
+    run_on_cpu,
+    share_of_largest,
+    write_graph,
+)
 
 
 def export(folder: Path, out: Path, *, int8: bool = False, overwrite: bool = True) -> Path:
@@ -78,13 +85,10 @@ def largest_difference(expected: RawScores, model: SpanModel, graph: bytes) -> f
     """
     batch = probes(model.inputs)
     found = run_on_cpu(onnx_scorer, graph, batch)
-    largest, differences = 1.0, [0.0]
+    pairs = []
     for row, length in enumerate(batch.lengths.tolist()):
         one, other = expected.of(row, length), found.of(row, length)
-        pairs = [(one.fragments, other.fragments)]
+        pairs.append((one.fragments, other.fragments))
         if np.array_equal(one.kept, other.kept):
             pairs.append((one.relations, other.relations))
-        for own, scores in pairs:
-            largest = max(largest, float(np.abs(own).max()))
-            differences.append(float(np.abs(own - scores).max()))
-    return float(np.max(differences)) / largest
+    return share_of_largest(pairs)

@@ -10,11 +10,12 @@ from statistics import mean
 from rich.console import Console
 
 from trigner.atomic_files import check_folder, explained, write_text
+from trigner.corpora.parts import PARTS
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import describe
 from trigner.studies.cases import cases_page, check_cases, chosen_cases
 from trigner.studies.context import StudyContext, log
-from trigner.studies.corpus import PARTS, CorpusSplits
+from trigner.studies.corpus import CorpusSplits
 from trigner.studies.grid import TrainingRun, runs
 from trigner.studies.jobs import run_all
 from trigner.studies.prompted import PromptedComparison, compare_prompted

@@ -8,12 +8,11 @@ from functools import cached_property
 from pathlib import Path
 
 from trigner.corpora import MissingAnnotations, Notice, read, with_types
+from trigner.corpora.parts import PARTS
 from trigner.errors import InputError
 from trigner.evaluation import data_hash
-from trigner.mentions import Document
+from trigner.mentions import Document, types_of
 from trigner.studies.protocols import Protocol
-
-PARTS = ("train", "dev", "test")
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,7 @@ def read_splits(
                 path=location.path,
             )
         parts["train"] = tuple(d for d in parts["train"] if d.id in chosen)
-    known = {entity.label for document in parts["train"] for entity in document.entities}
+    known = types_of(parts["train"])
     if absent := [label for label in types or () if label not in known]:
         message = f"the training part has no entity of type {', '.join(absent)}"
         raise InputError(message, path=location.path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import itertools
 import json
@@ -15,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from trigner.encoders import ENCODERS
-from trigner.errors import InputError, validation_message
+from trigner.errors import InputError, unknown_setting, validation_message
 from trigner.former_names import current_name, renamed
 from trigner.studies.changes import Changes, at_fault, check_changes
 from trigner.studies.declaration import FOUND, Study
@@ -273,9 +272,6 @@ def _adaptation(given: Mapping[str, Any]) -> AdaptationSettings | None:
         first = error.errors()[0]
         name, told = ".".join(map(str, first["loc"])), validation_message(first)
         if first["type"] == "extra_forbidden":
-            known = AdaptationSettings.model_fields
-            alike = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {alike[0]}?" if alike else f"known are: {', '.join(known)}"
-            told = f"unknown setting; {hint}"
+            told = unknown_setting(name, AdaptationSettings.model_fields)
         raise InputError(f"{ADAPT}.{name}: {told}") from error
     return settings if wanted else None

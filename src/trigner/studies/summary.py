@@ -15,7 +15,7 @@ from trigner.studies.results import CHOSEN_BY, Result, find
 from trigner.training.settings import flat
 
 Part = Literal["dev", "test"]
-PARTS: tuple[Part, ...] = ("dev", "test")
+SCORED_PARTS: tuple[Part, ...] = ("dev", "test")
 RATES = ("f1", "precision", "recall")
 
 

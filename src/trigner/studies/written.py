@@ -10,11 +10,11 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
 from pandas import DataFrame
 
+from trigner.corpora.parts import PARTS
 from trigner.evaluation import SLICES
 from trigner.rendering.html import html_page
-from trigner.studies.corpus import PARTS as DATA
 from trigner.studies.layout import Report
-from trigner.studies.summary import PARTS, RATES, Summary
+from trigner.studies.summary import RATES, SCORED_PARTS, Summary
 
 
 def report_files(report: Report, summaries: Sequence[Summary]) -> dict[str, str]:
@@ -54,13 +54,13 @@ def score_frame(summaries: Sequence[Summary]) -> DataFrame:
             **{"f1": score.f1, "precision": score.precision, "recall": score.recall},
             **{"correct": score.correct, "predicted": score.predicted, "gold": score.gold},
             "signature": result.signature,
-            **{f"{name}_data": result.data[name] for name in DATA},
+            **{f"{name}_data": result.data[name] for name in PARTS},
         }
         for summary in summaries
         for system in summary.systems
         for result in system.results
         for chosen_by, chosen in result.chosen.items()
-        for part in PARTS
+        for part in SCORED_PARTS
         for slice_ in SLICES
         for score in [chosen.score(part, slice_)]
     ]

@@ -5,7 +5,6 @@ defaults < preset < file < command line. What is not given on a level overrides 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -20,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from trigner.errors import InputError, validation_message
+from trigner.errors import InputError, unknown_setting, validation_message
 from trigner.former_names import current_name, renamed
 from trigner.inference import spec_of
 from trigner.mentions import shortened
@@ -278,9 +277,7 @@ def _message(name: str, errors: Sequence[Any], spec: SystemSpec) -> str:
             return f"{name}: unknown setting; sections are nested: write {rest} below {first}"
         if others := _systems_with(error["loc"]):
             return f"{name}: the system {spec.name} has none; it is a setting of {others}"
-        alike = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
-        hint = f"did you mean {alike[0]}?" if alike else f"known are: {', '.join(known)}"
-        return f"{name}: unknown setting; {hint}"
+        return f"{name}: {unknown_setting(str(error['loc'][-1]), known)}"
     if error["type"] in ("model_type", "model_attributes_type"):
         return f"{name}: is a section, not a single setting"
     message = validation_message(*errors)

@@ -9,17 +9,12 @@ from pathlib import Path
 from transformers import set_seed
 
 from trigner.errors import InputError
-from trigner.mentions import Document
+from trigner.mentions import Document, types_of
 from trigner.model_folder import read_description
 from trigner.systems import System, checked_system, system_spec
 from trigner.training.data import TrainingData, prepare
 from trigner.training.memory import fitting
 from trigner.training.settings import Settings
-
-
-def types_of(documents: Iterable[Document]) -> tuple[str, ...]:
-    """The entity types that stand in documents, sorted."""
-    return tuple(sorted({e.label for d in documents for e in d.entities}))
 
 
 def learnt_types(documents: Iterable[Document], init_from: Path | None) -> tuple[str, ...]:

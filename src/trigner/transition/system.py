@@ -31,11 +31,13 @@ from trigner.transition.predictor import TransitionPredictor
 from trigner.transition.settings import TransitionSettings
 
 
-def build(settings: Any, labels: tuple[str, ...], init_from: Path | None = None) -> Transition:
+def build(
+    settings: Any, labels: tuple[str, ...], init_from: Path | None = None
+) -> TransitionSystem:
     """A fresh parser of `training.Settings`. Raises InputError when there is no such encoder."""
     pretrained, tokenizer, padding_id = load_encoder(settings.encoder, ())
     network = build_network(pretrained, settings.model, labels)
-    return Transition(labels, network, tokenizer, padding_id, settings.model)
+    return TransitionSystem(labels, network, tokenizer, padding_id, settings.model)
 
 
 def build_network(
@@ -52,7 +54,7 @@ def build_network(
     )
 
 
-class Transition(WordSystem):
+class TransitionSystem(WordSystem):
     """A network, the actions that it learns from and their loss (`systems.System`)."""
 
     network: TransitionNetwork
