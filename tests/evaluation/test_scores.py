@@ -183,7 +183,7 @@ def test_nothing_at_all() -> None:
         (
             [document("a")],
             [document("a:1")],
-            "'a:1' is not in gold: predictions are single sentences, .* convert gold",
+            "'a:1' is not in gold: predictions are single .* convert gold",
         ),
         ([document("a-7")], [document("b-7")], "in gold, where 'a-7' has .* the same name$"),
         ([document("a-7")], [document("b-8")], "'b-8' is not in gold$"),
