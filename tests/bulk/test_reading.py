@@ -88,9 +88,9 @@ def test_batches_are_of_few_rows_or_bytes(tmp_path, monkeypatch):
 
 def test_kept_values_count_in_the_size_of_a_batch(tmp_path, monkeypatch):
     monkeypatch.setattr(room, "BYTES", 10)
-    rows = [{"id": "x" * 6, "text": ""} for _ in range(6)]
-    for name in ("a.jsonl", "a.csv"):
-        _, batches = read(write_rows(tmp_path / name, rows), rows=5)
+    rows = [{"id": "x" * 5, "text": ""} for _ in range(6)]
+    for name in ("a.jsonl", "a.csv", "a.parquet"):
+        _, batches = read(write_rows(tmp_path / name, rows), rows=6)
         assert [batch.rows for batch in batches] == [2, 2, 2]
 
 

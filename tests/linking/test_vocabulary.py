@@ -26,6 +26,7 @@ def file(tmp_path):
         ("HÉMORRHAGE", "hemorrhage"),
         ("swelling, of the face", "Face swelling"),
         ("allergies", "allergy"),
+        ("Crohn 's disease", "Crohn's disease"),
         ("'swelling'", "Swelling"),
         ("the \u2019shock\u2019", "shock"),
         ("\u0925\u0915\u093e\u0928", "\u0925\u0915\u093e\u0928"),

@@ -121,12 +121,15 @@ def batches(
 
 def _cut(batch: RowBatch) -> Iterator[RowBatch]:
     """A batch in pieces of `BYTES`."""
+    strings = [batch.texts, *(own for own in batch.kept.columns if own.type == pa.string())]
+    lengths = [pc.binary_length(own).to_pylist() for own in strings]
     start, size = 0, 0
-    for n, length in enumerate(pc.binary_length(batch.texts).to_pylist()):
-        if n > start and size + (length or 0) > BYTES:
+    for n, row in enumerate(zip(*lengths, strict=True)):
+        length = sum(filter(None, row))
+        if n > start and size + length > BYTES:
             yield batch.slice(start, n)
             start, size = n, 0
-        size += length or 0
+        size += length
     if start < batch.rows:
         yield batch.slice(start, batch.rows)
 

@@ -23,7 +23,7 @@ COLUMNS = ("code", "name", "synonyms")
 BETWEEN_SYNONYMS = "|"
 _DELIMITERS = ",;\t"
 
-_POSSESSIVE = re.compile(r"(?<=\w)['’]s\b")
+_POSSESSIVE = re.compile(r"(?<=\w)\s*['’]s\b")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 """Marks that alphabets share. Those of one script, such as vowel signs, make other words."""
 

@@ -188,14 +188,17 @@ def _mapping(value: Any, known: set[str]) -> Mapping[str, Any]:
     return value
 
 
-_BLANK = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]| ")
-"""A blank of a phrase, and whole what a blank in is no word's end: an escape, a class."""
+_BLANK = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]| +(?![?*+{])| ")
+"""Blanks of a phrase, and whole what a blank in is no word's end: an escape, a class."""
 
 
 def _any_space(found: re.Match[str]) -> str:
-    """Any white space in the place of a blank, so that ` ?` is an optional one."""
+    """Any white space in the place of blanks, so that ` ?` is an optional one.
+
+    It is atomic: ` +` would try all ways to share out a run of white space.
+    """
     own = found[0]
-    return r"(?:\s+)" if own == " " else own.replace(" ", r"\s") if own[0] == "[" else own
+    return r"(?>\s+)" if own.isspace() else own.replace(" ", r"\s") if own[0] == "[" else own
 
 
 def _patterns(phrases: Any, where: str) -> Iterator[re.Pattern[str]]:
