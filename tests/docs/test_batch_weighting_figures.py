@@ -40,3 +40,13 @@ def test_the_table_is_what_the_kept_runs_had_on_dev():
     table = PAGE.split("| corpus | batches |")[1].split("\n\n")[0]
     rows = re.findall(r"^\| (?:spl-adr|PsyTAR).*$", table, re.M)
     assert sorted(rows) == sorted(rows_of_kept_runs())
+
+
+def test_batches_on_spl_adr_are_level_from_the_second_epoch_on():
+    runs = [json.loads(path.read_text("utf-8")) for path in KEPT.glob("spl-adr-*.json")]
+    first, *others = zip(*([100 * e["f1"] for e in run["history"]] for run in runs), strict=True)
+    assert max(max(each) - min(each) for each in others) <= 0.6
+    of = {run["variant"]: f"{f1:.1f}" for run, f1 in zip(runs, first, strict=True)}
+    text = " ".join(PAGE.split())
+    assert "within 0.6 points of each other" in text
+    assert f"the plain one has {of['plain']} and the others {of['parts']} and {of['cells']}" in text
