@@ -149,7 +149,10 @@ def test_what_it_cannot_do_is_one_sentence(run, model, tmp_path, command, messag
     [
         (["--set", "model.bogus=1"], "model.bogus: unknown setting; known are: window, least"),
         (["--set", "optimisation.bogus=1"], "optimisation.bogus: unknown setting"),
-        (["--preset", "w2ner"], "model.co_predictor: unknown setting; known are: window, least"),
+        (
+            ["--preset", "w2ner"],
+            "model.co_predictor: the system dictionary has none; it is a setting of w2ner, toe",
+        ),
         (["--set", "model.window=0"], "model.window: must be at least 1, got 0"),
     ],
 )

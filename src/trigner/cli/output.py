@@ -171,10 +171,10 @@ def refuse_non_empty(out: Path, *, overwrite: bool | None = None) -> None:
     check_writable(out)
     if overwrite or is_written_into(out):
         return
-    other = "continue with --resume" if overwrite is None else "replace it with --overwrite"
-    advice = f", or {other}"
+    advice = "" if overwrite is None else ", or replace it with --overwrite"
     if out.is_dir() and not all(map(is_leftover, out.iterdir())):
-        raise InputError(f"is not empty: choose a new folder{advice}", path=out)
+        more = advice or ", or continue with --resume"
+        raise InputError(f"is not empty: choose a new folder{more}", path=out)
     if out.is_file():
         raise InputError(f"already exists: choose another name{advice}", path=out)
 

@@ -285,7 +285,7 @@ def _message(name: str, errors: Sequence[Any], spec: SystemSpec) -> str:
 
 
 def _systems_with(place: Sequence[Any]) -> str:
-    """The names of those systems that have a setting."""
+    """Which systems have a setting: the first three by name."""
     found = []
     for name, spec in own_systems().items():
         section: Any = create_model("Settings", __base__=Settings, model=(spec.settings, ...))
@@ -294,7 +294,8 @@ def _systems_with(place: Sequence[Any]) -> str:
             section = field and field.annotation
         if field:
             found.append(name)
-    return ", ".join(found)
+    more = [f"{len(found) - 3} more"] if len(found) > 3 else []
+    return ", ".join([*found[:3], *more])
 
 
 def _merged(levels: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
