@@ -8,6 +8,7 @@ from tiny_models import TEXT
 pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra `scale`)")
 
 from trigner.bulk import annotator
+from trigner.errors import InputError
 
 
 @pytest.mark.parametrize("runtime", ["saved_model", "exported_model"])
@@ -20,3 +21,9 @@ def test_models_of_either_runtime_annotate_with_the_threads_of_a_worker(request,
     expected = trigner.load(folder)(TEXT).entities
     assert [entity["text"] for entity in found.entities] == [e.text for e in expected]
     assert found.entities
+
+
+@pytest.mark.parametrize("most", ["3", 0, None, 1.5])
+def test_a_bound_on_characters_is_a_whole_number(saved_model, most):
+    with pytest.raises(InputError, match="most_characters must be an integer of at least 1"):
+        annotator(saved_model, most_characters=most)

@@ -56,6 +56,7 @@ def sum_of(extractor, texts):
         (None, "the text is null"),
         (float("nan"), "the text is null"),
         (pd.NA, "the text is null"),
+        (pd.NaT, "the text is null"),
         (17, "the text is of type int, not a string"),
         (1.5, "the text is of type float, not a string"),
         ([TEXT], "the text is of type list, not a string"),

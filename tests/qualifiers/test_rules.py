@@ -153,6 +153,7 @@ def test_rules_can_be_pickled():
         ("meaningless: ['']", "meaningless: phrase 1 must be text, and YAML reads it as ''"),
         ("ends: [12]", "ends: phrase 1 must be text, .* as 12"),
         ("negated: {", "are not rules of qualifiers"),
+        ("[" * 3000, "are not rules of qualifiers: nested too deep"),
     ],
 )
 def test_files_that_are_no_rules(text, message, tmp_path):

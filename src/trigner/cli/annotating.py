@@ -66,17 +66,21 @@ class AnnotatingOptions(RunOptions):
 
     def made_with(self) -> dict[str, Any]:
         """What entities and their fields depend on, by option."""
-        link = None
-        if self.link is not None:
-            if not self.link.is_file():
-                message = "is no regular file: with --out, write the vocabulary to one"
-                there = self.link.exists()
-                raise InputError(message if there else "no such file", path=self.link)
-            link = [hash_of_file(self.link), self.link_threshold]
+        link = None if self.link is None else [_hash_of(self.link), self.link_threshold]
         return {
             **{"--device": self.device, "--batch-size": self.batch_size},
             **{"--qualifiers": self.qualifiers, "--link": link},
         }
+
+
+def _hash_of(vocabulary: Path) -> str:
+    """Raises InputError for what is no file, or can be read only once: a linker reads it again."""
+    if not vocabulary.exists():
+        raise InputError("no such file", path=vocabulary)
+    if not vocabulary.is_file():
+        message = "is no regular file: with --out, write the vocabulary to one"
+        raise InputError(message, path=vocabulary)
+    return hash_of_file(vocabulary)
 
 
 def linker(

@@ -89,7 +89,7 @@ def push_to_hub(
     message: str = "Upload a trigner model",
     licence: str | None = None,
 ) -> str:
-    """Upload a model folder in one commit and return the commit's URL.
+    """Upload a model (see `save_pretrained`) in one commit and return the commit's URL.
 
     Creates the repository if needed, `private` or not. Uploads the model's own files and its
     README.md or a generated card, nothing else in the folder; deletes files that a model of the

@@ -288,7 +288,7 @@ def _systems_with(place: Sequence[Any]) -> str:
     """Which systems have a setting: the first three by name."""
     found = []
     for name, spec in own_systems().items():
-        section: Any = create_model("Settings", __base__=Settings, model=(spec.settings, ...))
+        section: Any = settings_of(spec)
         for part in map(str, place):
             field = getattr(section, "model_fields", {}).get(part)
             section = field and field.annotation
