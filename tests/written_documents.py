@@ -15,7 +15,6 @@ from trigner.corpora.words import document_of
 from trigner.errors import InputError
 from trigner.mentions import Document, Extra, Mention
 
-WRITABLE = [name for name, known in FORMATS.items() if known.write is not None]
 OF_WORDS = {"grid", "inline", "gliner", "conll", "hf-tokens"}
 
 ODD = st.sampled_from(

@@ -16,7 +16,7 @@ import pytest
 import trial_seed
 from trigner.atomic_files import atomic_write
 from trigner.cli import partial as room
-from trigner.cli.extract import WRITABLE
+from trigner.cli.extract import OUTPUTS
 from trigner.corpora import FORMATS, LineWriter
 from trigner.locks import locked
 from trigner.quantities import counted
@@ -74,7 +74,7 @@ def interrupt(monkeypatch, after):
     return patch
 
 
-@pytest.mark.parametrize("format", WRITABLE)
+@pytest.mark.parametrize("format", OUTPUTS)
 def test_resumed_after_any_document_it_gives_the_bytes_of_an_uninterrupted_one(
     extract, monkeypatch, tmp_path, format
 ):

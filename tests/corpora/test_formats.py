@@ -7,7 +7,7 @@ import json
 import pytest
 
 from trigner import corpora
-from trigner.corpora import FORMATS, Notice, Reading, read, source, writable, write
+from trigner.corpora import FORMATS, WRITABLE, Notice, Reading, read, source, writable, write
 from trigner.corpora.formats import known, recognise
 from trigner.corpora.words import document_of
 from trigner.errors import InputError
@@ -41,7 +41,7 @@ NAMES = {
 def test_all_names_are_offered():
     assert all(hasattr(corpora, name) for name in corpora.__all__)
     assert all(name == format.name for name, format in FORMATS.items())
-    assert set(NAMES) == {name for name, format in FORMATS.items() if format.write is not None}
+    assert set(NAMES) == {*WRITABLE}
 
 
 @pytest.mark.parametrize("format", NAMES)

@@ -9,11 +9,11 @@ from contextlib import suppress
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from trigner.corpora import read, write
+from trigner.corpora import WRITABLE, read, write
 from trigner.corpora.words import document_of
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra
-from written_documents import WRITABLE, check_written, odd_documents
+from written_documents import check_written, odd_documents
 
 
 @pytest.mark.parametrize("format", WRITABLE)

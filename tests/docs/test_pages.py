@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tiny_models import TAG_SCHEMES
-from trigner.corpora import FORMATS
+from trigner.corpora import WRITABLE
+from trigner.prompting.failures import FAILURE_KINDS
 from trigner.schemes import Corro
 from trigner.training import resolve
 from trigner.training.settings import flat
@@ -100,7 +101,7 @@ def test_the_first_page_names_every_extra_and_how_many_formats_there_are():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     named = re.findall(r"^\| `(\w+)` \|", page, re.M)
     assert sorted(named) == sorted(extras["optional-dependencies"].keys() - {"dev", "docs"})
-    assert sum(known.write is not None for known in FORMATS.values()) == 1 + 14
+    assert len(WRITABLE) == 1 + 14
     assert "brat and fourteen other formats" in page
 
 
@@ -111,3 +112,10 @@ def test_how_many_arcs_sequences_of_many_types_have():
     )
     told = f"`corro` has {ten:,} arcs for 10 types, {twenty:,} for 20 and {hundred:,} for 100"
     assert told in page
+
+
+def test_the_guide_to_prompting_says_what_each_failure_means():
+    page = (ROOT / "docs/prompting.md").read_text("utf-8")
+    rows = [line for line in page.splitlines() if line.count("|") == 4 and "`" not in line]
+    expected = [f"| {name} | {own.unit} | {own.meaning} |" for name, own in FAILURE_KINDS.items()]
+    assert rows[2:] == expected

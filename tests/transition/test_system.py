@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional
 
 from tiny_parsers import GOLD, LABELS, sentence
-from trigner.batches import Example
+from trigner.batches import IGNORED, Example
 from trigner.errors import InputError
 from trigner.mentions import Mention
 from trigner.model_folder import Description
@@ -81,8 +81,8 @@ def test_steps_without_a_choice_make_no_loss(make):
     only = sentence("hurt", ((0,), "ADR"))
     examples, batch = batch_of(system, [only])
     assert system.sizes(examples[0]) == {"actions": 1}  # SHIFT or OUT; then COMPLETE alone is legal
-    assert batch["gold"].tolist() == [[Action.SHIFT, -1]]
-    batch["gold"][:] = -1
+    assert batch["gold"].tolist() == [[Action.SHIFT, IGNORED]]
+    batch["gold"][:] = IGNORED
     assert float(system.loss({}, **batch).total.detach()) == 0
 
 

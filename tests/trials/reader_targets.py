@@ -8,7 +8,7 @@ from pathlib import Path
 from shutil import rmtree
 
 from trials.targets import Target
-from trigner.corpora import FORMATS, document_of, read, write
+from trigner.corpora import FORMATS, WRITABLE, document_of, read, write
 from trigner.errors import TrignerError
 from trigner.mentions import Document, Entity, Extra, Mention
 
@@ -175,7 +175,7 @@ def check_document(document: Document) -> None:
         assert entity.label, entity
 
 
-_WRITTEN = [name for name, known in FORMATS.items() if known.write is not None and name != "brat"]
+_WRITTEN = [name for name in WRITABLE if name != "brat"]
 
 
 def _written(name: str, folder: Path) -> dict[str, bytes]:

@@ -12,9 +12,7 @@ from study_results import STUDY, write_corpus
 from tiny_encoders import tiny_encoder
 from tiny_models import save
 from trials import kills
-from trigner.corpora import FORMATS
-
-WRITABLE = [name for name, known in FORMATS.items() if known.write is not None]
+from trigner.corpora import FORMATS, WRITABLE
 
 
 @pytest.fixture

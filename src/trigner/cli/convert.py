@@ -25,7 +25,7 @@ from trigner.cli.output import (
     refuse_non_empty,
     write_documents,
 )
-from trigner.corpora import FORMATS, Corpus, writable
+from trigner.corpora import WRITABLE, Corpus, writable
 from trigner.corpora.references import count_of, say_labels
 from trigner.quantities import counted
 
@@ -38,7 +38,7 @@ def convert(
         typer.Option(
             "--to",
             metavar="FORMAT",
-            help=", ".join(name for name, known in FORMATS.items() if known.write) + ".",
+            help=", ".join(WRITABLE) + ".",
         ),
     ],
     overwrite: Overwrite = False,

@@ -26,7 +26,7 @@ from trigner.cli.options import (
 )
 from trigner.cli.output import counting, note, refuse_non_empty, results, visible_json
 from trigner.cli.partial import Journal, Output, begun
-from trigner.corpora import FORMATS, LineWriter, Reading, writable, write
+from trigner.corpora import WRITABLE, LineWriter, Reading, writable, write
 from trigner.errors import InputError
 from trigner.mentions import Document
 from trigner.model_folder import BUNDLED, fingerprint, read_description
@@ -44,7 +44,8 @@ from trigner.rendering.columns import printable
 if TYPE_CHECKING:
     from trigner.inference import PartialResult
 
-WRITABLE = (*(name for name, known in FORMATS.items() if known.write is not None), "html")
+OUTPUTS = (*WRITABLE, "html")
+"""What `--out` can be."""
 
 
 def extract(
@@ -58,7 +59,7 @@ def extract(
     ],
     model: ModelOrBundled = BUNDLED,
     format: Annotated[
-        str, typer.Option("--format", help=f"pretty, {', '.join(WRITABLE)}.")
+        str, typer.Option("--format", help=f"pretty, {', '.join(OUTPUTS)}.")
     ] = "pretty",
     out: Annotated[
         Path | None,
@@ -146,8 +147,8 @@ def extract(
 
 def _output(out: Path | None, format: str, *, resume: bool, overwrite: bool) -> Output | None:
     """Where to write, None for standard output. Raises InputError when that cannot be done."""
-    if format != "pretty" and format not in WRITABLE:
-        raise InputError(f"unknown format {format!r}; known are: pretty, {', '.join(WRITABLE)}")
+    if format != "pretty" and format not in OUTPUTS:
+        raise InputError(f"unknown format {format!r}; known are: pretty, {', '.join(OUTPUTS)}")
     if out is None and format not in ("pretty", "jsonl"):
         raise InputError(f"--format {format} needs --out")
     if out is None:
@@ -155,7 +156,7 @@ def _output(out: Path | None, format: str, *, resume: bool, overwrite: bool) -> 
             raise InputError("--resume and --overwrite need --out")
         return None
     if format == "pretty":
-        raise InputError("--out needs a --format that is written: " + ", ".join(WRITABLE))
+        raise InputError("--out needs a --format that is written: " + ", ".join(OUTPUTS))
     if format == "html" and out.is_dir():
         raise InputError("is a folder: html is written to a file in it; name one", path=out)
     output = Output(out, None if format == "html" else writable(format, out))

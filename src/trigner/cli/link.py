@@ -24,7 +24,7 @@ from trigner.cli.output import (
     visible_json,
     write_documents,
 )
-from trigner.corpora import FORMATS, as_json_line, writable
+from trigner.corpora import WRITABLE, as_json_line, writable
 from trigner.errors import InputError
 from trigner.evaluation.table import percentages
 from trigner.mentions import Document
@@ -33,8 +33,6 @@ from trigner.rendering import printable
 
 if TYPE_CHECKING:
     from trigner.linking import Linked, Linker
-
-WRITABLE = [name for name, known in FORMATS.items() if known.write is not None]
 
 
 def link(

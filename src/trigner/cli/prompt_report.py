@@ -13,7 +13,7 @@ from trigner.atomic_files import write_text
 from trigner.cli.comparing import check_page
 from trigner.cli.options import RunOptions, model_folder
 from trigner.cli.output import note, results, write_documents
-from trigner.corpora import FORMATS
+from trigner.corpora import FORMATS, WRITABLE
 from trigner.errors import InputError
 from trigner.evaluation import compare, table
 from trigner.mentions import Document
@@ -51,9 +51,10 @@ def check_outputs(
     check_page(html, may_exist=may_exist)
     if models and html is None:
         raise InputError("--compare needs --html")
-    if format not in FORMATS or FORMATS[format].write is None:
-        names = ", ".join(name for name, known in FORMATS.items() if known.write)
-        raise InputError(f"--format {format}: cannot be written; choose one of {names}")
+    if format not in WRITABLE:
+        raise InputError(
+            f"--format {format}: cannot be written; choose one of {', '.join(WRITABLE)}"
+        )
     folders = {}
     for name, model in model_names(models, variants).items():
         folders[name] = model_folder(model)

@@ -11,6 +11,7 @@ from trigner.corpora.encodings import UTF_8, checked_encoding
 from trigner.corpora.folders import check_file, check_files
 from trigner.corpora.formats import (
     FORMATS,
+    WRITABLE,
     Format,
     known,
     likely,
@@ -31,6 +32,7 @@ from trigner.mentions import Document, shortened
 
 __all__ = [
     "FORMATS",
+    "WRITABLE",
     "Corpus",
     "Counts",
     "Format",
@@ -167,8 +169,7 @@ def writable(format: str, path: str | Path) -> Format:
     chosen, path = FORMATS.get(format), Path(path)
     if chosen is None or chosen.write is None:
         wrong = f"unknown format {format!r}" if chosen is None else f"{format} is read-only"
-        names = ", ".join(name for name, other in FORMATS.items() if other.write)
-        raise InputError(f"{wrong}; writable formats: {names}")
+        raise InputError(f"{wrong}; writable formats: {', '.join(WRITABLE)}")
     if path.is_dir() and not chosen.writes_folder:
         raise InputError(f"is a folder, and {format} is written to a file: name a file", path=path)
     if chosen.writes_folder and path.exists() and not path.is_dir():

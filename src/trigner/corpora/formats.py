@@ -206,6 +206,10 @@ _LOOKED_INTO = 100
 """Skipped files of one ending that are looked into; the others are taken to be like the last."""
 
 
+WRITABLE = tuple(name for name, own in FORMATS.items() if own.write is not None)
+"""Names of the formats that can be written."""
+
+
 def known(name: str) -> Format:
     """The format called `name`. Raises InputError listing the formats otherwise."""
     if name not in FORMATS:

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trigner.batches import IGNORED
 from trigner.transition.parser import Action, Cell, Node, Rules, State, after
 
 Rows = NDArray[np.int64]
-IGNORED = -1
-"""Gold action of padding, and of steps at which one action alone is legal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,8 @@ class Layout:
     `held [B, C]` are the stacks that a sentence meets, the empty one first. Each step reads three
     of these, `tops [B, T, 3]`, from the third to the top; the next item of the buffer,
     `buffer [B, T]`: a word by its number, a node by its number plus `B * L`, nothing as -1; and
-    what is `legal [B, T]`, as bits. It is to take `gold [B, T]`, after `taken [B, T - 1]`.
+    what is `legal [B, T]`, as bits. It is to take `gold [B, T]`, which is `IGNORED` in padding and
+    at steps at which one action alone is legal, after `taken [B, T - 1]`.
     """
 
     unions: Rows

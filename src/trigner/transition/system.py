@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional
 from transformers import PreTrainedModel
 
-from trigner.batches import Example, Prepared
+from trigner.batches import IGNORED, Example, Prepared
 from trigner.mentions import Mention, Sentence
 from trigner.networks import (
     Encoder,
@@ -23,7 +23,7 @@ from trigner.networks import (
     word_parts,
 )
 from trigner.systems import Losses
-from trigner.transition.layout import IGNORED, layout, scored_steps
+from trigner.transition.layout import layout, scored_steps
 from trigner.transition.network import TransitionNetwork
 from trigner.transition.oracle import Derivation, derivation
 from trigner.transition.parser import action_names

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Self
 
 import numpy as np
 import torch
@@ -31,7 +32,22 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CandidateBatch:
+class Movable:
+    """Tensors, and numbers that belong to them."""
+
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> Self:
+        """A copy with all tensors on `device`."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        moved = {
+            name: value.to(device, non_blocking=non_blocking)
+            for name, value in own.items()
+            if isinstance(value, Tensor)
+        }
+        return replace(self, **moved)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CandidateBatch(Movable):
     """N cells, A anchors and Q anchor-positive pairs of the sentences of a batch."""
 
     sentences: Tensor
@@ -54,15 +70,6 @@ class CandidateBatch:
     negatives: Tensor
     """Bool: the blocks' masks `[anchors, cells]`, flattened and concatenated."""
     blocks: tuple[Block, ...]
-
-    def to(self, device: torch.device | str, non_blocking: bool = False) -> CandidateBatch:
-        """A copy with all tensors on `device`."""
-        moved = {
-            field.name: getattr(self, field.name).to(device, non_blocking=non_blocking)
-            for field in fields(self)
-            if field.name != "blocks"
-        }
-        return replace(self, **moved)
 
     def masks(self) -> Iterator[tuple[Block, Tensor]]:
         """Each block with its negatives, bool `[anchors, cells]`."""

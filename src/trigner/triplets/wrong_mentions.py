@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from itertools import combinations, islice
 
 import torch
@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from trigner.mentions import Mention
+from trigner.triplets.batch import Movable
 from trigner.triplets.candidates import SPECIAL_COUNT
 
 Words = tuple[int, ...]
@@ -97,7 +98,7 @@ def _difference(one: Words, other: Words) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MentionBatch:
+class MentionBatch(Movable):
     """Cells of the gold and wrong mentions of a batch: N cells, G groups, T triplets."""
 
     sentences: Tensor
@@ -118,15 +119,6 @@ class MentionBatch:
     """`[T]`, float32: one over the triplets of the positive; they sum to the number of mentions."""
     count: int
     """G."""
-
-    def to(self, device: torch.device | str, non_blocking: bool = False) -> MentionBatch:
-        """A copy with all tensors on `device`."""
-        moved = {
-            field.name: getattr(self, field.name).to(device, non_blocking=non_blocking)
-            for field in fields(self)
-            if field.name != "count"
-        }
-        return replace(self, **moved)
 
 
 def collate_mentions(
