@@ -91,60 +91,29 @@ def print_json(value: object) -> None:
     print(visible_json(json.dumps(value, ensure_ascii=False)))
 
 
-def progress(items: Iterable[T], *, total: int | None, what: str) -> Generator[T, None, None]:
-    """The items, counted on standard error: a bar on a terminal, else now and then a line.
-
-    `total` is None when nobody knows how many will come.
-    """
-    return (_bar if errors().is_terminal else _lines)(items, total, what)
-
-
-def _bar(items: Iterable[T], total: int | None, what: str) -> Generator[T, None, None]:
-    with _drawn() as bar:
-        yield from bar.track(items, total=total, description=what)
-
-
-def _drawn() -> Progress:
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    return Progress(
-        *(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()),
-        TimeRemainingColumn(),
-        console=errors(),
-        transient=True,
-        # Results that go to a file or pipe must not be drawn on the terminal instead.
-        redirect_stdout=sys.stdout.isatty(),
-    )
-
-
-def _lines(items: Iterable[T], total: int | None, what: str) -> Generator[T, None, None]:
-    of = "" if total is None else f" of {total:,}"
-    last = monotonic()
-    for count, item in enumerate(items, 1):
-        yield item
-        if monotonic() - last >= SECONDS_BETWEEN_LINES:
-            errors().print(f"{what}: {count:,}{of}", markup=False, highlight=False)
-            last = monotonic()
-
-
 class Show(Protocol):
     """Shows how much is done of how much (None: nobody knows), and a word about it."""
 
     def __call__(self, done: int, total: int | None, detail: str = "") -> None: ...
 
 
+def progress(items: Iterable[T], *, total: int | None, what: str) -> Generator[T, None, None]:
+    """The items, counted on standard error as `counting` does.
+
+    `total` is None when nobody knows how many will come.
+    """
+    with counting(what, total) as show:
+        for done, item in enumerate(items, 1):
+            yield item
+            show(done, total)
+
+
 @contextmanager
-def counting(what: str) -> Iterator[Show]:
-    """As `progress`, for work that says itself how much is done."""
+def counting(what: str, total: int | None = None) -> Iterator[Show]:
+    """For work that says how much is done: a bar on a terminal, else now and then a line."""
     if errors().is_terminal:
-        with _drawn() as bar:
-            drawn = bar.add_task(what, total=None)
+        with _bar() as bar:
+            drawn = bar.add_task(what, total=total)
 
             def show(done: int, total: int | None, detail: str = "") -> None:
                 bar.update(drawn, completed=done, total=total, description=f"{what}{detail}")
@@ -161,6 +130,25 @@ def counting(what: str) -> Iterator[Show]:
             last = monotonic()
 
     yield show_now_and_then
+
+
+def _bar() -> Progress:
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    return Progress(
+        *(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()),
+        TimeRemainingColumn(),
+        console=errors(),
+        transient=True,
+        # Results that go to a file or pipe must not be drawn on the terminal instead.
+        redirect_stdout=sys.stdout.isatty(),
+    )
 
 
 def refuse_non_empty(out: Path, *, overwrite: bool | None = None) -> None:
