@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trigner.arrays import Booleans, Floats
 from trigner.hypergraph.graph import FROM_B, FROM_O, Edge, Graph, Path, Step, Structure
 from trigner.hypergraph.inside import LOG, MAX, NEVER, Semiring, children, inside
 from trigner.hypergraph.reading import FoundPaths, Reading, Start, enough, search
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+Array = Floats
+Mask = Booleans
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,8 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trigner.arrays import Booleans
 from trigner.mentions import Mention
 
 GraphKind = Literal["start", "shared", "split"]
@@ -96,7 +96,7 @@ class Graph:
         return len(self.first_rows)
 
     @cached_property
-    def allowed(self) -> NDArray[np.bool_]:
+    def allowed(self) -> Booleans:
         """Which kinds of edges each row has, `[R, 5]`."""
         allowed = np.ones((len(self.rows), len(Edge)), dtype=bool)
         for row, (family, segment) in enumerate(self.rows):

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from trigner.arrays import Floats
 from trigner.errors import InputError, require_extra
 from trigner.linking.vocabulary import Concept, Vocabulary, normalised, spellings
 from trigner.mentions import SCORE_DIGITS, Document, Entity, Sentence
@@ -135,7 +136,7 @@ class _Terms:
                 found[owner] = Candidate(concept.code, concept.name, self.texts[term], match, score)
         return tuple(found.values())
 
-    def _best_first(self, text: str, scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    def _best_first(self, text: str, scores: Floats) -> NDArray[np.intp]:
         own = spellings(text)
 
         def differences(term: int) -> list[bool]:
@@ -146,7 +147,7 @@ class _Terms:
         ordered[:same] = sorted(ordered[:same], key=differences)
         return ordered
 
-    def _scores(self, text: str) -> NDArray[np.float64]:
+    def _scores(self, text: str) -> Floats:
         """How near each term is, in [0, 1]: 1 for the same words, and for them alone."""
         from rapidfuzz import fuzz, process
 
@@ -154,7 +155,7 @@ class _Terms:
         if not plain:
             return self._equal(text)
         (ratios,) = process.cdist([plain], self.plain, scorer=fuzz.ratio, dtype=np.float64)
-        scores: NDArray[np.float64] = ratios / 100
+        scores: Floats = ratios / 100
         if self.vectors is not None and self.matrix is not None:
             cosines = self.matrix @ self.vectors([text])[0]
             scores = (scores + np.clip(cosines, 0, 1)) / 2
@@ -163,7 +164,7 @@ class _Terms:
         rounded[self.wordless] = 0
         return np.where(ratios == 100, 1.0, rounded)
 
-    def _equal(self, text: str) -> NDArray[np.float64]:
+    def _equal(self, text: str) -> Floats:
         """1 for the terms that are the text, white space aside, else 0: for one without words."""
         scores = np.zeros(len(self.texts))
         pieces = text.split()

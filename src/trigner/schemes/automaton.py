@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trigner.arrays import Booleans, Floats, Integers, Logits
+from trigner.arrays import Booleans, Floats, Integers, Logits, Tags
 
 _NOWHERE = -1
 _LOWEST = float(np.finfo(np.float64).min)
@@ -101,7 +99,7 @@ class Automaton:
             moves[arc.source][arc.tag] = arc.target
         return moves
 
-    def accepts(self, tags: Sequence[int] | NDArray[np.integer[Any]]) -> bool:
+    def accepts(self, tags: Sequence[int] | Tags) -> bool:
         """Whether this sequence of tags is well-formed."""
         state = self.start
         for tag in np.asarray(tags).tolist():

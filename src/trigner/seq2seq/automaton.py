@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from trigner.seq2seq.pointers import Booleans, Pointers
+from trigner.arrays import Booleans
+from trigner.seq2seq.pointers import Pointers
 
 START = 0
 END = 1

@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trigner.arrays import Integers
+from trigner.arrays import Booleans, Integers
 from trigner.seq2seq.settings import Representation
-
-Booleans = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

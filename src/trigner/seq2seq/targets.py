@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from trigner.arrays import Integers
+from trigner.arrays import Booleans, Integers
 from trigner.batches import Example
 from trigner.seq2seq.automaton import END, FIRST_TYPE, START
 from trigner.seq2seq.format import Format
-from trigner.seq2seq.pointers import Booleans, Pointers
+from trigner.seq2seq.pointers import Pointers
 
 
 def pointers_of(format: Format, example: Example) -> Pointers:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trigner.arrays import Floats
 from trigner.errors import InputError
 from trigner.inference import Extractor
 from trigner.mentions import Document, Entity, Sentence
@@ -31,7 +31,7 @@ class SentenceGrid:
 
     sentence: Sentence
     tags: tuple[str, ...] = ()
-    probabilities: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0, 0)))
+    probabilities: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))
     entities: list[Explained] = field(default_factory=list)
 
 

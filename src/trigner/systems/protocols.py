@@ -11,9 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trigner.arrays import Floats
 from trigner.batches import Example, Prepared
 from trigner.mentions import Mention, ScoredMention, Sentence
 from trigner.rescorer import Rescorer
@@ -102,7 +100,7 @@ class Candidate:
     """A mention that may be one, with what tells whether it is: `features [F]`."""
 
     mention: Mention
-    features: NDArray[np.float64]
+    features: Floats
 
 
 class Rescoring(Predictor, Protocol):
@@ -133,7 +131,7 @@ class Grid:
     """
 
     tags: tuple[str, ...]
-    probabilities: NDArray[np.float64]
+    probabilities: Floats
     mentions: tuple[ScoredMention, ...]
     cells: tuple[tuple[Cell, ...], ...]
 

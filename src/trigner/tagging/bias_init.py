@@ -11,8 +11,8 @@ from typing import cast
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from trigner.arrays import Floats
 from trigner.batches import Example
 from trigner.networks import Model, PairTagger
 from trigner.schemes import Scheme, TagSpace
@@ -32,7 +32,7 @@ def initialise_biases(model: Model, examples: Sequence[Example]) -> None:
     cast(PairTagger, model.tagger).initialise_bias(torch.from_numpy(scores).float())
 
 
-def tag_shares(scheme: Scheme, examples: Sequence[Example], *, offset: int) -> NDArray[np.float64]:
+def tag_shares(scheme: Scheme, examples: Sequence[Example], *, offset: int) -> Floats:
     """The share `[C]` of cells that have each tag of a grid, special words' cells included.
 
     One cell is added to each tag's, so that none has a share of 0 or 1. Tags that stand in
@@ -52,5 +52,5 @@ def tag_shares(scheme: Scheme, examples: Sequence[Example], *, offset: int) -> N
             tags[0] += length**2 - own.size
         else:
             tags += own.sum(axis=(0, 1))
-    shares: NDArray[np.float64] = tags / cells
+    shares: Floats = tags / cells
     return shares

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
+from trigner.arrays import Logits
 from trigner.batches import Batch, EncoderInputs, SubwordTokenizer
 from trigner.cpus import threads_for_models
 from trigner.errors import InputError
@@ -62,7 +62,7 @@ def onnx_predictor(
     check_output(session, scheme, scores, folder / GRAPH)
     outputs = _outputs(session, folder / GRAPH)
 
-    def scorer(batch: Batch) -> NDArray[np.floating[Any]]:
+    def scorer(batch: Batch) -> Logits:
         (found,) = outputs(batch)
         check_scores(found, batch, scheme.tag_space.word_axes, scores, folder / GRAPH)
         return found
@@ -104,7 +104,7 @@ def onnx_scorer(graph: Path, providers: Sequence[Any], threads: int | None = Non
     """Scores from a graph. Raises InputError when ONNX Runtime cannot load it."""
     outputs = _outputs(_session(graph, providers, threads), graph)
 
-    def scorer(batch: Batch) -> NDArray[np.floating[Any]]:
+    def scorer(batch: Batch) -> Logits:
         (logits,) = outputs(batch)
         return logits
 

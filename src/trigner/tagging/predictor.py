@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trigner.arrays import Floats, Logits, logistic
+from trigner.arrays import Floats, Logits, Tags, logistic
 from trigner.batches import Batch, Example
 from trigner.mentions import Mention
 from trigner.rescorer import Rescorer
@@ -126,7 +125,7 @@ class TagPredictor(WordPredictor[Logits]):
         return [tuple((i - start, j - start, tag) for i, j, tag in own) for own in found]
 
 
-def _tagged(tags: NDArray[np.integer[Any]]) -> tuple[Cell, ...]:
+def _tagged(tags: Tags) -> tuple[Cell, ...]:
     if tags.ndim == 2:
         return tuple((int(i), int(j), int(tags[i, j])) for i, j in np.argwhere(tags))
     return tuple((int(i), int(j), int(tag)) for i, j, tag in np.argwhere(tags))

@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trigner.arrays import Integers
 from trigner.batches import IGNORED
 from trigner.transition.parser import Action, Cell, Node, Rules, State, after
-
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +32,16 @@ class Layout:
     at steps at which one action alone is legal, after `taken [B, T - 1]`.
     """
 
-    unions: Rows
+    unions: Integers
     depths: tuple[int, ...]
-    stacks: Rows
+    stacks: Integers
     heights: tuple[int, ...]
-    held: Rows
-    tops: Rows
-    buffer: Rows
-    legal: Rows
-    gold: Rows
-    taken: Rows
+    held: Integers
+    tops: Integers
+    buffer: Integers
+    legal: Integers
+    gold: Integers
+    taken: Integers
 
 
 def states_of(actions: Sequence[int]) -> list[State]:
@@ -109,7 +107,9 @@ def next_item(state: State, length: int, first: int, nodes: int) -> int:
     return first + state.position if state.position < length else -1
 
 
-def _numbered_nodes(states: Sequence[Sequence[State]], width: int) -> tuple[Rows, tuple[int, ...]]:
+def _numbered_nodes(
+    states: Sequence[Sequence[State]], width: int
+) -> tuple[Integers, tuple[int, ...]]:
     """Numbers all nodes. Gives the parts of the unions, and how many of each depth there are."""
     levels: list[list[Node]] = []
     depth: dict[int, int] = {}
@@ -133,7 +133,7 @@ def _numbered_nodes(states: Sequence[Sequence[State]], width: int) -> tuple[Rows
     return np.array(parts, np.int64).reshape(-1, 2), tuple(map(len, levels))
 
 
-def _numbered_cells(states: Sequence[Sequence[State]]) -> tuple[Rows, tuple[int, ...]]:
+def _numbered_cells(states: Sequence[Sequence[State]]) -> tuple[Integers, tuple[int, ...]]:
     """Numbers all stacks from 1. Gives what they are made of, and how many of each height."""
     levels: list[list[Cell]] = []
     seen: set[int] = set()

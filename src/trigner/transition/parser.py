@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trigner.arrays import Booleans
 from trigner.mentions import Mention
 
 
@@ -149,10 +149,10 @@ class Rules:
         """Whether an action, by its index, is legal."""
         return bool(self.legal(state, length) >> min(action, Action.COMPLETE) & 1)
 
-    def table(self) -> NDArray[np.bool_]:
+    def table(self) -> Booleans:
         """What is legal, `[256, actions]`, by the bits that `legal` gives."""
         columns = [min(a, int(Action.COMPLETE)) for a in range(Action.COMPLETE + self.types)]
-        result: NDArray[np.bool_] = (np.arange(256)[:, None] >> np.array(columns) & 1).astype(bool)
+        result: Booleans = (np.arange(256)[:, None] >> np.array(columns) & 1).astype(bool)
         return result
 
 
