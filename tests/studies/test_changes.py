@@ -73,3 +73,19 @@ def test_what_the_study_has_wrong_is_not_blamed_on_options(declare):
     study = declare(HEAD + "systems: {x: {triplets.windw: 3}}\n")
     with pytest.raises(InputError, match=r"^\S+small\.yaml:3: x: settings: triplets\.windw"):
         runs(study, FULL, Changes(preset="best", assignments=["optimisation.epochs=3"]))
+
+
+def test_an_axis_that_changes_nothing_is_refused(declare):
+    study = declare(HEAD + "axes: {triplets.window: [1, 5], optimisation.epochs: [1, 2]}\n")
+    assert len(runs(study, FULL)) == 4
+    without = ["triplets.weight=0"]
+    with pytest.raises(InputError) as caught:
+        runs(study, FULL, Changes(assignments=without))
+    assert str(caught.value).endswith(
+        "small.yaml:3: triplets.window changes nothing with --set triplets.weight=0:"
+        " all its values would be the same training"
+    )
+    assert len(runs(study, FULL, Changes(assignments=without, only=("window=1, epochs=1",)))) == 1
+    idle = declare(HEAD + "base: {triplets.weight: 0}\naxes: {triplets.window: [1, 5]}\n")
+    with pytest.raises(InputError, match="window changes nothing: all its values"):
+        runs(idle, FULL)

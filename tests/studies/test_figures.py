@@ -45,7 +45,7 @@ def test_a_line_has_the_values_of_the_other_axes(declare, corpus, tmp_path):
 
 
 def test_an_axis_of_lists_is_drawn(declare, corpus, tmp_path):
-    axes = "{sampling.conjunctions: [[and], [and, or]]}"
+    axes = "{sampling.conjunctions: [[and], [and, or]], sampling.coordination: [0.5]}"
     texts = drawn(declare, corpus, tmp_path, axes, "sampling.conjunctions")
     assert texts.count("['and', 'or']") == 2
 

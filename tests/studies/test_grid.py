@@ -93,8 +93,11 @@ def test_the_start_at_shares_is_no_matter_of_sequences(declare):
 
 
 def test_the_pair_map_is_no_matter_of_w2ners_co_predictor(declare):
-    study = declare(HEAD + "base: {preset: w2ner}\naxes: {model.pair_map: [low_rank, full]}\n")
-    a, b = (run.identity for run in runs(study, FULL))
+    study = declare(
+        HEAD + "systems: {w2ner: {preset: w2ner}, other: }\n"
+        "axes: {model.pair_map: [low_rank, full]}\n"
+    )
+    a, b, *_ = (run.identity for run in runs(study, FULL))
     assert a == b
     assert not [name for name in a if name.startswith("revisions")]
 

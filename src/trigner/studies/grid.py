@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -127,11 +128,29 @@ def runs(
         _run(study, protocol, changes, _searched(values), (changes.seeds or study.seeds)[0])
     seeds = study.seeds if changes.seeds is None else changes.seeds
     of_first_seed = [_run(study, protocol, changes, point, seeds[0]) for point in points]
+    _check_axes(study, changes, of_first_seed)
     return [
         replace(run, seed=seed, settings=run.settings.model_copy(update={"seed": seed}))
         for seed in seeds
         for run in of_first_seed
     ]
+
+
+def _check_axes(study: Study, changes: Changes, made: Sequence[TrainingRun]) -> None:
+    """Raises InputError for an axis along which all runs are the same training."""
+    for axis in study.axes:
+        along: dict[str, list[str]] = defaultdict(list)
+        for run in made:
+            if run.point:
+                others = {name: value for name, value in run.point.items() if name != axis}
+                along[f"{run.declared} {others}"].append(json.dumps(run.identity))
+        if any(len(line) > 1 for line in along.values()) and all(
+            len(set(line)) == 1 for line in along.values()
+        ):
+            options = " and ".join(changes.without_each)
+            by = f" with {options}" if options else ""
+            message = f"{axis} changes nothing{by}: all its values would be the same training"
+            raise study.error(message, axis, ("axes",))
 
 
 def trial(
