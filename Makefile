@@ -61,6 +61,11 @@ demo test test-oldest bench bench-scale bundled-model fuzz soak: export HF_HUB_O
 .DELETE_ON_ERROR:
 
 env: $(VENV)/.ready
+ifeq ($(origin PYTHON),command line)
+	@version='import sys; print(*sys.version_info[:2])'; \
+	[ "$$($(PYTHON) -c "$$version")" = "$$($(BIN)/python -c "$$version")" ] || { \
+	  echo "$(VENV) has $$($(BIN)/python --version), not that of PYTHON=$(PYTHON): make clean first" >&2; exit 1; }
+endif
 
 # Of the Python that environments are made with: cp311-linux-x86_64, say.
 platform = $(shell $(PYTHON) -c 'import sys, sysconfig; \
@@ -82,7 +87,7 @@ define install
 $(PYTHON) -m venv $(1)
 @[ "$(HASHES)" = no ] || [ ! -f $(call hashes_of,$(2)) ] || $(1)/bin/python -m pip install $(QUICKLY) \
   --no-deps --only-binary :all: --require-hashes --requirement $(call hashes_of,$(2)) || { \
-  echo "this index has other files than those in $(call hashes_of,$(2))" >&2; \
+  echo "could not install the files of $(call hashes_of,$(2)): pip says why above" >&2; \
   [ "$(HASHES)" != require ] && echo "continuing with version pins only; HASHES=require makes this an error" >&2; }
 $(1)/bin/python -m pip install $(QUICKLY) $(if $(by_hash),--no-deps --no-build-isolation --editable .,\
   --constraint $(2) --editable ".[all$(comma)dev$(comma)docs]")

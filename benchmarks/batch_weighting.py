@@ -27,7 +27,7 @@ from trigner.evaluation import data_hash, score
 from trigner.mentions import Document
 from trigner.training import resolve, train
 
-RESULTS = Path("docs/results/batch-weighting")
+RESULTS = Path(__file__).resolve().parents[1] / "docs/results/batch-weighting"
 COMMON = {
     "optimisation.encoder_lr": 5e-5,
     "optimisation.learning_rate": 5e-4,
@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace) -> None:
     types = arguments.types.split(",") if arguments.types else None
     documents, dev = (with_types(read(Path(folder) / part).documents, types) for part in PARTS)
     for seed in map(int, arguments.seeds.split(",")):
-        for name in arguments.only.split(","):
+        for name in arguments.only:
             path = RESULTS / f"{corpus}-{name}-{arguments.epochs}-{seed}.json"
             if path.exists():
                 continue
@@ -167,7 +167,7 @@ if __name__ == "__main__":
     making.add_argument("--data", required=True, metavar="NAME=DIR")
     making.add_argument("--types", default="")
     making.add_argument("--seeds", default="1,2,3")
-    making.add_argument("--only", default=",".join(VARIANTS))
+    making.add_argument("--only", nargs="+", default=[*VARIANTS], choices=[*VARIANTS])
     making.add_argument("--epochs", type=int, default=4)
     commands.add_parser("report").set_defaults(call=report)
     given = parser.parse_args()

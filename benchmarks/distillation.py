@@ -28,7 +28,7 @@ from trigner.evaluation import compare_slices, score, sentence_counts
 from trigner.mentions import Document
 from trigner.training import resolve, train
 
-RESULTS = Path("docs/results/distillation")
+RESULTS = Path(__file__).resolve().parents[1] / "docs/results/distillation"
 
 
 class Trials:

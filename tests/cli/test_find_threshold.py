@@ -81,3 +81,12 @@ def test_the_figure(run, model, gold, tmp_path):
     )
     assert result.code == 0, result.err
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_types_that_the_model_does_not_know_are_noted(run, model, tmp_path):
+    entities = [{"label": label, "fragments": [[0, 4]]} for label in ("Foo", "ADR")]
+    (tmp_path / "gold.jsonl").write_text(
+        json.dumps({"id": "a", "text": "Pain.", "entities": entities}) + "\n"
+    )
+    result = run("find-threshold", "--model", model, "--data", tmp_path / "gold.jsonl")
+    assert "note: 1 entity of type Foo, unknown to the model: all of them count" in result.err

@@ -191,3 +191,38 @@ def test_in_a_pipe_output_is_as_wide_as_columns_says_or_80(columns, width):
         check=True,
     )
     assert int(done.stdout) == width
+
+
+def of_process(*arguments, **environment):
+    """What the command line prints, in bytes."""
+    done = subprocess.run(
+        [sys.executable, "-m", "trigner", *map(str, arguments)],
+        env={**os.environ, "PYTHONUTF8": "0", **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_what_an_encoding_does_not_have_is_replaced_and_in_json_escaped(tmp_path):
+    path = tmp_path / "a.jsonl"
+    entity = {"label": "ADR", "fragments": [[0, 4], [9, 13]]}
+    text = "naïv ≥👍  rash"
+    path.write_text(json.dumps({"id": "≥", "text": text, "entities": [entity]}) + "\n", "utf-8")
+    shown = of_process("stats", path, PYTHONIOENCODING="latin-1")
+    assert b"all" in shown
+    lost = ("ceiling", "--data", path, "--system", "bio", "--lost", "1")
+    assert "naïv ~ rash".encode("latin-1") in of_process(*lost, PYTHONIOENCODING="latin-1")
+    (found,) = json.loads(of_process(*lost, "--json", PYTHONIOENCODING="cp1252"))["bio"][
+        "lost_entities"
+    ]
+    assert found["document"] == "≥"
+
+
+def test_in_few_columns_tables_keep_the_names_of_rows(tmp_path):
+    path = tmp_path / "a.jsonl"
+    entity = {"label": "ADR", "fragments": [[0, 4]]}
+    path.write_text(json.dumps({"id": "a", "text": "rash", "entities": [entity]}) + "\n")
+    shown = of_process("ceiling", "--data", path, "--system", "mac", COLUMNS="40").decode()
+    assert "mac " in shown

@@ -10,7 +10,7 @@ from trigner import corpora
 from trigner.corpora import FORMATS, WRITABLE, Notice, Reading, read, source, writable, write
 from trigner.corpora.formats import known, recognise
 from trigner.corpora.words import document_of
-from trigner.errors import InputError
+from trigner.errors import InputError, TrignerError
 from trigner.mentions import Document, Entity, Mention
 
 ENTITY = Entity("ADR", ((0, 4), (8, 13)), "pain hands", id="T1")
@@ -272,3 +272,22 @@ def test_what_can_be_written_where(tmp_path):
         assert "share13" not in raised.value.message
     with pytest.raises(InputError, match="is a folder"):
         writable("jsonl", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("format", "name", "extra"),
+    [
+        ("parquet", "a.parquet", "tables"),
+        ("parquet", "a", "tables"),
+        ("hf-tokens", "a.parquet", "tables"),
+        ("spacy", "a.spacy", "spacy"),
+        ("cas", "a", "cas"),
+    ],
+)
+def test_what_a_format_needs_is_asked_for_before_the_work(
+    format, name, extra, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert writable("hf-tokens", tmp_path / "a.jsonl").name == "hf-tokens"
+    with pytest.raises(TrignerError, match=rf"pip install 'trigner\[{extra}\]'"):
+        writable(format, tmp_path / name)

@@ -39,3 +39,10 @@ def test_it_changes_counts_and_no_prediction():
     assert surfaces(FOUND) == before
     assert (whole.correct, whole.predicted, whole.gold) == (3, 5, 4)
     assert (part.correct, part.predicted, part.gold) == (2, 3, 3)
+
+
+def test_blanks_at_the_edge_of_a_fragment_are_of_no_sentence():
+    text = "Fine. Rash came."
+    wide, narrow = (Document("d", text, (Entity("ADR", (f,), ""),)) for f in ((5, 10), (6, 10)))
+    (gold,), (found,) = without_first([wide], 1), without_first([narrow], 1)
+    assert score([gold], [found]).overall.correct == 1

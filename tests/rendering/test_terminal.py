@@ -12,7 +12,15 @@ from random_documents import documents
 from trigner.mentions import Document, Entity
 from trigner.rendering.columns import columns_of, runs_right_to_left
 from trigner.rendering.snippets import snippets
-from trigner.rendering.terminal import ASCII, UNICODE, Colours, drawing, entity_table, remarks
+from trigner.rendering.terminal import (
+    ASCII,
+    UNICODE,
+    Colours,
+    drawing,
+    entity_table,
+    remarks,
+    surface,
+)
 
 TEXT = "Pain and cramping in my hands and lower legs."
 
@@ -88,6 +96,7 @@ def test_sentences_without_entities_are_counted():
     assert "A rash came." in lines[0]
     assert not any("well" in line for line in lines)
     assert "3 sentences without entities" in lines
+    assert not any("without" in line.plain for line in drawing(made, width=80, is_whole=False))
 
 
 def test_long_labels_are_cut_in_tracks_and_whole_in_the_table():
@@ -98,6 +107,14 @@ def test_long_labels_are_cut_in_tracks_and_whole_in_the_table():
     out = io.StringIO()
     Console(file=out, width=100).print(entity_table(made))
     assert label in out.getvalue()
+    out = io.StringIO()
+    Console(file=out, width=30).print(entity_table(made))
+    assert all(part in out.getvalue() for part in ("a_label", "rash", "2-6", "0.500"))
+
+
+def test_what_only_a_line_break_parts_is_one_piece():
+    made = Document("d", "red\n eye", (Entity("ADR", ((0, 3), (5, 8)), "", 0.5),))
+    assert surface(made, made.entities[0]) == "red eye"
 
 
 def test_the_table_lets_no_control_character_through():

@@ -30,7 +30,7 @@ def test_words_depend_on_their_own_stretch_alone(left: str, right: str) -> None:
     assert words(f"{left} {right}") == words(left) + words(right)
 
 
-@given(st.text(alphabet="ab7😀頭. ", min_size=1))
+@given(st.text(alphabet="ab7😀頭🇩🇪. ", min_size=1))
 def test_a_combining_character_stays_with_its_base(text: str) -> None:
     marked = "".join(letter if letter == " " else letter + "\u0301" for letter in text)
     assert not any(word.startswith("\u0301") for word in words(marked))
@@ -49,6 +49,7 @@ def test_a_combining_character_stays_with_its_base(text: str) -> None:
         ("\x00\x00\x00a\x00", "\x00\x00\x00|a|\x00"),
         ("itchy\u200bskin \ufeffrash so\u00adre", "itchy|\u200b|skin|\ufeff|rash|so\u00adre"),
         ("👍🏽👩\u200d⚕️❤️🇩🇪🇫🇷", "👍🏽|👩\u200d⚕️|❤️|🇩🇪|🇫🇷"),
+        ("👍👍👍🏽 1.5\u0301 🇩🇪\u0301", "👍👍👍🏽|1.5\u0301|🇩🇪\u0301"),
         ("cafe\u0301 दर्द שָׁלוֹם", "cafe\u0301|दर्द|שָׁלוֹם"),
         ("头痛 กำลัง", "头|痛|ก|ำ|ลั|ง"),
         ("sore\r\nthroat\u00a0now", "sore|throat|now"),

@@ -6,7 +6,9 @@ standard output, everything else to standard error.
 
 from __future__ import annotations
 
+import codecs
 import errno
+import io
 import logging
 import os
 import sys
@@ -110,9 +112,20 @@ class _Notes(logging.Handler):
 NOTES = _Notes()
 
 
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    """What is printed of characters that the encoding of standard output does not have."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    characters = error.object[error.start : error.end]
+    return "".join({"…": "~", "–": "-"}.get(c, "?") for c in characters), error.end
+
+
 def main() -> None:
     """Run the command line and exit."""
     logging.getLogger("trigner").addHandler(NOTES)  # once, however often
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        codecs.register_error("trigner", _in_ascii)
+        sys.stdout.reconfigure(errors="trigner")
     try:
         app()
     except SystemExit as stopped:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trigner.cli.options import CorpusOptions, Data, Json, print_left_out
-from trigner.cli.output import comma_list, note_repeated, print_json, progress, results
+from trigner.cli.output import comma_list, note_repeated, print_json, progress, results, tables
 from trigner.evaluation import Ceiling, Lost, ceilings
 from trigner.evaluation.ceiling import FORMAT
 from trigner.evaluation.table import percentages, report_table
@@ -70,7 +70,7 @@ def ceiling(
         print_json({n: _as_json(reached, corpus.left_out, lost) for n, reached in found.items()})
         return
     console = results()
-    console.print(_table(found))
+    tables().print(_table(found))
     print_left_out(corpus)
     for reason, number in next(iter(found.values())).lost_by.items():
         if reason != FORMAT:
@@ -84,7 +84,7 @@ def ceiling(
             )
     if lost and any(reached.lost_by_format for reached in found.values()):
         console.print(f"\nThe first {lost} that each system loses (--lost N for more):")
-        console.print(_lost_table(found, lost))
+        tables().print(_lost_table(found, lost))
 
 
 def _table(found: Mapping[str, Ceiling]) -> Table:

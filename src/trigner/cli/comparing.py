@@ -11,7 +11,7 @@ import typer
 
 from trigner.atomic_files import write_text
 from trigner.cli.options import Json, Overwrite
-from trigner.cli.output import note, print_json, refuse_non_empty, results
+from trigner.cli.output import note, print_json, refuse_non_empty, results, tables
 from trigner.errors import InputError
 from trigner.evaluation import (
     Scores,
@@ -77,13 +77,13 @@ class ScoreOptions:
             more = {**(errors if kinds else {}), **(forgiving if relaxed else {})}
             print_json({**scores.as_json(), **more})
         else:
-            results().print(table(scores))
+            tables().print(table(scores))
             if relaxed:
                 results().print()
-                results().print(relaxed_table(relaxed))
+                tables().print(relaxed_table(relaxed))
             if counted is not None:
                 results().print()
-                results().print(errors_table(counted))
+                tables().print(errors_table(counted))
         if self.html is not None and comparison is not None:
             write_text(self.html, comparison_page(comparison), overwrite=self.overwrite)
             note([f"gold and predictions side by side: {self.html}"])

@@ -16,9 +16,9 @@ from trigner.cli.options import (
     check_labels,
     labels_of,
 )
-from trigner.cli.output import comma_list, note, note_repeated, progress
+from trigner.cli.output import comma_list, note, note_repeated, note_unknown_types, progress
 from trigner.corpora import with_types
-from trigner.evaluation import ceiling, same_data, score, sign, unknown_labels, without_first
+from trigner.evaluation import ceiling, same_data, score, sign, without_first
 from trigner.model_folder import BUNDLED, Description, read_description
 from trigner.quantities import counted
 from trigner.systems import system_spec
@@ -61,9 +61,7 @@ def evaluate(
     if not any(document.entities for document in documents):
         note([f"{data}: there is no annotation to score against"])
     note_repeated(data, documents)
-    for label, number in unknown_labels(documents, extract.labels).items():
-        unknown = f"{counted(number, 'entity', 'entities')} of type {label}, unknown to the model"
-        note([f"{unknown}: all of them count as missed"])
+    note_unknown_types(documents, extract.labels)
     settings = description.provenance.settings
     signature = sign(documents, settings=settings, seed=settings.get("seed"))
     note(_known_already(description, signature))

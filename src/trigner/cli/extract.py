@@ -293,8 +293,11 @@ def _print(partial_results: Iterable[PartialResult], *, many: bool) -> None:
         if many and start == 0:
             console.print(Text(printable(document.id), style="bold"), highlight=False)
         if document.entities:
-            part = document if found.is_last and start == 0 else _cut(document, start, found.end)
-            for line in drawing(part, width=console.width, marks=marks, colours=colours):
+            is_whole = found.is_last and start == 0
+            part = document if is_whole else _cut(document, start, found.end)
+            for line in drawing(
+                part, width=console.width, marks=marks, colours=colours, is_whole=is_whole
+            ):
                 # As it is: the line has its width already.
                 console.print(line, highlight=False, no_wrap=True, overflow="ignore", crop=False)
             console.print(entity_table(document))

@@ -26,10 +26,11 @@ from trigner.cli.output import (
     errors,
     note,
     note_repeated,
+    note_unknown_types,
     print_json,
     progress,
     refuse_non_empty,
-    results,
+    tables,
 )
 from trigner.corpora import with_types
 from trigner.errors import InputError
@@ -79,6 +80,7 @@ def find_threshold(
     if not any(document.entities for document in documents):
         raise InputError("has no entity: thresholds are found on annotated documents", path=data)
     note_repeated(data, documents)
+    note_unknown_types(documents, extract.labels)
     types = comma_list(reading.types)
     refuse_all(labels_of(corpus).union(types or extract.labels))
     run = extract.documents(documents)
@@ -114,7 +116,7 @@ def _as_json(point: tuple[float, Score], curve: Curve, left_out: int) -> dict[st
 
 def _print(by_label: Mapping[str, Curve], chosen: Mapping[str, tuple[float, Score] | None]) -> None:
     table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("type")
+    table.add_column("type", overflow="fold")
     for column in ("threshold", "P", "R", "F1", "without: P", "R", "F1"):
         table.add_column(column, justify="right", no_wrap=True)
     for label in by_label:
@@ -123,7 +125,7 @@ def _print(by_label: Mapping[str, Curve], chosen: Mapping[str, tuple[float, Scor
         if point is not None:
             kept = [_rounded_down(point[0]), *percentages(point[1])]
         table.add_row(Text(label), *kept, *percentages(by_label[label].points[0][1]))
-    results().print(table)
+    tables().print(table)
 
 
 def _rounded_down(threshold: float) -> str:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trigner.cli.options import MODEL_HELP, Json, model_folder
-from trigner.cli.output import note, print_json, results
+from trigner.cli.output import note, print_json, results, tables
 from trigner.foreign_values import mapping, number, text, whole_number
 from trigner.model_folder import BUNDLED, Description, need, read_description
 from trigner.quantities import counted
@@ -116,7 +116,7 @@ def _show_summary(lines: Mapping[str, str]) -> None:
     table.add_column(overflow="fold")
     for name, value in lines.items():
         table.add_row(Text(name, style="bold"), Text(value))
-    results().print(table)
+    tables().print(table)
     results().print("\nAll settings: --all. For programs: --json.", highlight=False)
 
 
@@ -163,5 +163,5 @@ def _show_systems(json: bool) -> None:
         table.add_column(column)
     for row in rows:
         table.add_row(row.name, row.about, ", ".join(row.capabilities), row.package)
-    results().print(table)
+    tables().print(table)
     note(unusable_systems().values())

@@ -29,6 +29,7 @@ T = TypeVar("T")
 
 _CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 """What a terminal would obey, and half characters, which no stream takes."""
+_NOT_ASCII = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\U0010ffff]")
 
 SHOWN_NOTICES = 20
 SECONDS_BETWEEN_LINES = 10.0
@@ -55,14 +56,28 @@ def results() -> Console:
     return Terminal()
 
 
+def tables() -> Console:
+    """As `results`, of at least 80 columns: in fewer, rich leaves out what names a table's rows."""
+    return Terminal(width=max(80, results().width))
+
+
 def visible(text: str) -> str:
     """A text without control characters."""
     return _CONTROLS.sub("\ufffd", text)
 
 
 def visible_json(text: str) -> str:
-    """JSON of the same meaning without control characters."""
-    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    """JSON of the same meaning without control characters.
+
+    Where standard output is not in UTF-8, it is ASCII: programs read it as such in any encoding.
+    """
+    is_utf_8 = (sys.stdout.encoding or "").lower().startswith("utf")
+    return (_CONTROLS if is_utf_8 else _NOT_ASCII).sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\u{code:04x}" if code < 0x10000 else json.dumps(found[0])[1:-1]
 
 
 def note(notices: Iterable[object], *, at_most: int | None = SHOWN_NOTICES) -> None:
@@ -84,6 +99,15 @@ def note_repeated(path: Path, documents: Iterable[Document]) -> None:
     if number := sum(len(d.entities) - len(set(map(d.key, d.entities))) for d in documents):
         repeat = counted(number, "annotation repeats", "annotations repeat")
         note([f"{path}: {repeat} another one: counted once in scores"])
+
+
+def note_unknown_types(documents: Iterable[Document], known: Collection[str]) -> None:
+    """Note how many entities have a type that the model does not know."""
+    from trigner.evaluation import unknown_labels
+
+    for label, number in unknown_labels(documents, known).items():
+        unknown = f"{counted(number, 'entity', 'entities')} of type {label}, unknown to the model"
+        note([f"{unknown}: all of them count as missed"])
 
 
 def print_json(value: object) -> None:

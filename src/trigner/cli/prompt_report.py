@@ -12,7 +12,7 @@ from pathlib import Path
 from trigner.atomic_files import write_text
 from trigner.cli.comparing import check_page
 from trigner.cli.options import RunOptions, model_folder
-from trigner.cli.output import note, results, write_documents
+from trigner.cli.output import note, results, tables, write_documents
 from trigner.corpora import FORMATS, WRITABLE
 from trigner.errors import InputError
 from trigner.evaluation import compare, table
@@ -45,8 +45,9 @@ def check_outputs(
 ) -> dict[str, Path]:
     """The folders of the models to compare with, by name, downloaded from the Hub if need be.
 
-    Raises InputError for output that cannot be written, before any request is sent. A page that
-    exists is overwritten only if it `may_exist`.
+    Raises InputError for output that cannot be written, TrignerError for a format whose package is
+    not installed, before any request is sent. A page that exists is overwritten only if it
+    `may_exist`.
     """
     check_page(html, may_exist=may_exist)
     if models and html is None:
@@ -55,6 +56,7 @@ def check_outputs(
         raise InputError(
             f"--format {format}: cannot be written; choose one of {', '.join(WRITABLE)}"
         )
+    FORMATS[format].check_installed(Path(PREDICTIONS))
     folders = {}
     for name, model in model_names(models, variants).items():
         folders[name] = model_folder(model)
@@ -135,8 +137,8 @@ def print_report(task: Task, runs: Sequence[VariantResult]) -> None:
     numbers = [sum(stratum(s) == n for s in task.sentences) for n in range(len(STRATA))]
     shown = ", ".join(f"{n:,} {name}" for n, name in zip(numbers, STRATA, strict=True))
     console.print(f"{counted(len(task.sentences), 'sentence')}: {shown}", highlight=False)
-    console.print(scores_table(runs))
-    console.print(failures_table(runs))
+    tables().print(scores_table(runs))
+    tables().print(failures_table(runs))
     if len(runs) == 1:
         console.print(f"\nwith repair {_SHOWN_REPAIR}:", highlight=False)
-        console.print(table(runs[0].scores[_SHOWN_REPAIR]))
+        tables().print(table(runs[0].scores[_SHOWN_REPAIR]))

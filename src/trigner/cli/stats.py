@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from trigner.cli.options import CorpusOptions, Json, Overwrite, Plot, print_left_out
-from trigner.cli.output import errors, note_repeated, print_json, refuse_non_empty, results
+from trigner.cli.output import errors, note_repeated, print_json, refuse_non_empty, tables
 from trigner.evaluation import check_figure, describe, plot_gaps, statistics_table
 
 
@@ -33,7 +33,7 @@ def stats(
     if json:
         print_json({**statistics.as_json(), "left_out": corpus.left_out})
     else:
-        results().print(statistics_table(statistics))
+        tables().print(statistics_table(statistics))
         print_left_out(corpus)
     if plot is not None:
         plot_gaps(statistics, plot, overwrite=overwrite)

@@ -22,7 +22,7 @@ from trigner.cli.options import (
     Types,
     with_single_options,
 )
-from trigner.cli.output import comma_list, errors, print_json, results
+from trigner.cli.output import comma_list, errors, print_json, results, tables
 from trigner.encoders import check_encoder
 from trigner.errors import InputError, require_extra
 from trigner.quantities import duration
@@ -208,7 +208,7 @@ def status(common: Common, json: Json = False) -> None:
             f1 = "" if each.result is None else f"{100 * _dev_f1(each.result):.2f}"
             minutes = "" if each.result is None else f"{each.result.seconds / 60:.1f}"
             table.add_row(each.run.system, str(each.run.seed), each.state, f1, minutes)
-        results().print(table)
+        tables().print(table)
         if left := seconds_left(statuses):
             line = f"{len(statuses) - done} runs to do: about {duration(left)}, one at a time"
             results().print(line, highlight=False)

@@ -28,6 +28,7 @@ from trigner.cli.output import (
     print_json,
     refuse_non_empty,
     results,
+    tables,
 )
 from trigner.corpora import Corpus, NoPartError
 from trigner.encoders import check_encoder
@@ -178,7 +179,7 @@ def train(
     console = results()
     number = counted(len(held_out.documents), "document")
     console.print(f"best epoch on dev ({number}): {best.epoch}", highlight=False)
-    console.print(table(scores))
+    tables().print(table(scores))
     console.print(f"model: {out}", markup=False, highlight=False)
 
 

@@ -164,7 +164,7 @@ def writable(format: str, path: str | Path) -> Format:
     """The format, which can be written to `path`.
 
     Raises InputError for a format that is unknown or only read and for a folder in place of a file
-    or the other way round.
+    or the other way round, TrignerError for one that needs a package that is not installed.
     """
     chosen, path = FORMATS.get(format), Path(path)
     if chosen is None or chosen.write is None:
@@ -174,6 +174,7 @@ def writable(format: str, path: str | Path) -> Format:
         raise InputError(f"is a folder, and {format} is written to a file: name a file", path=path)
     if chosen.writes_folder and path.exists() and not path.is_dir():
         raise InputError(f"is a file, and {format} is written to a folder", path=path)
+    chosen.check_installed(path)
     return chosen
 
 

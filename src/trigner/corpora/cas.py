@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from cassis import Cas, TypeSystem
 
 NAME = "cas"
+EXTRA = ("cas", "cassis")
+"""The extra that it needs, and the package in it."""
 ENDINGS: tuple[str, ...] = (".xmi", "typesystem.xml")
 
 _XMI = (".xmi",)
@@ -61,7 +63,7 @@ def recognises(path: Path) -> bool:
 
 def read(path: Path, reading: Reading) -> Iterator[Document]:
     """One document for each `.xmi`, called after its path."""
-    require_extra("cas", "cassis")
+    require_extra(*EXTRA)
     types = cache(lambda file: _type_system(file, reading))
 
     def read_file(file: Path, name: str, reading: Reading) -> Iterator[tuple[int, Document]]:
@@ -226,7 +228,7 @@ def write(documents: Iterable[Document], path: Path, *, overwrite: bool = True) 
     stream of them when it comes to the one that is refused. Raises TrignerError when a file cannot
     be written.
     """
-    require_extra("cas", "cassis")
+    require_extra(*EXTRA)
     types = _types()
     put = write_text if overwrite else write_new_text
     dropped: Counter[str] = Counter()

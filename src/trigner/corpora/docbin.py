@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Span
 
 NAME = "spacy"
+EXTRA = ("spacy", "spacy")
+"""The extra that it needs, and the package in it."""
 ENDINGS: tuple[str, ...] = (".spacy",)
 
 GROUP = "trigner"
@@ -56,7 +58,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
 
 def _docs(path: Path, reading: Reading) -> Iterator[tuple[int, Doc]]:
     """The Docs of a file, numbered from 1; the file is in memory as a whole."""
-    require_extra("spacy", "spacy")
+    require_extra(*EXTRA)
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab
 
@@ -89,7 +91,7 @@ def _unpacks_to_more(content: bytes, most: int) -> bool:
 
 @cache  # making it takes as long as writing some thousand words
 def _language() -> Language:
-    require_extra("spacy", "spacy")
+    require_extra(*EXTRA)
     import spacy
 
     nlp = spacy.blank("xx")

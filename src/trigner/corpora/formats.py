@@ -30,11 +30,12 @@ from trigner.corpora import (
     share13,
     share14,
     spans,
+    tables,
 )
 from trigner.corpora.folders import check_files, has_ending, walk
 from trigner.corpora.published import Counts
 from trigner.corpora.reading import Reading, WriteReport
-from trigner.errors import InputError
+from trigner.errors import InputError, require_extra
 from trigner.mentions import Document
 
 Recognises = Callable[[Path], bool]
@@ -53,7 +54,8 @@ class Format:
     (None: the whole corpus). Most write one file; `writes_folder` marks those that do not,
     `write_new` writes there and replaces nothing, and `check` passes on the documents that can be
     written there.
-    `is_credentialed`: its users have signed not to give it on.
+    `is_credentialed`: its users have signed not to give it on. `extra` are the extra of ours that
+    the format needs, and the package in it.
     """
 
     name: str
@@ -68,6 +70,13 @@ class Format:
     read_part: ReadPart | None = None
     published: Mapping[str | None, Counts] = field(default_factory=dict)
     is_credentialed: bool = False
+    extra: tuple[str, str] | None = None
+
+    def check_installed(self, path: Path) -> None:
+        """Raises TrignerError with the cure when what a file at `path` needs is not installed."""
+        parquet = path.suffix.lower() == ".parquet" and ".parquet" in self.endings
+        if needed := tables.EXTRA if parquet else self.extra:
+            require_extra(*needed)
 
 
 class _Reader(Protocol):
@@ -158,9 +167,9 @@ FORMATS: dict[str, Format] = {
         _format(conll, "CoNLL columns, BIO, IOB or IOBES"),
         _format(hf_tokens, "Hugging Face token datasets, JSON lines or Parquet"),
         _format(csv_tables, "CSV, a row a text"),
-        _format(parquet, "Parquet, a row a text"),
-        _format(docbin, "spaCy's DocBin"),
-        _folder(cas, "UIMA CAS XMI, INCEpTION's export"),
+        replace(_format(parquet, "Parquet, a row a text"), extra=tables.EXTRA),
+        replace(_format(docbin, "spaCy's DocBin"), extra=docbin.EXTRA),
+        replace(_folder(cas, "UIMA CAS XMI, INCEpTION's export"), extra=cas.EXTRA),
         _read_only(spans, "JSON of a text and annotations by start and end"),
         _corpus(cadec, "CADEC"),
         _corpus(share13, "ShARe 2013", is_credentialed=True),

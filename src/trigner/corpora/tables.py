@@ -33,6 +33,9 @@ TEXT, ID = "text", "id"
 DELIMITERS = ",;\t|"
 """What can stand between the columns of a CSV file."""
 
+EXTRA = ("tables", "pyarrow")
+"""What Parquet needs: the extra, and the package in it."""
+
 _LONGEST = 1 << 20  # characters of the line that names the columns
 _CELL = 1 << 30  # characters of a cell, of which the csv module takes 131,072 unless told
 _ROWS = 1000  # of a row group, which is in memory
@@ -140,7 +143,7 @@ def parquet_schema(path: Path) -> pa.Schema:
 
 
 def _parquet_file(file: IO[bytes], path: Path) -> pq.ParquetFile:
-    require_extra("tables", "pyarrow")
+    require_extra(*EXTRA)
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -240,7 +243,7 @@ def write_parquet(
 
     As `write_csv`. Raises TrignerError without pyarrow.
     """
-    require_extra("tables", "pyarrow")
+    require_extra(*EXTRA)
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -135,7 +135,8 @@ def _further(gold: Sequence[Key], predicted: Sequence[Key]) -> int:
     """Pairs that overlap, of those without a partner in the same place: these come first, as two
     halves are never more than one whole."""
     whole = partners(gold, predicted, _same_place)
-    left = [g for n, g in enumerate(gold) if n not in set(whole.values())]
+    taken = set(whole.values())
+    left = [g for n, g in enumerate(gold) if n not in taken]
     right = [p for n, p in enumerate(predicted) if n not in whole]
     return len(partners(left, right, _overlap))
 

@@ -22,6 +22,10 @@ def without_first(documents: Iterable[Document], sentences: int) -> Iterator[Doc
             yield document
             continue
         starts = sentence_starts(document)
-        counted = [e for e in document.entities if sentence_at(starts, e.fragments[0][0]) >= left]
+        counted = []
+        for entity in document.entities:
+            first, *_ = document.merged(entity.fragments) or entity.fragments
+            if sentence_at(starts, first[0]) >= left:
+                counted.append(entity)
         yield replace(document, entities=tuple(counted))
         left -= len(starts)

@@ -62,9 +62,16 @@ class Colours:
 
 
 def drawing(
-    document: Document, *, width: int, marks: Marks = UNICODE, colours: Colours | None = None
+    document: Document,
+    *,
+    width: int,
+    marks: Marks = UNICODE,
+    colours: Colours | None = None,
+    is_whole: bool = True,
 ) -> Iterator[Text]:
     """The sentences that have entities, tracks in at most `width` columns, and how many have none.
+
+    That number is left out of what is not the `is_whole` document.
 
     Every entity has a track under every line of text in which it has characters or through which
     it goes. Sentences with right-to-left text have a list of entities in place of tracks, as
@@ -87,7 +94,7 @@ def drawing(
             spans = [[(a - at, b - at) for a, b in sorted(e.fragments)] for e in inside]
             yield from _tracks(text, inside, spans, name_width, text_width, marks, colours)
         yield Text()
-    if found.others and found.shown:
+    if found.others and found.shown and is_whole:
         yield Text(f"{counted(found.others, 'sentence')} without entities", style="dim")
         yield Text()
 
@@ -109,7 +116,7 @@ def entity_table(document: Document) -> Table:
     Qualifiers and codes are a column where there are some.
     """
     table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("type", no_wrap=True)
+    table.add_column("type", overflow="fold")
     table.add_column("entity", overflow="fold")
     table.add_column("characters", overflow="fold")
     table.add_column("score", justify="right", no_wrap=True)
@@ -129,7 +136,8 @@ def entity_table(document: Document) -> Table:
 
 def surface(document: Document, entity: Entity) -> str:
     """The entity's text on one line, ` … ` where something stands between its fragments."""
-    pieces = (document.text[start:end] for start, end in entity.fragments)
+    fragments = document.merged(entity.fragments) or entity.fragments
+    pieces = (document.text[start:end] for start, end in fragments)
     return " … ".join(" ".join(printable(piece).split()) for piece in pieces)
 
 

@@ -59,14 +59,15 @@ def _pattern() -> re.Pattern[str]:
     Built at first use: the character classes that `re` has no name for come from `unicodedata`.
     """
     # Marks, and the invisible joiners and soft hyphens that stand inside words.
-    inside = f"[{marks()}\u00ad\u200c\u200d\u2060]"
+    within = f"{marks()}\u00ad\u200c\u200d\u2060"
+    inside = f"[{within}]"
     symbol = r"[^\w\s]|_"
     return re.compile(
         rf"[{_UNSPACED}]{inside}*"
-        r"|[0-9]+(?:[.,][0-9]+)+"
+        rf"|[0-9]+(?:[.,][0-9]+)+{inside}*"
         rf"|(?:(?![{_UNSPACED}])[^\W_]{inside}*)+"
-        rf"|[\U0001f1e6-\U0001f1ff]{{2}}"  # two regional indicators: a flag
-        rf"|({symbol})\1{{2,}}{inside}*"
+        rf"|[\U0001f1e6-\U0001f1ff]{{2}}{inside}*"  # two regional indicators: a flag
+        rf"|({symbol})\1{{2,}}[{within}\U0001f3fb-\U0001f3ff]*"
         # An emoji: skin tones, then further emoji after a joiner.
         rf"|(?:{symbol})(?:[{marks()}\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]|\u200d[^\w\s]?)*"
     )
