@@ -60,12 +60,15 @@ demo test test-oldest bench bench-scale bundled-model fuzz soak: export HF_HUB_O
   audit hashes licences check lint types pytest format clean
 .DELETE_ON_ERROR:
 
+# $(1): folder of an environment that is there
+define check_python
+@version='import sys; print(*sys.version_info[:2])'; [ "$(origin PYTHON)" = file ] || \
+  [ "$$($(PYTHON) -c "$$version")" = "$$($(1)/bin/python -c "$$version")" ] || { \
+  echo "$(1) has $$($(1)/bin/python --version), not that of PYTHON=$(PYTHON): make clean first" >&2; exit 1; }
+endef
+
 env: $(VENV)/.ready
-ifeq ($(origin PYTHON),command line)
-	@version='import sys; print(*sys.version_info[:2])'; \
-	[ "$$($(PYTHON) -c "$$version")" = "$$($(BIN)/python -c "$$version")" ] || { \
-	  echo "$(VENV) has $$($(BIN)/python --version), not that of PYTHON=$(PYTHON): make clean first" >&2; exit 1; }
-endif
+	$(call check_python,$(VENV))
 
 # Of the Python that environments are made with: cp311-linux-x86_64, say.
 platform = $(shell $(PYTHON) -c 'import sys, sysconfig; \
@@ -122,6 +125,7 @@ pytest: env
 	$(BIN)/python -m pytest $(PYTEST_OPTS)
 
 test-oldest: $(OLDEST)/.ready
+	$(call check_python,$(OLDEST))
 	$(OLDEST)/bin/python -m pytest $(PYTEST_OPTS)
 
 bench: env

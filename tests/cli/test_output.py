@@ -220,6 +220,23 @@ def test_what_an_encoding_does_not_have_is_replaced_and_in_json_escaped(tmp_path
     assert found["document"] == "≥"
 
 
+def test_a_wide_character_is_replaced_by_as_many_columns_and_by_what_is_asked_for(tmp_path):
+    text = "頭e\u0301 rash"
+    entity = {"label": "ADR", "fragments": [[4, 8], [0, 1]]}
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "text": text, "entities": [entity]}))
+    lost = ("ceiling", "--data", tmp_path / "a.jsonl", "--system", "bio", "--lost", "1")
+    assert b"rash" in of_process(*lost, PYTHONIOENCODING="ascii")
+    assert b"?? ~ rash" in of_process(*lost, PYTHONIOENCODING="ascii")
+    asked = of_process(*lost, PYTHONIOENCODING="ascii:backslashreplace")
+    assert b"\\u982d \\u2026 rash" in asked
+
+
+def test_a_closed_output_is_no_error(tmp_path):
+    command = f"{sys.executable} -m trigner info --systems --json >&-"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_in_few_columns_tables_keep_the_names_of_rows(tmp_path):
     path = tmp_path / "a.jsonl"
     entity = {"label": "ADR", "fragments": [[0, 4]]}

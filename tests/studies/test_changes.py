@@ -4,7 +4,7 @@ import pytest
 
 from trigner.errors import InputError
 from trigner.studies import Changes, find_study, protocol, runs
-from trigner.studies.grid import trial
+from trigner.studies.grid import check_axes, trial
 
 FULL = protocol("full")
 HEAD = "title: a\nseeds: [1]\n"
@@ -75,17 +75,24 @@ def test_what_the_study_has_wrong_is_not_blamed_on_options(declare):
         runs(study, FULL, Changes(preset="best", assignments=["optimisation.epochs=3"]))
 
 
+def checked(study, changes):
+    made = runs(study, FULL, changes)
+    check_axes(study, changes, made)
+    return made
+
+
 def test_an_axis_that_changes_nothing_is_refused(declare):
     study = declare(HEAD + "axes: {triplets.window: [1, 5], optimisation.epochs: [1, 2]}\n")
-    assert len(runs(study, FULL)) == 4
+    assert len(checked(study, Changes())) == 4
     without = ["triplets.weight=0"]
     with pytest.raises(InputError) as caught:
-        runs(study, FULL, Changes(assignments=without))
+        checked(study, Changes(assignments=without))
     assert str(caught.value).endswith(
         "small.yaml:3: triplets.window changes nothing with --set triplets.weight=0:"
         " all its values would be the same training"
     )
-    assert len(runs(study, FULL, Changes(assignments=without, only=("window=1, epochs=1",)))) == 1
+    few = ("window=1, epochs=1", "window=5, epochs=1")
+    assert len(checked(study, Changes(assignments=without, only=few))) == 2
     idle = declare(HEAD + "base: {triplets.weight: 0}\naxes: {triplets.window: [1, 5]}\n")
     with pytest.raises(InputError, match="window changes nothing: all its values"):
-        runs(idle, FULL)
+        checked(idle, Changes())

@@ -112,18 +112,27 @@ class _Notes(logging.Handler):
 NOTES = _Notes()
 
 
+_NOT_ASKED_FOR = ("strict", "surrogateescape")  # by PYTHONIOENCODING: what Python chooses itself
+
+
 def _in_ascii(error: UnicodeError) -> tuple[str, int]:
-    """What is printed of characters that the encoding of standard output does not have."""
+    """What is printed of characters that the encoding of standard output does not have.
+
+    It is as wide as they are: tables and marks below a text have been laid out by then.
+    """
+    from rich.cells import cell_len
+
     if not isinstance(error, UnicodeEncodeError):
         raise error
     characters = error.object[error.start : error.end]
-    return "".join({"…": "~", "–": "-"}.get(c, "?") for c in characters), error.end
+    alike = {"…": "~", "–": "-"}
+    return "".join(alike.get(c, "?" * cell_len(c)) for c in characters), error.end
 
 
 def main() -> None:
     """Run the command line and exit."""
     logging.getLogger("trigner").addHandler(NOTES)  # once, however often
-    if isinstance(sys.stdout, io.TextIOWrapper):
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in _NOT_ASKED_FOR:
         codecs.register_error("trigner", _in_ascii)
         sys.stdout.reconfigure(errors="trigner")
     try:

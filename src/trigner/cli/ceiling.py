@@ -84,7 +84,7 @@ def ceiling(
             )
     if lost and any(reached.lost_by_format for reached in found.values()):
         console.print(f"\nThe first {lost} that each system loses (--lost N for more):")
-        tables().print(_lost_table(found, lost))
+        console.print(_lost_table(found, lost))
 
 
 def _table(found: Mapping[str, Ceiling]) -> Table:

@@ -116,7 +116,7 @@ def _show_summary(lines: Mapping[str, str]) -> None:
     table.add_column(overflow="fold")
     for name, value in lines.items():
         table.add_row(Text(name, style="bold"), Text(value))
-    tables().print(table)
+    results().print(table)
     results().print("\nAll settings: --all. For programs: --json.", highlight=False)
 
 

@@ -21,7 +21,6 @@ from trigner.cli.output import (
     progress,
     refuse_non_empty,
     results,
-    tables,
     visible_json,
     write_documents,
 )
@@ -178,7 +177,7 @@ def _print_candidates(text: str, linker: Linker, *, json: bool) -> None:
     table = _table("code", "name", "nearest term", "match", "score")
     for own in found:
         table.add_row(*_plain(own.code, own.name, own.term), own.match, f"{own.score:.3f}")
-    tables().print(table)
+    results().print(table)
 
 
 def _print(documents: Sequence[Document], linker: Linker) -> None:
@@ -194,7 +193,7 @@ def _print(documents: Sequence[Document], linker: Linker) -> None:
         score = "" if best is None else f"{best.score:.3f}"
         table.add_row(str(number), *_plain(text, *shown), score)
     if counts:
-        tables().print(table)
+        results().print(table)
     total = counts.total()
     entities = counted(total, "entity", "entities")
     results().print(f"with a code: {taken:,} of {entities}", highlight=False)
@@ -244,4 +243,4 @@ def _print_thresholds(found: Linked, used: float) -> None:
     for name, point in rows:
         if point is not None:
             table.add_row(name, f"{point[0]:.4f}", *percentages(point[1]))
-    tables().print(table)
+    results().print(table)

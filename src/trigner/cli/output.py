@@ -57,7 +57,10 @@ def results() -> Console:
 
 
 def tables() -> Console:
-    """As `results`, of at least 80 columns: in fewer, rich leaves out what names a table's rows."""
+    """As `results`, of at least 80 columns.
+
+    Of a table with columns of numbers rich leaves out, in fewer, what names its rows.
+    """
     return Terminal(width=max(80, results().width))
 
 
@@ -71,7 +74,8 @@ def visible_json(text: str) -> str:
 
     Where standard output is not in UTF-8, it is ASCII: programs read it as such in any encoding.
     """
-    is_utf_8 = (sys.stdout.encoding or "").lower().startswith("utf")
+    encoding = getattr(sys.stdout, "encoding", None) or ""  # there may be no output at all
+    is_utf_8 = encoding.lower().startswith("utf")
     return (_CONTROLS if is_utf_8 else _NOT_ASCII).sub(_escaped, text)
 
 

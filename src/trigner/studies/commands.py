@@ -16,7 +16,7 @@ from trigner.evaluation import describe
 from trigner.studies.cases import cases_page, check_cases, chosen_cases
 from trigner.studies.context import StudyContext, log
 from trigner.studies.corpus import CorpusSplits
-from trigner.studies.grid import TrainingRun, runs
+from trigner.studies.grid import TrainingRun, check_axes, runs
 from trigner.studies.jobs import run_all
 from trigner.studies.prompted import PromptedComparison, compare_prompted
 from trigner.studies.report import make_report
@@ -76,7 +76,8 @@ def run_study(context: StudyContext, console: Console) -> None:
         raise InputError("no corpus given: use --data DIR or --data NAME=DIR")
     check_trackers(context.report_to)
     # Wrong declarations are reported before any corpus is read.
-    study_runs(context, context.locations[0].name)
+    made = study_runs(context, context.locations[0].name)
+    check_axes(context.study, context.changes, made)
     for folder in (context.work, context.results):
         check_folder(folder)
         with explained(folder):  # or every run would fail

@@ -128,7 +128,6 @@ def runs(
         _run(study, protocol, changes, _searched(values), (changes.seeds or study.seeds)[0])
     seeds = study.seeds if changes.seeds is None else changes.seeds
     of_first_seed = [_run(study, protocol, changes, point, seeds[0]) for point in points]
-    _check_axes(study, changes, of_first_seed)
     return [
         replace(run, seed=seed, settings=run.settings.model_copy(update={"seed": seed}))
         for seed in seeds
@@ -136,14 +135,18 @@ def runs(
     ]
 
 
-def _check_axes(study: Study, changes: Changes, made: Sequence[TrainingRun]) -> None:
-    """Raises InputError for an axis along which all runs are the same training."""
-    for axis in study.axes:
+def check_axes(study: Study, changes: Changes, made: Sequence[TrainingRun]) -> None:
+    """Raises InputError for an axis along which all `made` runs are the same training.
+
+    Of a study of which some systems are chosen no axis is refused.
+    """
+    for axis in study.axes if changes.only is None else ():
         along: dict[str, list[str]] = defaultdict(list)
         for run in made:
             if run.point:
                 others = {name: value for name, value in run.point.items() if name != axis}
-                along[f"{run.declared} {others}"].append(json.dumps(run.identity))
+                line = f"{run.declared} {others} {run.seed}"
+                along[line].append(json.dumps(run.identity))
         if any(len(line) > 1 for line in along.values()) and all(
             len(set(line)) == 1 for line in along.values()
         ):
