@@ -122,6 +122,20 @@ def numbers(cell: str) -> list[float]:
     return [float(own) for own in re.findall(r"[+-]\d+\.\d", cell)]
 
 
+def test_what_is_lost_in_time():
+    """Tag scores at 0.1: dev F1 of the third seed, and of the others."""
+    curves = [
+        [f"{100 * own['eval_f1']:.1f}" for own in run[0]["curve"] if "eval_f1" in own]
+        for _, run in sorted(runs_of("chia")["logits-0.1"].items())
+    ]
+    (one, fifth_1), (two, fifth_2), (three, fifth_3) = ((curve[9], curve[4]) for curve in curves)
+    text = " ".join(PAGE.split("**What is lost first is time.**")[1].split("\n- ")[0].split())
+    assert (
+        f"At 0.1 one seed of three has {fifth_3} after five epochs and {three} after ten; the"
+        f" others have {fifth_1} and {fifth_2}, and end at {one} and {two}." in text
+    )
+
+
 def of_chia(chosen_by: str) -> dict[str, list[str]]:
     """The differences of each system, overall and on discontinuous mentions, as they are told."""
     return {
