@@ -48,6 +48,7 @@ def runs_of(
     batch_size: int = 12,
     split_share: float | str = 1,
     encoder: str = "minilm",
+    beta2: float = 0.98,
 ) -> dict[int, Run]:
     """Runs on today's batches by seed; sentences made as today, or none; no rescorer.
 
@@ -63,6 +64,7 @@ def runs_of(
             and (made[0] == 0 or made == (0.5, 0.5))
             and settings.get("sampling.split_share", 1) == split_share
             and settings["encoder"].partition("#")[0] == encoder
+            and settings["optimisation.beta2"] == beta2
             and not settings.get("optimisation.rescoring")
         )
         if today and run[0]["protocol"] == protocol and run[0]["system"] in names:
