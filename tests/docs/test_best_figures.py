@@ -113,6 +113,15 @@ def test_spl_adr_with_one_thing_changed(system):
     assert row == f"{', '.join(map(str, seeds))} | {cells(runs, base)}"
 
 
+def test_spl_adr_with_another_beta2():
+    text = section("One thing changed").split("\nOn spl-adr")[1]
+    own = runs_of("spl-adr", "dense", BEST, beta2=0.999)
+    base = runs_of("spl-adr", "dense", BEST)
+    seeds = sorted(own)
+    told = cells([own[seed] for seed in seeds], [base[seed] for seed in seeds])
+    assert f"(beta2) | {', '.join(map(str, seeds))} | {told} |" in text
+
+
 PAIR_MAPS = {"low-rank": "low_rank", "full": "full"}
 WEIGHTS = {"none": 0, "weight 1": 1}
 
