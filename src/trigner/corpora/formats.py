@@ -54,8 +54,8 @@ class Format:
     (None: the whole corpus). Most write one file; `writes_folder` marks those that do not,
     `write_new` writes there and replaces nothing, and `check` passes on the documents that can be
     written there.
-    `is_credentialed`: its users have signed not to give it on. `extra` are the extra of ours that
-    the format needs, and the package in it.
+    `is_credentialed`: its users have signed not to give it on. `extra` is what it needs beside the
+    core: the name of an extra, and the package in it (None: nothing).
     """
 
     name: str

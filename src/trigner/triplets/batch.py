@@ -33,7 +33,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Movable:
-    """Tensors, and numbers that belong to them."""
+    """Tensors that move together, and what belongs to them and stays."""
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Self:
         """A copy with all tensors on `device`."""
