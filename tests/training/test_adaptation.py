@@ -34,6 +34,19 @@ def run(folder: Path, encoder: Path, **changes: Any) -> Any:
     return adapt(TEXTS, encoder=encoder, out=folder, **{**options, **changes})
 
 
+def test_a_precision_that_is_slow_on_this_cpu_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr("trigner.networks.devices.bfloat16_time", lambda: 2)
+    told: list[str] = []
+    source = tiny_encoder(tmp_path / "encoder", "bert", head=True)
+    for precision, count in (("bfloat16", 1), ("float32", 0)):
+        told.clear()
+        settings = AdaptationSettings(epochs=1, batch_size=2, precision=precision)
+        run(tmp_path / precision, source, settings=settings, report=told.append)
+        assert [told_one[-34:] for told_one in told] == [
+            ": precision float32 is faster here"
+        ] * count
+
+
 class PowerCutError(Exception):
     """What a power cut looks like from inside."""
 

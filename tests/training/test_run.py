@@ -144,6 +144,22 @@ def test_a_training_leaves_a_model_and_nothing_unfinished(encoder, tmp_path, ass
     assert trained.best.scores.overall.gold == 3
 
 
+@pytest.mark.parametrize(
+    ("precision", "time", "told"), [("float32", 2, 0), ("bfloat16", 2, 1), ("bfloat16", 0.5, 0)]
+)
+def test_a_precision_that_is_slow_on_this_cpu_is_told(
+    encoder, tmp_path, monkeypatch, precision, time, told
+):
+    monkeypatch.setattr("trigner.networks.devices.bfloat16_time", lambda: time)
+    shown = StringIO()
+    monkeypatch.setitem(globals(), "QUIET", Console(file=shown, width=1000))
+    run(encoder, tmp_path / "m", f"optimisation.precision={precision}")
+    assert [line for line in shown.getvalue().splitlines() if "in bfloat16" in line] == told * [
+        "note: a product of matrices takes 2.0 times as long in bfloat16 as in float32 on this"
+        " CPU: optimisation.precision=float32 is faster here"
+    ]
+
+
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_epochs_are_scored_as_they_are_trained_and_the_checkpoint_in_full_precision(
     encoder, tmp_path, monkeypatch, precision

@@ -42,7 +42,7 @@ def adapt(
         typer.Option(
             "--precision",
             metavar="PRECISION",
-            help="Numbers to compute with: float32, bfloat16 (less memory and, on most devices"
+            help="Numbers to compute with: float32, bfloat16 (less memory and, on GPUs"
             " of today, less time) or float16 (CUDA only).",
         ),
     ] = "float32",

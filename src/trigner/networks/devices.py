@@ -1,6 +1,9 @@
-"""Devices by name."""
+"""Devices by name, and in which precision a CPU is fast."""
 
 from __future__ import annotations
+
+from functools import cache, partial
+from timeit import repeat
 
 import torch
 
@@ -28,3 +31,39 @@ def choose_device(name: str) -> torch.device:
         reason = str(error).strip().splitlines()[0]
         raise InputError(f"no device {name!r}: {reason}") from error
     return device
+
+
+SLOWER = 1.2
+"""From so many times the time on, `bfloat16_is_slow` says so: less is within what timings vary."""
+
+
+@cache
+def bfloat16_time() -> float:
+    """How long this CPU takes for a product of matrices in bfloat16, in the time of float32.
+
+    Measured, in some hundredths of a second, as what a CPU's instructions promise does not say it;
+    on one thread, as several may wait for each other where other work runs.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        times = []
+        for precision in (torch.bfloat16, torch.float32):
+            left, right = (torch.ones(shape, dtype=precision) for shape in ((256, 384), (384, 384)))
+            times.append(min(repeat(partial(torch.mm, left, right), number=1, repeat=20)))
+    finally:
+        torch.set_num_threads(threads)
+    return times[0] / times[1]
+
+
+def bfloat16_is_slow(device: torch.device) -> str | None:
+    """What to tell before long work in bfloat16 where float32 is faster; None where it is not.
+
+    CPUs with instructions for matrices of bfloat16 (AMX) gain by it, most others take longer.
+    """
+    if device.type != "cpu" or bfloat16_time() < SLOWER:
+        return None
+    return (
+        f"a product of matrices takes {bfloat16_time():.1f} times as long in bfloat16 as in"
+        " float32 on this CPU"
+    )

@@ -30,7 +30,7 @@ from transformers import (
 )
 
 from trigner.errors import InputError, TrignerError
-from trigner.networks import choose_device
+from trigner.networks import bfloat16_is_slow, choose_device
 from trigner.networks.pretrained import quiet
 from trigner.text import split
 from trigner.training.adaptation_folder import Adaptation, prepare, write
@@ -114,7 +114,7 @@ def adapt(
     epoch. `out` becomes an ordinary Hugging Face folder: `AutoModel` finds the encoder in it,
     `AutoModelForMaskedLM` also the head. It holds no `config.json` before all of it is written.
     `resume` goes on from the last epoch in `out/checkpoints` and returns at once when `out` is
-    finished. `report` gets what a user should know, in sentences.
+    finished. `report` gets what a user should know, a message each.
 
     Raises InputError for a device that is not there, text without enough sentences, an encoder that
     cannot be used, an `out` that is not empty (without `resume`) or of other settings, text or
@@ -125,6 +125,8 @@ def adapt(
     if settings.precision == "float16" and chosen.type != "cuda":
         raise InputError("precision float16 needs a CUDA device")
     report = report or (lambda message: None)
+    if settings.precision == "bfloat16" and (told := bfloat16_is_slow(chosen)):
+        report(f"{told}: precision float32 is faster here")
     train, dev = _sentences(texts, dev_texts, settings)
     identity: dict[str, Any] = {
         "encoder": str(encoder),
@@ -138,8 +140,8 @@ def adapt(
         masked = load_masked_encoder(encoder)
         if masked.fresh_head:
             report(
-                f"The encoder '{encoder}' has no masked-language-model head: its transform layer "
-                "starts untrained, its decoder is tied to the encoder's embeddings."
+                f"the encoder '{encoder}' has no masked-language-model head: its transform layer "
+                "starts untrained, its decoder is tied to the encoder's embeddings"
             )
         train_passages, dev_passages = (_cut(part, masked, settings) for part in (train, dev))
         with disk_errors(out), quiet():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from trigner.model_folder import (
     TrainingPart,
     save_model,
 )
-from trigner.networks import choose_device
+from trigner.networks import bfloat16_is_slow, choose_device
 from trigner.networks.pretrained import quiet
 from trigner.quantities import counted
 from trigner.systems import (
@@ -217,10 +217,16 @@ class _Work:
         predictor = checked_predictor(spec, self.system.predictor(str(self.device)))
         return Extractor(predictor, spec.name)
 
+    def notices(self) -> Iterator[str]:
+        """What has no effect on these data, and what would be faster on this device."""
+        yield from self.data.notices(self.settings, self.system.labels)
+        if self.optimisation.precision == "bfloat16" and (told := bfloat16_is_slow(self.device)):
+            yield f"{told}: optimisation.precision=float32 is faster here"
+
     def scores_of_dev(self) -> Callable[[], Scores]:
         """Dev scores with the weights of the time, in the precision of the training.
 
-        On a CPU bfloat16 takes half the time. Dev documents are segmented and encoded once.
+        Dev documents are segmented and encoded once.
         """
         mixed = self.optimisation.precision == "bfloat16"
         extract_dev = self.extractor().repeatedly(self.dev)
@@ -296,7 +302,7 @@ def _epochs(
             console.print(
                 f"{learning}, {trainer.updates:,} updates, on {work.device}", highlight=False
             )
-            for told in work.data.notices(work.settings, work.system.labels):
+            for told in work.notices():
                 console.print(f"note: {told}", highlight=False)
             log = past_log(checkpoint)
             if not work.keep_best().has_stopped(log):

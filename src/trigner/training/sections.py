@@ -188,7 +188,7 @@ class OptimisationSettings(Section):
     precision: Literal["float32", "bfloat16"] = Field(
         default="float32",
         description="bfloat16: mixed precision in training and in evaluating its epochs, faster"
-        " where the hardware has it",
+        " on GPUs and on CPUs with AMX; on most other CPUs slower",
     )
     deterministic: bool = Field(
         default=True,
