@@ -49,6 +49,7 @@ def runs_of(
     split_share: float | str = 1,
     encoder: str = "minilm",
     beta2: float = 0.98,
+    warmup: float = 0.1,
 ) -> dict[int, Run]:
     """Runs on today's batches by seed; sentences made as today, or none; no rescorer.
 
@@ -65,6 +66,7 @@ def runs_of(
             and settings.get("sampling.split_share", 1) == split_share
             and settings["encoder"].partition("#")[0] == encoder
             and settings["optimisation.beta2"] == beta2
+            and settings["optimisation.warmup"] == warmup
             and not settings.get("optimisation.rescoring")
         )
         if today and run[0]["protocol"] == protocol and run[0]["system"] in names:
