@@ -23,7 +23,7 @@ import torch
 from plain_w2ner import train_plainly
 
 from trigner.corpora import read, with_types
-from trigner.evaluation import data_hash, score
+from trigner.evaluation import data_hash, score, sign
 from trigner.mentions import Document
 from trigner.training import resolve, train
 
@@ -115,6 +115,7 @@ def run(arguments: argparse.Namespace) -> None:
                 "epochs": arguments.epochs,
                 "train": data_hash(documents),
                 "dev": data_hash(dev),
+                "signature": sign(dev, settings={**COMMON, **(settings or {})}, seed=seed),
                 "threads": torch.get_num_threads(),
                 "seconds": round(time.perf_counter() - began),
                 "history": history,

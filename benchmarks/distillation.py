@@ -24,7 +24,7 @@ from agreement import SLICES, voted
 
 import trigner
 from trigner.corpora import read, with_types
-from trigner.evaluation import compare_slices, score, sentence_counts
+from trigner.evaluation import compare_slices, score, sentence_counts, sign
 from trigner.mentions import Document
 from trigner.training import resolve, train
 
@@ -98,8 +98,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     single = [on_test[own.name] for own in teachers]
     learnt = [on_test[own.name] for own in students]
     agreed = voted(single)
+    settings = {"preset": given.preset, "set": given.set, "types": given.types}
     told = {
-        "settings": {"preset": given.preset, "set": given.set, "types": given.types},
+        "settings": settings,
+        "signature": sign(trials.test, settings=settings),
         "models": {
             own.name: {
                 "dev": trials.scores(trials.found(own, trials.dev), trials.dev),

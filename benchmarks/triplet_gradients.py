@@ -1,18 +1,20 @@
 """How strongly triplets pull at a network, compared with its tags, at weight 1.
 
-    python benchmarks/triplet_gradients.py --data data/mini-adr/train [--weight 0.01]
+    python benchmarks/triplet_gradients.py --data data/mini-adr/train [--weight 0.01] [--to FILE]
 
 For each form of the triplet loss a network of the preset `best` is trained with it at `--weight`.
 At some updates the gradients of both losses of that update's batch are taken apart: their norms
 over all weights but the projection head's, triplets' divided by tags', and the cosine between
 them: below 0 they pull against each other. What is printed are means over the updates since the
-line before, of the norms the geometric one.
+line before, of the norms the geometric one. `--to` writes them as JSON, with what they were
+measured on.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +24,7 @@ import torch
 from torch import Tensor
 
 from trigner.corpora import read
+from trigner.evaluation import sign
 from trigner.training import Settings, resolve
 from trigner.training.data import EpochBatches
 from trigner.training.start import begun
@@ -122,7 +125,9 @@ def main() -> None:
     parser.add_argument("--parts", type=int, default=4, help="lines of each form")
     parser.add_argument("--only", nargs="*", choices=FORMS, default=list(FORMS))
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--to", type=Path, help="JSON file for the rows")
     options = parser.parse_args()
+    rows = []
     size = -(-options.updates // options.parts)
     print("| triplets | updates | gradient, triplets' to tags' | cosine |\n|---|---|---|---|")
     for name in options.only:
@@ -131,11 +136,14 @@ def main() -> None:
         for part, own in itertools.groupby(found, key=lambda each: each[0] // size):
             _, norms, cosines = zip(*own, strict=True)
             first, last = part * size + 1, min((part + 1) * size, options.updates)
-            print(
-                f"| {name} | {first} to {last} | {statistics.geometric_mean(norms):.3g} |"
-                f" {statistics.mean(cosines):+.2f} |",
-                flush=True,
-            )
+            ratio, cosine = statistics.geometric_mean(norms), statistics.mean(cosines)
+            print(f"| {name} | {first} to {last} | {ratio:.3g} | {cosine:+.2f} |", flush=True)
+            rows.append({"form": name, "updates": [first, last], "ratio": ratio, "cosine": cosine})
+    if options.to:
+        how = {name: getattr(options, name) for name in ("updates", "weight")}
+        signature = sign(read(options.data).documents, settings=how, seed=options.seed)
+        told = {**how, "seed": options.seed, "signature": signature, "rows": rows}
+        options.to.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
