@@ -113,13 +113,23 @@ def test_spl_adr_with_one_thing_changed(system):
     assert row == f"{', '.join(map(str, seeds))} | {cells(runs, base)}"
 
 
-def test_spl_adr_with_another_beta2():
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("beta2", {"beta2": 0.999}),
+        ("no warm-up", {"warmup": 0.0}),
+        ("longer warm-up", {"warmup": 0.3}),
+    ],
+)
+def test_spl_adr_with_another_setting_of_the_optimiser(name, change):
     text = section("One thing changed").split("\nOn spl-adr")[1]
-    own = runs_of("spl-adr", "dense", BEST, beta2=0.999)
+    own = runs_of("spl-adr", "dense", BEST, **change)
     base = runs_of("spl-adr", "dense", BEST)
     seeds = sorted(own)
     told = cells([own[seed] for seed in seeds], [base[seed] for seed in seeds])
-    assert f"(beta2) | {', '.join(map(str, seeds))} | {told} |" in text
+    assert f"({name}) | {', '.join(map(str, seeds))} | {told} |" in text
+    first = scores([base[1]], "test").split(" / ")[1]
+    assert f"The first seed of `best` has {first} on test's discontinuous mentions" in text
 
 
 PAIR_MAPS = {"low-rank": "low_rank", "full": "full"}
