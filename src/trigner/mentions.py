@@ -215,9 +215,10 @@ class Entity:
 
     def to_dict(self) -> dict[str, Any]:
         """The entity as JSON has it: `score` and `id` where they have a value, then its fields."""
-        fragments = [list(fragment) for fragment in self.fragments]
+        # Numbers may be NumPy's, which JSON does not know.
+        fragments = [[int(start), int(end)] for start, end in self.fragments]
         value: dict[str, Any] = {"label": self.label, "fragments": fragments, "text": self.text}
-        rest = {"score": self.score, "id": self.id}
+        rest = {"score": None if self.score is None else float(self.score), "id": self.id}
         value |= {key: given for key, given in rest.items() if given is not None}
         return {**value, **self.fields}
 

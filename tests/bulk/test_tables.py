@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -73,3 +74,9 @@ def test_an_annotator_is_pickled_without_its_model(model_annotator):
     assert len(data) < 2000
     assert pickle.loads(data) == model_annotator
     assert pickle.loads(data).extractor is model_annotator.extractor
+
+
+def test_what_annotators_give_has_no_column(model_annotator):
+    extractor = replace(model_annotator.extractor, annotators=(lambda *_: {"negated": True},))
+    with pytest.raises(InputError, match="no column for what annotators give"):
+        annotate_batch(extractor, pa.table({"text": TEXTS}))

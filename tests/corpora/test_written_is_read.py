@@ -6,10 +6,12 @@ import json
 from collections import Counter
 from contextlib import suppress
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from trigner.corpora import WRITABLE, read, write
+from trigner.atomic_files import partial_of
+from trigner.corpora import WRITABLE, read, with_types, write
 from trigner.corpora.words import document_of
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra
@@ -89,3 +91,53 @@ def test_ids_that_two_entities_have_are_written_once(tmp_path):
         assert report.dropped["entity ids"] == 1
         (found,) = read(tmp_path / format).documents
         assert len({entity.id for entity in found.entities}) == 2
+
+
+@pytest.mark.parametrize("format", WRITABLE)
+def test_an_id_that_comes_again_is_refused_where_there_are_ids(tmp_path, format):
+    twice = [Document("text", "Pain."), Document("text", "Numb.")]
+    for documents in (twice, iter(twice)):
+        if format == "inline":
+            write(documents, tmp_path / "inline", format=format)
+            continue
+        with pytest.raises(InputError, match="duplicate document id 'text'"):
+            write(documents, tmp_path / "out", format=format)
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet", "spacy"])
+def test_when_a_stream_fails_what_came_before_stays(tmp_path, format):
+    def failing():
+        yield Document("a", "pain", (Entity("X", ((0, 4),), "pain", 0.5),))
+        yield Document("b", "numb")
+        raise InputError("no more")
+
+    path = tmp_path / f"out.{format}"
+    with pytest.raises(InputError, match="no more"):
+        write(failing(), path, format=format)
+    assert not path.exists()
+    kept = read(partial_of(path), format=format).documents
+    assert [(d.id, [e.text for e in d.entities]) for d in kept] == [("a", ["pain"]), ("b", [])]
+
+    with pytest.raises(ZeroDivisionError):  # nothing came, nothing stays
+        write((1 / 0 for _ in "a"), tmp_path / f"none.{format}", format=format)
+    assert [own.name for own in tmp_path.iterdir()] == [partial_of(path).name]
+
+
+def test_numbers_may_be_those_of_numpy(tmp_path):
+    entity = Entity("X", ((np.int64(0), np.int64(4)),), "pain", np.float32(0.5))
+    document = Document("a", "pain", (entity,))
+    for format in ("jsonl", "csv", "bigbio", "label-studio"):
+        write([document], tmp_path / format, format=format)
+        (found,) = read(tmp_path / format, format=format).documents
+        assert found.entities[0].fragments == ((0, 4),)
+        assert found.entities[0].score in (0.5, None)
+
+
+def test_a_string_is_no_list_of_types():
+    with pytest.raises(InputError, match="types are a list of names, not one string: 'ADR Drug'"):
+        with_types([Document("a", "pain")], "ADR Drug")
+
+
+def test_unknown_ways_to_take_texts_without_annotations(tmp_path):
+    with pytest.raises(InputError, match="unknown missing_annotations 'raise'; known are: error, "):
+        read(tmp_path, format="brat", missing_annotations="raise")

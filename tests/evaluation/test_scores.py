@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 
 from oracles.scores_naive import naive_slices
 from trigner.errors import InputError
-from trigner.evaluation import Score, Slices, score, unknown_labels
+from trigner.evaluation import (
+    Score,
+    Slices,
+    compare,
+    curves,
+    relaxed_scores,
+    score,
+    sentence_counts,
+    unknown_labels,
+)
 from trigner.evaluation.scores import Key, is_discontinuous
 from trigner.mentions import Document, Entity
 
@@ -198,8 +207,19 @@ def test_nothing_at_all() -> None:
 def test_documents_that_do_not_match_are_refused(
     gold: list[Document], predicted: list[Document], message: str
 ) -> None:
-    with pytest.raises(InputError, match=message):
-        score(gold, predicted)
+    for compared in (score, curves, relaxed_scores, compare, sentence_counts):
+        for kind in (list, iter):
+            with pytest.raises(InputError, match=message):
+                compared(kind(gold), kind(predicted))
+
+
+def test_documents_may_come_from_iterators() -> None:
+    gold = [document("a", Entity("ADR", ((0, 4),), "Pain")), document("b")]
+    found = [document("a", Entity("ADR", ((0, 4),), "Pain", 0.5))]
+    for compared in (score, curves, relaxed_scores, compare, sentence_counts):
+        one, other = compared(iter(gold), iter(found)), compared(gold, found)
+        assert repr(one) == repr(other)
+    assert score(iter(gold), iter(found)).calibration_error == 0.5
 
 
 def test_json_has_exactly_the_published_form() -> None:
@@ -316,3 +336,8 @@ def test_order_and_repetition_change_nothing(
     gold, predicted = comparison
     turned = [replace(d, entities=(d.entities * 2)[::-1]) for d in reversed(predicted)]
     assert score(gold[::-1], turned).slices == score(gold, predicted).slices
+
+
+def test_a_string_is_no_list_of_labels() -> None:
+    with pytest.raises(InputError, match=r"not one string: 'ADR Drug'$"):
+        unknown_labels([document("a")], "ADR Drug")

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import pytest
+
 import trigner
 from tiny_models import extractor
+from trigner.errors import InputError
 from trigner.evaluation.calibration import Predictions, log_loss
 from trigner.inference import calibrate, with_temperature
 from trigner.mentions import Document
@@ -49,3 +52,9 @@ def test_another_temperature_is_another_model_than_the_saved_one(saved_model):
     extract = trigner.load(saved_model)
     assert extract.source is not None
     assert with_temperature(extract, 2.0).source is None
+
+
+@pytest.mark.parametrize("temperature", [0, -1.0, float("nan"), float("inf")])
+def test_a_temperature_is_above_0(tiny, temperature):
+    with pytest.raises(InputError, match="a temperature is a finite number above 0, not "):
+        with_temperature(extractor(tiny()), temperature)

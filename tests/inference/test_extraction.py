@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import gc
 import tracemalloc
 from dataclasses import dataclass, replace
@@ -619,3 +620,33 @@ def test_thresholds_and_batch_sizes_of_a_call(extract):
 def test_words_may_come_from_a_generator():
     found = Extractor(Scored([0.5]), "fixed")(words=(word for word in ("my", "leg")))
     assert (found.text, found.words) == ("my leg", ((0, 2), (3, 6)))
+
+
+def test_a_batch_may_come_from_a_generator():
+    documents = [Document("a", "Pain."), Document("b", "boom"), Document("c", "Numb.")]
+    extract = Extractor(Fixed(), "fixed")
+    found, _ = extract.batch(document for document in documents)
+    assert [each.error for each in found] == [None, "RuntimeError: boom", None]
+    with pytest.raises(InputError, match=r"document 1 \(counted from 0\) is no Document: 'Numb'"):
+        extract.batch([documents[0], "Numb"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (Document("b", None), "the text of document 'b' is not a text: None$"),
+        (Document("b", float("nan")), "the text of document 'b' is not a text: nan$"),
+        ("Numb.", r"document 1 \(counted from 0\) is no Document: 'Numb.'; call the model with"),
+    ],
+)
+def test_what_is_no_text_comes_after_the_documents_before_it(wrong, message):
+    extract = Extractor(Fixed(), "fixed")
+    run = extract.documents([Document("a", "Pain."), wrong])
+    assert next(run).id == "a"
+    with pytest.raises(InputError, match=message):
+        next(run)
+
+
+def test_an_extractor_is_its_own_copy(extract):
+    assert copy.copy(extract) is copy.deepcopy([extract])[0] is extract
+    assert hash(extract) == hash(replace(extract, thresholds={"ADR": 0.5}))

@@ -15,6 +15,7 @@ from trigner.evaluation import score
 from trigner.inference import fit_rescorer, rescoring, with_rescorer
 from trigner.inference.rescoring import _best_f1, _regression
 from trigner.mentions import Document, Entity
+from trigner.rescorer import Rescorer
 
 
 @pytest.fixture(scope="module")
@@ -200,3 +201,9 @@ def test_the_best_f1_is_the_slow_one(pairs, more):
         assert found == pytest.approx(oracle.best_f1(probabilities.tolist(), right.tolist(), gold))
     else:
         assert found == 0
+
+
+def test_a_rescorer_of_other_features_is_refused(extract):
+    other = Rescorer(bias=0.0, weights={"a": 1.0}, thresholds=(0.5, 0.5))
+    with pytest.raises(InputError, match="a rescorer of w2ner has weights of: "):
+        with_rescorer(extract, other)

@@ -966,3 +966,21 @@ def test_a_training_on_a_gpu(encoder, tmp_path, device):
     assert all(first[name].equal(again[name]) for name in first)
     found = list(trigner.load(tmp_path / "first", device=device).documents(DOCUMENTS))
     assert [own.text for own in found] == [own.text for own in DOCUMENTS]
+
+
+def test_what_cannot_work_is_refused_before_the_first_update(encoder, tmp_path):
+    settings = resolve(shared=SMALL, options={"encoder": str(encoder)})
+    with pytest.raises(InputError, match="duplicate id '1' among the dev documents"):
+        train(settings, DOCUMENTS, [DOCUMENTS[0]] * 2, tmp_path / "m", console=QUIET)
+    with pytest.raises(InputError, match="unknown score to choose by: 'f1'; known are: overall, "):
+        train(settings, DOCUMENTS, DOCUMENTS, tmp_path / "m", console=QUIET, also_keep=["f1"])
+    assert not (tmp_path / "m").exists()
+
+
+def test_documents_may_come_from_iterators_and_paths_be_strings(encoder, tmp_path):
+    settings = resolve(shared=[*SMALL, "optimisation.epochs=1"], options={"encoder": str(encoder)})
+    folder = str(tmp_path / "m")
+    trained = train(settings, iter(DOCUMENTS), iter(DOCUMENTS[:2]), folder, console=QUIET)
+    assert (trained.data.documents, trained.epochs) == (len(DOCUMENTS), 1)
+    again = resolve(init_from=folder, shared=["optimisation.epochs=1"])
+    train(again, DOCUMENTS, DOCUMENTS, str(tmp_path / "n"), init_from=folder, console=QUIET)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
-from trigner.errors import LONGEST
+from trigner.errors import LONGEST, InputError
 from trigner.inference import Extracted, Extractor, RunStatistics
 from trigner.inference.texts import refuse_tables
 from trigner.mentions import Document, Entity
@@ -32,9 +32,15 @@ def annotate_texts(
 ) -> tuple[list[AnnotatedText], RunStatistics]:
     """What is found in each text, in order, whatever the others are.
 
-    Raises InputError for a table, as texts are one of its columns.
+    Raises InputError for a table, as texts are one of its columns, and for an extractor with
+    annotators, whose fields tables have no column for.
     """
     refuse_tables(texts)
+    if extractor.annotators:
+        raise InputError(
+            "a table has no column for what annotators give (qualifiers, codes): load the model"
+            " without them, or call it with the texts"
+        )
     statistics = RunStatistics()
     annotated: list[AnnotatedText] = []
     for start in range(0, len(texts), TOGETHER):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trigner.atomic_files import staged
+from trigner.corpora import inline
 from trigner.corpora.encodings import UTF_8, checked_encoding
 from trigner.corpora.folders import check_file, check_files
 from trigner.corpora.formats import (
@@ -185,12 +186,13 @@ def write(
 
     A file gets its name when it is whole; when something fails before, what there is of it stays
     at `partial_of(path)`. Without `overwrite` no file is replaced, in a folder neither, and of one
-    that fails nothing stays. Raises InputError as `writable` does and for scores and fields that
-    are NaN or infinite, whether the format holds them or not, TrignerError when writing fails.
+    that fails nothing stays. Raises InputError as `writable` does, for scores and fields that are
+    NaN or infinite, whether the format holds them or not, and for an id that comes again in a
+    format that has ids, TrignerError when writing fails.
     """
     chosen = writable(format, path)
     assert chosen.write is not None  # `writable` says so
-    documents = _finite(documents, Path(path))
+    documents = _checked(documents, Path(path), has_ids=chosen.name != inline.NAME)
     if not overwrite:
         if chosen.write_new is not None:
             return chosen.write_new(documents, Path(path))
@@ -199,22 +201,26 @@ def write(
     return chosen.write(documents, Path(path))
 
 
-def _finite(documents: Iterable[Document], path: Path) -> Iterable[Document]:
+def _checked(documents: Iterable[Document], path: Path, *, has_ids: bool) -> Iterable[Document]:
     """The documents: a sequence is looked through at once, and stays one."""
-    if not isinstance(documents, Sequence):
-        return (_checked(document, path) for document in documents)
+    checked = _each_checked(documents, path, has_ids=has_ids)
+    return tuple(checked) if isinstance(documents, Sequence) else checked
+
+
+def _each_checked(
+    documents: Iterable[Document], path: Path, *, has_ids: bool
+) -> Iterator[Document]:
+    seen: set[str] = set()
     for document in documents:
-        _checked(document, path)
-    return documents
-
-
-def _checked(document: Document, path: Path) -> Document:
-    own = [*document.fields.items()]
-    own += [pair for e in document.entities for pair in (("score", e.score), *e.fields.items())]
-    if wrong := next((name for name, value in own if not is_finite(value)), None):
-        message = f"has a number in {shortened(wrong)} that is NaN or infinite"
-        raise InputError(f"document {shortened(document.id)} {message}", path=path)
-    return document
+        own = [*document.fields.items()]
+        own += [pair for e in document.entities for pair in (("score", e.score), *e.fields.items())]
+        if wrong := next((name for name, value in own if not is_finite(value)), None):
+            message = f"has a number in {shortened(wrong)} that is NaN or infinite"
+            raise InputError(f"document {shortened(document.id)} {message}", path=path)
+        if has_ids and document.id in seen:
+            raise InputError(f"duplicate document id {shortened(document.id)}", path=path)
+        seen.add(document.id)
+        yield document
 
 
 def with_types(
@@ -222,8 +228,10 @@ def with_types(
 ) -> tuple[Document, ...]:
     """The documents with entities of these types only; None: of all types.
 
-    Relations, events and notes of the others go with them.
+    Relations, events and notes of the others go with them. Raises InputError for a string.
     """
+    if isinstance(types, str):
+        raise InputError(f"types are a list of names, not one string: {shortened(types)}")
     if types is None:
         return tuple(documents)
     return tuple(_of_types(document, types) for document in documents)

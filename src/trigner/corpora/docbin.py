@@ -166,17 +166,24 @@ def _entity(spans: list[tuple[Span, float | None]], doc: Doc, own: Object) -> En
 
 
 def write(documents: Iterable[Document], path: Path) -> WriteReport:
-    """One file, which is made in memory; nothing is lost."""
+    """One file, which is made in memory; nothing is lost.
+
+    When a document fails, those before it are written.
+    """
     nlp = _language()
     from spacy.tokens import DocBin
 
     found = DocBin(store_user_data=True)
-    with explained(path):
-        for document in documents:
-            found.add(_doc(nlp, document))
-        content = found.to_bytes()
-    with atomic_write(path) as put:
-        put(content)
+    with atomic_write(path, keep=True) as put:
+        try:
+            with explained(path):
+                for document in documents:
+                    found.add(_doc(nlp, document))
+        except BaseException:  # also an interruption
+            if len(found):
+                put(found.to_bytes())
+            raise
+        put(found.to_bytes())
     return WriteReport(1)
 
 

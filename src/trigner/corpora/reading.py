@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, get_args
 
 from trigner.atomic_files import check_readable
 from trigner.corpora.encodings import ADVICE, AUTO, UTF_8, EncodingError, decoded, is_utf_8, not_in
@@ -52,6 +52,11 @@ class Reading:
     notices: list[Notice] = field(default_factory=list)
     guesses: dict[Path, str] = field(default_factory=dict)
     """Encodings that were guessed, by file."""
+
+    def __post_init__(self) -> None:
+        if self.missing_annotations not in (known := get_args(MissingAnnotations)):
+            wrong = f"unknown missing_annotations {self.missing_annotations!r}"
+            raise InputError(f"{wrong}; known are: {', '.join(known)}")
 
     def bad(self, message: str, *, path: Path, line: int | None = None) -> None:
         """Skip and note an invalid annotation. Raises InputError unless `skip_bad`."""

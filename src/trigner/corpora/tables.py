@@ -190,15 +190,28 @@ def _as_json(value: Any) -> Any:
 def _kept(
     rows: Iterable[Object], columns: Iterable[str]
 ) -> Iterator[tuple[dict[str, set[str]], Iterator[dict[str, Any]]]]:
-    """The kinds of each column's values, and the rows, on the disk until all have come."""
+    """The kinds of each column's values, and the rows, on the disk until all have come.
+
+    When one fails, those before it come first, so that they can be written, and then the error.
+    """
     kinds: dict[str, set[str]] = {name: set() for name in columns}
+    failed: BaseException | None = None
     with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as file:
-        for row in rows:
-            for name, value in row.items():
-                kinds.setdefault(name, set()).add(_kind(value))
-            file.write(json.dumps(row) + "\n")
-        file.seek(0)
-        yield kinds, map(json.loads, file)
+        try:
+            for row in rows:
+                for name, value in row.items():
+                    kinds.setdefault(name, set()).add(_kind(value))
+                file.write(json.dumps(row) + "\n")
+        except BaseException as error:  # also an interruption
+            failed = error
+
+        def kept() -> Iterator[dict[str, Any]]:
+            file.seek(0)
+            yield from map(json.loads, file)
+            if failed is not None:
+                raise failed
+
+        yield kinds, kept()
 
 
 def _kind(value: Any) -> str:

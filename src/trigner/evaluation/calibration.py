@@ -14,6 +14,7 @@ import numpy as np
 
 from trigner.arrays import Floats
 from trigner.errors import InputError
+from trigner.evaluation.matching import matched
 from trigner.mentions import Document
 
 BINS = 15
@@ -37,18 +38,22 @@ class Calibration:
     error_after: float
 
 
-def predictions(gold: Sequence[Document], predicted: Sequence[Document]) -> dict[str, Predictions]:
+def predictions(gold: Iterable[Document], predicted: Iterable[Document]) -> dict[str, Predictions]:
     """The predictions of each label, right as in `evaluation.score`; of equal ones the surest.
 
-    Raises InputError for a prediction without a score, and for a predicted document that is not
-    among gold.
+    Raises InputError for a prediction without a score, and as `evaluation.score` does.
     """
-    documents = {document.id: document for document in gold}
+    return predictions_of(matched(gold, predicted))
+
+
+def predictions_of(
+    pairs: Iterable[tuple[Document, Document | None]],
+) -> dict[str, Predictions]:
+    """`predictions` of gold documents, each with the one that answers it, if any does."""
     found: dict[str, list[tuple[float, bool]]] = {}
-    for answer in predicted:
-        if answer.id not in documents:
-            raise InputError(f"the predicted document {answer.id!r} is not in gold")
-        own = documents[answer.id]
+    for own, answer in pairs:
+        if answer is None:
+            continue
         keys = {own.key(entity) for entity in own.entities}
         best: dict[Any, float] = {}
         for entity in answer.entities:

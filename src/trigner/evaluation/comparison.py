@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import Literal, get_args
 
-from trigner.evaluation.scores import Key, matched
+from trigner.evaluation.matching import matched
+from trigner.evaluation.scores import Key
 from trigner.mentions import Document, Entity, Fragment
 
 Kind = Literal["correct", "boundary", "split", "joined", "type", "missed", "spurious"]
@@ -74,7 +75,7 @@ class Comparison:
         }
 
 
-def compare(gold: Sequence[Document], predicted: Sequence[Document]) -> Comparison:
+def compare(gold: Iterable[Document], predicted: Iterable[Document]) -> Comparison:
     """Every distinct entity of both sides in exactly one finding.
 
     Documents are matched by id as in `score`, which raises InputError for the same reasons. What

@@ -13,13 +13,13 @@ from trigner.errors import InputError, TrignerError
 _DATE = {"svg": "Date", "svgz": "Date", "pdf": "CreationDate"}
 
 
-def check_figure(path: Path | None) -> None:
+def check_figure(path: str | Path | None) -> None:
     """Find out before long work whether a figure, if one is wanted, can be drawn.
 
     Raises what `figure_for` does.
     """
     if path is not None:
-        figure_for(path, width=1, height=1)
+        figure_for(Path(path), width=1, height=1)
 
 
 def figure_for(path: Path, *, width: float, height: float) -> Any:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from trigner.evaluation.counts import Score
-from trigner.evaluation.scores import Key, matched
+from trigner.evaluation.matching import matched
+from trigner.evaluation.scores import Key
 from trigner.mentions import Document
 
 Meet = Callable[[Key, Key], bool]
@@ -26,7 +27,7 @@ class Rates:
     f1: float
 
 
-def relaxed_scores(gold: Sequence[Document], predicted: Sequence[Document]) -> dict[str, Rates]:
+def relaxed_scores(gold: Iterable[Document], predicted: Iterable[Document]) -> dict[str, Rates]:
     """The rates of each kind over all documents, matched as `evaluation.score` does.
 
     strict: type and characters are equal. exact: characters. type: same type, and some character in
@@ -149,7 +150,7 @@ def _characters(pairs: Iterable[tuple[Sequence[Key], Sequence[Key], str]]) -> Ra
                 (label, n)
                 for label, fragments in side
                 for start, end in fragments
-                for n in range(start, end)
+                for n in range(max(0, start), min(end, len(text)))
                 if not text[n].isspace()
             }
             for side in (gold, predicted)

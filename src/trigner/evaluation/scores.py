@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trigner.errors import InputError
-from trigner.evaluation.calibration import calibration_error, predictions
+from trigner.evaluation.calibration import calibration_error, predictions_of
 from trigner.evaluation.calibration import together as all_labels
 from trigner.evaluation.counts import Score, count
+from trigner.evaluation.matching import matched
 from trigner.mentions import Document, Fragment
 from trigner.text import Segmentation, segment, sentence_at
 
@@ -131,8 +132,8 @@ class Pairs:
 
 
 def score(
-    gold: Sequence[Document],
-    predicted: Sequence[Document],
+    gold: Iterable[Document],
+    predicted: Iterable[Document],
     *,
     signature: str = "",
     unreachable_by: Mapping[str, int] | None = None,
@@ -166,15 +167,15 @@ def score(
         left_out=left_out,
         bounded=bounded,
         signature=signature,
-        calibration_error=_calibration_error(gold, predicted),
+        calibration_error=_calibration_error(together),
     )
 
 
-def _calibration_error(gold: Sequence[Document], predicted: Sequence[Document]) -> float | None:
-    found = [entity.score for document in predicted for entity in document.entities]
+def _calibration_error(together: Sequence[tuple[Document, Document | None]]) -> float | None:
+    found = [e.score for _, answer in together if answer is not None for e in answer.entities]
     if not found or None in found:
         return None
-    return calibration_error(all_labels(predictions(gold, predicted).values()))
+    return calibration_error(all_labels(predictions_of(together).values()))
 
 
 def paired(
@@ -196,63 +197,14 @@ def paired(
 
 
 def unknown_labels(documents: Iterable[Document], known: Collection[str]) -> dict[str, int]:
-    """Labels that `known` lacks and how many entities carry each."""
+    """Labels that `known` lacks and how many entities carry each.
+
+    Raises InputError for a string as `known`.
+    """
+    if isinstance(known, str):
+        raise InputError(f"labels are a list of names, not one string: {known!r}")
     found = Counter(e.label for d in documents for e in d.entities if e.label not in known)
     return dict(sorted(found.items()))
-
-
-def matched(
-    gold: Sequence[Document], predicted: Sequence[Document]
-) -> list[tuple[Document, Document | None]]:
-    """Each gold document with the predicted one of its id, None when there is none.
-
-    Raises InputError as `score` does.
-    """
-    gold_by_id = _by_id(gold, "gold")
-    predicted_by_id = _by_id(predicted, "predicted")
-    for document in predicted:
-        _check_text(document, gold_by_id)
-    return [(document, predicted_by_id.get(document.id)) for document in gold]
-
-
-def _by_id(documents: Sequence[Document], side: str) -> dict[str, Document]:
-    found: dict[str, Document] = {}
-    for document in documents:
-        if document.id in found:
-            raise InputError(f"duplicate id {document.id!r} among the {side} documents")
-        found[document.id] = document
-    return found
-
-
-def _check_text(predicted: Document, gold_by_id: Mapping[str, Document]) -> None:
-    gold = gold_by_id.get(predicted.id)
-    if gold is None:
-        cure = _cure(predicted, gold_by_id)
-        raise InputError(f"the predicted document {predicted.id!r} is not in gold{cure}")
-    if gold.text == predicted.text:
-        return
-    pairs = zip(gold.text, predicted.text, strict=False)
-    shorter = min(len(gold.text), len(predicted.text))
-    position = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
-    raise InputError(
-        f"the predicted document {predicted.id!r} has a different text in gold: "
-        f"the texts differ from character {position} on"
-    )
-
-
-def _cure(predicted: Document, gold_by_id: Mapping[str, Document]) -> str:
-    """What to do about a document that gold lacks, where its id shows why it does."""
-    whole, sentence, _ = predicted.id.rpartition(":")
-    if sentence and whole in gold_by_id:
-        sentences = "predictions are single sentences, as grid, inline or conll store them"
-        return f": {sentences}; convert gold to the same format first"
-    # What has no id in its file is called after the file and its number there.
-    _, _, number = predicted.id.rpartition("-")
-    alike = (d for d in gold_by_id.values() if d.text == predicted.text)
-    other = next((d for d in alike if d.id.endswith(f"-{number}")), None)
-    if other is None or not number.isdecimal():
-        return ""
-    return f", where {other.id!r} has its text: give the files of both the same name"
 
 
 def is_discontinuous(key: Key) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
 
 from trigner.arrays import Integers
-from trigner.evaluation.scores import Pairs, by_slice, matched, paired, sentence_kinds
+from trigner.evaluation.matching import matched
+from trigner.evaluation.scores import Pairs, by_slice, paired, sentence_kinds
 from trigner.mentions import Document
 from trigner.text import segment
 
@@ -32,7 +33,7 @@ class SentenceCounts:
         return len(self.slices["overall"])
 
 
-def sentence_counts(gold: Sequence[Document], predicted: Sequence[Document]) -> SentenceCounts:
+def sentence_counts(gold: Iterable[Document], predicted: Iterable[Document]) -> SentenceCounts:
     """What `score` counts, sentence by sentence: the sums over sentences are its scores.
 
     Raises InputError as `score` does.

@@ -43,7 +43,7 @@ def compare_systems(
 ) -> Significance:
     """Both tests on the counts `[S, 3]` of the runs of two systems, one pair a seed.
 
-    Raises ValueError when there is no run, or runs are not on the same sentences.
+    Raises ValueError when there is no run or no sentence, or runs are not on the same sentences.
     """
     sides = ([{"": counts} for counts in side] for side in (a, b))
     return compare_slices(*sides, resamples=resamples, seed=seed)[""]
@@ -67,6 +67,8 @@ def compare_slices(
     if any(set(run) != set(slices) for run in (*a, *b)):
         raise ValueError("all runs need counts of the same slices")
     first, second = (_stacked(side, slices) for side in (a, b))
+    if not len(first):
+        raise ValueError("the runs have no sentences")
     observed = _f1(second.sum(axis=0)) - _f1(first.sum(axis=0))
     draws = np.random.default_rng(seed)
     drawn, swapped = [], []

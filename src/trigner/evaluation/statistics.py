@@ -157,13 +157,14 @@ def statistics_table(statistics: Statistics) -> Table:
     return shown
 
 
-def plot_gaps(statistics: Statistics, path: Path, *, overwrite: bool = True) -> None:
+def plot_gaps(statistics: Statistics, path: str | Path, *, overwrite: bool = True) -> None:
     """Draw how many gaps of discontinuous entities have how many words; the suffix is the format.
 
     Gaps over `LONGEST_BAR` words have one bar together; how many they are, and the longest, stands
     below. Raises TrignerError when matplotlib is not installed (extra `plots`) and, without
     `overwrite`, for a file that is there; InputError when matplotlib has no format of that suffix.
     """
+    path = Path(path)
     figure = figure_for(path, width=6, height=3.5)
     gaps = statistics.overall.discontinuous.gaps
     axes = figure.subplots()

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trigner.errors import InputError
-from trigner.evaluation.calibration import predictions
+from trigner.evaluation.calibration import predictions_of
 from trigner.evaluation.counts import Score
 from trigner.evaluation.figures import figure_for, plain_legend, save_figure
+from trigner.evaluation.matching import matched
 from trigner.mentions import Document
 
 ALL = "all types"
@@ -45,18 +46,19 @@ def refuse_all(labels: Iterable[str]) -> None:
         )
 
 
-def curves(gold: Sequence[Document], predicted: Sequence[Document]) -> dict[str, Curve]:
+def curves(gold: Iterable[Document], predicted: Iterable[Document]) -> dict[str, Curve]:
     """The curve of all labels together (under `ALL`), then of each label.
 
     Predictions are right as in `evaluation.score`. Raises InputError for a prediction without a
-    score, for a predicted document that is not among gold, and for a label called `ALL`.
+    score, for a label called `ALL`, and as `evaluation.score` does.
     """
-    expected = Counter(label for d in gold for label, _ in set(map(d.key, d.entities)))
+    pairs = matched(gold, predicted)
+    expected = Counter(label for d, _ in pairs for label, _ in set(map(d.key, d.entities)))
     found: dict[str, list[tuple[float, bool]]] = {label: [] for label in expected}
-    for label, own in predictions(gold, predicted).items():
+    for label, own in predictions_of(pairs).items():
         found[label] = list(zip(own.scores, own.right, strict=True))
     refuse_all(found)
-    together = [pair for pairs in found.values() for pair in pairs]
+    together = [each for own in found.values() for each in own]
     return {
         ALL: curve(together, expected.total()),
         **{label: curve(found[label], expected[label]) for label in sorted(found)},
@@ -75,13 +77,14 @@ def curve(pairs: Sequence[tuple[float, bool]], gold: int) -> Curve:
     return Curve(tuple(points))
 
 
-def plot_curves(found: Mapping[str, Curve], path: Path, *, overwrite: bool = True) -> None:
+def plot_curves(found: Mapping[str, Curve], path: str | Path, *, overwrite: bool = True) -> None:
     """Draw precision against recall of each curve, its best point marked; the suffix of `path` is
     the format.
 
     Raises TrignerError when matplotlib is not installed (extra `plots`) and, without `overwrite`,
     for a file that is there; InputError when matplotlib has no format of that suffix.
     """
+    path = Path(path)
     figure = figure_for(path, width=5.5, height=5)
     axes = figure.subplots()
     lines, names = [], []

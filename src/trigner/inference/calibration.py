@@ -6,12 +6,14 @@ cells of its path, so the temperature is chosen by the scores of whole mentions.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from trigner.errors import InputError
 from trigner.inference.extraction import Extractor
 from trigner.mentions import Document
 from trigner.systems import Calibrated, system_spec
@@ -48,6 +50,11 @@ def calibrate(extractor: Extractor, gold: Sequence[Document]) -> Calibration:
 
 
 def with_temperature(extractor: Extractor, temperature: float) -> Extractor:
-    """The same extractor at another temperature; it no longer knows a folder to be loaded from."""
+    """The same extractor at another temperature; it no longer knows a folder to be loaded from.
+
+    Raises InputError for one that is not a finite number above 0.
+    """
+    if not 0 < temperature < math.inf:
+        raise InputError(f"a temperature is a finite number above 0, not {temperature}")
     predictor = cast(Calibrated, extractor.predictor).with_temperature(temperature)
     return replace(extractor, predictor=predictor, source=None)

@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from trigner.mentions import Document, Entity, Sentence
+from trigner.errors import InputError
+from trigner.inference.texts import check_document
+from trigner.mentions import Document, Entity, Sentence, shortened
 from trigner.text import sentences_in
 
 WORDS = 20_000
@@ -82,6 +84,12 @@ class _Drawn:
 
     def __iter__(self) -> Iterator[Document]:
         try:
-            yield from self._documents
+            for number, document in enumerate(self._documents):
+                check_document(document, number)
+                text: object = document.text
+                if not isinstance(text, str):
+                    what = f"the text of document {shortened(document.id)} is not a text"
+                    raise InputError(f"{what}: {shortened(text)}")
+                yield document
         except Exception as error:
             self.error = error

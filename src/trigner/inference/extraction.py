@@ -20,7 +20,7 @@ from trigner.inference.checks import check_words, checked
 from trigner.inference.chunks import Chunk, DocumentPart, chunks, ordered
 from trigner.inference.options import checked_thresholds, positive
 from trigner.inference.statistics import RunStatistics
-from trigner.inference.texts import as_document, as_documents, checked_words
+from trigner.inference.texts import as_document, as_documents, check_document, checked_words
 from trigner.mentions import SCORE_DIGITS, Document, Entity, ScoredMention, Sentence, shortened
 from trigner.systems import Prediction, Predictor, Prepared
 from trigner.text import entity_of, segment
@@ -80,7 +80,10 @@ def assembled(partial_results: Iterable[PartialResult]) -> Iterator[Document]:
 
 
 class Run:
-    """Documents with what was found, in order, and the `statistics` of those drawn so far."""
+    """Documents with what was found, in order, and the `statistics` of those read so far.
+
+    Documents are read in chunks, so that some have been read before they are drawn.
+    """
 
     def __init__(self, documents: Iterator[Document], statistics: RunStatistics) -> None:
         self.statistics = statistics
@@ -106,7 +109,7 @@ class Extractor:
     system: str
     batch_size: int = 32
     threshold: float = 0.0
-    thresholds: Mapping[str, float] = field(default_factory=dict)
+    thresholds: Mapping[str, float] = field(default_factory=dict, hash=False)
     source: ModelSource | None = None
     annotators: tuple[Annotator, ...] = ()
 
@@ -226,11 +229,15 @@ class Extractor:
         for chunk in chunks(documents):
             yield chunk, self.predictor.prepare(chunk.sentences)
 
-    def batch(self, documents: Sequence[Document]) -> tuple[list[Extracted], RunStatistics]:
+    def batch(self, documents: Iterable[Document]) -> tuple[list[Extracted], RunStatistics]:
         """Each document under its own id, in order; one that fails ends with its own error.
 
-        Documents are first read together. Should that fail, each is read alone.
+        Documents are first read together. Should that fail, each is read alone. Raises InputError
+        for what is no document.
         """
+        documents = list(documents)
+        for number, document in enumerate(documents):
+            check_document(document, number)
         try:
             run = self.documents(documents)
             found = [Extracted(document.id, document) for document in run]
@@ -350,6 +357,12 @@ class Extractor:
             annotated = [s for s in segment(document).sentences if s.mentions]
             lost += len(self.predictor.prepare(annotated).lost)
         return lost
+
+    def __copy__(self) -> Extractor:
+        return self  # nothing of it changes
+
+    def __deepcopy__(self, _: object) -> Extractor:
+        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.source is None:

@@ -9,13 +9,14 @@ have one each, as far fewer of the latter are found.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 
 from trigner.arrays import Booleans, Floats, Integers, logistic
+from trigner.errors import InputError
 from trigner.inference.extraction import Extractor
 from trigner.mentions import Document
 from trigner.rescorer import Rescorer
@@ -82,7 +83,7 @@ class _Proposed:
 
 
 def fit_rescorer(
-    extractor: Extractor, gold: Sequence[Document], found: Sequence[Document] | None = None
+    extractor: Extractor, gold: Iterable[Document], found: Sequence[Document] | None = None
 ) -> Rescored:
     """A rescorer for a model, fitted on documents that its training did not see.
 
@@ -95,6 +96,7 @@ def fit_rescorer(
     system_spec(extractor.system).require("rescoring")
     names = cast(Rescoring, extractor.predictor).features
     plain = with_rescorer(extractor, None)
+    gold = tuple(gold)
     proposed = _proposed(plain, gold, list(plain.documents(gold)) if found is None else found)
     count, right = len(proposed.right), int(proposed.right.sum())
     before = Score(*proposed.counts.sum(axis=0).tolist()).f1
@@ -132,8 +134,16 @@ def fit_rescorer(
 
 def with_rescorer(extractor: Extractor, rescorer: Rescorer | None) -> Extractor:
     """The same extractor with another rescorer or none; it no longer knows a folder to be loaded
-    from."""
-    predictor = cast(Rescoring, extractor.predictor).with_rescorer(rescorer)
+    from.
+
+    Raises InputError for a system that cannot have one, and for one of other features.
+    """
+    system_spec(extractor.system).require("rescoring")
+    own = cast(Rescoring, extractor.predictor)
+    if rescorer is not None and set(rescorer.weights) != set(own.features):
+        features = ", ".join(own.features)
+        raise InputError(f"a rescorer of {extractor.system} has weights of: {features}")
+    predictor = own.with_rescorer(rescorer)
     return replace(extractor, predictor=predictor, source=None)
 
 

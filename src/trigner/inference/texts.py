@@ -27,6 +27,15 @@ def as_documents(texts: Any) -> Iterator[Document]:
     return _numbered(texts)
 
 
+def check_document(document: object, number: int) -> None:
+    """Raises InputError for what is no document, by its place."""
+    if not isinstance(document, Document):
+        raise InputError(
+            f"document {number} (counted from 0) is no Document: {shortened(document)}; call the"
+            " model with texts, or make documents of them"
+        )
+
+
 def checked_words(words: object) -> tuple[str, ...]:
     """The words of a sentence. Raises InputError for what is no list of strings."""
     refuse_tables(words)

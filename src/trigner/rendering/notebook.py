@@ -45,6 +45,8 @@ def _marked(text: str, entities: tuple[Entity, ...], colours: dict[str, str]) ->
     ends: dict[int, list[int]] = {}
     for number, entity in enumerate(entities):
         for start, end in entity.fragments:
+            if start >= end:  # no character to mark
+                continue
             starts.setdefault(min(start, len(text)), []).append(number)
             ends.setdefault(min(end, len(text)), []).append(number)
     open_entities: list[int] = []

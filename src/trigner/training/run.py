@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ import torch
 from rich.console import Console
 
 from trigner.atomic_files import check_own
-from trigner.errors import TrignerError
+from trigner.errors import InputError, TrignerError
 from trigner.evaluation import Scores, data_hash, score
 from trigner.inference import Extractor
 from trigner.mentions import Document
@@ -34,7 +34,7 @@ from trigner.systems import (
     system_spec,
 )
 from trigner.training.adversarial import FastGradient, fast_gradient
-from trigner.training.best_epoch import KeepBest, ScoreEvery
+from trigner.training.best_epoch import METRICS, KeepBest, ScoreEvery
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint, past_log
 from trigner.training.data import EpochBatches, TrainingData
 from trigner.training.devices import deterministic
@@ -88,13 +88,13 @@ class Trained:
 
 def train(
     settings: Settings,
-    documents: Sequence[Document],
-    dev: Sequence[Document],
-    out: Path,
+    documents: Iterable[Document],
+    dev: Iterable[Document],
+    out: str | Path,
     *,
     device: str = "auto",
-    init_from: Path | None = None,
-    teachers: Sequence[Path] = (),
+    init_from: str | Path | None = None,
+    teachers: Sequence[str | Path] = (),
     resume: bool = False,
     console: Console | None = None,
     also_keep: Sequence[SelectBy] = (),
@@ -116,10 +116,16 @@ def train(
     probabilities it learns too (`optimisation.distillation`). Raises InputError for data or
     settings that cannot work, TrignerError when the disk cannot be written.
     """
+    documents, dev, out = tuple(documents), tuple(dev), Path(out)
+    init_from = None if init_from is None else Path(init_from)
+    taught_by = [Path(folder) for folder in teachers]
+    if unknown := set(also_keep) - set(METRICS):
+        known = ", ".join(METRICS)
+        raise InputError(f"unknown score to choose by: {min(unknown)!r}; known are: {known}")
     check_own(out / CHECKPOINTS)
     check_trackers(report_to)
     labels = learnt_types(documents, init_from)
-    check_teachers(teachers, settings, labels)
+    check_teachers(taught_by, settings, labels)
     check_dev(dev, labels)
     processes, chosen = connected(choose_device(device))
     run = {
@@ -128,7 +134,7 @@ def train(
         ORDER: data_hash(documents, in_order=True),
         "dev": data_hash(dev),
         "init_from": None if init_from is None else identity(init_from),
-        "teachers": [identity(own) for own in teachers] or None,
+        "teachers": [identity(own) for own in taught_by] or None,
         "also_keep": list(also_keep) or None,
     }
     # Before an encoder is loaded or fetched: what cannot be resumed is reported at once.
@@ -139,7 +145,7 @@ def train(
     optimisation = settings.optimisation.model_copy(update=record.get("reduced") or {})
     if console is None or not processes.is_main:
         console = Console(stderr=True, quiet=not processes.is_main)
-    teaching = partial(learning_from, teachers, device=chosen, console=console)
+    teaching = partial(learning_from, taught_by, device=chosen, console=console)
     history: list[dict[str, float]] | None = record.get("history")
     if "finished" in record and history is None:
         history = []  # of a training that did not write it down
@@ -148,7 +154,7 @@ def train(
             used = settings.model_copy(update={"optimisation": optimisation})
             system, data = begun(used, documents, init_from, teaching)
             check_budget(data.lengths, settings.optimisation)
-            provenance = provenance_of(used, system, data, documents, dev, init_from, teachers)
+            provenance = provenance_of(used, system, data, documents, dev, init_from, taught_by)
             reduced = reductions(settings.optimisation, optimisation)
             work = _Work(
                 *(used, system, data, dev, provenance, out, chosen, tuple(also_keep), processes),

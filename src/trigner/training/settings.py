@@ -114,10 +114,10 @@ def settings_of(spec: SystemSpec) -> type[Settings]:
 def resolve(
     *,
     preset: str | None = None,
-    file: Path | None = None,
+    file: str | Path | None = None,
     assignments: Sequence[str] = (),
     options: Mapping[str, Any] | None = None,
-    init_from: Path | None = None,
+    init_from: str | Path | None = None,
     shared: Sequence[str] = (),
     own: Collection[str] | None = None,
 ) -> Settings:
@@ -131,6 +131,8 @@ def resolve(
     read (None: all that were given); with it the preset is for several systems, too. Raises
     InputError naming what is unknown, out of range, without effect, or not that model's.
     """
+    file = None if file is None else Path(file)
+    init_from = None if init_from is None else Path(init_from)
     inherited = {} if init_from is None else _of_model(init_from)
     from_file = {} if file is None else _read(file)
     named = {key: value for key, value in (options or {}).items() if value is not None}

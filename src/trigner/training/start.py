@@ -9,6 +9,7 @@ from pathlib import Path
 from transformers import set_seed
 
 from trigner.errors import InputError
+from trigner.evaluation.matching import by_id
 from trigner.mentions import Document, types_of
 from trigner.model_folder import read_description
 from trigner.systems import System, checked_system, system_spec
@@ -24,8 +25,10 @@ def learnt_types(documents: Iterable[Document], init_from: Path | None) -> tuple
     return before if {*labels} <= {*before} else labels
 
 
-def check_dev(documents: Iterable[Document], labels: Sequence[str]) -> None:
-    """Raises InputError for dev documents by which no epoch is better than another."""
+def check_dev(documents: Sequence[Document], labels: Sequence[str]) -> None:
+    """Raises InputError for dev documents by which no epoch is better than another, or of which
+    two have one id."""
+    by_id(documents, "dev")
     if labels and not {*types_of(documents)} & {*labels}:
         raise InputError(
             f"the dev documents contain no entity of {', '.join(labels)}: they cannot choose an"
