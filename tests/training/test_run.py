@@ -970,7 +970,7 @@ def test_a_training_on_a_gpu(encoder, tmp_path, device):
 
 def test_what_cannot_work_is_refused_before_the_first_update(encoder, tmp_path):
     settings = resolve(shared=SMALL, options={"encoder": str(encoder)})
-    with pytest.raises(InputError, match="duplicate id '1' among the dev documents"):
+    with pytest.raises(InputError, match="duplicate id 'd1' among the dev documents"):
         train(settings, DOCUMENTS, [DOCUMENTS[0]] * 2, tmp_path / "m", console=QUIET)
     with pytest.raises(InputError, match="unknown score to choose by: 'f1'; known are: overall, "):
         train(settings, DOCUMENTS, DOCUMENTS, tmp_path / "m", console=QUIET, also_keep=["f1"])

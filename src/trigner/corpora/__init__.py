@@ -29,7 +29,7 @@ from trigner.corpora.references import count_of, without_dangling
 from trigner.corpora.strict_json import is_finite
 from trigner.corpora.words import document_of
 from trigner.errors import InputError
-from trigner.mentions import Document, shortened
+from trigner.mentions import Document, Entity, shortened
 
 __all__ = [
     "FORMATS",
@@ -220,7 +220,27 @@ def _each_checked(
         if has_ids and document.id in seen:
             raise InputError(f"duplicate document id {shortened(document.id)}", path=path)
         seen.add(document.id)
-        yield document
+        yield _with_plain_numbers(document)
+
+
+def _with_plain_numbers(document: Document) -> Document:
+    """The document with Python's numbers in the place of NumPy's, which JSON does not know."""
+
+    def is_plain(entity: Entity) -> bool:
+        bounds = (bound for fragment in entity.fragments for bound in fragment)
+        return type(entity.score) in (float, int, type(None)) and {*map(type, bounds)} <= {int}
+
+    if all(map(is_plain, document.entities)):
+        return document
+    entities = (
+        replace(
+            entity,
+            fragments=tuple((int(start), int(end)) for start, end in entity.fragments),
+            score=None if entity.score is None else float(entity.score),
+        )
+        for entity in document.entities
+    )
+    return replace(document, entities=tuple(entities))
 
 
 def with_types(

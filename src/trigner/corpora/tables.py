@@ -192,7 +192,7 @@ def _kept(
 ) -> Iterator[tuple[dict[str, set[str]], Iterator[dict[str, Any]]]]:
     """The kinds of each column's values, and the rows, on the disk until all have come.
 
-    When one fails, those before it come first, so that they can be written, and then the error.
+    When one fails, those before it are given, and the error comes when they have been written.
     """
     kinds: dict[str, set[str]] = {name: set() for name in columns}
     failed: BaseException | None = None
@@ -203,15 +203,13 @@ def _kept(
                     kinds.setdefault(name, set()).add(_kind(value))
                 file.write(json.dumps(row) + "\n")
         except BaseException as error:  # also an interruption
+            if not file.tell():
+                raise
             failed = error
-
-        def kept() -> Iterator[dict[str, Any]]:
-            file.seek(0)
-            yield from map(json.loads, file)
-            if failed is not None:
-                raise failed
-
-        yield kinds, kept()
+        file.seek(0)
+        yield kinds, map(json.loads, file)
+    if failed is not None:
+        raise failed
 
 
 def _kind(value: Any) -> str:
@@ -235,7 +233,7 @@ def write_csv(
     # With this line end the csv module quotes cells that have either of its characters.
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     writer = csv.writer(cells, delimiter=delimiter, lineterminator="\r\n")
-    with _kept(rows, columns) as (kinds, kept), atomic_write(path, keep=True) as put:
+    with atomic_write(path, keep=True) as put, _kept(rows, columns) as (kinds, kept):
         writer.writerow(kinds)
         for row in kept:
             writer.writerow("" if row.get(name) is None else _text(row[name]) for name in kinds)
@@ -265,7 +263,7 @@ def write_parquet(
         "strings": pa.list_(pa.string()),
     }
     changed: Counter[str] = Counter()
-    with _kept(rows, columns) as (all_kinds, kept), atomic_write(path, keep=True) as put:
+    with atomic_write(path, keep=True) as put, _kept(rows, columns) as (all_kinds, kept):
         found = {name: own - {"NoneType"} for name, own in all_kinds.items()}
         types = {name: kinds.get(*own) for name, own in found.items() if len(own) == 1}
         as_text = {name for name in found if types.get(name) is None}

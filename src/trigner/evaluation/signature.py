@@ -7,6 +7,7 @@ import json
 import platform
 from collections.abc import Iterable, Mapping
 from importlib import metadata
+from operator import index
 from typing import Any
 
 from trigner import __version__
@@ -72,8 +73,10 @@ def _settings_hash(settings: Mapping[str, Any]) -> str:
 
 
 def _digest(value: object) -> str:
-    # ASCII escapes also carry lone surrogates, which UTF-8 cannot.
-    written = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    # ASCII escapes also carry lone surrogates, which UTF-8 cannot; offsets may be NumPy's integers.
+    written = json.dumps(
+        value, sort_keys=True, separators=(",", ":"), allow_nan=False, default=index
+    )
     return hashlib.sha256(written.encode("ascii")).hexdigest()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from trigner.errors import InputError
-from trigner.inference.texts import check_document
+from trigner.inference.texts import checked_documents
 from trigner.mentions import Document, Entity, Sentence, shortened
 from trigner.text import sentences_in
 
@@ -84,8 +84,7 @@ class _Drawn:
 
     def __iter__(self) -> Iterator[Document]:
         try:
-            for number, document in enumerate(self._documents):
-                check_document(document, number)
+            for document in checked_documents(self._documents):
                 text: object = document.text
                 if not isinstance(text, str):
                     what = f"the text of document {shortened(document.id)} is not a text"

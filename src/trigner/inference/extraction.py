@@ -20,7 +20,7 @@ from trigner.inference.checks import check_words, checked
 from trigner.inference.chunks import Chunk, DocumentPart, chunks, ordered
 from trigner.inference.options import checked_thresholds, positive
 from trigner.inference.statistics import RunStatistics
-from trigner.inference.texts import as_document, as_documents, check_document, checked_words
+from trigner.inference.texts import as_document, as_documents, checked_documents, checked_words
 from trigner.mentions import SCORE_DIGITS, Document, Entity, ScoredMention, Sentence, shortened
 from trigner.systems import Prediction, Predictor, Prepared
 from trigner.text import entity_of, segment
@@ -80,10 +80,7 @@ def assembled(partial_results: Iterable[PartialResult]) -> Iterator[Document]:
 
 
 class Run:
-    """Documents with what was found, in order, and the `statistics` of those read so far.
-
-    Documents are read in chunks, so that some have been read before they are drawn.
-    """
+    """Documents with what was found, in order; `statistics` are of the chunks read so far."""
 
     def __init__(self, documents: Iterator[Document], statistics: RunStatistics) -> None:
         self.statistics = statistics
@@ -235,9 +232,7 @@ class Extractor:
         Documents are first read together. Should that fail, each is read alone. Raises InputError
         for what is no document.
         """
-        documents = list(documents)
-        for number, document in enumerate(documents):
-            check_document(document, number)
+        documents = list(checked_documents(documents))
         try:
             run = self.documents(documents)
             found = [Extracted(document.id, document) for document in run]
@@ -358,11 +353,10 @@ class Extractor:
             lost += len(self.predictor.prepare(annotated).lost)
         return lost
 
-    def __copy__(self) -> Extractor:
+    def __deepcopy__(self, _: object = None) -> Extractor:
         return self  # nothing of it changes
 
-    def __deepcopy__(self, _: object) -> Extractor:
-        return self
+    __copy__ = __deepcopy__
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.source is None:

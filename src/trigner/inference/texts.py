@@ -27,13 +27,16 @@ def as_documents(texts: Any) -> Iterator[Document]:
     return _numbered(texts)
 
 
-def check_document(document: object, number: int) -> None:
-    """Raises InputError for what is no document, by its place."""
-    if not isinstance(document, Document):
-        raise InputError(
-            f"document {number} (counted from 0) is no Document: {shortened(document)}; call the"
-            " model with texts, or make documents of them"
-        )
+def checked_documents(documents: Iterable[Document]) -> Iterator[Document]:
+    """The documents. Raises InputError when it comes to what is none, by its place."""
+    for number, document in enumerate(documents):
+        given: object = document
+        if not isinstance(given, Document):
+            raise InputError(
+                f"document {number} (counted from 0) is no Document: {shortened(given)}; call the"
+                " model with texts, or make documents of them"
+            )
+        yield document
 
 
 def checked_words(words: object) -> tuple[str, ...]:
