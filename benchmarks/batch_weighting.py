@@ -115,7 +115,14 @@ def run(arguments: argparse.Namespace) -> None:
                 "epochs": arguments.epochs,
                 "train": data_hash(documents),
                 "dev": data_hash(dev),
-                "signature": sign(dev, settings={**COMMON, **(settings or {})}, seed=seed),
+                "signature": sign(
+                    dev,
+                    settings={
+                        **{"variant": name, "epochs": arguments.epochs},
+                        **{**COMMON, **(settings or {})},
+                    },
+                    seed=seed,
+                ),
                 "threads": torch.get_num_threads(),
                 "seconds": round(time.perf_counter() - began),
                 "history": history,

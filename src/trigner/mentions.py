@@ -325,7 +325,7 @@ class Document:
         entities = [entity.to_dict() for entity in self.entities]
         value: dict[str, Any] = {"id": self.id, "text": self.text, "entities": entities}
         if self.words is not None:
-            value["words"] = [list(word) for word in self.words]
+            value["words"] = [[int(start), int(end)] for start, end in self.words]
         if self.extras:
             value["extras"] = [{"format": e.format, "content": e.content} for e in self.extras]
         return {**value, **self.fields}

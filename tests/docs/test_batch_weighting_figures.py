@@ -54,6 +54,7 @@ def test_batches_on_spl_adr_are_level_from_the_second_epoch_on():
     means = [[mean(own) for own in each] for each in others]
     text = " ".join(PAGE.split())
     apart = max(max(own) - min(own) for own in means)
+    assert apart < 1
     assert f"their means are within {apart:.1f} points of each other" in text
     plain, parts, cells = map(spread, first)
     assert f"the plain one has {plain} and the others {parts} and {cells}" in text

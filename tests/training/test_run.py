@@ -156,7 +156,7 @@ def test_a_precision_that_is_slow_on_this_cpu_is_told(
     run(encoder, tmp_path / "m", f"optimisation.precision={precision}")
     assert [line for line in shown.getvalue().splitlines() if "in bfloat16" in line] == told * [
         "note: a product of matrices takes 2.0 times as long in bfloat16 as in float32 on this"
-        " CPU: optimisation.precision=float32 is faster here"
+        " CPU; training is faster with optimisation.precision=float32"
     ]
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trigner.atomic_files import staged
-from trigner.corpora import inline
 from trigner.corpora.encodings import UTF_8, checked_encoding
 from trigner.corpora.folders import check_file, check_files
 from trigner.corpora.formats import (
@@ -29,7 +28,7 @@ from trigner.corpora.references import count_of, without_dangling
 from trigner.corpora.strict_json import is_finite
 from trigner.corpora.words import document_of
 from trigner.errors import InputError
-from trigner.mentions import Document, Entity, shortened
+from trigner.mentions import Document, Fragment, shortened
 
 __all__ = [
     "FORMATS",
@@ -185,14 +184,15 @@ def write(
     """Write documents in a format, as they come; the report counts what it cannot hold.
 
     A file gets its name when it is whole; when something fails before, what there is of it stays
-    at `partial_of(path)`. Without `overwrite` no file is replaced, in a folder neither, and of one
+    at `partial_of(path)` (of csv, parquet and spacy, which wait for the last document, nothing).
+    Without `overwrite` no file is replaced, in a folder neither, and of one
     that fails nothing stays. Raises InputError as `writable` does, for scores and fields that are
     NaN or infinite, whether the format holds them or not, and for an id that comes again in a
     format that has ids, TrignerError when writing fails.
     """
     chosen = writable(format, path)
     assert chosen.write is not None  # `writable` says so
-    documents = _checked(documents, Path(path), has_ids=chosen.name != inline.NAME)
+    documents = _checked(documents, Path(path), has_ids=chosen.has_ids)
     if not overwrite:
         if chosen.write_new is not None:
             return chosen.write_new(documents, Path(path))
@@ -211,7 +211,7 @@ def _each_checked(
     documents: Iterable[Document], path: Path, *, has_ids: bool
 ) -> Iterator[Document]:
     seen: set[str] = set()
-    for document in documents:
+    for document in map(_with_plain_numbers, documents):
         own = [*document.fields.items()]
         own += [pair for e in document.entities for pair in (("score", e.score), *e.fields.items())]
         if wrong := next((name for name, value in own if not is_finite(value)), None):
@@ -219,28 +219,32 @@ def _each_checked(
             raise InputError(f"document {shortened(document.id)} {message}", path=path)
         if has_ids and document.id in seen:
             raise InputError(f"duplicate document id {shortened(document.id)}", path=path)
-        seen.add(document.id)
-        yield _with_plain_numbers(document)
+        if has_ids:
+            seen.add(document.id)
+        yield document
 
 
 def _with_plain_numbers(document: Document) -> Document:
-    """The document with Python's numbers in the place of NumPy's, which JSON does not know."""
-
-    def is_plain(entity: Entity) -> bool:
-        bounds = (bound for fragment in entity.fragments for bound in fragment)
-        return type(entity.score) in (float, int, type(None)) and {*map(type, bounds)} <= {int}
-
-    if all(map(is_plain, document.entities)):
+    """The document with Python's offsets and scores in the place of NumPy's, which JSON does not
+    know."""
+    fragments = [*(document.words or ()), *(f for e in document.entities for f in e.fragments)]
+    types = {type(bound) for fragment in fragments for bound in fragment}
+    if types <= {int} and {type(e.score) for e in document.entities} <= {float, int, type(None)}:
         return document
     entities = (
         replace(
             entity,
-            fragments=tuple((int(start), int(end)) for start, end in entity.fragments),
+            fragments=_plain(entity.fragments),
             score=None if entity.score is None else float(entity.score),
         )
         for entity in document.entities
     )
-    return replace(document, entities=tuple(entities))
+    words = None if document.words is None else _plain(document.words)
+    return replace(document, entities=tuple(entities), words=words)
+
+
+def _plain(fragments: Iterable[Fragment]) -> tuple[Fragment, ...]:
+    return tuple((int(start), int(end)) for start, end in fragments)
 
 
 def with_types(

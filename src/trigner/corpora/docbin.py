@@ -166,24 +166,17 @@ def _entity(spans: list[tuple[Span, float | None]], doc: Doc, own: Object) -> En
 
 
 def write(documents: Iterable[Document], path: Path) -> WriteReport:
-    """One file, which is made in memory; nothing is lost.
-
-    When a document fails, those before it are written.
-    """
+    """One file, which is made in memory; nothing is lost."""
     nlp = _language()
     from spacy.tokens import DocBin
 
     found = DocBin(store_user_data=True)
-    with atomic_write(path, keep=True) as put:
-        try:
-            with explained(path):
-                for document in documents:
-                    found.add(_doc(nlp, document))
-        except BaseException:  # also an interruption
-            if len(found):
-                put(found.to_bytes())
-            raise
-        put(found.to_bytes())
+    with explained(path):
+        for document in documents:
+            found.add(_doc(nlp, document))
+        content = found.to_bytes()
+    with atomic_write(path) as put:
+        put(content)
     return WriteReport(1)
 
 

@@ -53,7 +53,7 @@ class Format:
     what belongs to train, dev and test; `published` are their sizes in the literature, by part
     (None: the whole corpus). Most write one file; `writes_folder` marks those that do not,
     `write_new` writes there and replaces nothing, and `check` passes on the documents that can be
-    written there.
+    written there. `has_ids`: it holds the ids of documents.
     `is_credentialed`: its users have signed not to give it on. `extra` is what it needs beside the
     core: the name of an extra, and the package in it (None: nothing).
     """
@@ -69,6 +69,7 @@ class Format:
     check: Check | None = None
     read_part: ReadPart | None = None
     published: Mapping[str | None, Counts] = field(default_factory=dict)
+    has_ids: bool = True
     is_credentialed: bool = False
     extra: tuple[str, str] | None = None
 
@@ -157,7 +158,7 @@ FORMATS: dict[str, Format] = {
     for known in (
         _folder(brat, "brat standoff, .txt with .ann"),
         _format(grid, "W2NER's grid JSON"),
-        _format(inline, "Dai's inline text"),
+        replace(_format(inline, "Dai's inline text"), has_ids=False),
         _format(bigbio, "BigBio KB JSON"),
         _format(jsonl, "JSON lines, ours"),
         _format(prodigy, "Prodigy's JSON lines"),

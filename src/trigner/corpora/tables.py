@@ -190,26 +190,15 @@ def _as_json(value: Any) -> Any:
 def _kept(
     rows: Iterable[Object], columns: Iterable[str]
 ) -> Iterator[tuple[dict[str, set[str]], Iterator[dict[str, Any]]]]:
-    """The kinds of each column's values, and the rows, on the disk until all have come.
-
-    When one fails, those before it are given, and the error comes when they have been written.
-    """
+    """The kinds of each column's values, and the rows, on the disk until all have come."""
     kinds: dict[str, set[str]] = {name: set() for name in columns}
-    failed: BaseException | None = None
     with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as file:
-        try:
-            for row in rows:
-                for name, value in row.items():
-                    kinds.setdefault(name, set()).add(_kind(value))
-                file.write(json.dumps(row) + "\n")
-        except BaseException as error:  # also an interruption
-            if not file.tell():
-                raise
-            failed = error
+        for row in rows:
+            for name, value in row.items():
+                kinds.setdefault(name, set()).add(_kind(value))
+            file.write(json.dumps(row) + "\n")
         file.seek(0)
         yield kinds, map(json.loads, file)
-    if failed is not None:
-        raise failed
 
 
 def _kind(value: Any) -> str:
@@ -233,7 +222,7 @@ def write_csv(
     # With this line end the csv module quotes cells that have either of its characters.
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     writer = csv.writer(cells, delimiter=delimiter, lineterminator="\r\n")
-    with atomic_write(path, keep=True) as put, _kept(rows, columns) as (kinds, kept):
+    with _kept(rows, columns) as (kinds, kept), atomic_write(path, keep=True) as put:
         writer.writerow(kinds)
         for row in kept:
             writer.writerow("" if row.get(name) is None else _text(row[name]) for name in kinds)
@@ -263,7 +252,7 @@ def write_parquet(
         "strings": pa.list_(pa.string()),
     }
     changed: Counter[str] = Counter()
-    with atomic_write(path, keep=True) as put, _kept(rows, columns) as (all_kinds, kept):
+    with _kept(rows, columns) as (all_kinds, kept), atomic_write(path, keep=True) as put:
         found = {name: own - {"NoneType"} for name, own in all_kinds.items()}
         types = {name: kinds.get(*own) for name, own in found.items() if len(own) == 1}
         as_text = {name for name in found if types.get(name) is None}

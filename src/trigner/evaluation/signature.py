@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import metadata
 from operator import index
 from typing import Any
@@ -60,7 +60,9 @@ def data_hash(documents: Iterable[Document], *, in_order: bool = False) -> str:
     depends on leave it as it is; `in_order` tells orders of documents apart.
     """
     parts = [
-        _digest([d.id, d.text, d.words, sorted({d.key(e) for e in d.entities})]) for d in documents
+        # Offsets may be NumPy's integers.
+        _digest([d.id, d.text, d.words, sorted({d.key(e) for e in d.entities})], default=index)
+        for d in documents
     ]
     return _digest(parts if in_order else sorted(parts))
 
@@ -72,10 +74,10 @@ def _settings_hash(settings: Mapping[str, Any]) -> str:
         raise InputError(f"settings cannot be written as JSON: {error}") from error
 
 
-def _digest(value: object) -> str:
-    # ASCII escapes also carry lone surrogates, which UTF-8 cannot; offsets may be NumPy's integers.
+def _digest(value: object, *, default: Callable[[Any], object] | None = None) -> str:
+    # ASCII escapes also carry lone surrogates, which UTF-8 cannot.
     written = json.dumps(
-        value, sort_keys=True, separators=(",", ":"), allow_nan=False, default=index
+        value, sort_keys=True, separators=(",", ":"), allow_nan=False, default=default
     )
     return hashlib.sha256(written.encode("ascii")).hexdigest()
 

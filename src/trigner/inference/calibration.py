@@ -52,8 +52,9 @@ def calibrate(extractor: Extractor, gold: Sequence[Document]) -> Calibration:
 def with_temperature(extractor: Extractor, temperature: float) -> Extractor:
     """The same extractor at another temperature; it no longer knows a folder to be loaded from.
 
-    Raises InputError for one that is not a finite number above 0.
+    Raises InputError for one that is not a finite number above 0, and for a system without one.
     """
+    system_spec(extractor.system).require("calibration")
     if not 0 < temperature < math.inf:
         raise InputError(f"a temperature is a finite number above 0, not {temperature}")
     predictor = cast(Calibrated, extractor.predictor).with_temperature(temperature)

@@ -80,7 +80,7 @@ def assembled(partial_results: Iterable[PartialResult]) -> Iterator[Document]:
 
 
 class Run:
-    """Documents with what was found, in order; `statistics` are of the chunks read so far."""
+    """Documents with what was found, in order; `statistics` are of all that was read."""
 
     def __init__(self, documents: Iterator[Document], statistics: RunStatistics) -> None:
         self.statistics = statistics

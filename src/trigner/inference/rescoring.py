@@ -136,13 +136,16 @@ def with_rescorer(extractor: Extractor, rescorer: Rescorer | None) -> Extractor:
     """The same extractor with another rescorer or none; it no longer knows a folder to be loaded
     from.
 
-    Raises InputError for a system that cannot have one, and for one of other features.
+    Raises InputError for a system that cannot have one, and for weights of other features.
     """
     system_spec(extractor.system).require("rescoring")
     own = cast(Rescoring, extractor.predictor)
     if rescorer is not None and set(rescorer.weights) != set(own.features):
         features = ", ".join(own.features)
-        raise InputError(f"a rescorer of {extractor.system} has weights of: {features}")
+        given = ", ".join(rescorer.weights)
+        raise InputError(
+            f"a rescorer of {extractor.system} has weights of {features}; this one of {given}"
+        )
     predictor = own.with_rescorer(rescorer)
     return replace(extractor, predictor=predictor, source=None)
 

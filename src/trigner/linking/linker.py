@@ -61,9 +61,9 @@ class Linker:
 
     def __post_init__(self) -> None:
         require_extra("link", "rapidfuzz")
-        if self.candidates < 1 or self.candidates != int(self.candidates):
-            wrong = f"got {self.candidates}"
-            raise InputError(f"candidates must be a whole number, 1 or more; {wrong}")
+        given: object = self.candidates
+        if not isinstance(given, int) or given < 1:
+            raise InputError(f"candidates must be a whole number of at least 1; got {given}")
         if not 0 <= self.threshold <= 1:
             raise InputError(f"the threshold of links must be from 0 to 1; got {self.threshold}")
         self._terms = _Terms.of(self.vocabulary, self.vectors)

@@ -1,6 +1,6 @@
 """Arrays -> scores. Needs torch and transformers (extra `train`)."""
 
-from trigner.networks.devices import bfloat16_is_slow, choose_device
+from trigner.networks.devices import bfloat16_notice, choose_device
 from trigner.networks.encoder import Encoder
 from trigner.networks.folder import check_init_from, load_network, saved_network
 from trigner.networks.loading_checks import check_settings
@@ -29,7 +29,7 @@ __all__ = [
     "WordNetwork",
     "WordSystem",
     "batch_tensors",
-    "bfloat16_is_slow",
+    "bfloat16_notice",
     "check_init_from",
     "check_settings",
     "choose_device",

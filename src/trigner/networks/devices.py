@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, partial
-from timeit import repeat
+from timeit import timeit
 
 import torch
 
@@ -34,7 +34,7 @@ def choose_device(name: str) -> torch.device:
 
 
 SLOWER = 1.2
-"""From so many times the time on, `bfloat16_is_slow` says so: less is within what timings vary."""
+"""The ratio from which a notice is given; smaller ones may be chance."""
 
 
 @cache
@@ -47,16 +47,18 @@ def bfloat16_time() -> float:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        times = []
-        for precision in (torch.bfloat16, torch.float32):
-            left, right = (torch.ones(shape, dtype=precision) for shape in ((256, 384), (384, 384)))
-            times.append(min(repeat(partial(torch.mm, left, right), number=1, repeat=20)))
+        times: dict[torch.dtype, list[float]] = {torch.bfloat16: [], torch.float32: []}
+        for _ in range(20):  # taking turns: other work may come and go
+            for precision, own in times.items():
+                shapes = ((256, 384), (384, 384))
+                left, right = (torch.ones(shape, dtype=precision) for shape in shapes)
+                own.append(timeit(partial(torch.mm, left, right), number=1))
     finally:
         torch.set_num_threads(threads)
-    return times[0] / times[1]
+    return min(times[torch.bfloat16]) / min(times[torch.float32])
 
 
-def bfloat16_is_slow(device: torch.device) -> str | None:
+def bfloat16_notice(device: torch.device) -> str | None:
     """What to tell before long work in bfloat16 where float32 is faster; None where it is not.
 
     CPUs with instructions for matrices of bfloat16 (AMX) gain by it, most others take longer.

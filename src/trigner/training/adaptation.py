@@ -30,7 +30,7 @@ from transformers import (
 )
 
 from trigner.errors import InputError, TrignerError
-from trigner.networks import bfloat16_is_slow, choose_device
+from trigner.networks import bfloat16_notice, choose_device
 from trigner.networks.pretrained import quiet
 from trigner.text import split
 from trigner.training.adaptation_folder import Adaptation, prepare, write
@@ -125,8 +125,6 @@ def adapt(
     if settings.precision == "float16" and chosen.type != "cuda":
         raise InputError("precision float16 needs a CUDA device")
     report = report or (lambda message: None)
-    if settings.precision == "bfloat16" and (told := bfloat16_is_slow(chosen)):
-        report(f"{told}: precision float32 is faster here")
     train, dev = _sentences(texts, dev_texts, settings)
     identity: dict[str, Any] = {
         "encoder": str(encoder),
@@ -136,6 +134,8 @@ def adapt(
     finished = prepare(out, identity, resume)
     if finished is not None:
         return finished
+    if settings.precision == "bfloat16" and (told := bfloat16_notice(chosen)):
+        report(f"{told}; precision float32 is faster")
     with deterministic(settings.seed, chosen):
         masked = load_masked_encoder(encoder)
         if masked.fresh_head:

@@ -23,7 +23,7 @@ from trigner.model_folder import (
     TrainingPart,
     save_model,
 )
-from trigner.networks import bfloat16_is_slow, choose_device
+from trigner.networks import bfloat16_notice, choose_device
 from trigner.networks.pretrained import quiet
 from trigner.quantities import counted
 from trigner.systems import (
@@ -226,8 +226,8 @@ class _Work:
     def notices(self) -> Iterator[str]:
         """What has no effect on these data, and what would be faster on this device."""
         yield from self.data.notices(self.settings, self.system.labels)
-        if self.optimisation.precision == "bfloat16" and (told := bfloat16_is_slow(self.device)):
-            yield f"{told}: optimisation.precision=float32 is faster here"
+        if self.optimisation.precision == "bfloat16" and (told := bfloat16_notice(self.device)):
+            yield f"{told}; training is faster with optimisation.precision=float32"
 
     def scores_of_dev(self) -> Callable[[], Scores]:
         """Dev scores with the weights of the time, in the precision of the training.
