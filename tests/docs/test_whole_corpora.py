@@ -16,6 +16,7 @@ MPNET = "sentence-transformers/all-mpnet-base-v2"
 SYSTEMS = {
     ("w2ner", "minilm"): "W2NER",
     ("best", "minilm"): "`best`",
+    ("control", "minilm"): "`clean`, no triplets",
     ("gap_grid", "minilm"): "`gap_grid`",
     ("w2ner-network", "minilm"): "W2NER's co-predictor",
     ("best", MPNET): "`best`, MPNet",
@@ -149,10 +150,22 @@ def test_systems(title, short):
     }
 
 
+ALONE = ("spl-adr", "`clean`, no triplets", LOWER, 5)
+
+
 def test_no_run_is_left_out():
     """Short runs with other rates are in the first table alone, and only of the two systems."""
     others = {own for own in groups() if own[3] in SHORT and own[2] != USUAL}
-    assert {own for own in others if "MPNet" not in own[1]} <= set(compared())
+    assert {own for own in others if "MPNet" not in own[1]} - {ALONE} <= set(compared())
+
+
+def test_the_network_alone():
+    text = section("Without the additions of `best`")
+    assert rows_of("Without the additions of `best`") == {rates_row(ALONE)}
+    overall, discontinuous = between(groups()[ALONE], groups()["spl-adr", "`best`", LOWER, 4])
+    assert f"`best` is {overall} and {discontinuous} ahead of the network alone" in flat(text)
+    w2ner = groups()["spl-adr", "W2NER", LOWER, 5]
+    assert f"the mean of its five is {scores(list(w2ner.values()), 'test')}." in flat(text)
 
 
 @pytest.mark.parametrize("title", TITLES.values())
