@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache
 
@@ -272,3 +273,27 @@ def test_the_runs_on_chia_are_in_bfloat16_as_is_said():
         assert {run["settings"]["optimisation.precision"] for run, _ in runs.values()} == {
             "bfloat16"
         }
+
+
+FORMS = {
+    "tag scores (`logits`)": "logits",
+    "word-pair grid (`pair_states`)": "pair-states",
+    "a projection of it": "projection",
+    "the same, `reduction=mean_all`": "projection, mean over all",
+    "the same, hard negatives": "projection, hard negatives",
+    "the same, semi-hard negatives": "projection, semi-hard",
+    "contrastive": "contrastive",
+    "mentions": "mentions",
+    "mentions, with what is proposed wrongly": "mentions, proposed ones too",
+}
+
+
+@pytest.mark.parametrize(("shown", "form"), FORMS.items())
+def test_how_strongly_triplets_pull(shown, form):
+    told = json.loads((ROOT / "docs/results/triplet-gradients.json").read_text("utf-8"))
+    assert (told["updates"], told["weight"], told["seed"]) == (160, 0.01, 1)
+    own = {row["updates"][0]: row for row in told["rows"] if row["form"] == form}
+    ratios = [f"{own[n]['ratio']:,.0f}" if n in own else "–" for n in (1, 41, 81, 121)]
+    cosines = [row["cosine"] for row in own.values()]
+    cells = [shown, *ratios, f"{min(cosines):.2f} to {max(cosines):.2f}"]
+    assert f"| {' | '.join(cells)} |" in PAGE
