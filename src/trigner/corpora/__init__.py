@@ -185,8 +185,8 @@ def write(
 
     A file gets its name when it is whole; when something fails before, what there is of it stays
     at `partial_of(path)` (of csv, parquet and spacy, which wait for the last document, nothing).
-    Without `overwrite` no file is replaced, in a folder neither, and of one
-    that fails nothing stays. Raises InputError as `writable` does, for scores and fields that are
+    Without `overwrite` no file is replaced, in a folder neither, and of one that fails nothing
+    stays. Raises InputError as `writable` does, for scores and fields that are
     NaN or infinite, whether the format holds them or not, and for an id that comes again in a
     format that has ids, TrignerError when writing fails.
     """
@@ -217,7 +217,7 @@ def _each_checked(
         if wrong := next((name for name, value in own if not is_finite(value)), None):
             message = f"has a number in {shortened(wrong)} that is NaN or infinite"
             raise InputError(f"document {shortened(document.id)} {message}", path=path)
-        if has_ids and document.id in seen:
+        if document.id in seen:
             raise InputError(f"duplicate document id {shortened(document.id)}", path=path)
         if has_ids:
             seen.add(document.id)

@@ -93,9 +93,8 @@ def fit_rescorer(
     """
     from trigner.evaluation import Score, compare_systems  # extraction needs none of it
 
-    system_spec(extractor.system).require("rescoring")
-    names = cast(Rescoring, extractor.predictor).features
     plain = with_rescorer(extractor, None)
+    names = cast(Rescoring, extractor.predictor).features
     gold = tuple(gold)
     proposed = _proposed(plain, gold, list(plain.documents(gold)) if found is None else found)
     count, right = len(proposed.right), int(proposed.right.sum())

@@ -1,0 +1,52 @@
+"""Gold documents and those that answer them, for everything that compares the two."""
+
+from __future__ import annotations
+
+import pytest
+
+from trigner.errors import InputError
+from trigner.evaluation import compare, curves, relaxed_scores, score, sentence_counts
+from trigner.mentions import Document, Entity
+
+TEXT = "Pain and weakness in my arms and lower legs. I slept badly. The nausea went away."
+
+
+def document(name: str, *entities: Entity) -> Document:
+    return Document(name, TEXT, entities)
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "message"),
+    [
+        ([document("a")], [document("b")], "'b' is not in gold$"),
+        (
+            [document("a")],
+            [document("a:1")],
+            "'a:1' is not in gold: predictions are single .* convert gold",
+        ),
+        ([document("a-7")], [document("b-7")], "in gold, where 'a-7' has .* the same name$"),
+        ([document("a-7")], [document("b-8")], "'b-8' is not in gold$"),
+        ([document("a-x")], [document("b-x")], "'b-x' is not in gold$"),
+        ([document("a-7")], [Document("b-7", "Paint")], "'b-7' is not in gold$"),
+        ([document("a")], [Document("a", TEXT + " ")], "'a' has a different text .* character 81"),
+        ([document("a")], [Document("a", "Paint")], "'a' has a different text .* character 4"),
+        ([document("a"), document("a")], [], "duplicate id 'a' among the gold"),
+        ([document("a")], [document("a")] * 2, "duplicate id 'a' among the predicted"),
+    ],
+)
+def test_documents_that_do_not_match_are_refused(
+    gold: list[Document], predicted: list[Document], message: str
+) -> None:
+    for compared in (score, curves, relaxed_scores, compare, sentence_counts):
+        for kind in (list, iter):
+            with pytest.raises(InputError, match=message):
+                compared(kind(gold), kind(predicted))
+
+
+def test_documents_may_come_from_iterators() -> None:
+    gold = [document("a", Entity("ADR", ((0, 4),), "Pain")), document("b")]
+    found = [document("a", Entity("ADR", ((0, 4),), "Pain", 0.5))]
+    for compared in (score, curves, relaxed_scores, compare, sentence_counts):
+        one, other = compared(iter(gold), iter(found)), compared(gold, found)
+        assert repr(one) == repr(other)
+    assert score(iter(gold), iter(found)).calibration_error == 0.5
