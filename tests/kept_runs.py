@@ -50,10 +50,12 @@ def runs_of(
     encoder: str = "minilm",
     beta2: float = 0.98,
     warmup: float = 0.1,
+    epochs: int | None = None,
 ) -> dict[int, Run]:
     """Runs on today's batches by seed; sentences made as today, or none; no rescorer.
 
-    An encoder in a folder is known by its folder's name.
+    An encoder in a folder is known by its folder's name. Without `epochs` a seed that was trained
+    for several lengths has its shortest training.
     """
     runs: dict[int, Run] = {}
     for run in kept(corpus, chosen_by):
@@ -68,10 +70,13 @@ def runs_of(
             and settings["optimisation.beta2"] == beta2
             and settings["optimisation.warmup"] == warmup
             and not settings.get("optimisation.rescoring")
+            and epochs in (None, settings["optimisation.epochs"])
         )
         if today and run[0]["protocol"] == protocol and run[0]["system"] in names:
-            assert run[0]["seed"] not in runs
-            runs[run[0]["seed"]] = run
+            same = runs.setdefault(run[0]["seed"], run)
+            lengths = [own[0]["settings"]["optimisation.epochs"] for own in (same, run)]
+            assert same is run or lengths[0] != lengths[1]
+            runs[run[0]["seed"]] = run if lengths[1] < lengths[0] else same
     return runs
 
 

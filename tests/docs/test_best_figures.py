@@ -49,6 +49,17 @@ def against_w2ner(title: str, training: str) -> str:
     return row
 
 
+@pytest.mark.parametrize("chosen_by", ["overall", "discontinuous"])
+def test_psytar_against_a_longer_training_of_w2ner(chosen_by):
+    base = runs_of("psytar", "full", W2NER, chosen_by, epochs=12)
+    short, best = (runs_of("psytar", "full", names, chosen_by) for names in (W2NER, BEST))
+    assert [*base] == [1]
+    cells_of = [scores([base[1]], part, chosen_by) for part in ("dev", "test")]
+    against = [differences([short[1]], [base[1]]), differences([base[1]], [best[1]])]
+    row = " | ".join([chosen_by, *cells_of, *(" / ".join(own) for own in against)])
+    assert f"| {row} |" in PAGE, row
+
+
 def test_psytar_against_w2ner():
     seeds, w2ner, best = paired("psytar", "full", W2NER, BEST)
     told = [", ".join(map(str, seeds)), *differences(w2ner, best)]
