@@ -275,7 +275,7 @@ def test_the_runs_on_chia_are_in_bfloat16_as_is_said():
         }
 
 
-FORMS = {
+PULLS = {
     "tag scores (`logits`)": "logits",
     "word-pair grid (`pair_states`)": "pair-states",
     "a projection of it": "projection",
@@ -288,7 +288,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize(("shown", "form"), FORMS.items())
+@pytest.mark.parametrize(("shown", "form"), PULLS.items())
 def test_how_strongly_triplets_pull(shown, form):
     told = json.loads((ROOT / "docs/results/triplet-gradients.json").read_text("utf-8"))
     assert (told["updates"], told["weight"], told["seed"]) == (160, 0.01, 1)

@@ -116,7 +116,7 @@ def train(
     probabilities it learns too (`optimisation.distillation`). Raises InputError for data or
     settings that cannot work, TrignerError when the disk cannot be written.
     """
-    documents, dev, out = tuple(documents), tuple(dev), Path(out)
+    documents, dev, out = list(documents), list(dev), Path(out)
     init_from = None if init_from is None else Path(init_from)
     taught_by = [Path(folder) for folder in teachers]
     if unknown := set(also_keep) - set(METRICS):
