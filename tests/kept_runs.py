@@ -70,11 +70,11 @@ def runs_of(
             and settings["optimisation.beta2"] == beta2
             and settings["optimisation.warmup"] == warmup
             and not settings.get("optimisation.rescoring")
-            and epochs in (None, settings["optimisation.epochs"])
+            and epochs in (None, run[0]["epochs"])
         )
         if today and run[0]["protocol"] == protocol and run[0]["system"] in names:
             same = runs.setdefault(run[0]["seed"], run)
-            lengths = [own[0]["settings"]["optimisation.epochs"] for own in (same, run)]
+            lengths = [own[0]["epochs"] for own in (same, run)]
             assert same is run or lengths[0] != lengths[1]
             runs[run[0]["seed"]] = run if lengths[1] < lengths[0] else same
     return runs
