@@ -28,8 +28,12 @@ SPEC = SystemSpec(
     build="trigner.generative.system:build",
     load="trigner.generative.loading:load",
     settings=GenerativeSettings,
-    # LoRA's; a soft prompt wants some 100 times as much, all weights a tenth.
-    defaults={"encoder": "HuggingFaceTB/SmolLM2-135M", "optimisation": {"learning_rate": 2e-4}},
+    # The rate is LoRA's; a soft prompt wants some 100 times as much, all weights a tenth. An epoch
+    # takes many times as long as with an encoder, and few are needed.
+    defaults={
+        "encoder": "HuggingFaceTB/SmolLM2-135M",
+        "optimisation": {"learning_rate": 2e-4, "epochs": 10},
+    },
     ignores=("optimisation.encoder_lr", "optimisation.bias_init"),
     idle={
         ("model.tuning", "lora"): PROMPT,

@@ -16,7 +16,7 @@ AUTO_CELLS = 40_000
 
 AUTO_UPDATES = 4_000
 FEWEST_EPOCHS, MOST_EPOCHS = 6, 40
-"""How long a training with `epochs=auto` is: round numbers, not measured."""
+"""How long a training with `epochs=auto` is: round numbers (`docs/decisions/epochs.md`)."""
 
 
 class Section(BaseModel):
@@ -102,7 +102,7 @@ class OptimisationSettings(Section):
     """Rates, schedule, batches, and when to stop."""
 
     epochs: Annotated[int, Field(ge=1)] | Literal["auto"] = Field(
-        default=10,
+        default="auto",
         description="passes over the training sentences; auto: as many as make about 4,000 updates"
         " of full batches, from 6 to 40",
     )
