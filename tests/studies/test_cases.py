@@ -55,6 +55,23 @@ def test_by_default_a_baseline_and_the_best_other_run(summary):
     assert chosen_cases(replace(summary, systems=()), None) is None
 
 
+def test_which_other_run_is_the_best_dev_says(summary):
+    control, _, near, far = summary.systems
+    dev_of = [own.results[0].chosen["overall"].dev for own in (far, near)]
+    swapped = [
+        replace(
+            system,
+            results=[
+                replace(r, chosen={name: replace(own, dev=dev) for name, own in r.chosen.items()})
+                for r in system.results
+            ],
+        )
+        for system, dev in zip((near, far), dev_of, strict=True)
+    ]
+    changed = replace(summary, systems=(control, *swapped))
+    assert shown(chosen_cases(changed, None)) == [("control", 1), ("near", 1)]
+
+
 def test_a_baseline_at_several_points_is_shown_at_that_of_the_best(declare, corpus, tmp_path):
     study = declare(
         "title: a\nseeds: [1]\nsystems: {with: , without: {triplets.weight: 0}}\n"

@@ -39,6 +39,14 @@ def test_never_stops_while_nothing_is_found():
     assert epochs_until_stop([*[0.0] * 20, 0.1, *[0.0] * 40], 10) == (32, [1, 21])
 
 
+def test_what_else_stops_a_training_is_not_undone():
+    keeper = KeepBest(select_by="overall", patience=None, save=lambda epoch, metrics: None)
+    entry = {"epoch": 1.0, "eval_f1": 0.5}
+    stopping = TrainerControl(should_training_stop=True)
+    assert keeper.on_evaluate(None, SimpleNamespace(log_history=[entry]), stopping, entry)
+    assert stopping.should_training_stop
+
+
 def test_another_score_can_choose():
     run = epochs_until_stop([0.1, 0.3, 0.2], None, "eval_discontinuous_f1", "discontinuous")
     assert run == (3, [1, 2])

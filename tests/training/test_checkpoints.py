@@ -70,6 +70,13 @@ def test_a_missing_file_of_a_checkpoint_is_named(hashed, name):
     assert raised.value.path == hashed / name
 
 
+def test_a_missing_file_is_named_in_its_checkpoint(hashed):
+    (hashed / "hashes.json").write_text(json.dumps({"../../elsewhere": "0" * 64}))
+    with pytest.raises(InputError, match="is missing") as raised:
+        last_checkpoint(hashed.parent)
+    assert raised.value.path == hashed / "elsewhere"
+
+
 def test_a_checkpoint_of_a_former_version_has_no_hashes(hashed):
     (hashed / "hashes.json").unlink()
     assert last_checkpoint(hashed.parent) == hashed
@@ -93,6 +100,7 @@ def test_a_checkpoint_of_a_former_version_has_no_hashes(hashed):
         (state(7, best_metric=[]), "best_metric: must be a number"),
         (state(7, best_model_checkpoint=5), "best_model_checkpoint: must be a text"),
         (state(7, colour="red"), "'colour'"),
+        ("[" * 100_000, "is damaged"),
     ],
 )
 def test_a_state_that_is_none_is_named_without_hashes_too(hashed, content, message):
@@ -113,10 +121,41 @@ def test_what_cannot_be_loaded_is_named_and_memory_is_another_thing(tmp_path):
         raise MemoryError
 
 
-def test_folders_that_are_no_checkpoints_are_left_alone(hashed):
-    (hashed.parent / "checkpoint-mine").mkdir()
+@pytest.mark.parametrize("name", ["checkpoint-mine", "checkpoint-\u0667", "checkpoint-"])
+def test_folders_that_are_no_checkpoints_are_left_alone(hashed, name):
+    (hashed.parent / name).mkdir()
     assert last_checkpoint(hashed.parent) == hashed
-    assert (hashed.parent / "checkpoint-mine").is_dir()
+    assert (hashed.parent / name).is_dir()
+
+
+def test_the_main_process_adds_hashes_when_all_have_written(tmp_path):
+    folder = tmp_path / "checkpoint-7"
+    folder.mkdir()
+
+    def saved(is_main):
+        processes = SimpleNamespace(
+            wait=lambda: (folder / "rng_state_1.pth").write_bytes(b"numbers"), is_main=is_main
+        )
+        args, at = SimpleNamespace(output_dir=tmp_path), SimpleNamespace(global_step=7)
+        HashCheckpoints(processes).on_save(args, at, None)
+        return (folder / "hashes.json").is_file()
+
+    assert not saved(is_main=False)
+    (folder / "rng_state_1.pth").unlink()
+    assert saved(is_main=True)
+    assert list(json.loads((folder / "hashes.json").read_text())) == ["rng_state_1.pth"]
+
+
+@pytest.mark.parametrize("error", [OSError("4 bytes"), RuntimeError("4 bytes")])
+def test_a_full_disk_is_told_by_whatever_error_it_shows_itself(tmp_path, monkeypatch, error):
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=4))
+    with pytest.raises(TrignerError, match="the disk is full; continue"), disk_errors(tmp_path):
+        raise error
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=2**40))
+    told = "4 bytes; continue" if isinstance(error, OSError) else "^4 bytes$"
+    with pytest.raises(Exception, match=told), disk_errors(tmp_path):
+        raise error
 
 
 def test_threads_that_cannot_write_are_not_shown_beside_the_error(tmp_path, monkeypatch):

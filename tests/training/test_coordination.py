@@ -79,6 +79,35 @@ def test_up_to_three_members():
     assert found["sore x , y and z"] == ["sore x", "sore y", "sore z"]
 
 
+def test_of_many_no_more_than_three_are_members():
+    documents = [document(n, f"{word} failure", (0, 1)) for n, word in enumerate("abcdef")]
+    counts = {len(told) for told in made_of(*documents, seeds=range(10)).values()}
+    assert counts == {2, MEMBERS}
+
+
+def test_members_of_more_words_are_not_put_in():
+    documents = [
+        document(1, "now sore pain", (1, 2)),
+        document(2, "left upper inner pain", (0, 1, 2, 3)),
+        document(3, "deep left upper outer pain", (0, 1, 2, 3, 4)),
+    ]
+    found = made_of(*documents, seeds=range(10))
+    assert LONGEST == 3
+    assert {text for text in found if text.startswith("now")} == {
+        "now sore and left upper inner pain"
+    }
+
+
+def test_no_member_is_another_in_capital_letters():
+    spelt = ["sore throat", "sore THROAT", "sore lips"]
+    documents = [document(n, text, (0, 1)) for n, text in enumerate(spelt)]
+    assert set(made_of(*documents, seeds=range(10))) == {
+        "sore throat and lips",
+        "sore THROAT and lips",
+        "sore lips and throat",
+    }
+
+
 def test_slashes_and_parentheses():
     settings = SamplingSettings(coordination=9, conjunctions=("/", "("))
     documents = [document(n, f"{word} failure", (0, 1)) for n, word in enumerate("abc")]
@@ -112,7 +141,8 @@ def test_what_is_left_alone():
     found = made_of(overlapping, document(2, "hepatic failure", (0, 1)))
     assert set(found) == {"hepatic and renal failure"}
     split = document(1, "sore left and right arm", (0, 3, 4))
-    assert not made_of(split, document(2, "sore throat", (0, 1)), settings=SamplingSettings())
+    found = made_of(split, document(2, "sore throat", (0, 1)))
+    assert set(found) == {"sore throat and right arm"}
 
 
 def test_no_more_than_asked_and_the_same_again():
@@ -191,6 +221,14 @@ def test_whole_mentions_stand_where_parts_would():
     assert not any(m.is_discontinuous for own in made for m in own.mentions)
 
 
+def test_all_continuous_mentions_can_be_whole_members():
+    whole = SamplingSettings(coordination=5, conjunctions=("and",), whole_members=1.0)
+    documents = [document(n, f"{word} failure", (0, 1)) for n, word in enumerate("abcdef")]
+    found = made_of(*documents, document(7, "g or h failure", (0, 3)), settings=whole, seeds=(1, 2))
+    members = {own for told in found.values() for own in told}
+    assert members == {f"{word} failure" for word in "abcdef"}
+
+
 def test_a_label_with_one_mention_shares_parts_all_the_same():
     whole = SamplingSettings(coordination=5, conjunctions=("and",), whole_members=1.0)
     long = document(1, "very sore red dry throat", (0, 1, 2, 3, 4))
@@ -229,6 +267,7 @@ def test_context_stays():
     made = list(coordinations(flanked, ALWAYS, 1))
     assert len(made) == 2
     assert {(each.left, each.right) for each in made} == {(("before",), ("behind",))}
+    assert {each.offsets for each in made} == {()}  # those of the sentence would be wrong
 
 
 def test_one_mention_holds_a_list_that_is_not_split():

@@ -37,6 +37,8 @@ def test_every_epoch_has_every_sentence_once_and_as_many_batches(lengths, size, 
             for batch in drawn
         )
         assert len(drawn) == len(batches)
+    batches.epoch = epochs  # behind the last
+    assert list(batches) == drawn
 
 
 @given(
@@ -177,7 +179,65 @@ def test_what_makes_no_sentences_is_told_of_each(documents, generated, cut, tmp_
     assert any("no windows are cut" in own for own in notices) == (not cut)
 
 
-def test_where_nothing_can_be_learnt_is_told(tmp_path):
+@pytest.mark.parametrize("chunk", [1, 2, 1000])
+def test_what_is_prepared_is_counted_however_much_at_a_time(chunk, tmp_path, monkeypatch):
+    monkeypatch.setattr("trigner.training.data.CHUNK", chunk)
+    settings = resolve(
+        assignments=[
+            "model.lstm_size=8",
+            "model.context_words=2",
+            "sampling.coordination=1",
+            "sampling.coordination_pool=4",
+            "sampling.conjunctions=[and]",
+            "sampling.windows=1",
+        ],
+        options={"encoder": str(tiny_encoder(tmp_path, "bert", head=False))},
+    )
+    two = words("d", "no leg pain .\n\nmy arm hurts .", ["leg pain"], ["leg", "arm"])
+    long = [words(id, f"pain {'a ' * 60}arm", ["pain", "arm"]) for id in "ef"]
+    cut = Document("g", "arms hurt", (Entity.in_text("arms hurt", "ADR", [(0, 3)]),))
+    data = prepare([two, *long, cut, *LISTED], built(settings), settings)
+    assert (data.sentences, data.mentions, data.neighboured) == (8, 6, 2)
+    assert data.types == {"ADR"}
+    assert data.unusable == {
+        "crosses a sentence boundary": 1,
+        "longer than the encoder's window": 2,
+        "not aligned to words": 1,
+    }
+    own = data.coordinated.start
+    windows = len(data) - data.coordinated.stop
+    assert windows
+    assert len(data.coordinated) > 4
+    assert data.made == windows + round(len(data.coordinated) / 4)
+    # An epoch has a part of the pool.
+    assert data.rates == (1.0,) * own + (0.25,) * len(data.coordinated) + (1.0,) * windows
+
+
+def test_seeds_decide_what_is_generated(tmp_path):
+    def generated(seed):
+        settings = resolve(
+            assignments=[
+                "model.lstm_size=8",
+                f"seed={seed}",
+                "sampling.coordination=0.1",
+                "sampling.windows=0.1",
+            ],
+            options={"encoder": str(tiny_encoder(tmp_path, "bert", head=False))},
+        )
+        sharing = [words(str(n), f"no w{n} pain", [f"w{n} pain"]) for n in range(10)]
+        data = prepare([*notes(1), *sharing], built(settings), settings)
+        own = data.coordinated
+        parts = (data.examples[own.start : own.stop], data.examples[own.stop :])
+        return [[example.subwords.ids.tolist() for example in part] for part in parts]
+
+    for first, again, other in zip(generated(1), generated(1), generated(2), strict=True):
+        assert first
+        assert first == again
+        assert first != other
+
+
+def test_where_nothing_can_be_learnt_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr("trigner.training.data.CHUNK", 1)
     crossing = words("a", "my left leg arm hurt")
     text = crossing.text
     both = (((3, 7), (12, 15)), ((8, 11), (16, 20)))
@@ -189,8 +249,8 @@ def test_where_nothing_can_be_learnt_is_told(tmp_path):
             "system": "transition",
         },
     )
-    with pytest.raises(InputError, match=r"transition can learn from no .* express them: 2 ment"):
-        prepare([crossing], built(settings), settings)
+    with pytest.raises(InputError, match=r"transition can learn from no .* express them: 4 ment"):
+        prepare([crossing, replace(crossing, id="b")], built(settings), settings)
 
 
 def test_an_epoch_that_draws_nothing_is_told():

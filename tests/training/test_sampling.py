@@ -32,9 +32,10 @@ def test_each_as_often_as_its_rate_says(wanted, seed):
         assert found.count(index) in {int(rate), int(np.ceil(rate))}
 
 
-def test_parts_of_a_rate_are_kept_on_average_and_differ_between_epochs():
-    found = [drawn([0.3] * 1000, seed) for seed in range(20)]
-    assert np.mean([len(each) for each in found]) == pytest.approx(300, rel=0.05)
+@pytest.mark.parametrize("rate", [0.3, 0.7, 1.6])
+def test_parts_of_a_rate_are_kept_on_average_and_differ_between_epochs(rate):
+    found = [drawn([rate] * 1000, seed) for seed in range(20)]
+    assert np.mean([len(each) for each in found]) == pytest.approx(1000 * rate, rel=0.05)
     assert len({tuple(each) for each in found}) == 20
 
 

@@ -125,6 +125,23 @@ def test_parts_of_similar_length_have_the_gradient_of_the_whole_batch(case, tmp_
     torch.testing.assert_close(found, whole, rtol=1e-3, atol=1e-6)
 
 
+@pytest.mark.parametrize("weighting", ["cells", "random"])
+def test_parts_of_a_batch_count_together_what_it_counts(weighting, tmp_path):
+    system, settings, examples, batches = made(tmp_path, "optimisation.cell_budget=300")
+    in_parts, as_one = (
+        settings.optimisation.model_copy(update={"batch_weighting": weighting, "batches": kind})
+        for kind in ("random", "similar")
+    )
+    for batch in ([0, 1, 4], [2, 3, 4], [*range(6)]):
+        members = [examples[i] for i in batch]
+        parts = Collator(system, examples, batches, in_parts)(members)["parts"]
+        whole = only_part(Collator(system, examples, batches, as_one)(members))["weights"]
+        assert whole
+        assert len(parts) > 1
+        for name, weight in whole.items():
+            assert sum(part["weights"][name] for part in parts) == pytest.approx(weight)
+
+
 @given(st.lists(st.integers(1, 40), min_size=12, max_size=60), st.integers(0, 99))
 def test_an_example_counts_about_what_it_is_of_random_batches(lengths, seed):
     random = Random(seed)
@@ -152,6 +169,11 @@ def test_sentences_of_one_length_count_alike(tmp_path):
     batches = EpochBatches([5] * 12, settings, seed=1, epochs=1)
     assert len({round(c, 9) for c in counted(np.full(12, 25.0), batches, "random", 4)}) == 1
     assert counted(np.full(12, 25.0), batches, "random", 4)[0] == pytest.approx(1 / 4)
+
+
+def test_a_sentence_without_a_size_counts_nothing():
+    batches = EpochBatches([5, 5], OptimisationSettings(batch_size=1), seed=1, epochs=1)
+    assert counted(np.array([0.0, 25.0]), batches, "random", 1).tolist() == [0, 1]
 
 
 def test_equal_weighting_leaves_each_batch_its_mean(tmp_path):

@@ -60,6 +60,16 @@ def test_no_room():
     assert crop((3, 4), 10, 4.0, random) == (0, 10)
 
 
+def test_a_window_is_at_any_place_around_its_mentions_and_as_long_at_both_ends():
+    random = np.random.default_rng(0)
+    drawn = {crop((50, 52), 100, 8.0, random) for _ in range(400)}
+    assert drawn == {(start, start + 16) for start in range(36, 51)}
+    for extent in ((0, 2), (98, 100)):
+        for _ in range(50):
+            start, stop = crop(extent, 100, 8.0, random)
+            assert (stop - start, start >= 0, stop <= 100) == (16, True, True)
+
+
 def test_groups_are_what_overlaps():
     a, b, c, d = (Mention(own, "ADR") for own in ((0, 5), (2, 3), (5, 9), (10,)))
     assert overlapping([d, c, b, a]) == [[a, b, c], [d]]
@@ -104,6 +114,8 @@ def test_windows_hold_whole_mentions_of_one_document(own, seed, share):
         assert not outside & set(range(start, stop))
         ranges.add((start, stop))
     assert len(ranges) == len(made)
+    # After those of the document's own sentences.
+    assert [w.index for w in made] == [len(found.sentences) + n for n in range(len(made))]
     firsts = [s.offsets for s in found.sentences]
     assert not any(window.offsets in firsts for window in made)
     touched = {
@@ -131,7 +143,7 @@ def test_the_grid_of_a_window_is_a_part_of_the_documents(own, seed):
 
 def notes(count):
     words = [w for n in range(30) for w in (f"Then{n}", "my", "left", "and", "right", "leg", ".")]
-    mentions = [(7 * n + 2, 7 * n + 5) for n in range(0, 30, 2)]
+    mentions = [(7 * n, 7 * n + 5) for n in range(0, 30, 2)]
     return [document(words, *mentions, name=f"d{number}") for number in range(count)]
 
 

@@ -30,6 +30,13 @@ def test_near_cells_far_from_the_origin_are_told_apart(width):
     torch.testing.assert_close(distances, torch.tensor([[0.25, 0.125, 0.5]]), rtol=1e-4, atol=0)
 
 
+@pytest.mark.parametrize("width", [3, 512])
+def test_equal_cells_have_no_distance(width):
+    cells = 100 * torch.rand(50, width)
+    distances = METRICS["euclidean"].matrix(cells, cells).diagonal()
+    torch.testing.assert_close(distances, torch.zeros(50), rtol=0, atol=1e-4)
+
+
 def test_many_cells_are_taken_in_parts():
     anchors, cells = torch.randn(2, 64), torch.randn(20_000, 64)
     expected = torch.cdist(anchors, cells, compute_mode="donot_use_mm_for_euclid_dist")

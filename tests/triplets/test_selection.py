@@ -99,6 +99,9 @@ def test_the_margin_bounds_semi_hard():
 
 
 def test_names():
+    released = {"grid_hardneg": "hn", "grid_semineg": "sn", "grid_semihard": "sn"}
+    released |= {"grid_centroid": "ce", "grid_negcentroid": "nc"}
+    assert released.items() <= SELECTION_ALIASES.items()
     assert set(SELECTION_ALIASES.values()) == set(SELECTIONS)
     assert not set(SELECTION_ALIASES) & set(SELECTIONS)
     for alias, name in SELECTION_ALIASES.items():
@@ -139,7 +142,12 @@ def test_same_triplets_as_the_definitions(drawn, name, margin):
     found = [naive_candidates(mentions, length, preset) for mentions, length in sentences]
     expected = naive_triplets(list(grid), found, name, margin)
     assert len(chosen) == len(expected)
-    count = sum(triplet_count(candidates(*each, preset), name) for each in sentences)
+    other = next(alias for alias, own in SELECTION_ALIASES.items() if own == name)
+    count, again = (
+        sum(triplet_count(candidates(*each, preset), own) for each in sentences)
+        for own in (name, other)
+    )
+    assert count == again
     assert count == len(expected) or (name == "sn" and count > len(expected))
     for ours, naive in zip(chosen, expected, strict=True):
         for vector, same in zip(ours, naive, strict=True):

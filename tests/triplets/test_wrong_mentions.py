@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -35,6 +37,13 @@ def test_what_is_wrong_in_a_plausible_way():
     }
 
 
+def test_a_word_more_is_one_of_the_sentence():
+    (wrong,) = wrong_mentions([Mention((1, 2), "ADR")], 4).values()
+    assert wrong == ((0, 1, 2), (1,), (1, 2, 3), (2,))
+    (wrong,) = wrong_mentions([Mention((0, 1), "ADR")], 2).values()
+    assert wrong == ((0,), (1,))
+
+
 def test_gold_mentions_of_the_label_are_not_wrong():
     mentions = (Mention((0, 1), "ADR"), Mention((0,), "ADR"), Mention((1,), "Drug"))
     assert wrong_mentions(mentions, 2)[mentions[0]] == ((1,),)
@@ -46,8 +55,9 @@ def test_first_words_are_exchanged_with_neighbours_alone():
     mentions = [Mention((first, first + 1), "ADR") for first in (0, 3, 6)]
     found = wrong_mentions(mentions, 8)
     assert {(0, 4), (1, 3)} <= set(found[mentions[0]])
-    assert not {(0, 7), (1, 6)} & set(found[mentions[0]])
+    assert not {(0, 7), (1, 6)} & {*found[mentions[0]], *found[mentions[2]]}
     assert {(0, 4), (1, 3), (3, 7), (4, 6)} <= set(found[mentions[1]])
+    assert wrong_mentions([mentions[i] for i in (2, 0, 1)], 8) == found
     # Words of another type are no neighbour's.
     others = wrong_mentions([mentions[0], Mention((3, 4), "Drug"), mentions[2]], 8)
     assert {(0, 7), (1, 6)} <= set(others[mentions[0]])
@@ -57,11 +67,13 @@ def test_what_is_proposed_wrongly_joins_the_mention_that_is_most_like_it():
     one, two = Mention((0, 1, 2), "ADR"), Mention((5, 6), "ADR")
     drug = Mention((7,), "Drug")
     overlapping, alone = Mention((0, 2, 4), "ADR"), Mention((3,), "ADR")
-    proposed = [one, overlapping, alone, Mention((0, 2, 5, 6), "Drug"), Mention((3,), "Dose")]
+    both = Mention((1, 5, 6), "ADR")  # nearer to the one, and with more words of the other
+    proposed = [one, overlapping, alone, both, Mention((0, 2, 5, 6), "Drug")]
+    proposed.append(Mention((3,), "Dose"))
     plain = wrong_mentions([one, two, drug], 8)
     found = wrong_mentions([one, two, drug], 8, proposed)
     assert set(found[one]) - set(plain[one]) == {(0, 2, 4)}
-    assert set(found[two]) - set(plain[two]) == {(3,)}
+    assert set(found[two]) - set(plain[two]) == {(3,), (1, 5, 6)}
     assert set(found[drug]) - set(plain[drug]) == {(0, 2, 5, 6)}
     assert wrong_mentions([Mention((0,), "ADR")], 1, proposed) == {Mention((0,), "ADR"): ()}
     assert wrong_mentions([], 8, proposed) == {}
@@ -121,11 +133,12 @@ def test_values_and_gradients_of_the_definition(sentences, proposed, margin, see
             ]
             losses += [sum(hinges) / len(hinges)] if hinges else []
     expected = sum(losses) / len(losses) if losses else 0 * grid.sum()
-    torch.testing.assert_close(ours, expected)
+    close = partial(torch.testing.assert_close, rtol=1e-6, atol=1e-6)  # shares are float32
+    close(ours, expected)
     if losses:
         naive = torch.autograd.grad(expected, (grid, centres))
         for found, own in zip(torch.autograd.grad(ours, (grid, centres)), naive, strict=True):
-            torch.testing.assert_close(found, own)
+            close(found, own)
 
 
 def test_a_long_mention_around_many_others_does_not_need_their_number_of_cells():
@@ -134,6 +147,7 @@ def test_a_long_mention_around_many_others_does_not_need_their_number_of_cells()
     batch = collate_mentions([([long, *inner], 60)], LABELS)
     assert set(batch.golds.tolist()) | set(batch.wrongs.tolist()) == set(range(batch.count))
     whole = 60 * 59 // 2
+    assert len(wrong_mentions([long, *inner], 60)[long]) == 2 + 10
     # Itself, three at its ends, and what the first ten leave of it.
     assert len(batch.rows) < (1 + 3 + 10) * whole + 30 * 40
     assert batch.shares.sum().item() == pytest.approx(31)
