@@ -61,6 +61,9 @@ def test_psytar_against_a_longer_training_of_w2ner(chosen_by):
     against = [" / ".join(own) for own in (differences(short, base), differences(base, best))]
     row = " | ".join([chosen_by, ", ".join(map(str, seeds)), *cells_of, *against])
     assert f"| {row} |" in PAGE, row
+    as_long = runs_of("psytar", "full", BEST, chosen_by, epochs=11)
+    ahead = " / ".join(differences(base, [as_long[seed] for seed in seeds]))
+    assert re.search(rf"{re.escape(ahead)} (ahead )?by {chosen_by} F1", PAGE)
 
 
 def test_psytar_against_w2ner():
