@@ -16,7 +16,9 @@ from trigner.mentions import (
     check_fragments,
     fragment_from,
     joined,
+    shortened,
     surface_of,
+    types_of,
 )
 
 
@@ -71,6 +73,7 @@ TEXT = "pain \n in my legs , badly "
         (((0, 4), (4, 7)), ((0, 4),)),  # a fragment of blanks
         (((5, 7),), ()),
         (((7, 9), (9, 12)), ((7, 12),)),  # touching
+        (((0, 9), (0, 4), (1, 3)), ((0, 9),)),  # one inside another
     ],
 )
 def test_merged_fragments(fragments, expected):
@@ -183,8 +186,11 @@ def test_entities_come_back_from_json(made):
     [
         ([], "expected an object with a `text`"),
         ({"text": "a"}, "expected a string as `id`"),
+        ({"id": True, "text": "a"}, "expected a string as `id`, found True"),
         ({"id": "d", "text": "a", "entities": [3]}, "an entity needs `label`"),
+        ({"id": "d", "text": "a", "entities": [{"label": "", "fragments": [[0, 1]]}]}, "`label`"),
         ({"id": "d", "text": "a", "words": [[0, 2]]}, "`words` overlap"),
+        ({"id": "d", "text": "a", "words": [[-1, 1]]}, "`words` overlap"),
         ({"id": "d", "text": "a", "extras": [{}]}, "an extra needs `format`"),
     ],
 )
@@ -202,3 +208,45 @@ def test_invalid_entities_are_skipped_where_asked():
     document = Document.from_dict(value, skip=skipped.append)
     assert document.entities == (Entity("ADR", ((0, 4),), "pain"),) * 2
     assert skipped == ["score 2 is not a number in [0, 1]"]
+
+
+@pytest.mark.parametrize("score", [True, -0.5, 1.5, "0.5", float("nan")])
+def test_what_is_no_score_is_refused(score):
+    with pytest.raises(ValueError, match="is not a number in"):
+        Entity.from_dict({"label": "ADR", "fragments": [[0, 4]], "score": score}, "pain")
+
+
+def test_whole_numbers_are_scores_and_ids_of_documents():
+    entity = {"label": "ADR", "fragments": [[0, 4]], "score": 1}
+    found = Document.from_dict({"id": 0, "text": "pain", "entities": [entity]})
+    assert found.id == "0"
+    assert type(found.entities[0].score) is float
+
+
+def test_fields_have_other_names_than_the_parts_of_what_they_are_of():
+    value = {"id": "d", "text": "pain", "label": "x", "score": 2}
+    assert Document.from_dict(value).fields == {"label": "x", "score": 2}
+    with pytest.raises(ValueError, match="a field cannot be called `words`"):
+        Document("d", "pain", fields={"words": 3})
+    with pytest.raises(ValueError, match="a field cannot be called `score`"):
+        Entity("ADR", ((0, 4),), "pain", fields={"score": 3})
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "None"),
+        ("a" * 80, repr("a" * 80)),
+        ("a" * 12_345, f"'{'a' * 79} ... (12,345 characters)"),
+        ([1] * 25 + [111], f"{[1] * 25 + [111]}"),
+        ([1] * 27, f"{[1] * 27}"[:80] + " ... (81 characters)"),
+    ],
+)
+def test_long_values_are_quoted_by_their_beginning_and_length(value, shown):
+    assert shortened(value) == shown
+
+
+def test_types_are_told_once_and_sorted():
+    first, second = (Entity(label, ((0, 1),), "a") for label in ("Sign", "ADR"))
+    made = [Document("a", "a", (first, second)), Document("b", "a", (first,))]
+    assert types_of(made) == ("ADR", "Sign")

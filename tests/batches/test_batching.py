@@ -24,6 +24,8 @@ def within(batches, lengths, sentences, cells):
 def test_parts_cost_least(lengths, cells):
     found = in_parts(lengths, cells=cells)
     assert sorted(i for part in found for i in part) == list(range(len(lengths)))
+    drawn = [lengths[i] for part in found for i in part]
+    assert drawn == sorted(drawn, reverse=True)
 
     def cost(parts):
         longest = [max(lengths[i] for i in part) for part in parts]
@@ -57,6 +59,11 @@ def test_by_cost_holds_both_budgets_and_loses_nothing(lengths, sentences, cells)
         assert not within([[*batch, following[0]]], lengths, sentences, cells)
 
 
+def test_a_batch_is_filled_to_the_last_cell():
+    assert by_cost([2, 2], sentences=9, cells=8) == [[0, 1]]
+    assert by_cost([2, 2], sentences=9, cells=7) == [[0], [1]]
+
+
 @given(LENGTHS, st.integers(1, 8), st.integers(1, 4000), st.integers(0, 9))
 def test_shuffled_by_cost_does_too_and_repeats_itself(lengths, sentences, cells, seed):
     batches = shuffled_by_cost(lengths, sentences=sentences, cells=cells, seed=seed)
@@ -72,8 +79,23 @@ def test_similar_lengths_go_together():
     assert sum(len({lengths[i] for i in batch}) > 1 for batch in batches) <= 1
 
 
+def test_batches_of_an_epoch_come_in_no_order_and_with_other_mates():
+    lengths = list(range(1, 41))
+    batches = shuffled_by_cost(lengths, sentences=2, cells=10**6, seed=1)
+    longest = [max(lengths[i] for i in batch) for batch in batches]
+    assert longest not in (sorted(longest), sorted(longest, reverse=True))
+    one, other = (
+        {frozenset(batch) for batch in shuffled_by_cost([5] * 40, sentences=2, cells=99, seed=seed)}
+        for seed in (1, 2)
+    )
+    assert one != other
+
+
 def test_shuffled_drops_the_incomplete_batch():
     batches = shuffled(10, sentences=4, seed=2)
     assert [len(batch) for batch in batches] == [4, 4]
     assert len({i for batch in batches for i in batch}) == 8
     assert batches != shuffled(10, sentences=4, seed=3)
+    whole = shuffled(10, sentences=4, seed=2, with_last=True)
+    assert whole[:2] == batches
+    assert sorted(i for batch in whole for i in batch) == list(range(10))

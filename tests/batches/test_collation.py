@@ -38,3 +38,8 @@ def test_pad_tags_of_a_grid_with_several_tags_a_cell():
 def test_pad_tags_of_a_sequence():
     padded = pad_tags([np.array([3]), np.array([1, 2])], word_axes=1)
     assert padded.tolist() == [[3, IGNORED], [1, 2]]
+
+
+def test_pad_tags_of_a_sequence_with_several_numbers_a_word():
+    padded = pad_tags([np.array([[0.5, 0.25]]), np.ones((2, 2))], word_axes=1)
+    assert padded.tolist() == [[[0.5, 0.25], [IGNORED] * 2], [[1, 1], [1, 1]]]

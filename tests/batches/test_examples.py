@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
 from trigner.batches import SubwordTokenizer, windowing
+from trigner.batches.windows import MOST_WORDS
 from trigner.errors import InputError
 from trigner.mentions import Mention, Sentence
 
@@ -66,6 +67,22 @@ def test_a_mention_over_the_border_is_the_next_windows(word_subwords):
 def test_a_mention_that_no_window_holds_is_reported(word_subwords):
     result = windowing([sentence(100, (0, 99), (4, 5))], word_subwords, 22)
     assert [(place, mention.words) for place, mention in result.lost] == [(0, (0, 99))]
+
+
+def test_what_is_lost_or_read_through_windows_is_counted_over_all_sentences(word_subwords):
+    given = [sentence(100, (0, 99)), sentence(3, (0, 2)), sentence(100, (1, 98))]
+    result = windowing(given, word_subwords, 22)
+    assert result.windowed == 2
+    assert result.lost == ((0, given[0].mentions[0]), (2, given[2].mentions[0]))
+
+
+@pytest.mark.parametrize(("length", "limit"), [(20, 22), (MOST_WORDS, 10**6)])
+def test_a_sentence_that_just_fits_needs_no_windows(word_subwords, length, limit):
+    whole = windowing([sentence(length)], word_subwords, limit)
+    assert ([e.length for e in whole.inputs], whole.windowed) == ([length], 0)
+    longer = windowing([sentence(length + 1)], word_subwords, limit)
+    assert longer.windowed == 1
+    assert max(example.length for example in longer.inputs) <= length
 
 
 @pytest.mark.parametrize("limit", [3, 4, 8, 16])
@@ -143,6 +160,9 @@ def test_the_nearest_words_around_a_sentence_are_read_along(word_subwords):
         _, example = windowing([first, flanked], word_subwords, 40, 2).inputs
         assert example.subwords.ids.tolist() == expected.ids.tolist()
         assert (example.length, example.size, example.mentions) == (3, 3, alone.mentions)
+    for own in (replace(flanked, left=()), replace(flanked, right=())):
+        (found,) = windowing([own], word_subwords, 40, 2).inputs
+        assert len(alone.words) + 2 < len(found.subwords.ids) < len(expected.ids)
     (without,) = windowing([flanked], word_subwords, 40).inputs
     assert without.subwords.ids.tolist() == word_subwords([alone.words])[0].ids.tolist()
 
@@ -155,3 +175,11 @@ def test_a_sentence_of_several_windows_has_no_context(word_subwords):
         for own in (flanked, alone)
     )
     assert found == expected
+
+
+def test_a_shortened_word_is_as_short_beside_its_context(long_words):
+    flanked = Sentence("d", 0, ("y" * 100,), ((0, 100),), (), ("leg",), ("leg",))
+    result = windowing([flanked], long_words, 20, 1)
+    (example,) = result.inputs
+    assert len(example.subwords.ids) <= 20
+    assert (result.truncated, example.subwords.truncated) == (1, 1)

@@ -5,12 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import ByteLevelBPETokenizer, Tokenizer
+from tokenizers.models import WordLevel
 from transformers import AutoTokenizer
 
 from oracles.context_naive import ids_in_context
 from tiny_encoders import tiny_encoder
 from trigner.batches import SPECIAL_WORDS, SubwordTokenizer
 from trigner.batches.subwords import MAX_SUBWORDS_PER_WORD
+from trigner.errors import InputError
 
 
 def tokenizer(folder, kind="bert", special=()):
@@ -63,11 +65,13 @@ def test_truncation_and_padding_of_the_tokenizer_file_are_off(tmp_path):
     assert strict.truncation is not None  # the caller's own is left as it was
 
 
-def test_a_very_long_word_is_represented_by_its_first_subwords(tmp_path):
+@pytest.mark.parametrize("more", [0, 1, 30])
+def test_a_very_long_word_is_represented_by_its_first_subwords(tmp_path, more):
     tokenize = SubwordTokenizer(tokenizer(tmp_path, "roberta"))
-    word = "x" * (MAX_SUBWORDS_PER_WORD + 30)
+    (one,) = tokenize([["x"]])
+    word = "x" * (MAX_SUBWORDS_PER_WORD + more + 1 - len(own(one)[0]))
     (subwords,) = tokenize([["my", word, "leg"]])
-    assert subwords.truncated == 1
+    assert subwords.truncated == (more > 0)
     assert len(own(subwords)[1]) == MAX_SUBWORDS_PER_WORD
     assert own(subwords)[2] == own(tokenize([["leg"]])[0])[0]
     assert np.all(subwords.word_subwords < len(subwords.ids))
@@ -79,6 +83,12 @@ def test_half_a_character_is_read_as_one_unknown(tmp_path, kind):
     (subwords,) = tokenize([["my", "\ud800", "le\udfffg"]])
     (like,) = tokenize([["my", "\ufffd", "le\ufffdg"]])
     assert own(subwords) == own(like)
+    half, whole = (
+        (("my", "\ud800"), ["leg"], ("\ud800", "my")),
+        (("my", "\ufffd"), ["leg"], ("\ufffd", "my")),
+    )
+    (subwords,), (like,) = (tokenize.in_context([flanked], limit=40) for flanked in (half, whole))
+    assert subwords.ids.tolist() == like.ids.tolist()
 
 
 def test_no_words(tmp_path):
@@ -127,3 +137,30 @@ def test_words_behind_a_blank():
     assert [id for word in own(found) for id in word] == subwords.encode(" my leg").ids
     (bare,) = SubwordTokenizer(subwords)([["my", "leg"]])
     assert own(bare) != own(found)
+
+
+class PanicException(BaseException):
+    """What the tokenizers make of a panic of Rust."""
+
+
+@pytest.mark.parametrize("error", [PanicException("byte index 3"), Exception("no unknown token")])
+def test_a_failure_of_the_tokenizer_is_told(tmp_path, monkeypatch, error):
+    tokenize = SubwordTokenizer(tokenizer(tmp_path))
+
+    class Failing:
+        def encode_batch(self, *_, **__):
+            raise error
+
+    monkeypatch.setattr(tokenize, "_tokenizer", Failing())
+    with pytest.raises(InputError, match=f"^the tokenizer cannot cut words .*: {error}$"):
+        tokenize([["my"]])
+    error = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        tokenize([["my"]])
+
+
+def test_a_tokenizer_without_marks_reads_context_too():
+    words = Tokenizer(WordLevel({"my": 0, "leg": 1, "hurt": 2}))
+    tokenize = SubwordTokenizer(words)
+    (found,) = tokenize.in_context([(["my"], ["leg"], ["hurt"])], limit=9)
+    assert (found.ids.tolist(), found.word_subwords.tolist()) == ([0, 1, 2], [[1]])

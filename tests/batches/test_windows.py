@@ -49,6 +49,7 @@ def test_neighbours_share_about_a_quarter():
         assert 20 <= before.stop - after.start <= 26
         assert before.last == after.first
         assert before.stop - before.last >= 10
+        assert before.last - after.start >= 10
 
 
 def test_a_window_has_no_more_words_than_memory_holds():

@@ -41,3 +41,5 @@ def test_rows_that_only_reading_tells_are_guessed(clock):
     clock[0] = 1
     progress.done = 250
     assert progress.detail() == ", about 1 s left, 250.0 rows/s, 0 errors"
+    progress.done = 700
+    assert progress.total == 700  # more than was guessed

@@ -68,6 +68,17 @@ def test_wrong_columns_are_refused(model_annotator, table, options, message):
         annotate_batch(model_annotator.extractor, pa.table(table), **options)
 
 
+def test_a_column_that_is_there_twice_is_refused(model_annotator):
+    table = pa.table([["x"], ["y"]], names=["text", "text"])
+    with pytest.raises(InputError, match="there are 2 columns `text` in the table"):
+        annotate_batch(model_annotator.extractor, table, keep=[])
+
+
+def test_a_column_of_nothing_is_one_of_texts_that_are_null(model_annotator):
+    found, _ = annotate_batch(model_annotator.extractor, pa.table({"text": pa.nulls(2)}), keep=[])
+    assert found.column("error").to_pylist() == ["the text is null"] * 2
+
+
 def test_an_annotator_is_pickled_without_its_model(model_annotator):
     model_annotator.extractor  # noqa: B018
     data = pickle.dumps(model_annotator)

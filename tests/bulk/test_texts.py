@@ -4,7 +4,7 @@ import pytest
 
 from tiny_models import TEXT
 from trigner.bulk import annotate_texts
-from trigner.errors import InputError
+from trigner.errors import LONGEST, InputError
 from trigner.inference import RunStatistics
 from trigner.mentions import Document
 
@@ -74,6 +74,20 @@ def test_a_value_that_is_no_text_is_an_error_of_its_own(model_annotator, value, 
     assert found[1].error.startswith(why)
     assert found[0] == found[2]
     assert found[0].error is None
+
+
+def test_a_text_may_have_as_many_characters_as_are_allowed(model_annotator):
+    found, _ = annotate_texts(model_annotator.extractor, ["pain " * 20], most_characters=100)
+    assert found[0].error is None
+
+
+def test_no_error_is_longer_than_a_message(model_annotator, monkeypatch):
+    def fail(predictor, sentences):
+        raise RuntimeError("pain " * 1000)
+
+    monkeypatch.setattr(type(model_annotator.extractor.predictor), "prepare", fail)
+    found, _ = annotate_texts(model_annotator.extractor, [TEXT])
+    assert len(found[0].error) == LONGEST
 
 
 def test_a_text_that_the_model_fails_on_is_an_error_of_its_own(model_annotator, monkeypatch):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from random_documents import LABELS, TEXTS
-from trigner.corpora import read, write
+from trigner.corpora import document_of, read, write
 from trigner.corpora.json_shapes import beginning, bounds_of, refuse_annotations
 from trigner.corpora.span_entries import entity_of
 from trigner.errors import InputError
@@ -183,7 +184,18 @@ ANNOTATED = {
     "mentions": [{"offset": 0, "length": 4}],
     "offsets": [{"span": [0, 4]}],
     "places": [{"fragments": [[0, 4]]}],
+    "ends": [{"start": 12, "end": 16}],
+    "points": [{"start": 0, "end": 0}],
 }
+
+
+@pytest.mark.parametrize(
+    ("item", "format"), [(PRODIGY, "prodigy"), (SPANS["objects"], "spans"), (GLINER, "gliner")]
+)
+def test_annotations_beside_those_of_a_format_are_refused(tmp_path, item, format):
+    path = file_of(tmp_path, {**item, "found": {"by": [[0, 4, "ADR"]]}})
+    with pytest.raises(InputError, match="the field 'found' looks like annotations"):
+        read(path, format=format)
 
 
 @pytest.mark.parametrize("name", ANNOTATED)
@@ -244,6 +256,8 @@ def test_two_lists_of_annotations_are_not_guessed(tmp_path):
         ({"start": 0, "end": 4, "label": "X", "id": []}, "entity id [] is not a string"),
         ([0, 4, ""], "needs start, end and label"),
         ([0, 4], "needs start, end and label"),
+        ([0, 4, "X", "Y"], "needs start, end and label"),
+        ([True, 4, "X"], "needs start, end and label"),
         ("ADR", "needs start, end and label"),
     ],
 )
@@ -296,6 +310,14 @@ def test_entries_are_the_entities_that_they_say(text, label, data):
     assert entity_of([start, end, label], text).fragments == ((start, end),)
 
 
+def test_what_differs_from_start_and_end_is_a_field():
+    entry = {"start": 0, "end": 4, "label": "ADR", "score": 1}
+    assert entity_of(entry, TEXT) == Entity("ADR", ((0, 4),), "pain", 1.0)
+    assert entity_of(entry | {"offset": 0, "length": 4}, TEXT).fields == {}
+    for other in ({"offset": 0, "length": 5}, {"offset": 1, "length": 4}):
+        assert entity_of(entry | other, TEXT).fields == other
+
+
 def test_bounds_by_any_name():
     assert bounds_of({"start": 1, "end": 2}) == (1, 2)
     assert bounds_of({"offset": 1, "length": 2}) == (1, 3)
@@ -331,6 +353,22 @@ def test_discontinuous_entities_are_counted_and_not_written(tmp_path, format):
     assert report.dropped["discontinuous entities"] == 1
     (found,) = read(tmp_path / "a.json", format=format).documents
     assert [e.text for e in found.entities] == ["pain", "pain in"]
+
+
+def test_an_entity_of_blanks_is_where_its_characters_are(tmp_path):
+    blank = Entity("X", ((4, 5),), " ")
+    document = Document("a", TEXT, (blank,), words=((0, 4), (4, 5), (5, 16)))
+    report = write([document], tmp_path / "a.jsonl", format="prodigy")
+    assert {kind: n for kind, n in report.dropped.items() if n} == {"given word boundaries": 1}
+    (found,) = read(tmp_path / "a.jsonl", format="prodigy").documents
+    assert found.entities == (blank,)
+
+
+def test_fields_that_gliner_means_something_by_are_counted(tmp_path):
+    document = replace(document_of("a", ["x"]), fields={"ner": "y", "relations": "z", "n": 1})
+    report = write([document], tmp_path / "a.json", format="gliner")
+    assert report.dropped["fields of documents"] == 2
+    assert read(tmp_path / "a.json").documents[0].fields == {"n": 1}
 
 
 def test_scores_ids_and_fields_in_prodigys_spans(tmp_path):

@@ -63,6 +63,7 @@ def test_the_same_thing_twice_is_kept(tmp_path):
         ("T2\tADR 4 0\tpain", "does not end after"),
         ("T2\tADR 0 4;3 6\tpain n i", "overlap"),
         ("T2\tADR 0 4.0\tpain", "is not an entity"),
+        ("T2\tADR  0 4\tpain", "is not an entity"),
         ("T2\tADR 0 " + "9" * 5000 + "\tpain", "is not an entity"),
         ("T2\tADR 0 \u0664\tpain", "is not an entity"),
         (
@@ -79,7 +80,7 @@ def test_the_same_thing_twice_is_kept(tmp_path):
     ],
 )
 def test_a_bad_annotation_stops_or_is_listed(tmp_path, line, message):
-    folder_of(tmp_path, f"T1\tADR 0 4\tpain\n\n{line}\nT9\tADR 8 13\thands\n")
+    folder_of(tmp_path, f"T1\tADR 0 4\tpain\n \n{line}\nT9\tADR 8 13\thands\n")
     with pytest.raises(InputError, match=re.escape(message)) as raised:
         only(tmp_path)
     assert (raised.value.path, raised.value.line) == (tmp_path / "a.ann", 3)
@@ -94,6 +95,11 @@ def test_white_space_in_surfaces_does_not_matter(tmp_path):
     assert document.entities[0].text == "hands\r\nand"
     assert document.entities[1].text == "pain "
     assert reading.notices == []
+
+
+def test_tabs_are_part_of_a_surface_and_a_byte_order_mark_of_nothing(tmp_path):
+    document = only(folder_of(tmp_path, "\ufeffT1\tDose 0 4\t10\tL\n", "10\tL"))
+    assert document.entities == (Entity("Dose", ((0, 4),), "10\tL", id="T1"),)
 
 
 def test_bytes_are_named_with_file_and_line(tmp_path):
@@ -145,10 +151,11 @@ def test_annotations_without_text_are_refused(tmp_path, name):
         only(tmp_path / name)
 
 
-def test_annotations_in_another_dialect_are_refused(tmp_path):
+@pytest.mark.parametrize("ending", ["a1", "a2"])
+def test_annotations_in_another_dialect_are_refused(tmp_path, ending):
     (tmp_path / "a.txt").write_text("pain")
-    (tmp_path / "a.a1").write_text("T1\tADR 0 4\tpain\n")
-    with pytest.raises(InputError, match=r"a\.a1: \.a1 and \.a2 files are not supported"):
+    (tmp_path / f"a.{ending}").write_text("T1\tADR 0 4\tpain\n")
+    with pytest.raises(InputError, match=rf"a\.{ending}: \.a1 and \.a2 files are not supported"):
         only(tmp_path)
 
 
@@ -213,8 +220,11 @@ def test_a_writing_that_is_cut_off_leaves_nothing_that_looks_complete(tmp_path, 
 def test_a_fragment_over_lines_is_written_line_by_line(tmp_path):
     text = "left\r\n\nleg\n"
     entity = Entity("X", ((0, 11),), text)
-    write([Document("a", text, (entity, Entity("X", ((10, 11),), "\n")))], tmp_path)
-    assert (tmp_path / "a.ann").read_text() == "T1\tX 0 4;7 10\tleft leg\nT2\tX 10 11\t \n"
+    blank = (Entity("X", ((10, 11),), "\n"), Entity("X", ((4, 6),), "\r\n"))
+    write([Document("a", text, (entity, *blank))], tmp_path)
+    assert (tmp_path / "a.ann").read_bytes().decode() == (
+        "T1\tX 0 4;7 10\tleft leg\nT2\tX 10 11\t \nT3\tX 4 6\t  \n"
+    )
 
 
 def test_blanks_in_surfaces_are_written_as_they_stand(tmp_path):
@@ -235,10 +245,11 @@ def test_new_ids_are_ones_that_nothing_refers_to(tmp_path):
 
 
 def test_what_brat_cannot_hold_is_counted(tmp_path):
-    entity = Entity("adverse event", ((0, 1),), "a", 0.5, "T1")
-    report = write([Document("a", "a", (entity,), words=((0, 1),))], tmp_path)
+    one = Entity("adverse  event", ((0, 1),), "a", 0.5, "T1")
+    entities = (one, replace(one, score=0.0, id="T2"), Entity("X", ((0, 1),), "a"))
+    report = write([Document("a", "a", entities, words=((0, 1),))], tmp_path)
     lost = {kind: n for kind, n in report.dropped.items() if n}
-    assert lost == {"scores": 1, "blanks in labels": 1, "given word boundaries": 1}
+    assert lost == {"scores": 2, "blanks in labels": 2, "given word boundaries": 1}
     assert "\tadverse_event 0 1\t" in (tmp_path / "a.ann").read_text()
 
 
@@ -314,9 +325,17 @@ def test_an_id_twice_is_refused(tmp_path):
         write([Document("a", "x"), Document("a", "y")], tmp_path)
 
 
-@pytest.mark.parametrize("entity", [Entity("", ((0, 1),), "a"), Entity("X", (), "")])
-def test_entities_that_could_not_be_read_again_are_refused(tmp_path, entity):
-    with pytest.raises(InputError, match="document 'a': an entity"):
+@pytest.mark.parametrize(
+    ("entity", "message"),
+    [
+        (Entity("", ((0, 1),), "a"), "an entity"),
+        (Entity(" ", ((0, 1),), "a"), "an entity without a label"),
+        (Entity("X", (), ""), "an entity"),
+        (Entity("X", ((0, 2),), "a"), "fragment .* outside the text of 1 character"),
+    ],
+)
+def test_entities_that_could_not_be_read_again_are_refused(tmp_path, entity, message):
+    with pytest.raises(InputError, match=f"document 'a': {message}"):
         write([Document("a", "a", (entity,))], tmp_path)
 
 

@@ -38,6 +38,7 @@ def columns(tags, separator="\t"):
         ("O B-X L-X U-Y U-Y", [((1, 2), "X"), ((3,), "Y"), ((4,), "Y")]),  # BILOU
         ("B-X I-Y I-Y O E-X", [((0,), "X"), ((1, 2), "Y"), ((4,), "X")]),
         ("B-X-1 I-X-1 E-X-1 I-X-1 O", [((0, 1, 2), "X-1"), ((3,), "X-1")]),
+        ("S-X I-X U-X I-X O", [((0,), "X"), ((1,), "X"), ((2,), "X"), ((3,), "X")]),
         ("O O O O O", []),
     ],
 )
@@ -59,7 +60,7 @@ def test_sentences_ids_and_lines_that_are_no_words(tmp_path):
 
 
 def test_blanks_and_tabs_separate_columns_and_nothing_else(tmp_path):
-    path = file_of(tmp_path, " 5\u00a0mg  B-X\u00a0\r\n5\u2009g\tI-X\n")
+    path = file_of(tmp_path, " 5\u00a0mg  B-X\u00a0\r\n5\u2009g\tI-X \n")
     assert recognises(path)
     (document,) = read(path, Reading())
     assert document == document_of("a-1", ["5\u00a0mg", "5\u2009g"], [Mention((0, 1), "X")])
@@ -78,6 +79,26 @@ def test_what_is_no_word_with_a_tag_is_named(tmp_path, line):
     with pytest.raises(InputError, match=re.escape("expected a word and a tag")) as raised:
         list(read(path, Reading()))
     assert (raised.value.path, raised.value.line) == (path, 2)
+
+
+def test_an_id_that_comes_again_is_told_with_the_line_of_its_sentence(tmp_path):
+    path = file_of(tmp_path, "# id = one\na\tO\nb\tO\n\n# id = one\na\tO\nb\tO\n")
+    with pytest.raises(InputError, match="duplicate document id 'one'") as raised:
+        list(read(path, Reading()))
+    assert (raised.value.path, raised.value.line) == (path, 6)
+
+
+def test_what_looks_like_a_comment_inside_a_sentence_is_a_word(tmp_path):
+    (document,) = read(file_of(tmp_path, "a O\n# id = B-X\nb O\n"), Reading())
+    assert document == document_of("a-1", ["a", "#", "b"], [Mention((1,), "X")])
+    with pytest.raises(InputError, match="expected a word and a tag"):
+        list(read(file_of(tmp_path, "a O\n# id = b\n"), Reading()))
+
+
+def test_names_that_no_line_holds_are_counted(tmp_path):
+    report = write([document_of(name, ["x"]) for name in ("a", "a\nb")], tmp_path / "a.conll")
+    assert {kind: n for kind, n in report.dropped.items() if n} == {"sentence names": 1}
+    assert [d.id for d in read(tmp_path / "a.conll", Reading())] == ["a", "a-2"]
 
 
 def test_an_empty_file_is_told(tmp_path):

@@ -72,6 +72,21 @@ def test_docs_of_others_are_read(tmp_path):
     ]
 
 
+def test_a_name_in_a_knowledge_base_is_kept_wherever_it_stands(tmp_path):
+    doc = spacy.blank("en")(TEXT)
+    doc.ents = [Span(doc, 0, 1, label="ADR")]
+    doc.spans["sc"] = [Span(doc, 0, 1, label="ADR", kb_id="C1")]
+    (document,) = read(file_of(tmp_path, doc)).documents
+    assert [(e.text, e.fields) for e in document.entities] == [("Pain", {"kb_id": "C1"})]
+
+
+def test_spans_without_an_id_are_entities_of_their_own(tmp_path):
+    doc = spacy.blank("en")(TEXT)
+    doc.spans["trigner"] = [Span(doc, n, n + 1, label="ADR") for n in (0, 2)]
+    (document,) = read(file_of(tmp_path, doc)).documents
+    assert [e.text for e in document.entities] == ["Pain", "cramping"]
+
+
 def test_spans_of_one_id_are_one_entity(tmp_path):
     doc = spacy.blank("en")(TEXT)
     spans = [

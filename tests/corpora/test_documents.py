@@ -95,6 +95,8 @@ def test_objects_over_several_lines_are_read(tmp_path, indent, end):
         ('[1,\n{"b": -Infinity}]', 2, "has the number -Infinity"),
         (f"[1,\n{'9' * 400}.0]", 2, "has the number 99999999999999999999..., which"),
         ('{"a": 1}\n{"b": "\\ud83d"}', 2, "U\\+D83D"),
+        ('[1,\n{"b": "\\ud83d"}]', 2, "U\\+D83D"),
+        ('{"a":\n1}\n{"b":\n"\\ud83d"}', 3, "U\\+D83D"),
         (b"[\n\xff]", 2, "not UTF-8"),
     ],
 )

@@ -97,8 +97,11 @@ def test_recognised_by_annotated_sentences(tmp_path):
     path = file_of(tmp_path, "a b\n\n\na b\n0,1 X\n\n")
     assert recognises(path)
     assert recognises(tmp_path)
-    file_of(tmp_path, "", "a.ann")
-    assert not recognises(path)
+    for beside in ("a.ann", "a.ANN"):
+        file_of(tmp_path, "", beside)
+        assert not recognises(path)
+        (tmp_path / beside).unlink()
+    assert not recognises(file_of(tmp_path, "a b\n0,1 X\nc d\n", "d.txt"))
     assert not recognises(file_of(tmp_path, "a b\n\n\n", "b.txt"))
     assert not recognises(file_of(tmp_path, "Dear all,\nthis is prose.\n\n", "c.txt"))
 
@@ -137,14 +140,15 @@ def test_labels_that_would_be_torn_are_refused(tmp_path, label):
 
 
 def test_losses_are_counted(tmp_path):
-    entity = Entity("X", ((0, 2),), "Hi", 0.5)
+    entity = Entity("X", ((0, 2),), "Hi", 0.0)
     documents = [document_of("s", [], []), Document("d", "Hi there.", (entity,))]
+    documents.append(Document("e", " \n"))
     report = write(documents, tmp_path / "a.txt")
     assert {kind: n for kind, n in report.dropped.items() if n} == {
-        "documents without words": 1,
+        "documents without words": 2,
         "sentence names": 1,
-        "document ids": 1,
-        "line breaks and spaces of raw text": 1,
+        "document ids": 2,
+        "line breaks and spaces of raw text": 2,
         "scores": 1,
     }
     assert (tmp_path / "a.txt").read_text() == "Hi there .\n0,0 X\n\n"

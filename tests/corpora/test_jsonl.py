@@ -60,6 +60,24 @@ def test_a_text_alone_is_a_document(tmp_path):
     assert [(d.id, d.text, d.entities) for d in found] == [("a-1", "x", ()), ("7", "y", ())]
 
 
+def test_items_are_numbered_and_lines_are_those_of_the_file(tmp_path):
+    path = file_of(tmp_path, {"text": "x"}, "", {"text": "y"}, {"text": "z", "entities": [3]})
+    reading = Reading(skip_bad=True)
+    assert [d.id for d in read(path, reading)] == ["a-1", "a-2", "a-3"]
+    assert [(n.line, n.message[:17]) for n in reading.notices] == [(4, "left out: item 3:")]
+    wrong = file_of(tmp_path, {"text": "x"}, "", {"text": 3})
+    with pytest.raises(InputError, match=r"a\.jsonl:3: item 2: ") as raised:
+        list(read(wrong, Reading()))
+    assert (raised.value.path, raised.value.line) == (wrong, 3)
+
+
+def test_an_empty_file_is_recognised_and_told(tmp_path):
+    path = file_of(tmp_path, " ")
+    assert recognises(path)
+    with pytest.raises(InputError, match="is empty"):
+        list(read(path, Reading()))
+
+
 GOOD = {"label": "X", "fragments": [[8, 13], [0, 4]], "text": "hands pain"}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from trigner.corpora import read, write
 from trigner.errors import InputError
-from trigner.mentions import Document, Entity
+from trigner.mentions import Document, Entity, Extra
 
 TEXT = "pain in hands and legs"
 
@@ -48,15 +48,16 @@ def test_an_export_is_recognised_and_read(tmp_path):
     assert found(document) == [("ADR", ((0, 4),), "a")]
 
 
+@pytest.mark.parametrize("ends", ["ba", "ab"])
 @pytest.mark.parametrize("name", [(), ("discontinuous",)])
-def test_joined_regions_of_one_label_are_one_entity(tmp_path, name):
+def test_joined_regions_of_one_label_are_one_entity(tmp_path, name, ends):
     path = file_of(
         tmp_path,
         task(
             region("b", 18, 22, "ADR"),
             region("a", 0, 4, "ADR"),
             region("c", 8, 13, "Body"),
-            relation("b", "a", *name),
+            relation(*ends, *name),
             relation("a", "c"),
         ),
     )
@@ -104,6 +105,62 @@ def test_a_region_with_two_labels_is_two_entities(tmp_path):
         ("X", ((0, 4),)),
         ("Y", ((0, 4), (8, 13))),
     ]
+
+
+def test_a_label_twice_is_one_entity_and_the_first_region_has_its_fields(tmp_path):
+    path = file_of(
+        tmp_path,
+        task(
+            region("a", 0, 4, "X", "X", origin="manual", first=1),
+            region("b", 8, 13, "X", origin="prediction", second=2),
+            relation("a", "b"),
+        ),
+    )
+    (document,) = read(path).documents
+    assert found(document) == [("X", ((0, 4), (8, 13)), "a")]
+    assert document.entities[0].fields == {"origin": "manual", "first": 1, "second": 2}
+
+
+def test_a_prediction_beside_an_annotation_is_kept_without_a_word(tmp_path):
+    given = task(region("a", 0, 4, "ADR"), predictions=[{"result": [region("p", 8, 13, "Body")]}])
+    corpus = read(file_of(tmp_path, given))
+    assert corpus.notices == ()
+    assert found(corpus.documents[0]) == [("ADR", ((0, 4),), "a")]
+    write(corpus.documents, tmp_path / "again.json", format="label-studio")
+    (again,) = json.loads((tmp_path / "again.json").read_text())
+    assert again["predictions"] == given["predictions"]
+
+
+def test_what_a_task_cannot_hold_is_counted(tmp_path):
+    entity = Entity("ADR", ((0, 4),), "pain", id="a")
+    again = Entity(
+        "ADR", ((8, 13),), "hands", id="a", fields={"value": 1, "type": "choice", "n": 2}
+    )
+    kept = {"result": [region("x", 18, 22, "ADR")], "annotation": {"was_cancelled": True}}
+    extras = (Extra("label-studio", json.dumps(kept)), Extra("other", "x"))
+    document = Document("d", TEXT, (entity, again), extras=extras, words=((0, 4), (5, 22)))
+    report = write([document], tmp_path / "a.json", format="label-studio")
+    assert {kind: n for kind, n in report.dropped.items() if n} == {
+        "entity ids": 1,
+        "fields of entities": 2,
+        "relations or notes": 1,
+        "extras of other formats": 1,
+        "given word boundaries": 1,
+    }
+    (back,) = read(tmp_path / "a.json").documents
+    assert [own.fragments for own in back.entities] == [((0, 4),), ((8, 13),)]
+    assert back.entities[0].id == "a" != back.entities[1].id
+    assert back.entities[1].fields == {"n": 2}
+
+
+def test_an_annotation_beside_a_prediction_is_counted_and_not_written(tmp_path):
+    scored = (Entity("ADR", ((0, 4),), "pain", 0.5),)
+    kept = Extra("label-studio", json.dumps({"annotations": [{"id": 8, "result": []}]}))
+    document = Document("d", TEXT, scored, extras=(kept,))
+    report = write([document], tmp_path / "a.json", format="label-studio")
+    assert report.dropped["annotations in addition to a prediction"] == 1
+    (back,) = read(tmp_path / "a.json").documents
+    assert [own.score for own in back.entities] == [0.5]
 
 
 def test_all_else_of_a_task_stays(tmp_path):
@@ -166,6 +223,9 @@ def test_the_text_may_have_another_name(tmp_path):
     path = file_of(tmp_path, own)
     with pytest.raises(InputError, match=r"no text 'text': name it with --text-column; .* 'title'"):
         read(path)
+    with pytest.raises(InputError, match="no text 'pots'"):
+        read(file_of(tmp_path, {**own, "data": {"post": TEXT}}), text_column="pots")
+    path = file_of(tmp_path, own)
     (document,) = read(path, text_column="post").documents
     assert (document.text, document.fields) == (TEXT, {"title": "t"})
 

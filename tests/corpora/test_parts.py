@@ -34,6 +34,8 @@ def test_lists_may_lie_beside_the_data(tmp_path):
     put(tmp_path / "splits", test="d")
     (tmp_path / "data").mkdir()
     assert set(lists_beside(tmp_path / "data").parts) == {"test"}
+    put(tmp_path / "data" / "splits", dev="d")  # nearer
+    assert set(lists_beside(tmp_path / "data").parts) == {"dev"}
 
 
 def test_other_endings_of_lists(tmp_path):
@@ -86,8 +88,10 @@ def test_documents_in_no_list_are_counted_and_told(tmp_path):
     root = put(tmp_path / "splits", train="a\n")
     reading = Reading()
     check(lists_beside(root), {"a", *(f"x{n}" for n in range(7))}, reading, root=root)
+    check(lists_beside(root), {"a", *(f"x{n}" for n in range(5))}, reading, root=root)
     assert [notice.message for notice in reading.notices] == [
-        "7 documents in no list: x0, x1, x2, x3, x4 ..."
+        "7 documents in no list: x0, x1, x2, x3, x4 ...",
+        "5 documents in no list: x0, x1, x2, x3, x4",
     ]
 
 

@@ -130,6 +130,34 @@ def test_parquet_has_types(tmp_path):
     assert first.entities == (Entity.from_dict(PAIN, TEXT),)
 
 
+def test_what_an_entity_lacks_is_empty_in_a_parquet_column(tmp_path):
+    scored = {"label": "X", "fragments": [[0, 4]], "text": "pain", "score": 0.5, "id": "T1"}
+    table = pa.table({"text": [TEXT], "entities": [[PAIN, scored]]})
+    assert table.to_pylist()[0]["entities"][0]["score"] is None
+    pq.write_table(table, tmp_path / "a.parquet")
+    first, second = read(tmp_path).documents[0].entities
+    assert (first.fields, second.fields) == ({}, {})
+    assert (first.score, second.score, second.id) == (None, 0.5, "T1")
+
+
+def test_columns_are_separated_by_what_makes_the_wanted_one(tmp_path):
+    (document,) = read(table(tmp_path, "text;a,b,c,d\npain;1,2,3,4\n")).documents
+    assert (document.text, document.fields) == ("pain", {"a,b,c,d": "1,2,3,4"})
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_empty_lines_before_the_columns_do_not_matter(tmp_path, name):
+    path = table(tmp_path, "\r\n\r\ntext;n\npain;1\n", name)
+    (document,) = read(path).documents
+    assert (document.text, document.fields) == ("pain", {"n": "1"})
+    with pytest.raises(InputError, match=r":4: has 1 cells in a row, and 2 columns"):
+        read(table(tmp_path, "\n\ntext;n\npain\n", name))
+    with pytest.raises(InputError, match=r":3: has two columns 'n'"):
+        read(table(tmp_path, "\n\ntext;n;n\n", name))
+    with pytest.raises(InputError, match="is empty"):
+        read(table(tmp_path, "\n\n", "a.csv"), format="csv")
+
+
 @pytest.mark.parametrize("name", ["entities", "words", "extras"])
 def test_a_key_twice_in_a_cell_is_refused(tmp_path, name):
     pq.write_table(pa.table({"text": [TEXT], name: ['[{"a": 1, "a": 2}]']}), tmp_path / "a.parquet")
@@ -222,6 +250,12 @@ def test_an_empty_cell_is_no_field(tmp_path):
     path.write_text("case,note,age\n1,pain,\n")
     (document,) = read(path, text_column="note", id_column="case").documents
     assert (document.id, document.text, document.fields) == ("1", "pain", {})
+    path.write_text("case,text,entities\n,pain,\n")
+    with pytest.raises(InputError, match="expected a string as `id`"):
+        read(path, id_column="case")
+    path.write_text("case,text,entities,words\n1,pain,,\n")
+    (document,) = read(path, id_column="case").documents
+    assert (document.id, document.entities, document.words) == ("1", (), None)
     documents = [Document("d", "pain", fields={"sex": "", "age": "30"})]
     dropped = write(documents, path, format="csv").dropped
     assert dropped["fields that are empty texts"] == 1

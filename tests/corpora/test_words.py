@@ -34,6 +34,10 @@ def test_indices_are_sorted_and_told():
     assert notes == ["word indices [2, 0, 2] sorted, duplicates removed"]
 
 
+def test_an_empty_word_may_be_part_of_an_entity():
+    assert checked([0, 1], "X", ["a", ""], print) == Mention((0, 1), "X")
+
+
 @pytest.mark.parametrize(
     ("indices", "message"),
     [

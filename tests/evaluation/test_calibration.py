@@ -45,6 +45,19 @@ def test_the_temperature_with_the_least_loss_is_chosen():
 
 @pytest.mark.parametrize("right", [[], [True, True], [False, False]])
 def test_with_nothing_to_learn_from_it_stays_1(right):
-    scores = [0.7] * len(right)
-    found = best_temperature({0.25: Predictions(scores, right), 1.0: Predictions(scores, right)})
+    surer = Predictions([0.99 if ok else 0.01 for ok in right], right)
+    found = best_temperature({0.25: surer, 1.0: Predictions([0.7] * len(right), right)})
     assert found.temperature == 1.0
+
+
+def test_bins_are_fifteen_of_equal_width_and_1_is_in_the_last():
+    apart = Predictions([0.05, 0.07], [True, False])
+    assert calibration_error(apart) == pytest.approx((0.95 + 0.07) / 2)
+    for scores in ([0.06, 0.065], [0.95, 1.0]):
+        together = Predictions(scores, [True, False])
+        assert calibration_error(together) == pytest.approx(abs(sum(scores) - 1) / 2)
+
+
+def test_of_temperatures_that_fit_as_well_the_nearest_to_1_is_chosen():
+    alike = Predictions([0.7, 0.7], [True, False])
+    assert best_temperature(dict.fromkeys((0.5, 1.0, 4.0), alike)).temperature == 1.0

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -28,6 +29,12 @@ def entity(label: str, *surfaces: str) -> Entity:
         place = first + len(surface)
         fragments.append((first, place))
     return Entity(label, tuple(fragments), " ".join(surfaces))
+
+
+def found_twice(entity: Entity) -> tuple[Entity, Entity]:
+    """An entity of the text, and the same where the text comes once more behind a blank."""
+    by = len(TEXT) + 1
+    return entity, replace(entity, fragments=tuple((a + by, b + by) for a, b in entity.fragments))
 
 
 PAIN_LEGS = entity("ADR", "Pain", "in my", "lower legs")
@@ -67,8 +74,9 @@ def test_every_way_to_get_lost_is_counted_once() -> None:
         "not aligned to words": 1,
         FORMAT: 1,
     }
-    assert found.lost == 4
-    assert found.lost_by_format == 1
+    assert list(found.lost_by) == sorted(found.lost_by)
+    assert (found.lost, found.spurious) == (4, 0)
+    assert found.lost_by_format == found.as_json()["lost_by_format"] == 1
 
 
 def test_spurious_mentions_are_counted() -> None:
@@ -85,7 +93,7 @@ def test_spurious_mentions_are_counted() -> None:
     ]
     found = ceiling(documents, tags(W2ner(("ADR",))))
     assert found.overall == Score(2, 4, 2)
-    assert (found.lost, found.spurious) == (0, 2)
+    assert (found.lost, found.spurious, found.as_json()["spurious"]) == (0, 2, 2)
 
 
 def test_a_bound_that_was_hit_is_counted() -> None:
@@ -94,6 +102,11 @@ def test_a_bound_that_was_hit_is_counted() -> None:
     )
     assert found.incomplete == 1
     assert found.lost_by == {FORMAT: 1}
+    twice = Document(
+        "a", f"{TEXT} {TEXT}", (*found_twice(PAIN_LEGS), *found_twice(entity("ADR", "arms")))
+    )
+    again = ceiling([twice, twice], tags(W2ner(("ADR",), 1)))
+    assert (again.as_json()["incomplete"], again.overall.gold) == (4, 8)
 
 
 def test_ready_words_keep_their_words() -> None:

@@ -10,7 +10,7 @@ from oracles.comparison_naive import naive_groups
 from random_documents import documents, entities
 from trigner.errors import InputError
 from trigner.evaluation import Count, compare, score
-from trigner.evaluation.comparison import KINDS, _groups
+from trigner.evaluation.comparison import KINDS, _clusters, _groups
 from trigner.mentions import Document, Entity
 
 TEXT = "pain and severe cramping in my hands and lower legs , rash"
@@ -124,6 +124,38 @@ def test_the_surest_of_repetitions_is_kept():
     assert [e.score for e in finding.predicted] == [0.7]
 
 
+def test_findings_are_in_the_order_of_the_text():
+    gold = [entity("rash"), entity("severe", label="Drug"), entity("cramping")]
+    assert kinds(gold, [entity("rash"), entity("and severe cramping"), entity("pain")]) == [
+        ("spurious", [], ["pain"]),
+        ("boundary", ["cramping"], ["and severe cramping"]),
+        ("missed", ["severe"], []),
+        ("correct", ["rash"], ["rash"]),
+    ]
+
+
+def test_of_several_types_in_one_place_the_first_by_name_is_the_wrong_type():
+    others = [entity("rash", label=label) for label in ("Drug", "Dose")]
+    for found in (others, others[::-1]):
+        (part,) = compare(
+            [Document("d", TEXT, (entity("rash"),))], [Document("d", TEXT, tuple(found))]
+        ).documents
+        assert {f.kind: f.predicted[0].label for f in part.findings} == {
+            "type": "Dose",
+            "spurious": "Drug",
+        }
+
+
+def test_entities_of_findings_have_merged_fragments_and_the_text_there():
+    text = "severe \n pain"
+    parted = Document("d", text, (Entity("ADR", ((0, 7), (9, 13)), "severe pain", id="T1"),))
+    ((finding,),) = (part.findings for part in compare([parted], []).documents)
+    assert finding.gold == (Entity("ADR", ((0, 13),), text, id="T1"),)
+    blank = Document("d", text, (Entity("ADR", ((6, 7),), " "),))
+    ((finding,),) = (part.findings for part in compare([blank], []).documents)
+    assert finding.gold == (Entity("ADR", ((6, 7),), " "),)
+
+
 def test_a_missing_document_is_missed_and_a_foreign_one_refused():
     gold = Document("d", TEXT, (entity("rash"), entity("pain")))
     assert compare([gold], []).counts()["missed"] == Count(2, 0)
@@ -157,15 +189,33 @@ def test_every_entity_stands_in_exactly_one_finding_and_counts_add_up(data):
     assert counts["joined"].gold >= 2 * counts["joined"].predicted
 
 
-@given(st.data())
-def test_agrees_with_the_definition(data):
-    length = 12
-    fragments = st.sets(st.integers(0, length), min_size=2, max_size=6).map(
-        lambda bounds: tuple(pairwise(sorted(bounds)))[::2]
-    )
-    keys = st.lists(st.tuples(st.sampled_from("AB"), fragments), max_size=14, unique=True)
-    left, right = data.draw(keys), data.draw(keys)
+FRAGMENTS = st.sets(st.integers(0, 12), min_size=2, max_size=6).map(
+    lambda bounds: tuple(pairwise(sorted(bounds)))[::2]
+)
+KEYS = st.lists(st.tuples(st.sampled_from("AB"), FRAGMENTS), max_size=14, unique=True)
+
+
+@given(KEYS, KEYS)
+def test_agrees_with_the_definition(left, right):
     assert list(_groups(left, right)) == list(naive_groups(left[:], right[:]))
+
+
+@given(KEYS, KEYS)
+def test_agrees_with_the_definition_where_it_is_cut_too(left, right):
+    """Nothing runs across a cut: what is far apart is grouped apart."""
+    left, right = (sorted(keys, key=lambda key: (key[1], key[0])) for keys in (left, right))
+    found = [group for part in _clusters(left, right) for group in _groups(*part)]
+    assert sorted(found) == sorted(naive_groups(left, right))
+
+
+def test_a_piece_that_another_whole_has_taken_makes_room_for_those_it_overlapped():
+    left = [("A", ((0, 6),)), ("A", ((0, 3), (10, 20)))]
+    right = [("A", ((0, 3),)), ("A", ((3, 6),)), ("A", ((10, 15),)), ("A", ((0, 2),))]
+    expected = [
+        ("split", [left[0]], [right[0], right[1]]),
+        ("split", [left[1]], [right[3], right[2]]),
+    ]
+    assert list(_groups(left, right)) == list(naive_groups(left[:], right[:])) == expected
 
 
 def test_an_entity_around_all_others_does_not_take_long():

@@ -26,8 +26,8 @@ def test_without_matplotlib_the_cure_is_told(monkeypatch):
 def test_a_figure_is_checked_before_the_work(tmp_path):
     pytest.importorskip("matplotlib")
     check_figure(None)
-    check_figure(tmp_path / "new" / "a.svg")
-    assert list((tmp_path / "new").iterdir()) == []
+    check_figure(tmp_path / "new" / "deep" / "a.svg")
+    assert list((tmp_path / "new" / "deep").iterdir()) == []
     with pytest.raises(InputError, match="unknown figure format"):
         check_figure(tmp_path / "a.xyz")
     (tmp_path / "file").write_text("")

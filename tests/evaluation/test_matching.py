@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from trigner.errors import InputError
@@ -50,3 +52,18 @@ def test_documents_may_come_from_iterators() -> None:
         one, other = compared(iter(gold), iter(found)), compared(gold, found)
         assert repr(one) == repr(other)
     assert score(iter(gold), iter(found)).calibration_error == 0.5
+
+
+def test_given_words_of_gold_decide_what_is_one_fragment_for_both_sides() -> None:
+    """A word of white space stands between "a" and "b", also where predictions lack the words."""
+    words = ((0, 1), (2, 3), (4, 5))
+    apart, whole = (Entity("ADR", own, "") for own in (((0, 1), (4, 5)), ((0, 5),)))
+    gold = [Document("a", "a \u00a0 b", (apart,), words)]
+    for entity, right in ((apart, 1), (whole, 0)):
+        found = [Document("a", gold[0].text, (replace(entity, score=0.5),))]
+        assert score(gold, found).overall.correct == right
+        assert score(gold, found).calibration_error == 0.5
+        assert curves(gold, found)["ADR"].points[0][1].correct == right
+        assert relaxed_scores(gold, found)["strict"].precision == right
+        assert compare(gold, found).counts()["correct"].gold == right
+        assert sentence_counts(gold, found).slices["overall"].tolist() == [[right, 1, 1]]

@@ -87,6 +87,9 @@ def test_overlap_and_macro_by_hand():
     assert rates["partial"].precision == 0.75
     assert (rates["macro"].precision, rates["macro"].f1) == (0.5, 0.5)
     assert rates["strict"].precision == 0.5
+    # A type that gold lacks is a type too.
+    more = document([("X", (WORDS[0],)), ("Y", (WORDS[3],)), ("Z", (WORDS[1],))])
+    assert relaxed_scores([document([("X", (WORDS[0],))])], [more])["macro"].recall == 1 / 3
 
 
 def test_documents_without_predictions_count_as_missed():
@@ -102,3 +105,12 @@ def test_paths_of_any_length_need_no_recursion():
     gold = [("X", (one, other)) for one, other in pairwise(places)] + [("X", (places[0],))]
     found = partners(gold, [("X", (place,)) for place in places], lambda one, other: True)
     assert found == {0: length, **{n + 1: n for n in range(length)}}
+
+
+def test_white_space_alone_meets_the_same_and_nothing_else():
+    blank, other = (Document("a", TEXT, (Entity(label, ((2, 3),), " "),)) for label in "XY")
+    first = document([("X", ((0, 1),))])
+    for found, right in ((blank, 1), (other, 0), (first, 0)):
+        rates = relaxed_scores([blank], [found])
+        assert rates["strict"].precision == rates["type"].recall == rates["overlap"].recall == right
+        assert rates["partial"].recall == (found is not first)

@@ -208,6 +208,10 @@ def test_the_calibration_error_is_known_where_all_predictions_have_scores() -> N
     found = score(gold, [document("a", surest, wrong)])
     assert found.calibration_error == pytest.approx((0.1 + 0.4) / 2)
     assert found.as_json()["calibration_error"] == 0.25
+    two = [*gold, document("b", PAIN)]
+    least = score(two, [document("a", surest, wrong), document("b", replace(SLEPT, score=0.1234))])
+    assert least.as_json()["calibration_error"] == round((0.1 + 0.4 + 0.1234) / 3, 4)
+    assert score(two, [document("a", surest), document("b", PAIN)]).calibration_error is None
     for others in ([document("a", surest, NAUSEA)], [document("a")], []):
         assert score(gold, others).calibration_error is None
         assert "calibration_error" not in score(gold, others).as_json()
@@ -216,6 +220,8 @@ def test_the_calibration_error_is_known_where_all_predictions_have_scores() -> N
 def test_unknown_labels_are_counted() -> None:
     documents = [document("a", PAIN, SLEPT, NAUSEA), document("b", NAUSEA)]
     assert unknown_labels(documents, ["ADR"]) == {"Sign": 2}
+    unsorted = [document("c", NAUSEA, PAIN)]
+    assert list(unknown_labels(unsorted, [])) == ["ADR", "Sign"]
     assert unknown_labels(documents, {"ADR", "Sign"}) == {}
 
 
@@ -279,7 +285,7 @@ def test_many_labels_are_no_more_work_than_one(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("trigner.evaluation.scores.is_discontinuous", counting)
     entities = [Entity(f"C{n}", ((3 * n, 3 * n + 2),), "ab") for n in range(200)]
     documents = [Document("d", "ab " * 200, tuple(entities))]
-    assert len(score(documents, documents).per_type) == 200
+    assert list(score(documents, documents).per_type) == sorted(e.label for e in entities)
     assert len(looked_at) < 20 * len(entities)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -81,7 +82,8 @@ def test_nothing_to_describe() -> None:
         found = describe(documents).as_json()
         assert found["continuous"] == {"n": 0, "share": 0.0, "tokens": None}
         assert found["discontinuous"]["extent"] is None
-        assert (found["sentences"], found["per_type"]) == (0, {})
+        assert (found["documents"], found["sentences"]) == (len(documents), 0)
+        assert found["per_type"] == {}
 
 
 def test_parts_of_words_count_as_words_and_blanks_as_none() -> None:
@@ -94,6 +96,11 @@ def test_parts_of_words_count_as_words_and_blanks_as_none() -> None:
     assert (found.discontinuous.n, found.discontinuous.gaps) == (1, {0: 1})
     assert found.discontinuous.tokens == found.discontinuous.extent == (1, 1)
     assert (found.continuous.n, found.continuous.tokens) == (2, (1, 1))
+
+
+def test_words_that_only_touch_an_entity_are_not_its_own() -> None:
+    stop = Document("stop", "badly. No", (entity("Sign", (5, 6)), entity("Sign", (0, 5))))
+    assert describe([stop]).overall.continuous.tokens == (1, 1)
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=12).filter(any))
@@ -121,7 +128,8 @@ def test_the_object_is_json_in_order_of_gap_length() -> None:
 
 def test_the_table_fits_a_terminal_and_has_a_row_a_label() -> None:
     console = Console(width=80, record=True, file=sys.stderr)
-    console.print(statistics_table(describe([FIRST, SECOND])))
+    turned = replace(FIRST, entities=FIRST.entities[::-1])
+    console.print(statistics_table(describe([turned, SECOND])))
     lines = console.export_text().splitlines()
     assert lines[0].strip() == "2 documents, 3 sentences"
     rows = {line.split()[0]: line.split()[1:] for line in lines[3:6]}
@@ -147,9 +155,9 @@ def test_gaps_over_the_longest_bar_are_one_bar_and_told(tmp_path: Path) -> None:
     words = " word" * 300
     far = Entity("Pain", ((0, 1), (len(words) + 2, len(words) + 3)), "")
     near = Entity("Pain", ((0, 1), (7, 11)), "")
-    plot_gaps(describe([Document("d", f"a{words} b", (far, near))]), tmp_path / "gaps.svg")
+    plot_gaps(describe([Document("d", f"a{words} b", (far, near, near))]), tmp_path / "gaps.svg")
     drawn = (tmp_path / "gaps.svg").read_text("utf-8")
-    assert f"1 of 2 gaps have over {LONGEST_BAR}, up to 300" in drawn
+    assert f"1 of 3 gaps have over {LONGEST_BAR}, up to 300" in drawn
 
 
 def test_without_matplotlib_the_error_says_what_to_install(

@@ -6,10 +6,14 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from trigner.evaluation.comparison import ComparedDocument, Comparison, Finding
 from trigner.evaluation.counts import Score
+from trigner.evaluation.relaxed import Rates
 from trigner.evaluation.scores import Scores, Slices
-from trigner.evaluation.table import table
+from trigner.evaluation.table import errors_table, relaxed_table, table
+from trigner.mentions import Document, Entity
 
+PAIN, RASH = Entity("X", ((0, 4),), "pain"), Entity("X", ((5, 9),), "rash")
 SLICES = Slices(
     Score(1815, 2301, 2488),
     Score(42, 79, 94),
@@ -83,11 +87,18 @@ def test_other_losses_are_told_below() -> None:
         left_out=5,
         bounded=7,
     )
-    told = " ".join(printed(scores))
+    assert "calibration" not in " ".join(printed(scores)).casefold()
+    told = " ".join(printed(replace(scores, calibration_error=0.0)))
+    assert "Calibration error 0.0 %" in told
+    told = " ".join(printed(replace(scores, calibration_error=0.1234)))
+    assert "Calibration error 12.3 %" in told
     assert "5 invalid annotations skipped" in told
     assert "7 sentences hit a bound of decoding: the result may be incomplete" in told
     assert "Also lost before prediction: 2 to w2ner" in told
+    assert "Also lost before prediction: 2 to w2ner 5" in told  # nothing of what lost none
     assert "4 gold documents without predictions: a, [b], c, ..." in told
+    three = " ".join(printed(replace(scores, missing=("a", "b", "c"))))
+    assert three.endswith("3 gold documents without predictions: a, b, c")
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -96,3 +107,23 @@ def test_it_fits_and_stays_plain(width: int) -> None:
     assert max(map(len, lines)) <= width
     assert "\x1b" not in "".join(lines)
     assert "…" not in "".join(lines)
+
+
+def test_errors_are_counted_on_the_side_where_they_are() -> None:
+    found = Finding("split", (Entity("X", ((0, 9),), "pain rash"),), (PAIN, RASH))
+    missed = Finding("missed", (PAIN,), ())
+    out = io.StringIO()
+    comparison = Comparison((ComparedDocument(Document("d", "pain rash"), (found, missed)),))
+    Console(file=out, width=80).print(errors_table(comparison))
+    lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    assert row(lines, "kind") == ["gold", "predicted"]
+    assert row(lines, "split") == ["1", "2"]
+    assert row(lines, "missed") == ["1", "0"]
+
+
+def test_relaxed_rates_are_percent_in_order() -> None:
+    out = io.StringIO()
+    Console(file=out, width=80).print(relaxed_table({"exact": Rates(0.5, 0.25, 1 / 3)}))
+    lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    assert row(lines, "relaxed") == ["P", "R", "F1"]
+    assert row(lines, "exact") == ["50.00", "25.00", "33.33"]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trigner.errors import InputError
-from trigner.evaluation import curves, plot_curves, score
+from trigner.evaluation import curve, curves, plot_curves, score
 from trigner.evaluation.thresholds import ALL
 from trigner.mentions import Document, Entity
 
@@ -35,6 +35,8 @@ def test_a_hand_made_curve():
     assert found["X"].best[1].f1 == pytest.approx(0.8)
     assert found[ALL].at_precision(0.9)[0] == 0.9
     assert found["Y"].at_precision(0.1) is None
+    assert found["X"].at_precision(1.0)[0] == 0.9  # at least
+    assert curve([], 1).at_precision(0) is None
 
 
 scored = st.lists(
@@ -56,7 +58,7 @@ def test_each_point_is_the_score_of_what_reaches_its_threshold(gold, predicted):
 
 
 def test_what_has_no_score_and_what_is_not_gold():
-    with pytest.raises(InputError, match="has no score"):
+    with pytest.raises(InputError, match="an entity of 'd' has no score"):
         curves([GOLD], [GOLD])
     with pytest.raises(InputError, match="not in gold"):
         curves([GOLD], [replace(FOUND, id="other")])

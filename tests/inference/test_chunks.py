@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from random_documents import documents
 from trigner.errors import InputError
 from trigner.inference import chunks as room
-from trigner.inference.chunks import chunks
+from trigner.inference.chunks import chunks, ordered
 from trigner.mentions import Document, Entity, Extra
 from trigner.text import sentences_in
 
@@ -42,6 +42,14 @@ def test_a_long_document_ends_in_its_last_chunk(monkeypatch):
     assert [[(p.document.id, p.is_last) for p in chunk.parts] for chunk in found] == [
         [("a", False)],
         [("a", True), ("b", True)],
+    ]
+
+
+def test_entities_in_one_place_are_in_the_order_of_their_types():
+    made = [Entity(label, ((at, at + 1),), "a") for at in (2, 0) for label in "YX"]
+    assert [(e.fragments[0][0], e.label) for e in ordered(made)] == [
+        *((0, "X"), (0, "Y")),
+        *((2, "X"), (2, "Y")),
     ]
 
 

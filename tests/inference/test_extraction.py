@@ -60,8 +60,12 @@ WRONG = {
     "found a 'WEIRD', which is none of the model's types: ADR": Prediction(
         (ScoredMention(Mention((0,), "WEIRD"), 0.5),)
     ),
+    "the score 1.001:": Prediction((ScoredMention(Mention((0,), "ADR"), 1.001),)),
     r"found the words \(1, 9\) in a sentence of 3 words: the first is 0": Prediction(
         (ScoredMention(Mention((1, 9), "ADR"), 0.5),)
+    ),
+    r"found the words \(3,\) in a sentence of 3 words": Prediction(
+        (ScoredMention(Mention((3,), "ADR"), 0.5),)
     ),
 }
 
@@ -73,9 +77,11 @@ def test_what_no_system_may_predict_is_told(told, monkeypatch):
         Extractor(Scored([0.5]), "fixed")("my leg hurts")
 
 
-def test_one_prediction_too_few_is_told(monkeypatch):
-    monkeypatch.setattr(Scored, "predict", lambda self, inputs: [])
-    with pytest.raises(TrignerError, match=r"^the system fixed gave 0 predictions for 1 input$"):
+@pytest.mark.parametrize("given", [0, 2])
+def test_a_prediction_too_few_or_too_many_is_told(monkeypatch, given):
+    monkeypatch.setattr(Scored, "predict", lambda self, inputs: [Prediction(())] * given)
+    told = f"^the system fixed gave {given} predictions for 1 input$"
+    with pytest.raises(TrignerError, match=told):
         Extractor(Scored([0.5]), "fixed")("my leg hurts")
 
 
@@ -293,6 +299,8 @@ def test_partial_results_are_what_documents_finds(extract, words, ending):
         ends = [p.end for p in own]
         assert ends == sorted(ends)
         assert ends[-1] == len(document.text)
+        stops = {sentence.offsets[-1][1] for sentence in segment(document).sentences}
+        assert {*ends[:-1]} <= stops
     assert any(not p.is_last for p in partial_results)
 
 
@@ -393,6 +401,28 @@ def test_notices_are_for_what_was_met():
     assert told.startswith("1 of 1 sentence hit")
 
 
+def test_counts_of_parts_and_of_other_runs_are_added():
+    met, bounded = RunStatistics(), set()
+    for sentence in (0, 0, 1):
+        own = Prediction((), bounded=True, on_special_words=2)
+        met.add_prediction(own, FixedInput(sentence, ()), bounded)
+        met.add_prepared(2, Prepared((), windowed=1, truncated=3))
+    assert met == RunStatistics(6, bounded=2, on_special_words=6, windowed=3, truncated=9)
+    met.add(RunStatistics(10, 20, 30, 40, 50))
+    assert met == RunStatistics(16, 22, 36, 43, 59)
+
+
+def test_fields_of_all_annotators_are_kept_and_of_one_name_the_last():
+    annotators = (lambda *_: {"a": 1, "b": 1}, lambda *_: None, lambda *_: {"b": 2})
+    (entity,) = Extractor(Scored([0.5]), "fixed", annotators=annotators)("pain").entities
+    assert entity.fields == {"a": 1, "b": 2}
+
+
+def test_white_space_is_no_entity():
+    found = Extractor(Scored([0.5, 0.5]), "fixed")(words=[" ", "pain"])
+    assert [e.text for e in found.entities] == ["pain"]
+
+
 @dataclass
 class Fixed:
     """Finds the first word of each sentence, without any network; has one limit of its own."""
@@ -406,6 +436,8 @@ class Fixed:
     def predict(self, inputs):
         if any("boom" in own.words for own in inputs):
             raise RuntimeError("boom")
+        if any("worse" in own.words for own in inputs):
+            raise TrignerError("is not there")
         if any("bad" in own.words for own in inputs):
             raise InputError("cannot be read", path="x", line=3)
         first = (ScoredMention(Mention((0,), "ADR"), 0.5),)
@@ -421,7 +453,8 @@ def test_any_predictor_extracts():
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("boom", "RuntimeError: boom"), ("bad", "x:3: cannot be read")]
+    ("text", "message"),
+    [("boom", "RuntimeError: boom"), ("bad", "x:3: cannot be read"), ("worse", "is not there")],
 )
 def test_one_documents_failure_is_that_documents_error(text, message):
     documents = [Document("a", "Pain."), Document("b", text), Document("c", "Numb. Pain.")]
@@ -615,6 +648,12 @@ def test_thresholds_and_batch_sizes_of_a_call(extract):
     for wrong in ({"threshold": 2}, {"threshold": {"Weather": 0.5}}, {"batch_size": 0}):
         with pytest.raises(InputError, match=r"threshold|batch_size"):
             extract(text, **wrong)
+
+
+def test_a_threshold_of_a_call_is_for_words_too():
+    extract = Extractor(Scored([0.4, 0.6]), "fixed")
+    (entity,) = extract(words=["my", "leg"], threshold=0.5).entities
+    assert entity.text == "leg"
 
 
 def test_words_may_come_from_a_generator():

@@ -12,7 +12,7 @@ import trigner
 from hub_stub import TOKEN, hub  # noqa: F401
 from trigner.errors import InputError, TrignerError
 from trigner.inference import fetch
-from trigner.model_folder import BUNDLED
+from trigner.model_folder import BUNDLED, CARD
 
 TEXT = "my left leg hurt. no pain in arm, numb after the tablet."
 
@@ -86,8 +86,21 @@ def test_revisions_and_caches(held, tmp_path):
     assert tmp_path / "mine" in first.parents
     before = held.sha("ann/adr")
     assert fetch("ann/adr", revision=before).name == fetch(f"ann/adr@{before}").name == before
+    assert fetch("ann/adr@v9", revision=before).name == before
     with pytest.raises(InputError, match=r"ann/adr: has no revision 'v9'"):
         fetch("ann/adr@v9")
+
+
+def test_the_card_is_fetched_with_the_model(held):
+    held.repositories["ann/adr"][CARD] = b"# A model"
+    assert (fetch("ann/adr") / CARD).read_bytes() == b"# A model"
+
+
+def test_what_cannot_be_a_name_on_the_hub_has_its_form_told(held):
+    with pytest.raises(InputError, match=r"at adr; on the Hub, a model is called user/name$"):
+        fetch("adr")
+    with pytest.raises(InputError, match=r"no model folder at \./adr$"):
+        fetch("./adr")
 
 
 def test_private_models_need_a_token(held):

@@ -66,9 +66,10 @@ def test_thresholds_are_a_mapping(saved_model):
 def test_a_pickled_extractor_is_loaded_again_with_its_options(request, runtime, threads):
     folder = request.getfixturevalue(runtime)
     options = {"batch_size": 2, "threshold": 0.1, "thresholds": {"ADR": 0.2}}
-    extract = trigner.load(folder, device="cpu", threads=threads, **options)
+    extract = trigner.load(folder, device="cpu", threads=threads, qualifiers=True, **options)
     again = pickle.loads(pickle.dumps(extract))
     assert {name: getattr(again, name) for name in options} == options
+    assert [own.phrases for own in again.annotators] == [english().phrases]
     assert again.source == extract.source
     where = (again.source.folder, again.source.device, again.source.threads)
     assert where == (folder.absolute(), "cpu", threads)
@@ -139,6 +140,9 @@ def test_annotators_are_a_list_of_functions(saved_model):
     assert found("pain in my arm . numb leg").entities
     found = trigner.load(saved_model, device="cpu", annotators=iter([english()]))
     assert len(found.annotators) == 1
+    own = found.annotators[0]
+    found = trigner.load(saved_model, device="cpu", qualifiers=True, annotators=[own, print])
+    assert found.annotators == (english(), own, print)
 
 
 def test_numbers_of_numpy_are_numbers(saved_model):
@@ -147,7 +151,7 @@ def test_numbers_of_numpy_are_numbers(saved_model):
     found = trigner.load(saved_model, threshold=np.float32(0.5), batch_size=np.int64(2))
     assert found(text) == half
     assert trigner.load(saved_model)(text, threshold=np.float32(0.5)) == half
-    assert type(found.threshold) is float
+    assert (type(found.threshold), type(found.batch_size)) == (float, int)
 
 
 def test_thresholds_of_all_types_and_of_single_ones(saved_model):

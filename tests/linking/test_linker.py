@@ -52,14 +52,26 @@ def test_a_discontinuous_entity_is_linked_by_its_words(linker):
 
 def test_nothing_alike_has_no_code(linker):
     text = "zzz"
-    document = Document("d", text, (Entity.in_text(text, "ADR", [(0, 3)], fields={"code": "F9"}),))
-    assert linker.link(document).entities[0].fields == {}
+    fields = {"code": "F9", "candidates": [{"code": "F9"}], "negated": True}
+    document = Document("d", text, (Entity.in_text(text, "ADR", [(0, 3)], fields=fields),))
+    assert linker.link(document).entities[0].fields == {"negated": True}
 
 
 def test_below_the_threshold_there_are_candidates_alone():
     fields = Linker(VOCABULARY, threshold=1.0, candidates=2).fields("leg paining")
     assert set(fields) == {"candidates"}
     assert len(fields["candidates"]) == 2
+    score = fields["candidates"][0]["score"]
+    assert Linker(VOCABULARY, threshold=score).fields("leg paining")["code"] == "F1"
+    assert Linker(VOCABULARY, threshold=0).fields("zip")["code"]
+
+
+def test_no_more_texts_are_remembered_than_fit(monkeypatch):
+    monkeypatch.setattr("trigner.linking.linker._REMEMBERED", 2)
+    forgetful = Linker(VOCABULARY)
+    texts = ("leg pain", "arm pain", "nausea", "leg pain", "sick")
+    assert [forgetful.find(text) for text in texts] == [Linker(VOCABULARY).find(t) for t in texts]
+    assert len(forgetful._known) <= 2
 
 
 @given(st.text(alphabet="leg pain arm sick", max_size=12))
@@ -127,7 +139,7 @@ def test_what_has_no_words_is_itself_or_nothing():
 
 
 def test_vectors_count_half():
-    directions = {"Nausea": [1.0, 0.0], "queasy": [0.8, 0.6]}
+    directions = {"Nausea": [1.0, 0.0], "queasy": [0.8, 0.6], "Arm pain": [-1.0, 0.0]}
 
     def vectors(texts):
         return np.array([directions.get(t, [0.0, 1.0]) for t in texts], dtype=np.float32)
@@ -135,6 +147,9 @@ def test_vectors_count_half():
     found = {c.code: c for c in Linker(VOCABULARY, vectors=vectors).find("queasy")}
     alike = fuzz.ratio(normalised("queasy"), "nausea") / 100
     assert found["F3"].score == pytest.approx((alike + 0.8) / 2, abs=1e-4)
+    # What points the other way takes nothing away.
+    alike = fuzz.ratio("queasy", normalised("Arm pain")) / 100
+    assert found["F2"].score == pytest.approx(alike / 2, abs=1e-4)
 
 
 def test_without_rapidfuzz_the_message_says_what_to_install(monkeypatch):
@@ -143,7 +158,7 @@ def test_without_rapidfuzz_the_message_says_what_to_install(monkeypatch):
         Linker(VOCABULARY)
 
 
-@pytest.mark.parametrize("options", [{"candidates": 0}, {"threshold": 1.5}])
+@pytest.mark.parametrize("options", [{"candidates": 0}, {"candidates": 2.5}, {"threshold": 1.5}])
 def test_options_that_make_no_sense(options):
     with pytest.raises(InputError):
         Linker(VOCABULARY, **options)
@@ -171,6 +186,9 @@ def test_evaluation_by_hand(linker):
     )
     assert (found.entities, found.coded, found.first, found.among) == (4, 3, 2, 3)
     assert found.matches == {"words": 2, "alike": 2}
+    told = found.as_json()
+    assert [told[name] for name in ("entities", "coded", "first", "among")] == [4, 3, 2, 3]
+    assert told["best"]["threshold"] == found.curve.best[0]
     at_all = found.curve.points[0][1]
     assert (at_all.correct, at_all.predicted, at_all.gold) == (2, 4, 3)
     certain = found.curve.points[-1]
@@ -178,13 +196,23 @@ def test_evaluation_by_hand(linker):
     assert (certain[1].correct, certain[1].predicted) == (1, 2)
 
 
+def test_what_nothing_is_like_is_counted_and_no_prediction(linker):
+    found = evaluate(linker, [document(("zzz", "F1"), ("leg pain", "F1"))])
+    assert (found.entities, found.first, found.matches) == (2, 1, {"none": 1, "words": 1})
+    assert found.curve.points[0][1].predicted == 1
+
+
 def test_data_without_codes_and_with_unknown_ones(linker):
     with pytest.raises(InputError, match="no entity has a field `code`"):
         evaluate(linker, [document(("leg pain", None))])
-    with pytest.raises(InputError, match="no code 'F9', which 'leg pain' has"):
-        evaluate(linker, [document(("leg pain", "F9"))])
+    for code in ("F9", ""):
+        message = f"^document 'd': the vocabulary has no code '{code}', which 'leg pain' has$"
+        with pytest.raises(InputError, match=message):
+            evaluate(linker, [document(("leg pain", code))])
     for code in (["F1", "F2"], {"F1": 1}, 1):
-        with pytest.raises(InputError, match="the code of 'leg pain' must be one text"):
+        with pytest.raises(
+            InputError, match=r"^document 'd': the code of 'leg pain' must be one text"
+        ):
             evaluate(linker, [document(("leg pain", code))])
 
 

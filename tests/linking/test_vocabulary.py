@@ -26,6 +26,7 @@ def file(tmp_path):
         ("HÉMORRHAGE", "hemorrhage"),
         ("swelling, of the face", "Face swelling"),
         ("allergies", "allergy"),
+        ("die Straße", "DIE STRASSE"),
         ("Crohn 's disease", "Crohn's disease"),
         ("'swelling'", "Swelling"),
         ("the \u2019shock\u2019", "shock"),
@@ -42,6 +43,10 @@ def test_the_same_words(one, other):
         ("leg pain", "arm pain"),
         ("loss of sight", "sight"),
         ("IT", "is"),
+        ("dies", "dy"),
+        ("gas", "ga"),
+        ("pelvis", "pelvi"),
+        ("loss", "los"),
         ("ガン", "カン"),
         ("काल", "कील"),
         ("ไข้", "ไข"),
@@ -57,7 +62,7 @@ def test_little_words_alone_stay():
 
 def test_rows(file):
     path = file(
-        "\ufeffCode,Name,System,Synonyms\nF1,Headache,nerves,head pain| sore head |\n\n"
+        "\ufeffCode, Name ,System,Synonyms\nF1,Headache,nerves,head pain|| sore head |\n\n,,, \n"
         'F2,"Pain, in legs",limbs,\nF1,Cephalalgia,nerves,\n'
     )
     found = read_vocabulary(path)
@@ -103,7 +108,9 @@ def test_other_delimiters(file, between):
         ("", 1, "needs the columns"),
         ("name,synonyms\nHeadache,\n", 1, "needs the columns `code` and `name`"),
         ("code,name\nF1,Headache\n,Nausea\n", 3, "needs a code and a name"),
+        ("code,name\nF1,Headache\nF2, \n", 3, "needs a code and a name"),
         ("code,name\nF1\n", 2, "has 1 cells, the first line 2"),
+        ("code,name\nF1,Headache,pain\n", 2, "has 3 cells, the first line 2"),
         ('code,name\nF1,"Head\n', 2, "is not CSV"),
         ("code,name\n", None, "has no rows"),
         ("code,name,Name\nF1,Headache,Pain\n", 1, "has two columns 'name'"),

@@ -72,6 +72,7 @@ def test_sentences(marked, qualifiers):
         ("[Pain] and redness without swelling [of the legs].", []),
         ("[Swelling] of the face, but not of [the hands].", ["negated"]),
         ("[Swelling] of the face, not [the hands], and a cough.", ["negated"]),
+        ("[SWELLING] OF THE FACE, BUT NOT OF [THE HANDS].", ["negated"]),
         ("[Pain], no numbness, [in the legs].", []),
     ],
 )
@@ -85,6 +86,11 @@ def test_a_sentence_says_nothing_of_the_next_one():
     sentence = segment(document).sentences[1]
     entity = Entity.in_text(text, "Finding", [(18, 22)])
     assert english()(document, sentence, entity) == {}
+    text = "She had chest pain. A fever was not observed."
+    sentence, following = segment(Document("d", text)).sentences
+    entities = [Entity.in_text(text, "Finding", own) for own in ([(8, 18)], [(22, 27)])]
+    assert english()(Document("d", text), sentence, entities[0]) == {}
+    assert english()(Document("d", text), following, entities[1]) == {"negated": True}
 
 
 TEXT = """no without denies but not only was absent if you get may cause , history of no longer now
@@ -151,6 +157,7 @@ def test_rules_can_be_pickled():
         ("negated: {before: [not, no]}", "negated: before: phrase 2 must be text, .* as False"),
         ("negated: {ends: [~]}", "negated: ends: phrase 1 must be text, .* as None: put it in"),
         ("meaningless: ['']", "meaningless: phrase 1 must be text, and YAML reads it as ''"),
+        ("meaningless: [' ']", "meaningless: phrase 1 must be text, and YAML reads it as ' '"),
         ("ends: [12]", "ends: phrase 1 must be text, .* as 12"),
         ("negated: {", "are not rules of qualifiers"),
         ("[" * 3000, "are not rules of qualifiers: nested too deep"),

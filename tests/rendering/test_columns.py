@@ -28,6 +28,9 @@ TEXTS = st.text(
         ("\u0301x", "\u25cc\u0301x"),
         ("\ud800", "\ufffd"),
         ("\xad", "\ufffd"),
+        ("a\u0600", "a\u0600"),  # encloses Arabic numbers
+        ("a\U000e0100", "a"),
+        ("\ue000", "\ufffd"),
     ],
 )
 def test_what_is_printed(text, shown):
@@ -35,7 +38,8 @@ def test_what_is_printed(text, shown):
 
 
 def test_right_to_left():
-    assert runs_right_to_left("pain \u05db\u05d0\u05d1")
+    for text in ("pain \u05db\u05d0\u05d1", "pain \u0623\u0644\u0645", "pain \u0661"):
+        assert runs_right_to_left(text)
     assert not runs_right_to_left("pain \u75db")
 
 
@@ -45,6 +49,8 @@ def test_wide_and_combining_characters():
     assert columns.span((1, 2)) == (1, 3)
     assert columns.span((2, 4)) == (3, 4)
     assert columns.span((3, 4)) == (3, 4)  # the mark alone: the letter that carries it
+    assert columns_of("\u6f22\u0301x").span((1, 2)) == (0, 2)
+    assert columns_of("\u200dx").span((0, 1)) == (0, 1)  # not shown, and nothing before it
 
 
 def test_lines_break_at_blanks_and_between_wide_characters():
@@ -54,6 +60,10 @@ def test_lines_break_at_blanks_and_between_wide_characters():
     assert [columns.shown(a, b) for a, b in columns.lines(5)] == ["extra", "ordin", "ary"]
     columns = columns_of("ab \u6f22\u6f22\u6f22")
     assert [columns.shown(a, b) for a, b in columns.lines(6)] == ["ab \u6f22", "\u6f22\u6f22"]
+    columns = columns_of("ab cde\u6f22\u6f22")
+    assert [columns.shown(a, b) for a, b in columns.lines(7)] == ["ab cde", "\u6f22\u6f22"]
+    columns = columns_of("\u6f22\u6f22abcdef")
+    assert [columns.shown(a, b) for a, b in columns.lines(6)] == ["\u6f22\u6f22", "abcdef"]
 
 
 @given(TEXTS)

@@ -13,7 +13,7 @@ pytest.importorskip("pandas", reason="pandas is not installed (extra `tables`)")
 
 TEXT = "pain in my hands"
 ENTITY = Entity("ADR", ((0, 4), (11, 16)), "pain hands", 0.5, "T1", {"negated": True, "start": "x"})
-DOCUMENT = Document("d", TEXT, (ENTITY,), fields={"patient": "p1", "negated": 3})
+DOCUMENT = Document("d", TEXT, (ENTITY,), fields={"patient": "p1", "negated": 3, "label": 7})
 
 
 def test_a_row_is_an_entity():
@@ -32,6 +32,7 @@ def test_a_row_is_an_entity():
             "entity.start": "x",
             "patient": "p1",
             "document.negated": 3,
+            "document.label": 7,
         }
     ]
     assert DOCUMENT.to_dataframe().equals(frame)

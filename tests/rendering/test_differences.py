@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -53,10 +54,36 @@ def test_discontinuous_gold_comes_first():
     text = "I slept badly. Pain in my left and right arm."
     split = Entity("ADR", ((15, 30), (41, 44)), "")
     gold = [Document("a", text, (Entity("ADR", ((0, 13),), ""), split))]
-    shown = data_of(differences_page(gold, {"one": gold, "two": [Document("a", text)]}))
+    # What is discontinuous in a prediction alone is no reason.
+    found = Document("a", text, (*gold[0].entities, Entity("ADR", ((0, 1), (8, 13)), "")))
+    shown = data_of(differences_page(gold, {"one": [found], "two": [Document("a", text)]}))
     assert [snippet["start"] for snippet in shown["snippets"]] == [15, 0]
 
 
 def test_two_systems_are_needed():
-    with pytest.raises(ValueError, match="expected two systems, got 1"):
-        differences_page([], {"one": []})
+    for names in (["one"], ["one", "two", "three"]):
+        with pytest.raises(ValueError, match=f"expected two systems, got {len(names)}"):
+            differences_page([], {name: [] for name in names})
+    gold = [Document("a", TEXT), Document("b", TEXT)]
+    with pytest.raises(ValueError, match="argument"):
+        differences_page(gold, {"one": gold, "two": gold[:1]})
+
+
+def test_what_both_or_neither_find_is_said_where_they_differ():
+    gold = [Document("a", TEXT, (LEFT, replace(RIGHT, label="Sign")))]
+    wrong = Entity("ADR", ((5, 7),), "")
+    first, second = ([Document("a", TEXT, own)] for own in ((wrong, LEFT), (wrong,)))
+    (shown,) = data_of(differences_page(gold, {"one": first, "two": second}))["snippets"]
+    assert shown["outcomes"] == ["first"]
+    assert [(e["note"], e["text"]) for e in shown["sides"][0]] == [
+        ("found by neither", "Pain in my right arm"),
+        ("found by one", "Pain in my left arm"),
+    ]
+    assert [e["mark"] for e in shown["sides"][1]] == ["right", "wrong"]
+    assert [e["mark"] for e in shown["sides"][2]] == ["wrong"]
+
+
+def test_sentences_in_which_they_are_alike_are_counted_over_all_documents():
+    gold = [Document(name, TEXT, (SLEPT, LEFT)) for name in "ab"]
+    shown = data_of(differences_page(gold, {"one": gold, "two": gold}))
+    assert (shown["alike"], shown["snippets"]) == (4, [])

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -130,11 +131,12 @@ def test_markup_in_texts_stays_text():
     ] * 2
     assert page.of("title") == "<u>&"
     assert page.data["documents"][0]["text"] == HOSTILE
+    assert page.of("script", id="data").isascii()
 
 
 def test_only_its_own_script_and_style_may_run_and_nothing_is_loaded():
     page = Page(documents_page([Document("d", "rash")]))
-    assert page.policy.startswith("default-src 'none'; ")
+    assert page.policy.startswith("default-src 'none'; base-uri 'none'; form-action 'none'; ")
     assert f"style-src {hashed(page.of('style'))}; " in page.policy
     scripts = [c for (t, a), c in zip(page.tags, page.content, strict=True) if t == "script"]
     assert f"script-src {hashed(scripts[-1])}; " in page.policy
@@ -157,6 +159,38 @@ def test_scripts_make_no_markup_from_strings(name):
     for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "</"):
         assert way not in script
     assert '"style"' not in script  # a policy without 'unsafe-inline' has no style attributes
+
+
+def test_scores_and_remarks_are_on_the_page():
+    plain, noted = Entity("X", ((0, 4),), "rash", 0.5), Entity("X", ((0, 4),), "rash", None)
+    noted = replace(noted, fields={"negated": True})
+    shown = Page(documents_page([Document("d", "rash", (plain, noted))])).data["documents"][0]
+    assert [(e["score"], e.get("note")) for e in shown["entities"]] == [
+        (0.5, None),
+        (None, "negated"),
+    ]
+
+
+def test_what_belongs_together_is_one_group():
+    text = "Pain in my hands and a rash."
+    gold = Document("d", text, (entity(text, "X", "Pain", "hands"), entity(text, "X", "rash")))
+    pieces = tuple(entity(text, "X", piece) for piece in ("Pain", "hands", "rash"))
+    (shown,) = Page(comparison_page(compare([gold], [Document("d", text, pieces)]))).data[
+        "snippets"
+    ]
+    groups = {e["text"]: e["group"] for side in ("gold", "predicted") for e in shown[side]}
+    assert groups["Pain hands"] == groups["Pain"] == groups["hands"] != groups["rash"]
+
+
+def test_documents_and_sentences_without_entities_are_counted():
+    text = "A rash came. It went. All well."
+    gold = [Document(name, text, (entity(text, "ADR", "rash"),)) for name in "ab"]
+    gold.append(Document("c", text))
+    compared = compare(gold, gold)
+    for made in (comparison_page(compared), systems_page({"x": compared, "y": compared})):
+        data = Page(made).data
+        assert (data["documents"], len(data["snippets"]), data["others"]) == (3, 2, 7)
+    assert Page(systems_page({})).data["documents"] == 0
 
 
 def test_what_differs_comes_first():
@@ -355,7 +389,7 @@ def test_printing_draws_everything(tmp_path):
 
 
 def three_systems():
-    text = "Sore hands and feet. A rash came."
+    text = "A rash came. Sore hands and feet."
     hands = entity(text, "ADR", "Sore hands")
     feet = entity(text, "ADR", "Sore", "feet")
     rash = entity(text, "ADR", "rash")
@@ -372,6 +406,7 @@ def test_systems_stand_side_by_side_worst_sentence_first():
     assert {e["text"]: e["found"] for e in first["gold"]} == {"Sore hands": 2, "Sore feet": 1}
     assert [e["kind"] for e in first["columns"]["perfect"]] == ["correct", "correct"]
     assert first["columns"]["none"] == []
+    assert len(first["gold"]) == 2
     assert second["gold"][0]["fragments"] == [[2, 6]]
     assert second["columns"]["llm"] == []
 

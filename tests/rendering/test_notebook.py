@@ -42,9 +42,45 @@ def test_fragments_have_the_number_of_their_entity():
     ]
 
 
+def test_numbers_are_in_order_whoever_begins_first():
+    entities = (Entity("X", ((8, 13),), "hands"), Entity("Y", ((0, 13),), "pain in hands"))
+    shown = document_html(Document("d", "pain in hands", entities))
+    colours = re.findall(r'style="background: ([^;]*);', shown)
+    assert len(colours) == len({*colours}) == 2  # the first of several has its own
+    assert re.findall(r'title="([^"]*)">([^<]*)<sub>([^<]*)</sub>', shown) == [
+        ("Y", "pain in ", "2"),
+        ("X, Y", "hands", "1,2"),
+    ]
+
+
+def test_the_table_has_scores_and_more_labels_than_colours():
+    entities = tuple(Entity(f"L{n}", ((0, 4),), "pain", n / 8) for n in range(8))
+    shown = document_html(Document("d", "pain", entities))
+    assert "<td>L5</td><td>pain</td><td>0.62</td>" in shown
+    assert "<p>8 entities</p>" in shown
+    assert "<p>1 entity</p>" in document_html(Document("d", "pain", entities[:1]))
+
+
+def test_entities_are_cut_where_the_text_is():
+    end = CHARACTERS
+    entities = tuple(
+        Entity("X", own, "a") for own in (((end - 2, end + 4),), ((end + 5, end + 9),))
+    )
+    shown = document_html(Document("d", "a" * (end + 20), entities))
+    assert shown.count("<mark") == 1
+    assert ">aa<sub>1</sub></mark></div>" in shown
+    assert "more" not in document_html(Document("d", "a" * end, entities[:1]))
+
+
+def test_a_fragment_without_characters_has_no_mark():
+    shown = document_html(Document("d", "a b", (Entity("X", ((1, 1), (2, 3)), "b"),)))
+    assert re.findall(r"<mark [^>]*>([^<]*)", shown) == ["b"]
+
+
 def test_what_is_not_shown_is_counted():
     text = "pain " * CHARACTERS
     entities = tuple(Entity("X", ((n, n + 4),), "pain") for n in range(0, 5 * ENTITIES + 5, 5))
     shown = document_html(Document("d", text, entities))
     assert "20,000 more characters, 1 more entities" in shown
+    assert len(re.findall("<tr>", shown)) == 1 + ENTITIES
     assert len(shown) < 200_000

@@ -25,6 +25,25 @@ def test_sentences_that_something_runs_across_are_one_snippet():
     assert found.others == 1
 
 
+def test_sentences_next_to_each_other_are_snippets_of_their_own():
+    pain, hurts = TEXT.index("pain"), TEXT.index("hurts")
+    groups = [[(hurts, hurts + 5)], [(pain, hurts - 3)], [(hurts, hurts + 2)]]  # one ends in blanks
+    found = snippets(Document("d", TEXT), groups)
+    assert [(p.members, p.sentences) for p in found.shown] == [((1,), 1), ((0, 2), 1)]
+    assert found.shown[1].start == TEXT.index("It")
+
+
+def test_a_snippet_goes_as_far_as_the_longest_of_what_it_holds():
+    pain, hurts, last = (TEXT.index(word) for word in ("pain", "hurts", "Nothing"))
+    across = [(last, last + 7), (pain, pain + 4)]
+    groups = [across, [(hurts, hurts + 5)], [(last, last + 7)]]
+    for held in (groups, groups[:2]):
+        found = snippets(Document("d", TEXT), held)
+        members = tuple(range(len(held)))
+        assert found.shown == (Snippet(0, TEXT.index(" The"), members, 3),)
+        assert found.others == 1
+
+
 def test_neither_text_nor_sentences():
     assert snippets(Document("d", ""), []).others == 0
     blank = snippets(Document("d", " \n "), [[(1, 2)], []])

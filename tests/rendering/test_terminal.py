@@ -118,11 +118,14 @@ def test_what_only_a_line_break_parts_is_one_piece():
 
 
 def test_the_table_lets_no_control_character_through():
-    made = Document("d", "a \x1b[2Jrash", (Entity("\x1b]0;x", ((2, 10),), "", 0.5),))
+    fields = {"code": "\x1b[3J"}
+    made = Document("d", "a \x1b[2Jrash", (Entity("\x1b]0;x", ((2, 10),), "", 0.5, None, fields),))
     out = io.StringIO()
     Console(file=out, width=100, force_terminal=True, color_system=None).print(entity_table(made))
     assert "\x1b[2J" not in out.getvalue()
     assert "\x1b]0" not in out.getvalue()
+    assert "\x1b[3J" not in out.getvalue()
+    assert not any("\x1b" in line for line in drawn(made))
 
 
 def test_colours_are_those_of_labels_and_absent_in_a_pipe():
@@ -138,6 +141,42 @@ def test_colours_are_those_of_labels_and_absent_in_a_pipe():
     ).print(lines[1])
     assert "\x1b" not in pipe.getvalue()
     assert "\x1b[36m" in terminal.getvalue()
+
+
+def test_after_six_labels_colours_come_again():
+    colours = Colours()
+    names = [colours.of(str(n)) for n in range(8)]
+    assert len({*names[:6]}) == 6
+    assert names[6:] == names[:2]
+    assert colours.of("3") == names[3]
+
+
+def test_nothing_is_drawn_of_a_document_without_entities():
+    assert drawn(document("No pain. All well.")) == []
+
+
+def test_the_table_tells_a_score_of_0_from_none():
+    entities = (Entity("X", ((0, 4),), "Pain", 0.0), Entity("X", ((18, 20),), "in"))
+    out = io.StringIO()
+    Console(file=out, width=80).print(entity_table(Document("d", TEXT, entities)))
+    assert [line.split() for line in out.getvalue().splitlines()[1:]] == [
+        ["X", "Pain", "0-4", "0.000"],
+        ["X", "in", "18-20"],
+    ]
+
+
+def test_a_fragment_of_one_column_is_marked_in_its_own_line_alone():
+    made = document("x" + "a" * 19 + "b" * 9 + "y", ("ADR", "x", "y"))
+    assert drawn(made, width=32)[1::2] == [f"ADR 0.50  ╹{'╌' * 19}▸", f"ADR 0.50  {'╌' * 9}╹"]
+
+
+def test_what_ends_with_a_line_does_not_go_on():
+    margin, track = " " * 10, f"ADR 0.50  ┗{'━' * 18}┛"
+    made = document("a" * 20 + "b" * 10, ("ADR", "a" * 20))
+    assert drawn(made, width=32) == [margin + "a" * 20, track, margin + "b" * 10, ""]
+    made = document(made.text, ("ADR", "a" * 20, "bbb"))
+    lines = [margin + "a" * 20, track + "▸", margin + "b" * 10, "ADR 0.50  ┗━┛", ""]
+    assert drawn(made, width=32) == lines
 
 
 WIDE = 10  # columns before the text: "ADR 0.50" and two blanks
@@ -195,7 +234,7 @@ def test_remarks_name_qualifiers_and_codes():
         return remarks(Entity("ADR", ((0, 4),), "Pain", fields=fields))
 
     named = {"code": "F1", "name": "Pain"}
-    assert of() == of(negated=False, code=7, sure="yes") == ""
+    assert of() == of(negated=False, historical="no", code=7, sure="yes") == ""
     assert of(other_person=True, negated=True) == "negated, other person"
     assert of(code="F1", candidates=[named], historical=True) == "historical, F1 Pain"
     assert of(code="F2", candidates=[named]) == of(code="F2", candidates="none") == "F2"

@@ -48,6 +48,7 @@ def test_any_host(serve):
     [
         ({}, 200),
         ({"content-type": "application/json; charset=utf-8"}, 200),
+        ({"content-type": "application/problem+json"}, 200),
         ({"content-type": "application/x-www-form-urlencoded"}, 200),  # curl -d
         ({"content-type": "text/plain"}, 415),
         ({"content-type": "Text/Plain;charset=UTF-8"}, 415),

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
+from fastapi import HTTPException
 
 from trigner.serving import ServiceSettings, create_app
+from trigner.serving.admission import AdmissionControl
 
 SECRET = "what a user sent"
 
@@ -82,6 +85,26 @@ def test_too_many_requests_get_503(gated, gate):
         assert after.status == 200
 
     with_service(scenario, gated, max_waiting=3)
+
+
+def test_when_to_retry_is_how_long_requests_took_on_average(monkeypatch):
+    now = [100.0]
+    clock = SimpleNamespace(monotonic=lambda: now[0])
+    monkeypatch.setattr("trigner.serving.admission.time", clock)
+    control = AdmissionControl(None, ServiceSettings(max_waiting=1, timeout=30))
+
+    async def requests(number, *, seconds):
+        for _ in range(number):
+            async with control.admit() as deadline:
+                assert deadline == now[0] + 30
+                with pytest.raises(HTTPException) as raised:
+                    await control.admit().__aenter__()
+                now[0] += seconds
+        return int(raised.value.headers["Retry-After"])
+
+    waits = [(1, 20), (200, 7.5), (200, 900)]
+    told = [asyncio.run(requests(number, seconds=seconds)) for number, seconds in waits]
+    assert told == [1, 8, 30]
 
 
 def test_timeouts(gated, gate):

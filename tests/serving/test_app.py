@@ -66,6 +66,7 @@ def test_thresholds(serve, extract):
 
 def test_thresholds_by_label(serve, extract):
     client = serve(replace(extract, threshold=0.0, thresholds={"Drug": 1.0}))
+    assert client.get("/v1/model").json()["thresholds"] == {"Drug": 1.0}
 
     def found(threshold):
         answer = client.post("/v1/extract", json={"text": TEXTS[0], "threshold": threshold})
@@ -142,6 +143,11 @@ def test_each_limit_has_a_status_code(serve):
     client = serve(max_body=3000, max_texts=3, max_characters=100, max_grid_words=10)
     fine = client.post("/v1/extract", json={"texts": ["a" * 100, "", "b"]})
     assert fine.status_code == 200
+    most = json.dumps({"text": "no pain."}).encode().ljust(3000)
+    assert client.post("/v1/extract", content=most).status_code == 200
+    pieces = (most[at : at + 1000] for at in range(0, 3000, 1000))
+    assert client.post("/v1/extract", content=pieces).status_code == 200
+    assert client.post("/v1/grid", json={"text": "a b c d e f g h i j"}).status_code == 200
 
     def refused(path, **options):
         response = client.post(path, **options)
@@ -227,6 +233,10 @@ def test_model_info(serve, exported_model):
     assert about["labels"] == ["ADR", "Drug"]
     assert about["system"] == "w2ner"
     assert about["limits"]["max_texts"] == 7
+    assert set(about["limits"]) == {
+        *("max_body", "max_texts", "max_characters", "max_words", "max_request_words"),
+        *("max_cells", "max_grid_words", "timeout"),
+    }
     assert about["versions"]["model_format"] == read_description(exported_model).format
 
 

@@ -75,6 +75,13 @@ def test_invalid_requests(value, message):
     assert raised.value.status_code == 422
 
 
+def test_no_more_than_five_errors_are_named():
+    with pytest.raises(HTTPException) as raised:
+        parse(ExtractRequest, json.dumps({"texts": list(range(9))}).encode())
+    named = [message.partition(":")[0] for message in raised.value.detail.split("; ")]
+    assert named == [f"texts.{number}" for number in range(5)]
+
+
 def test_error_messages_do_not_repeat_texts():
     with pytest.raises(HTTPException) as raised:
         parse(ExtractRequest, b'{"texts": [["a secret"]]}')

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from trigner.mentions import Entity
@@ -21,6 +22,8 @@ def test_what_is_counted():
     assert samples["trigner_requests_total", path, ("status", "200")] == 1
     assert samples["trigner_requests_total", path, ("status", "503")] == 1
     assert samples["trigner_request_seconds_count", path] == 2
+    assert samples["trigner_request_seconds_sum", path] == pytest.approx(0.021)
+    assert samples[("trigner_batch_seconds_sum",)] == 0.1
     assert samples[("trigner_batch_sentences_sum",)] == 12
     assert samples["trigner_batch_sentences_bucket", ("le", "8.0")] == 0
     assert samples[("trigner_queue_requests",)] == 7

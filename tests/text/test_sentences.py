@@ -46,7 +46,11 @@ def sentences(text: str) -> list[str]:
         ("Side effects\fA rash\u2029Fever", ["Side effects", "A rash", "Fever"]),
         ("Seen:\n * rash\n * fever", ["Seen:", "* rash", "* fever"]),
         ("Seen:\n1. rash\n2) fever", ["Seen:", "1. rash", "2) fever"]),
+        ("Seen:\n12. rash\n‣ fever\n– cough", ["Seen:", "12. rash", "‣ fever", "– cough"]),
+        ("Side effects\r\rA rash", ["Side effects", "A rash"]),
+        ("“He fell.” She did not.", ["“He fell.”", "She did not."]),
         ("Dose of\n-5 or\n3.5 mg", ["Dose of\n-5 or\n3.5 mg"]),
+        ("Dose of\n100. mg of it", ["Dose of\n100. mg of it"]),
         ("Rash  12 (4)  13 (5)", ["Rash  12 (4)  13 (5)"]),
         ("痛い。頭痛がある。", ["痛い。", "頭痛がある。"]),
         ("a\ud800 end. Then more.", ["a\ud800 end.", "Then more."]),
@@ -126,6 +130,11 @@ def test_a_long_row_is_divided_between_cells() -> None:
     assert sentences("     ".join(cells)) == ["     ".join(cells[:12])] * 3 + [
         "     ".join(cells[:4])
     ]
+
+
+@pytest.mark.parametrize(("between", "parts"), [("\t", 4), ("    ", 4), ("   ", 1)])
+def test_cells_are_divided_by_tabs_and_wide_gaps(between: str, parts: int) -> None:
+    assert len(sentences(between.join(["some words in here"] * 40))) == parts
 
 
 def test_a_long_sentence_without_layout_stays_whole() -> None:

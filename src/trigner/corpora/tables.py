@@ -60,10 +60,10 @@ def csv_rows(path: Path, reading: Reading) -> Iterator[tuple[int, dict[str, str]
             raise InputError(f"is not CSV: {error}", path=path, line=line) from error
         if cells is None:
             break
-        if names is None:
+        if cells and names is None:
             names = cells
-            check_names(names, path)
-        elif cells:
+            check_names(names, path, line)
+        elif cells and names is not None:
             if len(cells) != len(names):
                 message = f"has {len(cells)} cells in a row, and {len(names)} columns"
                 raise InputError(message, path=path, line=line)
@@ -97,10 +97,10 @@ def _cells(line: str, mark: str) -> list[str]:
         return []
 
 
-def check_names(names: Iterable[str], path: Path) -> None:
+def check_names(names: Iterable[str], path: Path, line: int = 1) -> None:
     """Raises InputError for columns that are called alike."""
     if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise InputError(f"has two columns {shortened(twice[0])}", path=path, line=1)
+        raise InputError(f"has two columns {shortened(twice[0])}", path=path, line=line)
 
 
 def parquet_rows(path: Path, reading: Reading) -> Iterator[tuple[int, dict[str, Any]]]:
