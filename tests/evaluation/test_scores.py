@@ -121,6 +121,8 @@ def test_unreachable_gold_counts_as_missed_and_is_told_once() -> None:
         "not aligned to words": 1,
     }
     assert scores.as_json()["unreachable_reasons"] == scores.unreachable_reasons
+    turned = score([document("a", inside, across)], []).unreachable_reasons
+    assert list(turned) == sorted(turned)
 
 
 def test_gold_against_itself_is_perfect_even_where_it_is_unreachable() -> None:
@@ -200,6 +202,8 @@ def test_what_the_caller_knows_to_be_unreachable_is_kept() -> None:
         "scheme": 3
     }
     assert score(gold, gold, unreachable_by={}).as_json()["unreachable_by"] == {}
+    told = score(gold, gold, left_out=3, bounded=0).as_json()
+    assert (told["left_out"], told["bounded"]) == (3, 0)
 
 
 def test_the_calibration_error_is_known_where_all_predictions_have_scores() -> None:

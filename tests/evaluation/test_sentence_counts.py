@@ -25,6 +25,15 @@ def test_sentences_of_a_document():
     assert within == [[1, 1, 2], [0] * 3, [0] * 3, [0] * 3]
 
 
+def test_a_document_without_words_has_one_sentence():
+    gold = [Document("e", " "), Document("a", TEXT, (LEFT,))]
+    assert sentence_counts(gold, gold).slices["overall"].tolist() == [
+        [0] * 3,
+        [1] * 3,
+        *[[0] * 3] * 2,
+    ]
+
+
 @given(documents(), st.data())
 def test_sums_are_the_scores(gold, data):
     kept = [

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from trigner.errors import InputError
@@ -23,6 +24,9 @@ def test_the_hash_does_not_depend_on_what_no_score_depends_on() -> None:
     )
     assert data_hash([TWO, turned]) == data_hash([ONE, TWO])
     assert len(data_hash([])) == 64
+    numpys = replace(LEGS, fragments=((np.int64(12), np.int64(16)),))
+    assert data_hash([replace(ONE, entities=(PAIN, numpys))]) == data_hash([ONE])
+    assert data_hash([TWO, ONE], in_order=True) != data_hash([ONE, TWO], in_order=True)
 
 
 def test_signatures_of_the_same_documents() -> None:
@@ -30,6 +34,7 @@ def test_signatures_of_the_same_documents() -> None:
     assert not same_data(sign([ONE]), sign([ONE, TWO]))
     assert not same_data(sign([ONE]), sign([TWO]))
     assert not same_data(sign([ONE]), None)
+    assert not same_data("data:1|documents:2", "data:1|documents:3|seed:1")
     assert not same_data(None, None)
     assert not same_data("", "")
 
@@ -64,6 +69,7 @@ def test_settings_and_seed_are_in_it() -> None:
     assert re.search(r"\|settings:[0-9a-f]{8}\|seed:0\|version:", signed)
     assert sign([ONE], settings={"window": None, "margin": 1.0}, seed=0) == signed
     assert sign([ONE], settings={"window": 2, "margin": 1.0}, seed=0) != signed
+    assert "|settings:" in sign([ONE], settings={})
 
 
 @pytest.mark.parametrize("bad", [{"rate": float("nan")}, {"rate": object()}])

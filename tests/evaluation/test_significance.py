@@ -70,9 +70,11 @@ def test_a_large_difference_is_significant_and_turns_with_the_systems():
 
 
 def test_the_same_seed_gives_the_same_values():
-    assert compare_systems(arrays(A), arrays(B), resamples=300) == compare_systems(
-        arrays(A), arrays(B), resamples=300
+    one, same, other = (
+        compare_systems(arrays(A), arrays(B), resamples=300, seed=seed) for seed in (1, 1, 2)
     )
+    assert one == same != other
+    assert one == compare_systems(arrays(A), arrays(B), resamples=300)
 
 
 def test_sentences_without_mentions_score_0():
@@ -84,6 +86,12 @@ def test_sentences_without_mentions_score_0():
 def test_what_cannot_be_paired_is_refused(a, b):
     with pytest.raises(ValueError, match="the same number of runs"):
         compare_systems(arrays(a), arrays(b))
+
+
+def test_runs_without_sentences_are_refused():
+    nothing = [np.zeros((0, 3), dtype=np.int64)]
+    with pytest.raises(ValueError, match="no sentences"):
+        compare_systems(nothing, nothing)
 
 
 def test_runs_without_a_slice_are_refused():

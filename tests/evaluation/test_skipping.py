@@ -41,6 +41,12 @@ def test_it_changes_counts_and_no_prediction():
     assert (part.correct, part.predicted, part.gold) == (2, 3, 3)
 
 
+def test_what_runs_across_sentences_is_of_its_first():
+    across = Entity("ADR", ((9, 13), (15, 17)), "hurt No")
+    (found,) = without_first([Document("a", TEXTS["a"], (across,))], 1)
+    assert found.entities == ()
+
+
 def test_blanks_at_the_edge_of_a_fragment_are_of_no_sentence():
     text = "Fine. Rash came."
     wide, narrow = (Document("d", text, (Entity("ADR", (f,), ""),)) for f in ((5, 10), (6, 10)))

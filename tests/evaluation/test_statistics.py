@@ -78,7 +78,7 @@ def test_counts_shares_and_ranges() -> None:
 
 
 def test_nothing_to_describe() -> None:
-    for documents in ([], [Document("none", "")]):
+    for documents in ([], [Document("none", ""), Document("given", "", words=())]):
         found = describe(documents).as_json()
         assert found["continuous"] == {"n": 0, "share": 0.0, "tokens": None}
         assert found["discontinuous"]["extent"] is None
@@ -135,6 +135,7 @@ def test_the_table_fits_a_terminal_and_has_a_row_a_label() -> None:
     rows = {line.split()[0]: line.split()[1:] for line in lines[3:6]}
     assert list(rows) == ["Pain", "Sign", "all"]
     assert rows["all"] == ["6", "3", "1–2", "3", "50.00%", "2–3", "4–5", "1–2"]
+    assert statistics_table(describe([SECOND])).row_count == 1  # one type is all there are
 
 
 def test_the_figure_is_written(tmp_path: Path) -> None:
@@ -143,6 +144,8 @@ def test_the_figure_is_written(tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "gaps.svg").read_text("utf-8")
     plot_gaps(describe([]), tmp_path / "empty.PNG")
     assert (tmp_path / "empty.PNG").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(TrignerError, match="has appeared meanwhile"):
+        plot_gaps(describe([]), tmp_path / "gaps.svg", overwrite=False)
     with pytest.raises(InputError, match=r"unknown figure format; known formats: .*svg"):
         plot_gaps(describe([FIRST]), tmp_path / "gaps.xyz")
 

@@ -51,6 +51,8 @@ def test_rates_are_percent_with_two_decimals_beside_the_counts() -> None:
 def test_where_there_is_nothing_to_find_there_are_no_rates() -> None:
     nothing = Slices(*[Score(0, 0, 0)] * 5)
     assert row(printed(Scores(nothing, {})), "discontinuous") == ["–", "–", "–", "0", "0", "0"]
+    wrong = Slices(*[Score(0, 3, 0)] * 5)
+    assert row(printed(Scores(wrong, {})), "discontinuous")[:3] == ["0.00"] * 3
 
 
 def test_one_label_has_no_row_of_its_own_and_several_do() -> None:

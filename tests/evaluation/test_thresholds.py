@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trigner.errors import InputError
-from trigner.evaluation import curve, curves, plot_curves, score
+from trigner.errors import InputError, TrignerError
+from trigner.evaluation import curve, curves, plot_curves, score, thresholds
 from trigner.evaluation.thresholds import ALL
 from trigner.mentions import Document, Entity
 
@@ -28,7 +28,8 @@ FOUND = document(("X", 0, 0.9), ("X", 3, 0.6), ("X", 1, 0.5), ("Y", 4, 0.3))
 
 def test_a_hand_made_curve():
     found = curves([GOLD], [FOUND])
-    assert list(found) == [ALL, "X", "Y"]
+    turned = replace(GOLD, entities=GOLD.entities[::-1])
+    assert list(found) == list(curves([turned], [FOUND])) == [ALL, "X", "Y"]
     points = [(t, s.correct, s.predicted, s.gold) for t, s in found[ALL].points]
     assert points == [(0, 2, 4, 3), (0.3, 2, 4, 3), (0.5, 2, 3, 3), (0.6, 1, 2, 3), (0.9, 1, 1, 3)]
     assert found[ALL].best[0] == 0.5
@@ -87,5 +88,21 @@ def test_the_figure(tmp_path):
     plot_curves(curves([GOLD], [FOUND]), tmp_path / "curve.svg")
     drawn = (tmp_path / "curve.svg").read_text()
     assert "<svg" in drawn
+    with pytest.raises(TrignerError, match="has appeared meanwhile"):
+        plot_curves({}, tmp_path / "curve.svg", overwrite=False)
     with pytest.raises(InputError, match="unknown figure format"):
         plot_curves(curves([GOLD], [FOUND]), tmp_path / "curve.word")
+
+
+def test_recall_grows_to_the_right_and_precision_upwards(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    drawn = []
+    monkeypatch.setattr(thresholds, "save_figure", lambda figure, *_, **__: drawn.append(figure))
+    found = curves([GOLD], [FOUND])
+    plot_curves(found, tmp_path / "curve.svg")
+    (axes,) = drawn[0].axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("recall", "precision")
+    lines = [own.get_xydata().tolist() for own in axes.lines]
+    for own, line, (best,) in zip(found.values(), lines[::2], lines[1::2], strict=True):
+        assert line == [[s.recall, s.precision] for _, s in own.points if s.predicted]
+        assert best == [own.best[1].recall, own.best[1].precision]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import trigner
@@ -46,6 +48,21 @@ def test_no_entity_changes_and_scores_fit_better(tiny):
 def test_without_anything_right_it_stays_1(tiny):
     extract = extractor(tiny())
     assert calibrate(extract, gold_of(extract, lambda i: False)).temperature == 1
+
+
+def test_sentences_of_one_document_are_as_those_of_several(tiny):
+    extract = extractor(tiny())
+    gold = gold_of(extract, lambda i: i % 2)
+    places = [sum(len(text) + 2 for text in TEXTS[:n]) for n in range(len(TEXTS))]
+    entities = tuple(
+        replace(e, fragments=tuple((a + by, b + by) for a, b in e.fragments))
+        for by, document in zip(places, gold, strict=True)
+        for e in document.entities
+    )
+    whole = Document("d", "\n\n".join(TEXTS), entities)
+    found, expected = calibrate(extract, [whole]), calibrate(extract, gold)
+    assert (found.temperature, found.predictions) == (expected.temperature, expected.predictions)
+    assert found.error_after == pytest.approx(expected.error_after)
 
 
 def test_another_temperature_is_another_model_than_the_saved_one(saved_model):

@@ -478,6 +478,12 @@ def test_a_batch_without_failures_is_one_run(extract):
     assert extract.batch([]) == ([], RunStatistics())
 
 
+def test_documents_may_be_gone_through_again_and_again(extract):
+    documents = [Document(str(n), text) for n, text in enumerate(TEXTS)]
+    again = extract.repeatedly(iter(documents))
+    assert again() == again() == list(extract.documents(documents))
+
+
 def test_predictions_are_best_first(extract):
     sentences = [s for text in TEXTS for s in segment(Document("d", text)).sentences]
     statistics = RunStatistics()
@@ -554,10 +560,17 @@ class Frame(list):
     columns = ("text",)
 
 
+class Rows(list):
+    """As data sets of Hugging Face have it."""
+
+    column_names = ("text",)
+
+
 TABLES = [
     pd.DataFrame({"text": ["pain"], "author": ["me"]}),
     pa.table({"text": ["pain"]}),
     Frame([["pain"]]),
+    Rows([["pain"]]),
 ]
 
 

@@ -10,6 +10,7 @@ import trigner
 from model_changes import change_description
 from tiny_models import extractor, save
 from trigner.errors import InputError, TrignerError
+from trigner.inference.options import positive
 from trigner.qualifiers import english
 from trigner.tagging import onnx_runtime
 
@@ -55,6 +56,16 @@ def test_a_system_that_nobody_has(saved_model, tmp_path):
     assert "made with the package" not in str(raised.value)
 
 
+def test_a_rescorer_of_a_system_that_has_none_is_refused(saved_model, tmp_path):
+    rescorer = {"bias": 0.0, "weights": {"a": 1.0}, "thresholds": [0.5, 0.5]}
+    folder = of_system(saved_model, tmp_path / "m", system="bio", rescorer=rescorer)
+    with pytest.raises(
+        InputError, match=r"is damaged: rescorer: the system bio has none$"
+    ) as raised:
+        trigner.load(folder)
+    assert raised.value.path == folder / "trigner.json"
+
+
 def test_thresholds_are_a_mapping(saved_model):
     with pytest.raises(
         InputError, match=r"thresholds must be a number for each type, got \['ADR'\]"
@@ -75,6 +86,13 @@ def test_a_pickled_extractor_is_loaded_again_with_its_options(request, runtime, 
     assert where == (folder.absolute(), "cpu", threads)
     assert again(TEXT) == extract(TEXT)
     assert extract(TEXT).entities
+
+
+def test_the_folder_of_a_pickled_extractor_is_found_from_anywhere(saved_model, monkeypatch):
+    monkeypatch.chdir(saved_model)
+    again = trigner.load(".", device="cpu")
+    monkeypatch.chdir("/")
+    assert pickle.loads(pickle.dumps(again))(TEXT) == again(TEXT)
 
 
 def test_an_extractor_in_memory_cannot_be_pickled(tiny):
@@ -118,6 +136,9 @@ def test_options_of_the_wrong_kind_are_named(saved_model):
     for size in (0, -3, 2.5, "8", True):
         with pytest.raises(InputError, match="batch_size must be an integer of at least 1, got"):
             trigner.load(saved_model, batch_size=size)
+    assert [positive("threads", value, most=2) for value in (1, 2)] == [1, 2]
+    with pytest.raises(InputError, match="threads must be an integer of at least 1 and at most 2"):
+        positive("threads", 3, most=2)
     with pytest.raises(InputError, match="device must be a name such as cpu or cuda:0, got 0"):
         trigner.load(saved_model, device=0)
 
@@ -165,6 +186,8 @@ def test_thresholds_of_all_types_and_of_single_ones(saved_model):
     assert 0 < len(kept) < len(everything)
     again = trigner.load(saved_model, threshold=1, thresholds={"ADR": cut, "Drug": 0})(text)
     assert again.entities == found
+    both = trigner.load(saved_model, threshold={"ADR": 1, "Drug": 1}, thresholds={"ADR": cut})
+    assert both.thresholds == {"ADR": cut, "Drug": 1}
     cutting = trigner.load(saved_model, threshold={"ADR": cut})
     assert pickle.loads(pickle.dumps(cutting))(text) == cutting(text)
 

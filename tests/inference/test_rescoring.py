@@ -12,7 +12,7 @@ from oracles import rescoring_naive as oracle
 from tiny_models import extractor
 from trigner.errors import InputError
 from trigner.evaluation import score
-from trigner.inference import fit_rescorer, rescoring, with_rescorer
+from trigner.inference import fit_rescorer, load, rescoring, with_rescorer
 from trigner.inference.rescoring import _best_f1, _regression
 from trigner.mentions import Document, Entity
 from trigner.rescorer import Rescorer
@@ -48,6 +48,8 @@ def test_before_is_what_the_model_scores_without_it(extract):
     fitted = fit_rescorer(extract, gold)
     assert fitted.f1_before == pytest.approx(score(gold, found).overall.f1)
     assert fit_rescorer(extract, gold, found) == fitted
+    nothing = [replace(document, entities=()) for document in gold]
+    assert fit_rescorer(extract, gold, nothing).f1_before == 0
 
 
 def test_without_enough_candidates_nothing_is_fitted(extract):
@@ -60,7 +62,49 @@ def test_without_enough_candidates_nothing_is_fitted(extract):
 
 
 def test_without_documents_nothing_is_fitted(extract):
-    assert fit_rescorer(extract, []).rescorer is None
+    found = fit_rescorer(extract, [])
+    assert found.rescorer is None
+    assert found.figures == {"candidates": 0, "f1_before": 0, "f1": 0, "why": found.why}
+
+
+def test_as_many_right_and_wrong_candidates_as_are_needed_are_enough(extract, monkeypatch):
+    gold = answered(extract, some_documents(), continuous)
+    right = int(proposed_of(extract, gold).right.sum())
+    monkeypatch.setattr(rescoring, "FEWEST", right)
+    assert fit_rescorer(extract, gold).rescorer is not None
+    monkeypatch.setattr(rescoring, "FEWEST", right + 1)
+    assert fit_rescorer(extract, gold).why.endswith("are needed")
+    # All that is proposed is right: wrong ones are needed too.
+    proposed = rescoring._proposed
+
+    def all_right(*given):
+        found = proposed(*given)
+        return replace(found, right=np.ones_like(found.right))
+
+    monkeypatch.setattr(rescoring, "_proposed", all_right)
+    assert fit_rescorer(extract, gold).why.endswith("are needed")
+
+
+def test_probabilities_of_a_part_are_those_that_the_others_teach(extract, monkeypatch):
+    learned = []
+
+    def watched(values, right):
+        learned.append(len(right))
+        return _regression(values, right)
+
+    monkeypatch.setattr(rescoring, "_regression", watched)
+    gold = answered(extract, some_documents(), continuous)
+    folds = proposed_of(extract, gold).folds
+    fit_rescorer(extract, gold)
+    assert learned == [*((folds != fold).sum() for fold in range(10)), len(folds)]
+
+
+def test_sentences_of_a_document_are_in_one_part(extract):
+    texts = [document.text for document in some_documents(24)]
+    pairs = zip(texts[::2], texts[1::2], strict=True)
+    documents = [Document(str(n), "\n\n".join(own)) for n, own in enumerate(pairs)]
+    proposed = proposed_of(extract, documents)
+    assert (proposed.folds == proposed.sentences // 2 % rescoring.FOLDS).all()
 
 
 def test_one_that_does_not_raise_f1_is_not_kept(extract):
@@ -160,7 +204,13 @@ def test_each_kind_has_half_of_the_best_f1_as_its_threshold():
     )
     among = np.ones(5, dtype=bool)
     assert rescoring._thresholds(probabilities, proposed, among) == pytest.approx((0.5, 1 / 11))
+    kept = rescoring._reached(probabilities, proposed, (0.8, 0.55))
+    assert kept.tolist() == [True, True, False, True, False]
     few = replace(proposed, gold=(2, rescoring.FEWEST_DISCONTINUOUS - 1))
+    # Of what there is to find two fifths of the candidates have two fifths.
+    share = 2 * 2 / (2 + 0.4 * 11) / 2
+    some = np.array([True, True, False, False, False])
+    assert rescoring._thresholds(probabilities, few, some) == pytest.approx((share, share))
     of_all = 0.5 * max(2 * 1 / 12, 2 * 2 / 13, 2 * 3 / 15)
     assert rescoring._thresholds(probabilities, few, among) == pytest.approx((of_all, of_all))
 
@@ -170,7 +220,9 @@ def test_systems_without_word_pairs_have_none(tiny):
         fit_rescorer(extractor(tiny("bio")), some_documents())
 
 
-def test_a_rescored_extractor_is_another_model_than_the_saved_one(extract):
+def test_a_rescored_extractor_is_another_model_than_the_saved_one(saved_model):
+    extract = load(saved_model, device="cpu")
+    assert extract.source is not None
     assert with_rescorer(extract, None).source is None
 
 

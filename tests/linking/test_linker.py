@@ -117,6 +117,23 @@ def test_of_rows_spelt_as_much_alike_the_first_comes_first():
         assert [c.code for c in linker.find("hepatitis a")] == [*rows, "Hepatitis"]
 
 
+def test_the_same_words_in_the_same_order_are_more_alike():
+    for names in (("legs pain", "pain legs"), ("pain legs", "legs pain")):
+        linker = Linker(Vocabulary(tuple(Concept(name, name) for name in names)))
+        assert linker.find("Pain Legs")[0].code == "pain legs"
+
+
+def test_of_many_rows_that_are_as_much_alike_the_first_come_first():
+    rows = tuple(Concept(f"F{n}", "Leg pain") for n in range(40))
+    found = Linker(Vocabulary(rows)).find("leg paining")
+    assert [candidate.code for candidate in found] == [f"F{n}" for n in range(5)]
+
+
+def test_only_the_same_words_score_1():
+    (found,) = Linker(Vocabulary((Concept("F1", "a" * 50_000 + "b"),))).find("a" * 50_000 + "c")
+    assert (found.score, found.match) == (0.9999, "alike")
+
+
 def test_the_term_of_a_row_that_is_the_text_is_told():
     concept = Concept("F1", "Hepatitis A", ("hepatitis",))
     (found,) = Linker(Vocabulary((concept,))).find("hepatitis")
@@ -147,6 +164,7 @@ def test_vectors_count_half():
     found = {c.code: c for c in Linker(VOCABULARY, vectors=vectors).find("queasy")}
     alike = fuzz.ratio(normalised("queasy"), "nausea") / 100
     assert found["F3"].score == pytest.approx((alike + 0.8) / 2, abs=1e-4)
+    assert Linker(VOCABULARY, vectors=vectors).find("NAUSEA")[0].score == 1  # the same words
     # What points the other way takes nothing away.
     alike = fuzz.ratio("queasy", normalised("Arm pain")) / 100
     assert found["F2"].score == pytest.approx(alike / 2, abs=1e-4)

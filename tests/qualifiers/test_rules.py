@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles import qualifiers_naive
 from trigner.corpora import read
 from trigner.errors import InputError
-from trigner.mentions import Document, Entity
+from trigner.mentions import Document, Entity, Sentence
 from trigner.qualifiers import QUALIFIERS, english, read_rules
 from trigner.text import segment
 
@@ -180,6 +180,22 @@ def test_a_blank_is_any_space_wherever_it_stands(tmp_path):
     assert all(any(own.fullmatch(text) for own in before) for text in found)
     assert not before[-1].search("no" + " " * 10_000 + "s")
     assert not any(own.fullmatch("gram+negative") for own in before)
+
+
+def test_phrases_around_and_ends_that_touch_a_phrase(tmp_path):
+    path = tmp_path / "rules.yaml"
+    path.write_text("negated: {before: ['no'], around: [absent], ends: [',']}")
+    rules = read_rules(path)
+
+    def negated(text):
+        (sentence,) = segment(Document("d", text)).sentences
+        start = text.index("pain")
+        entity = Entity.in_text(text, "Finding", [(start, start + 4)])
+        return rules(Document("d", text), sentence, entity) == {"negated": True}
+
+    assert all(map(negated, ("no pain", "absent pain", "pain absent")))
+    assert not any(map(negated, ("pain no", "no, pain", "pain ,absent", "absent,pain")))
+    assert rules(Document("d", ""), Sentence("d", 0, (), ()), Entity("X", ((0, 0),), "")) == {}
 
 
 def test_a_path_may_be_a_string(tmp_path):

@@ -182,6 +182,14 @@ def test_what_belongs_together_is_one_group():
     assert groups["Pain hands"] == groups["Pain"] == groups["hands"] != groups["rash"]
 
 
+def test_a_part_of_the_text_holds_what_is_found_beyond_gold():
+    text = "A rash came. It went."
+    gold = Document("d", text, (entity(text, "ADR", "rash came"),))
+    found = Document("d", text, (entity(text, "ADR", "rash came. It"),))
+    (shown,) = Page(comparison_page(compare([gold], [found]))).data["snippets"]
+    assert shown["text"] == text
+
+
 def test_documents_and_sentences_without_entities_are_counted():
     text = "A rash came. It went. All well."
     gold = [Document(name, text, (entity(text, "ADR", "rash"),)) for name in "ab"]

@@ -56,7 +56,7 @@ def test_numbers_are_in_order_whoever_begins_first():
 def test_the_table_has_scores_and_more_labels_than_colours():
     entities = tuple(Entity(f"L{n}", ((0, 4),), "pain", n / 8) for n in range(8))
     shown = document_html(Document("d", "pain", entities))
-    assert "<td>L5</td><td>pain</td><td>0.62</td>" in shown
+    assert "<td>6</td><td>L5</td><td>pain</td><td>0.62</td>" in shown
     assert "<p>8 entities</p>" in shown
     assert "<p>1 entity</p>" in document_html(Document("d", "pain", entities[:1]))
 

@@ -48,6 +48,8 @@ def test_neither_text_nor_sentences():
     assert snippets(Document("d", ""), []).others == 0
     blank = snippets(Document("d", " \n "), [[(1, 2)], []])
     assert blank.shown == (Snippet(0, 2, (0,), 1),)
+    before = snippets(Document("d", "  It hurts."), [[(1, 4)]])
+    assert before.shown == (Snippet(1, 11, (0,), 1),)
 
 
 @given(documents())

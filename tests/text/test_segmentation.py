@@ -94,6 +94,12 @@ def test_what_cannot_be_reached_is_kept_with_its_reason(
     assert found.sentences[0].mentions == (Mention((1,), "ADR"),)
 
 
+def test_the_end_of_a_sentence_is_not_the_start_of_the_next() -> None:
+    found = segment(document(entity((0, 3)), text="痛い。頭痛がある。"))
+    assert found.unreachable == ()
+    assert found.sentences[0].mentions == (Mention((0, 1, 2), "ADR"),)
+
+
 def test_an_empty_document_has_no_sentences() -> None:
     assert segment(document(text="")).sentences == ()
     assert segment(document(text=" \n ")).sentences == ()
@@ -216,3 +222,9 @@ def test_sentences_have_the_words_around_them(lengths: list[int]) -> None:
         behind = [word for own in words[n + 1 :] for word in own]
         assert sentence.left == tuple(before[-CONTEXT_WORDS:])
         assert sentence.right == tuple(behind[:CONTEXT_WORDS])
+
+
+def test_mentions_of_one_sentence_are_in_the_order_of_their_words() -> None:
+    source = document(*(entity(own) for own in ((33, 38), (23, 28), (17, 22), (12, 16), (3, 7))))
+    whole = in_one(source, segment(source))
+    assert [mention.words for mention in whole.mentions] == [(1,), (3,), (4,), (5,), (8,)]

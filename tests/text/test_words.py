@@ -45,6 +45,7 @@ def test_a_combining_character_stays_with_its_base(pieces: list[str]) -> None:
         ("patient_7", "patient|_|7"),
         ("coughCough seeSection NOTESection", "cough|Cough|see|Section|NOTE|Section"),
         ("NSAIDs mmHg pH McArdle HIVs", "NSAIDs|mmHg|pH|McArdle|HIVs"),
+        ("MRIScan MRIDay", "MRI|Scan|MRIDay"),
         ("wait... ----- ..", "wait|...|-----|.|."),
         ("\x00\x00\x00a\x00", "\x00\x00\x00|a|\x00"),
         ("itchy\u200bskin \ufeffrash so\u00adre", "itchy|\u200b|skin|\ufeff|rash|so\u00adre"),
@@ -52,6 +53,10 @@ def test_a_combining_character_stays_with_its_base(pieces: list[str]) -> None:
         ("👍👍👍🏽 1.5\u0301 🇩🇪\u0301", "👍👍👍🏽|1.5\u0301|🇩🇪\u0301"),
         ("cafe\u0301 दर्द שָׁלוֹם", "cafe\u0301|दर्द|שָׁלוֹם"),
         ("头痛 กำลัง", "头|痛|ก|ำ|ลั|ง"),
+        ("\uf900\uf901 \u1780\u1781", "\uf900|\uf901|\u1780|\u1781"),
+        ("\U00020000\U00020001 \u845b\U000e0100", "\U00020000|\U00020001|\u845b\U000e0100"),
+        ("\u0645\u200c\u062e so\u2060re", "\u0645\u200c\u062e|so\u2060re"),
+        ("🏴\U000e0067\U000e0062\U000e007f🏴", "🏴\U000e0067\U000e0062\U000e007f|🏴"),
         ("sore\r\nthroat\u00a0now", "sore|throat|now"),
     ],
 )
