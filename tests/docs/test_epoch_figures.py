@@ -42,3 +42,20 @@ def test_every_corpus_and_every_length_has_a_row():
         lengths = {int(number) for name, number, *_ in ROWS if name == title}
         for epochs in (10, 11, 39, 40, 120):
             assert (epochs in lengths) == bool(runs_of(corpus, protocol, BEST, epochs=epochs))
+
+
+def test_three_times_as_many_epochs_of_ten_documents():
+    auto, longer = (
+        runs_of(*CORPORA["10 documents of mini-adr"], BEST, epochs=n) for n in (40, 120)
+    )
+    ahead, _ = differences(*([of[seed] for seed in sorted(longer)] for of in (auto, longer)))
+    assert f"are {ahead.removeprefix('+')} points more overall than 40" in PAGE
+
+
+def test_dev_still_rises_in_the_second_half():
+    rises = []
+    for result, _ in runs_of(*CORPORA["mini-adr"], BEST, epochs=40).values():
+        curve = [100 * own["eval_f1"] for own in result["curve"]]
+        rises.append(round(max(curve[20:]) - max(curve[:20])))
+    assert (min(rises), max(rises)) == (2, 5)
+    assert "dev still rises by two to five points" in PAGE

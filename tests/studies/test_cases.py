@@ -61,10 +61,10 @@ def test_which_other_run_is_the_best_dev_says(summary):
     swapped = [
         replace(
             system,
-            results=[
+            results=tuple(
                 replace(r, chosen={name: replace(own, dev=dev) for name, own in r.chosen.items()})
                 for r in system.results
-            ],
+            ),
         )
         for system, dev in zip((near, far), dev_of, strict=True)
     ]

@@ -45,7 +45,7 @@ def csv_rows(path: Path, reading: Reading) -> Iterator[tuple[int, dict[str, str]
     """The rows of a CSV file by their columns' names, each with the line it starts on.
 
     Lines of blanks are none. Raises InputError, with the line, for a row with more or fewer cells
-    than the first line has, and for columns that are called alike.
+    than there are columns, and for columns that are called alike.
     """
     text = reading.text(path).removeprefix("\ufeff")
     allow_long_cells()
@@ -60,10 +60,10 @@ def csv_rows(path: Path, reading: Reading) -> Iterator[tuple[int, dict[str, str]
             raise InputError(f"is not CSV: {error}", path=path, line=line) from error
         if cells is None:
             break
-        if cells and names is None:
-            names = cells
-            check_names(names, path, line)
-        elif cells and names is not None:
+        if names is None:
+            names = cells or None
+            check_names(cells, path, line)
+        elif cells:
             if len(cells) != len(names):
                 message = f"has {len(cells)} cells in a row, and {len(names)} columns"
                 raise InputError(message, path=path, line=line)
