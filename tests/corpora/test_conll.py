@@ -96,9 +96,11 @@ def test_what_looks_like_a_comment_inside_a_sentence_is_a_word(tmp_path):
 
 
 def test_names_that_no_line_holds_are_counted(tmp_path):
-    report = write([document_of(name, ["x"]) for name in ("a", "a\nb")], tmp_path / "a.conll")
-    assert {kind: n for kind, n in report.dropped.items() if n} == {"sentence names": 1}
-    assert [d.id for d in read(tmp_path / "a.conll", Reading())] == ["a", "a-2"]
+    report = write(
+        [document_of(name, ["x"]) for name in ("a", "a\nb", " b", "b ")], tmp_path / "a.conll"
+    )
+    assert {kind: n for kind, n in report.dropped.items() if n} == {"sentence names": 3}
+    assert [d.id for d in read(tmp_path / "a.conll", Reading())] == ["a", "a-2", "a-3", "a-4"]
 
 
 def test_an_empty_file_is_told(tmp_path):

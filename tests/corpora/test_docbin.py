@@ -131,6 +131,23 @@ def test_many_equal_texts_are_no_reason_to_refuse_a_file(tmp_path):
     assert len(read(path).documents) == 1000
 
 
+def test_ids_of_any_length_are_ids(tmp_path):
+    doc = spacy.blank("en")(TEXT)
+    ids = ("12345678901", "9" * 5000, "²")
+    doc.spans["trigner"] = [
+        Span(doc, n, n + 1, label="ADR", span_id=ids[n % 3]) for n in (0, 1, 2, 3)
+    ]
+    (document,) = read(file_of(tmp_path, doc)).documents
+    assert [e.text for e in document.entities] == ["Pain in", "and", "cramping"]
+
+
+def test_spans_without_a_label_are_bad(tmp_path):
+    doc = spacy.blank("en")(TEXT)
+    doc.spans["trigner"] = [Span(doc, 0, 1, label="")]
+    with pytest.raises(InputError, match=r"spans of one entity need one label, not \[''\]"):
+        read(file_of(tmp_path, doc))
+
+
 def test_spans_of_one_id_and_two_labels_are_bad(tmp_path):
     doc = spacy.blank("en")(TEXT)
     doc.spans["trigner"] = [Span(doc, n, n + 1, label=f"L{n}", span_id="0") for n in range(2)]

@@ -140,6 +140,11 @@ def test_what_an_entity_lacks_is_empty_in_a_parquet_column(tmp_path):
     assert (first.score, second.score, second.id) == (None, 0.5, "T1")
 
 
+def test_endings_in_capitals(tmp_path):
+    assert read(table(tmp_path, "text;n\npain;1\n", "a.CSV")).format == "csv"
+    assert read(table(tmp_path, "n\ttext\n1\tpain\n", "b.TSV")).format == "csv"
+
+
 def test_columns_are_separated_by_what_makes_the_wanted_one(tmp_path):
     (document,) = read(table(tmp_path, "text;a,b,c,d\npain;1,2,3,4\n")).documents
     assert (document.text, document.fields) == ("pain", {"a,b,c,d": "1,2,3,4"})
@@ -286,6 +291,17 @@ def test_rows_of_other_columns_are_one_table(tmp_path, write, rows):
     assert [row["b"] for row in found] == [empty, three]
     assert [row["a"] for row in found] == ["x", empty]
     assert sum(changed.values()) == (2 if write is write_csv else 1)
+
+
+@pytest.mark.parametrize("bound", [(1 << 63) - 1, 1 << 63, 1 - (1 << 63), -(1 << 63) - 1])
+def test_whole_numbers_of_any_size_are_written_to_parquet(tmp_path, bound):
+    path = tmp_path / "a.parquet"
+    rows = [{"a": 0, "b": bound}, {"a": None, "b": None}]
+    changed = write_parquet(rows, path, columns=())
+    kept = abs(bound) < 1 << 63
+    found = [row for _, row in parquet_rows(path, Reading())]
+    assert found == [{"a": 0, "b": bound if kept else str(bound)}, {"a": None, "b": None}]
+    assert changed["types of fields"] == (2 if kept else 3)
 
 
 def test_parquet_without_its_package_says_what_to_install(tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from contextlib import suppress
+from datetime import date
 
 import numpy as np
 import pytest
@@ -66,16 +67,22 @@ def test_extras_with_a_key_twice_are_refused(tmp_path, format):
         write([document], tmp_path / "a", format=format)
 
 
-@pytest.mark.parametrize("value", [float("nan"), [{"a": float("-inf")}]])
-def test_numbers_that_no_reader_takes_are_not_written(tmp_path, value):
+@pytest.mark.parametrize(
+    ("value", "flaw"),
+    [
+        (float("nan"), "a number that is NaN or infinite"),
+        ([{"a": float("-inf")}], "a number that is NaN or infinite"),
+        (np.int64(1), "a value of the type int64, which JSON does not know"),
+        ([1, "a", None, True, (date(2020, 1, 1),)], "a value of the type date, which JSON"),
+    ],
+)
+def test_values_that_no_reader_takes_are_not_written(tmp_path, value, flaw):
     of_document = Document("a", "pain", fields={"x": value})
     entity = Entity("X", ((0, 4),), "pain", fields={"x": value})
     for document in (of_document, Document("a", "pain", (entity,))):
         for format in ("jsonl", "doccano", "brat", "csv", "parquet"):
             for documents in ([document], iter([document])):
-                with pytest.raises(
-                    InputError, match="document 'a' has a number in 'x' that is NaN"
-                ):
+                with pytest.raises(InputError, match=f"document 'a': 'x' has {flaw}"):
                     write(documents, tmp_path / format, format=format)
     extra = Extra("doccano", '{"relations": [NaN]}')
     with pytest.raises(InputError, match="that has the number NaN"):
@@ -119,7 +126,7 @@ def test_numbers_may_be_those_of_numpy(tmp_path, format):
     assert one.documents == other.documents
     for wrong in ("nan", "inf"):
         document = Document("a", "pain", (Entity("X", ((0, 4),), "pain", np.float32(wrong)),))
-        with pytest.raises(InputError, match="has a number in 'score' that is NaN or infinite"):
+        with pytest.raises(InputError, match="'score' has a number that is NaN or infinite"):
             write([document], tmp_path / wrong, format=format)
 
 

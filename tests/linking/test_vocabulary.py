@@ -102,11 +102,17 @@ def test_other_delimiters(file, between):
     assert read_vocabulary(path).concepts == (Concept("F1", "Headache"),)
 
 
+def test_empty_lines_before_the_columns_do_not_matter(file):
+    path = file("\r\n\r\nname;code\r\nHeadache;F1\r\n")
+    assert read_vocabulary(path).concepts == (Concept("F1", "Headache"),)
+
+
 @pytest.mark.parametrize(
     ("content", "line", "message"),
     [
         ("", 1, "needs the columns"),
         ("name,synonyms\nHeadache,\n", 1, "needs the columns `code` and `name`"),
+        ("\nname,synonyms\n", 2, "needs the columns .*, its first line is 'name,synonyms'"),
         ("code,name\nF1,Headache\n,Nausea\n", 3, "needs a code and a name"),
         ("code,name\nF1,Headache\nF2, \n", 3, "needs a code and a name"),
         ("code,name\nF1\n", 2, "has 1 cells, the first line 2"),
@@ -114,6 +120,7 @@ def test_other_delimiters(file, between):
         ('code,name\nF1,"Head\n', 2, "is not CSV"),
         ("code,name\n", None, "has no rows"),
         ("code,name,Name\nF1,Headache,Pain\n", 1, "has two columns 'name'"),
+        ("\n\ncode,name,Name\n", 3, "has two columns 'name'"),
     ],
 )
 def test_files_that_are_no_vocabulary(file, content, line, message):

@@ -25,7 +25,7 @@ from trigner.corpora.parts import NoPartError
 from trigner.corpora.published import Counts
 from trigner.corpora.reading import MissingAnnotations, Notice, Reading, WriteReport
 from trigner.corpora.references import count_of, without_dangling
-from trigner.corpora.strict_json import is_finite
+from trigner.corpora.strict_json import flaw_in
 from trigner.corpora.words import document_of
 from trigner.errors import InputError
 from trigner.mentions import Document, Fragment, shortened
@@ -186,8 +186,8 @@ def write(
     A file gets its name when it is whole; when something fails before, what there is of it stays
     at `partial_of(path)` (of csv, parquet and spacy, which wait for the last document, nothing).
     Without `overwrite` no file is replaced, in a folder neither, and of one that fails nothing
-    stays. Raises InputError as `writable` does, for scores and fields that are
-    NaN or infinite, whether the format holds them or not, and for an id that comes again in a
+    stays. Raises InputError as `writable` does, for scores and fields that
+    JSON cannot hold, whether the format holds them or not, and for an id that comes again in a
     format that has ids, TrignerError when writing fails.
     """
     chosen = writable(format, path)
@@ -214,9 +214,10 @@ def _each_checked(
     for document in map(_with_plain_numbers, documents):
         own = [*document.fields.items()]
         own += [pair for e in document.entities for pair in (("score", e.score), *e.fields.items())]
-        if wrong := next((name for name, value in own if not is_finite(value)), None):
-            message = f"has a number in {shortened(wrong)} that is NaN or infinite"
-            raise InputError(f"document {shortened(document.id)} {message}", path=path)
+        for name, value in own:
+            if flaw := flaw_in(value):
+                message = f"document {shortened(document.id)}: {shortened(name)} has {flaw}"
+                raise InputError(message, path=path)
         if document.id in seen:
             raise InputError(f"duplicate document id {shortened(document.id)}", path=path)
         if has_ids:

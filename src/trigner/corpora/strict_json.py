@@ -29,18 +29,23 @@ def _refused(number: str) -> float:
     raise NotFiniteError(f"has the number {shown}, which is none or infinite")
 
 
-def is_finite(value: object) -> bool:
-    """Whether a value has no number that a JSON file cannot hold."""
+def flaw_in(value: object) -> str:
+    """What a value has that no JSON file can hold, with its article; empty if it has none."""
     waiting = [value]
     while waiting:
-        own = waiting.pop()
-        if isinstance(own, float) and not math.isfinite(own):
-            return False
-        if isinstance(own, dict):
-            waiting += own.values()
-        elif isinstance(own, list | tuple):
-            waiting += own
-    return True
+        match waiting.pop():
+            case None | bool() | int() | str():
+                pass
+            case float() as own:
+                if not math.isfinite(own):
+                    return "a number that is NaN or infinite"
+            case dict() as own:
+                waiting += own.values()
+            case list() | tuple() as own:
+                waiting += own
+            case own:
+                return f"a value of the type {type(own).__name__}, which JSON does not know"
+    return ""
 
 
 DECODER = json.JSONDecoder(

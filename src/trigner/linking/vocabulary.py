@@ -110,18 +110,19 @@ def read_vocabulary(path: str | Path, *, otherwise: str | None = None) -> Vocabu
             raise
         text = Reading(encoding=checked_encoding(otherwise)).decoded(data, path)
     text = text.removeprefix("\ufeff")
-    head = text.partition("\n")[0]
+    head = text.lstrip("\r\n").partition("\n")[0]
     delimiter = max(_DELIMITERS, key=head.count)
     allow_long_cells()
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        columns = [name.strip().casefold() for name in next(rows, [])]
+        names = next(filter(None, rows), [])  # a line without cells is empty
+        columns = [name.strip().casefold() for name in names]
         # What nobody reads may be called as it likes.
-        check_names((name for name in columns if name in COLUMNS), path)
+        check_names((name for name in columns if name in COLUMNS), path, rows.line_num)
         places = {name: columns.index(name) for name in COLUMNS if name in columns}
         if not {"code", "name"} <= places.keys():
             message = f"needs the columns `code` and `name`, its first line is {shortened(head)}"
-            raise InputError(message, path=path, line=1)
+            raise InputError(message, path=path, line=max(1, rows.line_num))
         terms: dict[str, dict[str, None]] = {}
         for code, *found in _rows(rows, places, len(columns), path):
             terms.setdefault(code, {}).update(dict.fromkeys(found))
