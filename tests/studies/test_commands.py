@@ -83,18 +83,16 @@ def test_the_time_left_is_estimated_from_finished_runs(finished, corpus_folder, 
     study, _ = finished
     [statuses] = study_status(context_of(study, corpus_folder, tmp_path), QUIET).values()
     assert seconds_left(statuses) == 0
-    took = {"control": 10.0, "window=5": 30.0}
+    took = {("control", 1): 8.0, ("control", 2): 12.0, ("window=5", 1): 30.0}
     some = [
-        replace(
-            each,
-            result=replace(each.result, seconds=took[each.run.system])
-            if each.run.system in took and each.run.seed == 1
-            else None,
-        )
+        replace(each, result=None if seconds is None else replace(each.result, seconds=seconds))
         for each in statuses
+        for seconds in [took.get((each.run.system, each.run.seed))]
     ]
-    # One more of each of the two, and two of a system that none tells of.
-    assert seconds_left(some) == 10 + 30 + 2 * 20
+    # One more of a system that has one, and two of a system that none tells of: a mean of systems.
+    assert seconds_left(some) == 30 + 2 * 20
+    more = [*some, replace(some[0], run=replace(some[0].run, system="control"), result=None)]
+    assert seconds_left(more) == 30 + 2 * 20 + 10
     assert seconds_left([replace(each, result=None) for each in statuses]) is None
 
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from trigner import __version__
 from trigner.errors import InputError, TrignerError
 from trigner.studies import Changes, StudyContext, find_study, protocol
+from trigner.studies.commands import study_runs
 from trigner.studies.context import Parallelism
 from trigner.studies.declaration import shipped
 from trigner.studies.grid import trial
@@ -94,12 +95,25 @@ def test_several_sittings_try_what_one_would(declare, scored, go, monkeypatch):
 
 
 def test_failed_trials_are_counted_and_not_repeated(declare, go, monkeypatch):
+    tried = []
+
     def fail(run, corpus, context, console):
-        raise TrignerError("diverged")
+        tried.append(run)
+        if len(tried) != 3:
+            raise TrignerError("diverged")
+        return {"overall": 0.25, "discontinuous": 0.5}
 
     monkeypatch.setattr("trigner.studies.search.trial_job", fail)
-    with pytest.raises(TrignerError, match="no trial of the search was completed"):
-        go(declare(STUDY.format(trials=2)))
+    for _ in range(2):
+        with pytest.raises(TrignerError, match="no trial of the search was completed"):
+            go(declare(STUDY.format(trials=2)))
+        assert len(tried) == 2
+    found, _, context = go(declare(STUDY.format(trials=3)))
+    assert (len(found.tried), found.failed, len(tried)) == (1, 2, 3)
+    (run,) = study_runs(context, "small")
+    assert run.settings.triplets.weight == tried[2].settings.triplets.weight
+    # A search that goes on has no best settings yet.
+    assert study_runs(replace(context, study=declare(STUDY.format(trials=4))), "small") == []
 
 
 CHOICES = """\
