@@ -173,7 +173,7 @@ def test_epochs_are_scored_as_they_are_trained_and_the_checkpoint_in_full_precis
             return SimpleNamespace(overall=counted, discontinuous=counted)
         return score(dev, found, *args, **kwargs)
 
-    monkeypatch.setattr("trigner.training.run.score", scored)
+    monkeypatch.setattr("trigner.training.prepared.score", scored)
     monkeypatch.setattr("trigner.training.selected_model.score", scored)
     trained = run(encoder, tmp_path / "m", f"optimisation.precision={precision}")
     assert mixed == [precision == "bfloat16"] * 3 + [False]

@@ -1,8 +1,9 @@
 """Text -> entities."""
 
 from trigner.inference.calibration import calibrate, with_temperature
-from trigner.inference.extraction import Extracted, Extractor, PartialResult, Run, assembled
+from trigner.inference.extraction import Extractor
 from trigner.inference.fetching import fetch
+from trigner.inference.found import Extracted, PartialResult, Run, assembled
 from trigner.inference.loading import load, spec_of
 from trigner.inference.rescoring import fit_rescorer, with_rescorer
 from trigner.inference.statistics import RunStatistics

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,31 +14,17 @@ from rich.console import Console
 
 from trigner.atomic_files import check_own
 from trigner.errors import InputError, TrignerError
-from trigner.evaluation import Scores, data_hash, score
-from trigner.inference import Extractor
+from trigner.evaluation import data_hash
 from trigner.mentions import Document
-from trigner.model_folder import (
-    Description,
-    Provenance,
-    TrainingPart,
-    save_model,
-)
-from trigner.networks import bfloat16_notice, choose_device
+from trigner.model_folder import TrainingPart
+from trigner.networks import choose_device
 from trigner.networks.pretrained import quiet
 from trigner.quantities import counted
-from trigner.systems import (
-    Student,
-    System,
-    TakingOver,
-    checked_predictor,
-    system_spec,
-)
-from trigner.training.adversarial import FastGradient, fast_gradient
-from trigner.training.best_epoch import METRICS, KeepBest, ScoreEvery
+from trigner.systems import Student, TakingOver, system_spec
+from trigner.training.adversarial import fast_gradient
+from trigner.training.best_epoch import METRICS
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint, past_log
-from trigner.training.data import EpochBatches, TrainingData
 from trigner.training.devices import deterministic
-from trigner.training.ema import ExponentialMovingAverage
 from trigner.training.memory import (
     check_budget,
     halved,
@@ -47,7 +33,8 @@ from trigner.training.memory import (
     release,
 )
 from trigner.training.origin import provenance_of
-from trigner.training.processes import Processes, connected
+from trigner.training.prepared import PreparedTraining
+from trigner.training.processes import connected
 from trigner.training.progress import ShowProgress
 from trigner.training.records import ORDER, RUN, finish_record, record_to_resume, write_record
 from trigner.training.sections import OptimisationSettings, SelectBy
@@ -55,16 +42,7 @@ from trigner.training.selected_model import SelectedModel, finished, identity, s
 from trigner.training.settings import Settings
 from trigner.training.start import begun, check_dev, learnt_types
 from trigner.training.teachers import check_teachers, learning_from
-from trigner.training.trainer import (
-    FIGURES,
-    LOGS,
-    SystemTrainer,
-    TripletSchedule,
-    check_trackers,
-    figures,
-    training_arguments,
-)
-from trigner.training.weighting import Collator
+from trigner.training.trainer import LOGS, check_trackers, figures
 
 
 @dataclass(frozen=True)
@@ -128,15 +106,7 @@ def train(
     check_teachers(taught_by, settings, labels)
     check_dev(dev, labels)
     processes, chosen = connected(choose_device(device))
-    run = {
-        "settings": settings.model_dump(mode="json"),
-        "train": data_hash(documents),
-        ORDER: data_hash(documents, in_order=True),
-        "dev": data_hash(dev),
-        "init_from": None if init_from is None else identity(init_from),
-        "teachers": [identity(own) for own in taught_by] or None,
-        "also_keep": list(also_keep) or None,
-    }
+    run = _inputs(settings, documents, dev, init_from, taught_by, also_keep)
     # Before an encoder is loaded or fetched: what cannot be resumed is reported at once.
     record = processes.from_main(lambda: record_to_resume(out, run)) if resume else {}
     checkpoint = None
@@ -154,18 +124,25 @@ def train(
             used = settings.model_copy(update={"optimisation": optimisation})
             system, data = begun(used, documents, init_from, teaching)
             check_budget(data.lengths, settings.optimisation)
-            provenance = provenance_of(used, system, data, documents, dev, init_from, taught_by)
             reduced = reductions(settings.optimisation, optimisation)
-            work = _Work(
-                *(used, system, data, dev, provenance, out, chosen, tuple(also_keep), processes),
-                fast_gradient(system.network, optimisation.adversarial),
+            prepared = PreparedTraining(
+                used,
+                system,
+                data,
+                dev,
+                provenance=provenance_of(used, system, data, documents, dev, init_from, taught_by),
+                out=out,
+                device=chosen,
+                also_keep=tuple(also_keep),
+                processes=processes,
+                adversarial=fast_gradient(system.network, optimisation.adversarial),
             )
             if processes.is_main:
                 write_record(out / RUN, {**run, "reduced": reduced})
-            history = _epochs(work, console, checkpoint, report_to)
+            history = _epochs(prepared, console, checkpoint, report_to)
             if history is None:
                 lengths = data.lengths
-                del system, data, work
+                del system, data, prepared
                 release()
                 optimisation = halved(optimisation, lengths)
                 _start_again(out, settings.optimisation, optimisation, console)
@@ -173,6 +150,26 @@ def train(
         rescoring = settings.optimisation.rescoring and system_spec(settings.system).rescoring
         end = partial(_ended, out, dev, chosen, also_keep, record, history, rescoring, console)
         return processes.from_main(end)
+
+
+def _inputs(
+    settings: Settings,
+    documents: Sequence[Document],
+    dev: Sequence[Document],
+    init_from: Path | None,
+    teachers: Sequence[Path],
+    also_keep: Sequence[SelectBy],
+) -> dict[str, Any]:
+    """What a training must be given again to be resumed."""
+    return {
+        "settings": settings.model_dump(mode="json"),
+        "train": data_hash(documents),
+        ORDER: data_hash(documents, in_order=True),
+        "dev": data_hash(dev),
+        "init_from": None if init_from is None else identity(init_from),
+        "teachers": [identity(own) for own in teachers] or None,
+        "also_keep": list(also_keep) or None,
+    }
 
 
 def _ended(
@@ -198,126 +195,49 @@ def _ended(
     return Trained(best, epochs, also, tuple(history))
 
 
-@dataclass(frozen=True)
-class _Work:
-    """A training that is about to begin."""
-
-    settings: Settings
-    system: System
-    data: TrainingData
-    dev: Sequence[Document]
-    provenance: Provenance
-    out: Path
-    device: torch.device
-    also_keep: tuple[SelectBy, ...]
-    processes: Processes
-    adversarial: FastGradient | None
-
-    @property
-    def optimisation(self) -> OptimisationSettings:
-        return self.settings.optimisation
-
-    def extractor(self) -> Extractor:
-        """Predicts with the weights that are being trained."""
-        spec = system_spec(self.settings.system)
-        predictor = checked_predictor(spec, self.system.predictor(str(self.device)))
-        return Extractor(predictor, spec.name)
-
-    def notices(self) -> Iterator[str]:
-        """What has no effect on these data, and what would be faster on this device."""
-        yield from self.data.notices(self.settings, self.system.labels)
-        if self.optimisation.precision == "bfloat16" and (told := bfloat16_notice(self.device)):
-            yield f"{told}; training is faster with optimisation.precision=float32"
-
-    def scores_of_dev(self) -> Callable[[], Scores]:
-        """Dev scores with the weights of the time, in the precision of the training.
-
-        Dev documents are segmented and encoded once.
-        """
-        mixed = self.optimisation.precision == "bfloat16"
-        extract_dev = self.extractor().repeatedly(self.dev)
-
-        def scores() -> Scores:
-            with torch.autocast(self.device.type, torch.bfloat16, enabled=mixed):
-                return score(self.dev, extract_dev())
-
-        return scores
-
-    def keep_best(self) -> KeepBest:
-        """What saves the best epoch's model, and ends the training."""
-        return KeepBest(
-            select_by=self.optimisation.select_by,
-            patience=self.optimisation.patience,
-            save=self.save_to(self.out),
-        )
-
-    def save_to(self, folder: Path) -> Callable[[int, Mapping[str, float]], None]:
-        """What saves the system as the model of an epoch with these metrics."""
-
-        def save(epoch: int, metrics: Mapping[str, float]) -> None:
-            if not self.processes.is_main:
-                return
-            scores = {name: metrics[f"eval_{name}"] for name in FIGURES}
-            dev = self.provenance.dev.model_copy(update={"epoch": epoch, "scores": scores})
-            spec = system_spec(self.settings.system)
-            saved = self.system.saved_state()
-            description = Description(
-                system=spec.name,
-                package=spec.package,
-                labels=self.system.labels,
-                model=self.settings.model.model_dump(mode="json"),
-                state=dict(saved.state),
-                files={},
-                provenance=self.provenance.model_copy(update={"dev": dev}),
-            )
-            save_model(folder, description, saved.files)
-
-        return save
-
-
 def _epochs(
-    work: _Work, console: Console, checkpoint: Path | None, report_to: Sequence[str]
+    prepared: PreparedTraining, console: Console, checkpoint: Path | None, report_to: Sequence[str]
 ) -> list[dict[str, float]] | None:
     """Dev scores of the epochs that have some; None when memory ran out."""
-    started = work.provenance.init_from
+    started = prepared.provenance.init_from
     if started is not None:
-        taken_over = isinstance(work.system, TakingOver) and work.system.taken_over
+        taken_over = isinstance(prepared.system, TakingOver) and prepared.system.taken_over
         told = f"starting from {started['model']}: {taken_over or 'all weights taken over'}"
         console.print(told, markup=False, highlight=False)
     made = (
-        f", and on {counted(work.data.made, 'sentence')} generated from them"
-        if work.data.made
+        f", and on {counted(prepared.data.made, 'sentence')} generated from them"
+        if prepared.data.made
         else ""
     )
     learning = (
-        f"training on {counted(work.data.sentences, 'sentence')} with"
-        f" {counted(work.data.mentions, 'entity', 'entities')}{made}"
+        f"training on {counted(prepared.data.sentences, 'sentence')} with"
+        f" {counted(prepared.data.mentions, 'entity', 'entities')}{made}"
     )
-    if work.provenance.teachers and isinstance(work.system, Student):
-        untaught = sum(not work.system.has_teachers(own) for own in work.data.examples)
+    if prepared.provenance.teachers and isinstance(prepared.system, Student):
+        untaught = sum(not prepared.system.has_teachers(own) for own in prepared.data.examples)
         if untaught:
             told = f"{counted(untaught, 'sentence or window', 'sentences or windows')} without"
             console.print(f"{told} teachers, which read in windows there", highlight=False)
-    if not any(p.requires_grad for p in work.system.network.parameters()):
+    if not any(p.requires_grad for p in prepared.system.network.parameters()):
         console.print(f"{learning}; the system has no weights to update", highlight=False)
-        return _without_updates(work)
+        return _without_updates(prepared)
     progress = ShowProgress(console)
     try:
-        with disk_errors(work.out), quiet():
-            trainer = _trainer(work, progress, report_to, checkpoint)
+        with disk_errors(prepared.out), quiet():
+            trainer = prepared.trainer(progress, report_to, checkpoint)
             console.print(
-                f"{learning}, {trainer.updates:,} updates, on {work.device}", highlight=False
+                f"{learning}, {trainer.updates:,} updates, on {prepared.device}", highlight=False
             )
-            for told in work.notices():
+            for told in prepared.notices():
                 console.print(f"note: {told}", highlight=False)
             log = past_log(checkpoint)
-            if not work.keep_best().has_stopped(log):
+            if not prepared.keep_best().has_stopped(log):
                 trainer.train(None if checkpoint is None else str(checkpoint))
                 log = trainer.state.log_history
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
-        if work.processes.count > 1:  # the others wait for this one's gradients
+        if prepared.processes.count > 1:  # the others wait for this one's gradients
             raise TrignerError(
                 "out of memory: set a smaller optimisation.batch_size or optimisation.cell_budget"
             ) from error
@@ -331,13 +251,13 @@ def _epochs(
     ]
 
 
-def _without_updates(work: _Work) -> list[dict[str, float]]:
+def _without_updates(prepared: PreparedTraining) -> list[dict[str, float]]:
     """The one epoch of a system that has learnt all it can before it."""
-    found = figures(work.scores_of_dev()())
+    found = figures(prepared.scores_of_dev()())
     metrics = {f"eval_{name}": value for name, value in found.items()}
-    with disk_errors(work.out):
-        for folder in (work.out, *(work.out / name for name in work.also_keep)):
-            work.save_to(folder)(1, metrics)
+    with disk_errors(prepared.out):
+        for folder in (prepared.out, *(prepared.out / name for name in prepared.also_keep)):
+            prepared.save_to(folder)(1, metrics)
     return [{"epoch": 1, **metrics}]
 
 
@@ -352,49 +272,3 @@ def _start_again(
     console.print(f"note: out of memory; starting again with {changes}", highlight=False)
     for left in (CHECKPOINTS, LOGS):
         shutil.rmtree(out / left, ignore_errors=True)
-
-
-def _trainer(
-    work: _Work, progress: ShowProgress, report_to: Sequence[str], checkpoint: Path | None
-) -> SystemTrainer:
-    settings, optimisation = work.settings, work.optimisation
-    epochs = optimisation.epochs_of(sum(work.data.rates))
-    rates = work.data.epoch_rates(epochs, settings)
-    batches = EpochBatches(work.data.lengths, optimisation, settings.seed, epochs, rates)
-    ema = None
-    if optimisation.ema_decay is not None:
-        ema = ExponentialMovingAverage(work.system.network, optimisation.ema_decay, checkpoint)
-    also_keep = [
-        KeepBest(select_by=name, patience=None, save=work.save_to(work.out / name))
-        for name in work.also_keep
-    ]
-    schedule = settings.triplets.schedule
-    scheduled = [] if schedule == "constant" else [TripletSchedule(schedule)]
-    return SystemTrainer(
-        work.system,
-        training_arguments(
-            work.out,
-            optimisation,
-            seed=settings.seed,
-            epochs=epochs,
-            updates=len(batches) * epochs,
-            device=work.device,
-            report_to=report_to,
-        ),
-        data=work.data,
-        batches=batches,
-        collator=Collator(work.system, work.data.examples, batches, optimisation, work.processes),
-        settings=optimisation,
-        score_dev=work.scores_of_dev(),
-        callbacks=[
-            ScoreEvery(optimisation.dev_every),
-            *also_keep,
-            work.keep_best(),
-            *scheduled,
-            progress,
-        ],
-        logs=work.out / LOGS,
-        ema=ema,
-        adversarial=work.adversarial,
-        processes=work.processes,
-    )
