@@ -12,8 +12,8 @@ import pytest
 from rows import write_rows
 from trigner.bulk import Columns, chosen_columns, find_sources, look_at
 from trigner.bulk import reading as room
+from trigner.bulk.failures import UnreadableError
 from trigner.bulk.ranges import Ranges
-from trigner.bulk.shapes import UnreadableError
 from trigner.errors import InputError
 
 NAMES = ("a.parquet", "a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.csv", "a.csv.gz")

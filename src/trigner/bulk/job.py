@@ -12,11 +12,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from trigner.bulk.failures import UnreadableError
 from trigner.bulk.json_values import json_columns, json_type
 from trigner.bulk.output import Output
 from trigner.bulk.progress import Progress
 from trigner.bulk.reading import ROWS, RowBatch, batches
-from trigner.bulk.shapes import PLACE, Columns, Shape, UnreadableError
+from trigner.bulk.shapes import PLACE, Columns, Shape
 from trigner.bulk.sources import InputFiles
 from trigner.bulk.tables import annotated_schema, without
 from trigner.bulk.texts import MOST_CHARACTERS

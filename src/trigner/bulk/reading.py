@@ -6,28 +6,28 @@ source.
 
 from __future__ import annotations
 
-import errno
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import IO, Any, NamedTuple, TypeGuard, TypeVar
+from typing import IO, Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from trigner.bulk.lines import BOM, Lines
-from trigner.bulk.ranges import Ranges
-from trigner.bulk.shapes import (
+from trigner.bulk.failures import (
     READ_ERRORS,
-    Columns,
     UnreadableError,
     errors_named,
     is_damage,
+    is_of_one_file,
     reason,
 )
-from trigner.bulk.sources import File, InputFiles
+from trigner.bulk.lines import BOM, Lines
+from trigner.bulk.ranges import Ranges
+from trigner.bulk.shapes import Columns
+from trigner.bulk.sources import InputFiles
 from trigner.bulk.tables import values_of, without
 from trigner.bulk.texts import MOST_CHARACTERS, why_not, why_not_unicode
 from trigner.errors import InputError
@@ -244,7 +244,7 @@ def _texts(source: InputFiles, columns: Columns, finished: Ranges, most: int) ->
             with file.open() as opened:
                 data = _beginning(opened, longest)
         except READ_ERRORS as error:
-            if _is_of_one_file(error, file):
+            if is_of_one_file(error, file):
                 why = f"{file.name}: cannot be read: {error.strerror or reason(error)}"
                 yield Row(number, None, kept, why, share)
                 continue
@@ -262,17 +262,6 @@ def _texts(source: InputFiles, columns: Columns, finished: Ranges, most: int) ->
             yield Row(number, None, kept, why, share)
         else:
             yield Row(number, text, {**kept, "text": text}, None, share)
-
-
-_OF_THE_MACHINE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
-"""Errors that the next file would have, too: too many open files, no memory."""
-
-
-def _is_of_one_file(error: Exception, file: File) -> TypeGuard[OSError]:
-    """Whether the others of a folder may well be read: behind a URL that is not known."""
-    if isinstance(error, FileNotFoundError):
-        return True
-    return isinstance(error, OSError) and file.is_local and error.errno not in _OF_THE_MACHINE
 
 
 def _beginning(file: IO[bytes], most: int) -> bytes:

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from trigner.bulk.failures import READ_ERRORS, errors_named
+from trigner.bulk.lines import Lines
 from trigner.bulk.sources import InputFiles
 from trigner.bulk.tables import is_text, plain_type
 from trigner.bulk.texts import MOST_CHARACTERS, why_not_unicode
 from trigner.corpora.tables import check_row_groups
 from trigner.errors import InputError
-
-if TYPE_CHECKING:
-    from trigner.bulk.lines import Lines
 
 LOOKED_AT = 100
 """Lines of JSON whose names are looked at before the work."""
@@ -36,8 +32,6 @@ PLACE = ("file", "row")
 """Columns of the output that say where a row comes from; rows count from 0."""
 
 ADDED_NAMES = ("entities", "error", *PLACE)
-
-READ_ERRORS = (OSError, EOFError, ValueError, pa.ArrowException, csv.Error)
 
 
 @dataclass(frozen=True)
@@ -58,38 +52,6 @@ class Columns:
 
     text: str
     kept: tuple[pa.Field, ...]
-
-
-class UnreadableError(InputError):
-    """Rows of a source cannot be read: so many, or None when nobody knows how many."""
-
-    def __init__(
-        self, reason: str, *, path: str | Path | None, where: str = "", missing: int | None = None
-    ) -> None:
-        super().__init__(f"cannot be read{where}: {reason}", path=path)
-        self.missing = missing
-
-
-@contextmanager
-def errors_named(source: InputFiles) -> Iterator[None]:
-    """What goes wrong while a source is read, as an InputError that names it."""
-    try:
-        yield
-    except READ_ERRORS as error:
-        raise UnreadableError(reason(error), path=source.name) from error
-
-
-def is_damage(error: BaseException) -> bool:
-    """Whether an error is about the content of a file, not about the way to it."""
-    if isinstance(error, OSError):
-        return type(error) is OSError and error.errno is None  # as pyarrow raises it
-    return isinstance(error, (EOFError, pa.ArrowInvalid))
-
-
-def reason(error: BaseException) -> str:
-    """Why something cannot be read, as messages say it."""
-    why = str(error).strip().partition("\n")[0] or type(error).__name__
-    return f"the file is damaged: {why}" if is_damage(error) else why
 
 
 def look_at(
@@ -119,8 +81,6 @@ def _shape(source: InputFiles, most_characters: int) -> Shape:
             check_row_groups(parquet.metadata)
             rows = parquet.metadata.num_rows
             return Shape(types, rows, duplicates=_duplicates(schema.names))
-    from trigner.bulk.lines import Lines
-
     with Lines(source.files[0], most_characters) as lines:
         if source.kind == "csv":
             header = next(lines.records(), [])

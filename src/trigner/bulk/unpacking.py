@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from trigner.bulk.shapes import READ_ERRORS, is_damage
+from trigner.bulk.failures import READ_ERRORS, is_damage
 from trigner.bulk.sources import File
 
 _PIECE = 1 << 16
