@@ -84,3 +84,10 @@ def test_what_is_not_shown_is_counted():
     assert "20,000 more characters, 1 more entities" in shown
     assert len(re.findall("<tr>", shown)) == 1 + ENTITIES
     assert len(shown) < 200_000
+
+
+def test_half_a_character_is_shown_as_one_that_is_missing():
+    text = "pain \ud83d and 🤕"
+    entity = Entity("X", ((0, len(text)),), text)
+    shown = document_html(Document("d", text, (entity,)))
+    assert shown.encode().decode().count("pain \ufffd and 🤕") == 2

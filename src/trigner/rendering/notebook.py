@@ -32,11 +32,13 @@ def document_html(document: Document) -> str:
         )
         if more > 0
     ]
-    return (
+    page = (
         f'<div style="white-space: pre-wrap">{text}</div>'
         f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
         f"<p>{escape(', '.join(left) or counted(len(shown), 'entity', 'entities'))}</p>"
     )
+    # Half a character, a lone surrogate, is no UTF-8, in which notebooks send what they show.
+    return page.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _marked(text: str, entities: tuple[Entity, ...], colours: dict[str, str]) -> Iterator[str]:
