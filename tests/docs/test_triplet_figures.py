@@ -99,6 +99,7 @@ FORMS = {
     "a projection of the grid": "projection",
     "the same, hard negatives": "hard-negative",
     "the same, semi-hard negatives": "semi-hard",
+    "the same, negative centroids": "negative-centroid",
     "the same, weight rising": "rising",
     "the same, weight falling": "falling",
     "the same, contrastive loss": "contrastive",
@@ -165,7 +166,8 @@ def test_what_pulls_as_the_tags_do_costs_points_and_the_rest_is_level():
     )
     assert f"level at 0.01 and ends {cost['projection-0.1']} behind at 0.1" in text
     named = {f"{own}-{weight}" for own in sources for weight in at}
-    named |= {"projection-0.1", "hard-negative-0.1", "semi-hard-0.1", "falling-1"}
+    named |= {"projection-0.1", "hard-negative-0.1", "semi-hard-0.1"}
+    named |= {"negative-centroid-0.1", "falling-1"}
     assert behind_on_chia() == named
     level = [numbers(overall)[0] for own, (overall, _) in found.items() if own not in named]
     assert f"between {min(level):+.1f} and {max(level):+.1f} overall" in text
@@ -228,6 +230,18 @@ def test_semi_hard_negatives_on_chia():
     own, control = (runs_of("chia")[name][1][0]["curve"] for name in ("semi-hard-0.1", "control"))
     first, others = (100 * curve[0]["eval_f1"] for curve in (own, control))
     assert f"({first:.1f} after an epoch, where the control has {others:.1f})" in text
+
+
+def test_negative_centroids_on_chia():
+    behind = -numbers(of_chia("overall")["negative-centroid-0.1"][0])[0]
+    first = next(own for own in runs_of("chia")["negative-centroid-0.1"][1][0]["curve"])
+    text = " ".join(PAGE.split())
+    assert f"Negative centroids end {behind} behind at 0.1" in text
+    assert f"and slower: dev is {100 * first['eval_f1']:.1f} after an epoch" in text
+    selections = ("projection", "hard-negative", "semi-hard", "negative-centroid")
+    cost = {own: -numbers(of_chia("overall")[f"{own}-0.1"][0])[0] for own in selections}
+    assert min(cost, key=cost.__getitem__) == "hard-negative"
+    assert min(cost.values()) > 0
 
 
 def test_hard_negatives_on_chia():
