@@ -115,6 +115,8 @@ demo: env
 	$(BIN)/trigner train --train data/mini-adr/train --dev data/mini-adr/dev --out $(DEMO) --config data/mini-adr/demo.yaml
 	$(BIN)/trigner evaluate --model $(DEMO) --data data/mini-adr/test
 	$(BIN)/trigner extract "$(SENTENCE)" --model $(DEMO)
+	@echo
+	@echo "The model is in $(DEMO). Next: docs/tutorial.md, or a page to try it on: $(BIN)/trigner serve --model $(DEMO)"
 
 # mypy takes minutes of one core when it has no cache: the tests begin beside it.
 test: lint

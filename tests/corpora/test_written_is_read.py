@@ -72,8 +72,9 @@ def test_extras_with_a_key_twice_are_refused(tmp_path, format):
     [
         (float("nan"), "a number that is NaN or infinite"),
         ([{"a": float("-inf")}], "a number that is NaN or infinite"),
-        (np.int64(1), "a value of the type int64, which JSON does not know"),
-        ([1, "a", None, True, (date(2020, 1, 1),)], "a value of the type date, which JSON"),
+        (np.int64(1), "a value of numpy.int64, which JSON does not know"),
+        ([1, "a", None, True, (date(2020, 1, 1),)], "a value of datetime.date, which JSON"),
+        ([{"a": {1: 2}}], "a key that is no text"),
     ],
 )
 def test_values_that_no_reader_takes_are_not_written(tmp_path, value, flaw):

@@ -307,10 +307,13 @@ def test_bad_input_is_refused_before_anything_is_written(tmp_path: Path) -> None
     with pytest.raises(InputError, match="no encoder folder at"):
         run(out, tmp_path / "none")
     source = tiny_encoder(tmp_path / "encoder", "bert", head=True)
-    with pytest.raises(InputError, match="too few sentences"):
+    with pytest.raises(InputError, match="the text has 1 sentence, and none is left beside dev's"):
         adapt(["One sentence."], encoder=source, out=out)
-    with pytest.raises(InputError, match="too few sentences"):
-        run(out, source, dev_texts=[" "])
+    for empty in ([], [""], [" \n"]):
+        with pytest.raises(InputError, match="the text to train on has no sentence"):
+            adapt(empty, encoder=source, out=out)
+        with pytest.raises(InputError, match="the dev text has no sentence"):
+            run(out, source, dev_texts=empty)
     if not torch.cuda.is_available():
         with pytest.raises(InputError, match="float16 needs a CUDA device"):
             run(out, source, settings=QUICK.model_copy(update={"precision": "float16"}))

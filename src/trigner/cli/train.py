@@ -223,10 +223,11 @@ def _note_shared(train: Sequence[Document], dev: Sequence[Document]) -> None:
     """Dev scores of documents that were trained on say nothing: such are counted."""
     texts = {document.text for document in train}
     if shared := sum(document.text in texts for document in dev):
+        are = "is" if shared == 1 else "are"
         note(
             [
-                f"{shared} of {counted(len(dev), 'dev document')} are in --train too: scores on"
-                " them say nothing about new texts, and the best epoch is not chosen well"
+                f"{shared} of {counted(len(dev), 'dev document')} {are} in --train too: such scores"
+                " say nothing about new texts, and the best epoch is not chosen well"
             ]
         )
 

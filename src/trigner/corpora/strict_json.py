@@ -40,11 +40,14 @@ def flaw_in(value: object) -> str:
                 if not math.isfinite(own):
                     return "a number that is NaN or infinite"
             case dict() as own:
+                if any(not isinstance(key, str) for key in own):
+                    return "a key that is no text, as all keys of JSON are"
                 waiting += own.values()
             case list() | tuple() as own:
                 waiting += own
             case own:
-                return f"a value of the type {type(own).__name__}, which JSON does not know"
+                kind = type(own)
+                return f"a value of {kind.__module__}.{kind.__name__}, which JSON does not know"
     return ""
 
 

@@ -32,6 +32,7 @@ from transformers import (
 from trigner.errors import InputError, TrignerError
 from trigner.networks import bfloat16_notice, choose_device
 from trigner.networks.pretrained import quiet
+from trigner.quantities import counted
 from trigner.text import split
 from trigner.training.adaptation_folder import Adaptation, prepare, write
 from trigner.training.checkpoints import (
@@ -177,10 +178,14 @@ def _sentences(
     else:
         order = np.random.default_rng(settings.seed).permutation(len(train))
         held = set(order[: max(1, round(settings.dev_share * len(train)))].tolist())
+        if 0 < len(train) == len(held):
+            why = f"the text has {counted(len(train), 'sentence')}, and none is left beside dev's"
+            raise InputError(f"{why}: give more, or a dev text of its own")
         dev = [words for i, words in enumerate(train) if i in held]
         train = [words for i, words in enumerate(train) if i not in held]
-    if not train or not dev:
-        raise InputError("the text has too few sentences for training and evaluation")
+    for own, what in ((train, "text to train on"), (dev, "dev text")):
+        if not own:
+            raise InputError(f"the {what} has no sentence")
     return train, dev
 
 
