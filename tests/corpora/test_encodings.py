@@ -35,6 +35,57 @@ def test_what_is_guessed(tmp_path, text, encoding):
     assert decoded(text.encode(encoding), "auto", tmp_path)[0] == text
 
 
+WESTERN = [
+    "Fever of 39°C and fatigue after 5 µg.",
+    "Übelkeit und naïve Schmerzen.",
+    "Temp 38.5°C, took 50 µg twice daily.",
+    "Æbler og smørrebrød gav mavepine.",
+    "39 °C fever",
+    "RR 120/80, T 38,5°C, 5 µg",
+    "Schmerzen in den Füßen und Übelkeit, später Müdigkeit.",
+    "El niño presentó náuseas y vómitos después de la dosis.",
+    "Ménière’s disease after 20 µg – vertigo.",
+    "The patient said “it hurts” – badly.",
+    "I felt awful… couldn’t sleep — at all!",
+    "Pressure ±5 mmHg, 3×2 cm lesion, ½ tablet.",
+]
+
+
+@pytest.mark.parametrize("text", WESTERN)
+def test_single_letters_and_signs_are_not_east_asian(tmp_path, text):
+    assert decoded(text.encode("cp1252"), "auto", tmp_path) == (text, "cp1252")
+
+
+JAPANESE = "患者は頭痛と吐き気を訴えた。薬を飲んだ後に発疹が出た。"
+CHINESE = "患者主诉头痛和恶心,服药后出现皮疹。"
+TRADITIONAL = "患者主訴頭痛和噁心,服藥後出現皮疹。"
+KOREAN = "환자는 두통과 메스꺼움을 호소했다. 약을 복용한 후 발진이 나타났다."
+
+
+def as_words(text):
+    """A document of the format grid with a word of each character, each alone among ASCII."""
+    ner = [{"index": [4, 5], "type": "ADR"}]
+    return json.dumps([{"sentence": list(text), "ner": ner}], ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (JAPANESE, "shift_jis"),
+        (CHINESE, "gbk"),
+        (KOREAN, "cp949"),
+        (KOREAN, "johab"),
+        (json.dumps({"id": "1", "text": CHINESE}, ensure_ascii=False), "gbk"),
+        (json.dumps({"id": "1", "text": KOREAN}, ensure_ascii=False), "johab"),
+        (f"The patient complained of this and took a tablet afterwards: {CHINESE}", "gbk"),
+        (as_words(CHINESE), "gbk"),
+        (as_words(TRADITIONAL), "big5"),
+    ],
+)
+def test_east_asian_text_is_guessed_as_such(tmp_path, text, encoding):
+    assert decoded(text.encode(encoding), "auto", tmp_path)[0] == text
+
+
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_utf_8_is_never_taken_for_anything_else(text):
     assert decoded(text.encode(), "auto", None) == (text, "utf-8")

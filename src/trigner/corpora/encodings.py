@@ -12,6 +12,9 @@ UTF_8 = "utf-8"
 AUTO = "auto"
 
 _LIKELY = "cp1252"
+_EAST_ASIAN = re.compile("big5|cp9(32|49|50)|euc_|gb|hz|iso2022|johab|shift_jis")
+_LETTERS, _HIGH = re.compile(b"[A-Za-z]"), re.compile(b"[\x80-\xff]")
+_NOT_ASCII = re.compile("[^\0-\x7f]+")
 _HALF = re.compile("[\ud800-\udfff]")
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -104,4 +107,24 @@ def _guessed(data: bytes, likely: str | None) -> str:
     for match in found:
         if match.chaos <= best.chaos and _LIKELY in (match.encoding, *match.could_be_from_charset):
             return _LIKELY
+    if _EAST_ASIAN.match(best.encoding) and _looks_western(data, str(best)):
+        return _LIKELY
     return str(best.encoding)
+
+
+def _looks_western(data: bytes, guessed: str) -> bool:
+    """Whether bytes that fit an East Asian encoding are rather cp1252.
+
+    A letter or sign of cp1252 and the ASCII letter behind it, as in "39°C", may be a character of
+    such an encoding. It stands alone among many ASCII letters, where words of Chinese, Japanese or
+    Korean have several characters and markup around them has few letters.
+    """
+    try:
+        data.decode(_LIKELY)
+    except UnicodeDecodeError:
+        return False
+    letters = len(_LETTERS.findall(data))
+    others = len(_HIGH.findall(data))
+    runs = _NOT_ASCII.findall(guessed)
+    alone = sum(len(run) == 1 for run in runs)
+    return 2 * others < letters and 2 * alone > len("".join(runs))
