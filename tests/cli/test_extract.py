@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -330,3 +331,41 @@ def test_thresholds_drop_entities_of_their_type(run, model, gold):
     result = run("extract", gold, "--model", model, "--threshold", "2")
     assert result.code == 2
     assert "numbers from 0 to 1" in result.err
+
+
+@pytest.mark.parametrize("more", [[], ["--overwrite"], ["--resume"]])
+@pytest.mark.parametrize(
+    ("given", "format", "out", "told"),
+    [
+        ("gold", "brat", "gold", "is the input"),
+        ("gold", "brat", "link", "is the input"),
+        ("link", "brat", "gold/../gold", "is the input"),
+        ("gold", "brat", ".", "contains the input"),
+        ("gold/one.txt", "brat", "gold", "contains the input"),
+        ("gold", "jsonl", "gold/one.ann", "is input"),
+        ("gold/one.txt", "jsonl", "gold/one.ann", "is input"),
+        ("gold/one.ann", "html", "gold/one.txt", "is input"),
+        ("gold/one.txt", "html", "link/one.txt", "is the input"),
+        (".", "brat", "gold", "contains input"),
+    ],
+)
+def test_what_is_read_is_not_replaced(
+    run, model, gold, tmp_path, monkeypatch, given, format, out, told, more
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to(gold)
+    before = {path: path.read_bytes() for path in gold.iterdir()}
+    result = run("extract", given, "--model", model, "--format", format, "--out", out, *more)
+    assert result.code == 2
+    assert result.err == f"error: {Path(out)}: {told}: choose another --out\n"
+    assert {path: path.read_bytes() for path in gold.iterdir()} == before
+
+
+def test_an_output_next_to_what_is_read_may_be_replaced(run, model, gold):
+    for given, format in ((gold, "html"), (gold / "one.txt", "jsonl")):
+        out = gold / f"found.{format}"
+        for more in ([], ["--overwrite"]):
+            result = run(
+                "extract", given, "--model", model, "--format", format, "--out", out, *more
+            )
+            assert result.code == 0, result.err

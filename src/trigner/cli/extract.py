@@ -13,7 +13,7 @@ from rich.text import Text
 
 from trigner.atomic_files import atomic_write, is_written_into
 from trigner.cli.annotating import AnnotatingOptions
-from trigner.cli.inputs import Inputs, inputs
+from trigner.cli.inputs import Inputs, inputs, refuse_input
 from trigner.cli.options import (
     Encoding,
     From,
@@ -110,6 +110,8 @@ def extract(
     """
     from trigner.inference import RunStatistics
 
+    if out is not None:
+        refuse_input(out, arguments, format=from_)
     output = _output(out, format, resume=resume, overwrite=overwrite)
     check = iter if output is None else _check(output)
     reading = Reading(

@@ -22,6 +22,7 @@ from typing import Protocol
 from trigner.cli.options import print_notices
 from trigner.cli.output import note, progress
 from trigner.corpora import FORMATS, Reading, Source, read_lines, source
+from trigner.corpora.folders import files_in, walk, without_ending
 from trigner.corpora.reading import decoded_lines
 from trigner.corpora.xml_elements import NOT_XML
 from trigner.errors import InputError, TrignerError
@@ -200,6 +201,39 @@ def _part(
     if is_file_or_folder(argument, number):
         return Files(source(argument, format=format), reading)
     return Text(Document(f"text-{number}", argument))
+
+
+def refuse_input(out: Path, arguments: Sequence[str], *, format: str | None = None) -> None:
+    """Raises InputError when an output would take the place of what `inputs` reads.
+
+    A new output in a folder that is read is none of that: it is not there when it is read.
+    """
+    if not out.exists():
+        return
+    place = Path(os.path.realpath(out))
+    for argument in arguments:
+        if argument == "-" or not _exists(argument):
+            continue
+        given = source(argument, format=format)
+        for path, what in ((given.path, "the input"), *((f, "input") for f in _read_of(given))):
+            real = Path(os.path.realpath(path))
+            if place == real or place in real.parents:
+                verb = "is" if place == real else "contains"
+                raise InputError(f"{verb} {what}: choose another --out", path=out)
+
+
+def _read_of(given: Source) -> Iterator[Path]:
+    """The files that are read; of a text and its annotations each stands for both."""
+    path, endings = given.path, given.format.endings
+    if path.is_dir():
+        yield from walk(path, endings)
+    elif given.format.writes_folder:
+        name = without_ending(path.name, endings)
+        yield from (
+            file
+            for file in files_in(path.parent, endings)
+            if without_ending(file.name, endings) == name
+        )
 
 
 def is_file_or_folder(argument: str, number: int = 1) -> bool:
