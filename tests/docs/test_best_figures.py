@@ -78,6 +78,21 @@ def test_psytar_against_w2ner():
     assert f"and {discontinuous}.\n" in PAGE
 
 
+def test_psytar_with_the_network_alone():
+    alone = ("control",)
+    seeds, w2ner, own = paired("psytar", "full", W2NER, alone)
+    _, base, best = paired("psytar", "full", alone, BEST)
+    assert base == own
+    told = f"has dev {scores(own, 'dev')} and test {scores(own, 'test')}"
+    assert f"{told} (seeds {', '.join(map(str, seeds))})" in PAGE
+    to_w2ner, ahead = (" / ".join(differences(*sides)) for sides in ((w2ner, own), (own, best)))
+    _, *sides = paired("psytar", "full", alone, BEST, "discontinuous")
+    by_split = " / ".join(differences(*sides))
+    text = " ".join(PAGE.split())
+    assert f"That is {to_w2ner} to W2NER, and `best` is {ahead} ahead of it" in text
+    assert f"by discontinuous F1 {by_split}." in text
+
+
 def test_spl_adr_against_w2ner():
     seeds, w2ner, best = paired("spl-adr", "dense", W2NER, BEST)
     told = [", ".join(map(str, seeds)), *differences(w2ner, best)]

@@ -168,6 +168,34 @@ def test_the_network_alone():
     assert f"the mean of its five is {scores(list(w2ner.values()), 'test')}." in flat(text)
 
 
+def test_six_epochs_for_four_on_the_page_of_epochs():
+    text = text_of("docs/decisions/epochs.md")
+    spl_adr, chia, by_split = (
+        " / ".join(between(*(groups(by)[title, "`best`", LOWER, n] for n in (4, 6))))
+        for title, by in (("spl-adr", "overall"), ("Chia", "overall"), ("spl-adr", "discontinuous"))
+    )
+    assert f"(spl-adr {spl_adr}, Chia {chia})" in text
+    assert f"ahead on spl-adr by those that discontinuous F1 chooses ({by_split};" in text
+
+
+def test_how_near_the_choice_of_w2ners_rates_was():
+    one, other = (groups()["spl-adr", "W2NER", rates, 5] for rates in (LOWER, "2e-4, 1e-3"))
+    told = ", ".join(
+        f"{how}{scores([runs[1]], 'dev')}"
+        for how, runs in (("", one), ("with the faster encoder, ", other))
+    )
+    _, split = between(other, groups()["spl-adr", "`best`", LOWER, 4])
+    text = flat(section("Which rates"))
+    assert told.replace(", with", " and, with") in text
+    assert f"`best` is {split.removeprefix('+')} ahead on discontinuous mentions (seed 1)" in text
+
+
+def test_the_lead_by_the_other_choice():
+    _, split = ahead(("spl-adr", "`best`", LOWER, 4), "discontinuous")
+    assert f"the lead on spl-adr is {split.split()[0].removeprefix('+')}, within" in flat(PAGE)
+    assert f"chooses have {split};" in text_of("docs/decisions/best.md")
+
+
 @pytest.mark.parametrize("title", TITLES.values())
 @pytest.mark.parametrize(
     ("training", "rates", "epochs"),

@@ -137,7 +137,8 @@ def _data(provenance: Provenance, licence: str | None) -> str:
     if encoder := _encoder(provenance):
         lines.append(f"Encoder: `{_plain(encoder)}`{_source(encoder)}")
     if preset := text(provenance.settings.get("preset")):
-        lines.append(f"Settings: preset `{_plain(preset)}` as it was then; all of them are in `trigner.json`")
+        named = f"preset `{_plain(preset)}` as it was then"
+        lines.append(f"Settings: {named}; all of them are in `trigner.json`")
     if provenance.recipe:
         lines.append(f"Made by `{_plain(provenance.recipe)}`")
     lines.append(f"Licence: {_plain(licence)}" if licence else "Licence: not stated")
