@@ -53,3 +53,17 @@ def test_a_figure_in_a_new_folder_and_where_none_can_be(run, gold, tmp_path):
     assert f"cannot write {tmp_path / 'file' / 'gaps.png'}" in result.err
     result = run("stats", gold, "--plot", tmp_path / "gaps.xyz")
     assert (result.code, result.out) == (2, "")
+
+
+@pytest.mark.parametrize("command", [("stats",), ("ceiling", "--system", "bio", "--data")])
+def test_types_that_differ_only_in_case_are_told(run, gold, command):
+    assert "differ only in case" not in run(*command, gold).err
+    (gold / "three.ann").write_text("T1\tADr 3 7\tpain\n")
+    told = f"note: {gold}: types that differ only in case: ADR (4), ADr (1)\n"
+    assert run(*command, gold).err.count(told) == 1
+    assert "differ only" not in run(*command, gold, "--map-labels", "ADr=ADR").err
+
+
+def test_one_type_is_named(run, gold):
+    rows = [line.split() for line in run("stats", gold, "--types", "Drug").out.splitlines()]
+    assert [row[0] for row in rows if row[1:2] == ["1"]] == ["Drug", "all"]

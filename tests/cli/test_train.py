@@ -98,8 +98,9 @@ def test_one_path_for_both_without_parts_is_explained(run, gold, tmp_path):
     for dev in (gold, f"{gold}/../{gold.name}"):
         result = run("train", "--train", gold, "--dev", dev, "--out", tmp_path / "m")
         assert result.code == 2
-        assert "--train and --dev are the same path, which has no part 'train'" in result.err
-        assert "give a different --dev, or omit it to hold out 10 % of the documents" in result.err
+        advice = "give another --dev, or leave it out to hold out 10 % of --train"
+        why = "--train and --dev are the same path, which has no part 'train': looked for"
+        assert f"{gold}: {advice}: {why}" in result.err
 
 
 def test_dev_that_was_trained_on_is_told(run, quick, encoder, gold, tmp_path):

@@ -71,7 +71,7 @@ def test_columns_can_be_named(tmp_path):
         ("a,b\n1,2\n", {}, r"a\.csv:2: .*no column 'text': name one with --text-column; .* 'b'"),
         ("text\nx\n", {"id_column": "case"}, r":2: .*no column 'case': name one with --id-column"),
         ("id,text\n1,x\n1,y\n", {}, r"a\.csv:3: duplicate document id '1'"),
-        ('text,a\n"x\ny",1\nz\n', {}, r"a\.csv:4: has 1 cells in a row, and 2 columns"),
+        ('text,a\n"x\ny",1\nz\n', {}, r"a\.csv:4: has 1 cell in a row, and 2 columns"),
         ("text,a,a\nx,1,2\n", {}, r"a\.csv:1: has two columns 'a'"),
         ('text,a\n"x,1\n', {}, r"a\.csv:2: is not CSV: unexpected end of data"),
         (
@@ -155,7 +155,7 @@ def test_empty_lines_before_the_columns_do_not_matter(tmp_path, name):
     path = table(tmp_path, "\r\n\r\ntext;n\npain;1\n", name)
     (document,) = read(path).documents
     assert (document.text, document.fields) == ("pain", {"n": "1"})
-    with pytest.raises(InputError, match=r":4: has 1 cells in a row, and 2 columns"):
+    with pytest.raises(InputError, match=r":4: has 1 cell in a row, and 2 columns"):
         read(table(tmp_path, "\n\ntext;n\npain\n", name))
     with pytest.raises(InputError, match=r":3: has two columns 'n'"):
         read(table(tmp_path, "\n\ntext;n;n\n", name))

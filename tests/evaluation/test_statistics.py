@@ -135,7 +135,7 @@ def test_the_table_fits_a_terminal_and_has_a_row_a_label() -> None:
     rows = {line.split()[0]: line.split()[1:] for line in lines[3:6]}
     assert list(rows) == ["Pain", "Sign", "all"]
     assert rows["all"] == ["6", "3", "1–2", "3", "50.00%", "2–3", "4–5", "1–2"]
-    assert statistics_table(describe([SECOND])).row_count == 1  # one type is all there are
+    assert statistics_table(describe([SECOND])).row_count == 2  # one type is named, too
 
 
 def test_the_figure_is_written(tmp_path: Path) -> None:

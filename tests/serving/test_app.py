@@ -206,6 +206,13 @@ def test_bad_bodies(serve, path, body, status):
     assert client.get("/healthz").status_code == 200
 
 
+def test_an_unknown_field_is_told_with_the_known_ones(serve):
+    client = serve()
+    for path, known in (("extract", "text, texts, threshold"), ("grid", "text, at")):
+        told = client.post(f"/v1/{path}", json={"txt": "x"}).json()["detail"]
+        assert f"txt: unknown field; known are {known}" in told
+
+
 def test_the_grid_explains_an_entity(serve):
     client = serve()
     text = "😀 No pain. " + TEXTS[0]

@@ -10,7 +10,15 @@ from rich.table import Table
 from rich.text import Text
 
 from trigner.cli.options import CorpusOptions, Data, Json, print_left_out
-from trigner.cli.output import comma_list, note_repeated, print_json, progress, results, tables
+from trigner.cli.output import (
+    comma_list,
+    note_repeated,
+    note_types_alike,
+    print_json,
+    progress,
+    results,
+    tables,
+)
 from trigner.evaluation import Ceiling, Lost, ceilings
 from trigner.evaluation.ceiling import FORMAT
 from trigner.evaluation.table import percentages, report_table
@@ -57,6 +65,7 @@ def ceiling(
     corpus = reading.read(data)
     documents = corpus.documents
     note_repeated(data, documents)
+    note_types_alike(data, documents)
     labels = types_of(documents)
     found = ceilings(
         progress(documents, total=len(documents), what="encoding and decoding"),
@@ -91,8 +100,8 @@ def _table(found: Mapping[str, Ceiling]) -> Table:
     """A row for each system, rates in percent."""
     gold = next(iter(found.values()))
     caption = (
-        f"of {gold.overall.gold:,} entities, {gold.discontinuous.gold:,} of them discontinuous;"
-        " lost: by the system"
+        f"of {counted(gold.overall.gold, 'entity', 'entities')}, {gold.discontinuous.gold:,} of"
+        " them discontinuous; lost: by the system"
     )
     table = report_table(
         ("system",),

@@ -16,7 +16,15 @@ from trigner.cli.options import (
     check_labels,
     labels_of,
 )
-from trigner.cli.output import comma_list, note, note_repeated, note_unknown_types, progress
+from trigner.cli.output import (
+    comma_list,
+    note,
+    note_interrupted,
+    note_repeated,
+    note_types_alike,
+    note_unknown_types,
+    progress,
+)
 from trigner.corpora import with_types
 from trigner.evaluation import ceiling, same_data, score, sign, without_first
 from trigner.model_folder import BUNDLED, Description, read_description
@@ -57,10 +65,13 @@ def evaluate(
     if skip_first:
         note([f"not counted: the first {counted(skip_first, 'sentence')}"])
     extract = running.load(model, threshold)
+    spec = system_spec(extract.system)
+    note_interrupted(description, spec)
     check_labels(labels_of(corpus), extract.labels)
     if not any(document.entities for document in documents):
         note([f"{data}: there is no annotation to score against"])
     note_repeated(data, documents)
+    note_types_alike(data, documents)
     note_unknown_types(documents, extract.labels)
     settings = description.provenance.settings
     signature = sign(documents, settings=settings, seed=settings.get("seed"))
@@ -75,7 +86,6 @@ def evaluate(
         )
     if wanted is not None:
         found = list(with_types(found, wanted))
-    spec = system_spec(extract.system)
     unreachable_by = {}
     if spec.round_trip is not None:
         own = spec.round_trip(extract.labels, description.settings(spec.settings, model))

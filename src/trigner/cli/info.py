@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trigner.cli.options import MODEL_HELP, Json, model_folder
-from trigner.cli.output import note, print_json, results, tables
+from trigner.cli.output import note, note_interrupted, print_json, results, tables
 from trigner.foreign_values import mapping, number, text, whole_number
 from trigner.model_folder import BUNDLED, Description, need, read_description
 from trigner.quantities import counted
@@ -50,16 +50,8 @@ def info(
     description = read_description(model)
     if description.unhashed:
         note([description.unhashed])
-    provenance = description.provenance
     spec = spec_of(model, description)
-    if spec.calibration and provenance.dev.epoch is not None and provenance.calibration is None:
-        # Fitted when the last epoch is over.
-        note(
-            [
-                "its training was interrupted: this is the best epoch so far;"
-                " train --resume continues it"
-            ]
-        )
+    note_interrupted(description, spec)
     if json:
         print_json(everything(description))
     elif not all_:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from collections import Counter, defaultdict
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,9 @@ from trigner.quantities import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+    from trigner.model_folder import Description
+    from trigner.systems import SystemSpec
 
 T = TypeVar("T")
 
@@ -103,6 +107,30 @@ def note_repeated(path: Path, documents: Iterable[Document]) -> None:
     if number := sum(len(d.entities) - len(set(map(d.key, d.entities))) for d in documents):
         repeat = counted(number, "annotation repeats", "annotations repeat")
         note([f"{path}: {repeat} another one: counted once in scores"])
+
+
+def note_types_alike(path: Path, documents: Iterable[Document]) -> None:
+    """Note types that differ only in case, each with its number of entities: one may be a typo."""
+    counts = Counter(entity.label for document in documents for entity in document.entities)
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for label, number in counts.most_common():
+        groups[label.casefold()].append(f"{label} ({number:,})")
+    note(
+        [
+            f"{path}: types that differ only in case: {', '.join(alike)}"
+            for alike in groups.values()
+            if len(alike) > 1
+        ]
+    )
+
+
+def note_interrupted(description: Description, spec: SystemSpec) -> None:
+    """Note that the training of a model has not come to its end, if that is so."""
+    known = description.provenance
+    # Calibration is fitted when the last epoch is over.
+    if spec.calibration and known.dev.epoch is not None and known.calibration is None:
+        best = "this is the best epoch so far; train --resume continues it"
+        note([f"its training was interrupted: {best}"])
 
 
 def note_unknown_types(documents: Iterable[Document], known: Collection[str]) -> None:

@@ -8,7 +8,14 @@ from typing import Annotated
 import typer
 
 from trigner.cli.options import CorpusOptions, Json, Overwrite, Plot, print_left_out
-from trigner.cli.output import errors, note_repeated, print_json, refuse_non_empty, tables
+from trigner.cli.output import (
+    errors,
+    note_repeated,
+    note_types_alike,
+    print_json,
+    refuse_non_empty,
+    tables,
+)
 from trigner.evaluation import check_figure, describe, plot_gaps, statistics_table
 
 
@@ -29,6 +36,7 @@ def stats(
         refuse_non_empty(plot, overwrite=overwrite)
     corpus = reading.read(path)
     note_repeated(path, corpus.documents)
+    note_types_alike(path, corpus.documents)
     statistics = describe(corpus.documents)
     if json:
         print_json({**statistics.as_json(), "left_out": corpus.left_out})

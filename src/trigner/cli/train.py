@@ -25,6 +25,7 @@ from trigner.cli.output import (
     comma_list,
     errors,
     note,
+    note_types_alike,
     print_json,
     refuse_non_empty,
     results,
@@ -205,9 +206,10 @@ def _documents(
             documents = read(train, split="train").documents
             held_out = read_dev(train, split="dev")
         except NoPartError as error:
-            advice = "give a different --dev, or omit it to hold out 10 % of the documents"
-            message = f"--train and --dev are the same path, which {error.message}; {advice}"
+            advice = f"give another --dev, or leave it out to hold out {HELD_OUT} % of --train"
+            message = f"{advice}: --train and --dev are the same path, which {error.message}"
             raise InputError(message, path=error.path) from error
+    note_types_alike(train, documents)
     known = types_of(documents)
     if absent := [label for label in comma_list(reading.types) or () if label not in known]:
         raise InputError(f"has no entity of type {', '.join(absent)}", path=train)

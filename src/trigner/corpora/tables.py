@@ -65,7 +65,8 @@ def csv_rows(path: Path, reading: Reading) -> Iterator[tuple[int, dict[str, str]
             check_names(cells, path, line)
         elif cells:
             if len(cells) != len(names):
-                message = f"has {len(cells)} cells in a row, and {len(names)} columns"
+                found = counted(len(cells), "cell")
+                message = f"has {found} in a row, and {counted(len(names), 'column')}"
                 raise InputError(message, path=path, line=line)
             yield line, dict(zip(names, cells, strict=True))
         line = rows.line_num + 1

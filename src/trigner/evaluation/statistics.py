@@ -130,10 +130,8 @@ def describe(documents: Iterable[Document]) -> Statistics:
 
 
 def statistics_table(statistics: Statistics) -> Table:
-    """The paper's table with its rows as columns; a row for all and, when several, one a label."""
-    rows = {"all": statistics.overall}
-    if len(statistics.per_type) > 1:
-        rows = {**statistics.per_type, **rows}
+    """The paper's table with its rows as columns; a row for each label and one for all."""
+    rows = {**statistics.per_type, "all": statistics.overall}
     shown = report_table(
         ("",),
         ("entities", "contin.", "words", "discont.", "share", "words", "extent", "gap"),

@@ -261,10 +261,13 @@ def parse(model: type[B], body: bytes) -> B:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise HTTPException(422, "; ".join(map(_message, error.errors()[:5]))) from error
+        told = "; ".join(_message(own, model) for own in error.errors()[:5])
+        raise HTTPException(422, told) from error
 
 
-def _message(error: Any) -> str:
+def _message(error: Any, model: type[RequestBody]) -> str:
     field = ".".join(str(part) for part in error["loc"] if part not in (_ONE, _BY_LABEL))
     message = error["msg"].removeprefix("Value error, ")
+    if error["type"] == "extra_forbidden":
+        message = f"unknown field; known are {', '.join(model.model_fields)}"
     return f"{field}: {message}" if field else message

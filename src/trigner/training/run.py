@@ -226,7 +226,8 @@ def _epochs(
         with disk_errors(prepared.out), quiet():
             trainer = prepared.trainer(progress, report_to, checkpoint)
             console.print(
-                f"{learning}, {trainer.updates:,} updates, on {prepared.device}", highlight=False
+                f"{learning}, {counted(trainer.updates, 'update')}, on {prepared.device}",
+                highlight=False,
             )
             for told in prepared.notices():
                 console.print(f"note: {told}", highlight=False)
