@@ -229,3 +229,20 @@ def test_a_damaged_result_is_an_error_and_stays(run, tmp_path, corpus):
         assert (result.code, "a-1-0.json: is damaged" in result.err) == (2, True)
     assert (folder / "a-1-0.json").read_text() == "{"
     shutil.rmtree(tmp_path / "out")
+
+
+def test_the_studies_that_come_with_it_are_listed(run):
+    found = {
+        each["name"]: each for each in json.loads(run("study", "list", "--json").out)["studies"]
+    }
+    assert list(found) == list(shipped())
+    assert found["window"] == {
+        **{"name": "window", "title": "Window of the candidates"},
+        **{"runs": 24, "trials": 0},
+    }
+    search = found["search"]
+    assert (search["runs"], search["trials"]) == (10, 30)
+    lines = [line.split() for line in run("study", "list").out.splitlines()]
+    assert ["window", "Window", "of", "the", "candidates", "24"] in lines
+    assert ["search", "Settings", "found", "on", "dev", "10", "30"] in lines
+    assert "study list" in run("study", "--help").out

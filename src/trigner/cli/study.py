@@ -1,4 +1,4 @@
-"""`trigner study run|status|report`."""
+"""`trigner study list|run|status|report`."""
 
 from __future__ import annotations
 
@@ -36,16 +36,17 @@ study = typer.Typer(
     add_completion=False,
     help="Compare systems: declared grids of runs, several seeds, significance tests, one report.",
     no_args_is_help=True,
-    epilog="Studies that come with trigner: overall, control, best, additions, batches, beyond,"
-    " systems, selection, source, pairing, window, margin, learning-rate, encoders, adaptation,"
-    " pair-map, triplets, rates, search, search-w2ner, search-control, search-best, paper-cadec,"
-    " paper-share13, paper-share14. Or give a YAML file of your own.",
+    epilog="`trigner study list` shows the studies that come with trigner: overall, control, best,"
+    " additions, batches, beyond, systems, selection, source, pairing, window, margin,"
+    " learning-rate, encoders, adaptation, pair-map, triplets, rates, search, search-w2ner,"
+    " search-control, search-best, paper-cadec, paper-share13, paper-share14. Or give a YAML file"
+    " of your own.",
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Common:
-    """The options that all three commands have."""
+    """The options that all commands but `list` have."""
 
     name: Annotated[
         str,
@@ -101,8 +102,7 @@ class Common:
 
     def context(self) -> StudyContext:
         """The study with these options."""
-        extra = ("torch", "transformers", "filelock", "optuna", "matplotlib", "pandas", "jinja2")
-        require_extra("study", *extra)
+        _require_study()
         if self.encoder is not None:
             check_encoder(self.encoder)
         from trigner.studies import Changes, StudyContext, corpus_locations, find_study, protocol
@@ -127,6 +127,33 @@ class Common:
             encoding=self.encoding,
             missing_annotations=self.missing_annotations,
         )
+
+
+@study.command("list")
+@with_single_options
+def list_(*, json: Json = False) -> None:
+    """List the declared studies: what each is about, and how many runs it has.
+
+    A run is one training: there is one for each system and seed. Trials are the trainings of a
+    search, which come before.
+
+    Example:  trigner study list
+    """
+    _require_study()
+    from trigner.studies import listed
+
+    found = listed()
+    if json:
+        print_json({"studies": [each.as_json() for each in found]})
+        return
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("study", no_wrap=True)
+    table.add_column("what it is about")
+    for column in ("runs", "trials"):
+        table.add_column(column, justify="right")
+    for each in found:
+        table.add_row(each.name, each.title, str(each.runs), str(each.trials or ""))
+    tables().print(table)
 
 
 @study.command()
@@ -272,6 +299,11 @@ def report(
         return
     for path in paths:
         results().print(str(path), markup=False, highlight=False, soft_wrap=True)
+
+
+def _require_study() -> None:
+    extra = ("torch", "transformers", "filelock", "optuna", "matplotlib", "pandas", "jinja2")
+    require_extra("study", *extra)
 
 
 def _numbers(seeds: str | None) -> tuple[int, ...] | None:

@@ -12,11 +12,13 @@ from trigner.studies.context import Parallelism, StudyContext, parallelism
 from trigner.studies.corpus import CorpusLocation, corpus_location, corpus_locations
 from trigner.studies.declaration import Study, find_study
 from trigner.studies.grid import TrainingRun, runs
+from trigner.studies.listing import Listed, listed
 from trigner.studies.protocols import Protocol, protocol
 
 __all__ = [
     "Changes",
     "CorpusLocation",
+    "Listed",
     "Parallelism",
     "Protocol",
     "RunStatus",
@@ -26,6 +28,7 @@ __all__ = [
     "corpus_location",
     "corpus_locations",
     "find_study",
+    "listed",
     "parallelism",
     "protocol",
     "run_study",
