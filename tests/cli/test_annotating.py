@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 import pytest
 
@@ -50,6 +51,23 @@ def test_they_are_shown_and_reach_brat(run, model, vocabulary, tmp_path):
     assert run("extract", TEXT, *options, "--format", "brat", "--out", out).code == 0
     (annotations,) = out.glob("*.ann")
     assert "negated T" in annotations.read_text()
+
+
+def test_how_many_entities_have_a_code_is_told(run, model, vocabulary, tmp_path):
+    options = ("--model", model, "--link", vocabulary)
+    none = run("extract", TEXT, *options, "--link-threshold", "1")
+    assert re.search(
+        r"^note: 0 of \d+ entit(y has|ies have) a code \(threshold 1\)$", none.err, re.M
+    )
+    some = run("extract", TEXT, *options, "--link-threshold", "0.2").err
+    assert re.search(r"^note: [1-9].* a code: .*\d alike \(threshold 0\.2\)$", some, re.M)
+    assert "a code" not in run("extract", TEXT, "--model", model).err
+    assert "a code" not in run("extract", TEXT, *options, "--threshold", "1").err  # no entities
+    out = tmp_path / "found.jsonl"
+    written = run("extract", TEXT, *options, "--format", "jsonl", "--out", out)
+    assert (written.code, written.out) == (0, "")
+    assert f"1 document in 1 file: {out}\n" in written.err
+    assert re.search(r"^note: .* a code.* \(threshold 0\.65\)$", written.err, re.M)
 
 
 def test_a_vocabulary_in_the_encoding_of_the_input(run, model, tmp_path):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -108,6 +109,7 @@ def test_a_stream_keeps_a_bounded_number_of_documents(run, model, monkeypatch, t
     given = ("extract", "-", "--lines", "--model", model, "--format", format, "--out", out)
     result = run(*given)
     assert result.code == 0, result.err
+    assert re.search(rf"^40 documents in \d+ files?: {out}$", result.err, re.M)
     assert (len(drawn), len(ahead)) == (40, 40)
     assert max(ahead) <= 4
     if format == "html":

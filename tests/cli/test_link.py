@@ -70,16 +70,42 @@ def test_a_path_that_leads_nowhere(run, vocabulary, found):
 
 def test_documents_are_shown_and_written(run, vocabulary, found, tmp_path):
     shown = run("link", found, "--vocabulary", vocabulary)
-    assert "with a code: 2 of 3 entities" in shown.out
+    assert shown.out.endswith("\n2 of 3 entities have a code: 1 exact, 1 alike\n")
     assert "note: codes of the input: 2 kept\n" in shown.err
-    assert any(line.split()[:3] == ["1", "nausae", "F2"] for line in shown.out.splitlines())
+    rows = [line.split() for line in shown.out.splitlines()]
+    assert rows[0] == ["entities", "text", "code", "name", "match", "score"]
+    assert rows[1] == ["1", "legs", "hurt", "F1", "Leg", "pain", "exact", "1.000"]
+    assert rows[2] == ["1", "nausae", "F2", "Nausea", "alike", "0.833"]
+    assert rows[3] == ["1", "my"]
+    strict = run("link", found, "--vocabulary", vocabulary, "--link-threshold", "0.9").out
+    assert strict.splitlines()[2].split() == ["1", "nausae", "0.833"]
+    assert strict.endswith("\n1 of 3 entities has a code: 1 exact\n")
     out = tmp_path / "linked.jsonl"
-    assert run("link", found, "--vocabulary", vocabulary, "--out", out).code == 0
+    written = run("link", found, "--vocabulary", vocabulary, "--out", out)
+    assert (written.code, written.out) == (0, "")
+    told = f"1 document in 1 file: {out}; 2 of 3 entities have a code: 1 exact, 1 alike\n"
+    assert written.err.endswith(told)
     entities = json.loads(out.read_text())["entities"]
     assert [e.get("code") for e in entities] == ["F1", "F2", None]
     assert entities[0]["negated"] is True
     printed = run("link", found, "--vocabulary", vocabulary, "--json").out
     assert printed == out.read_text()
+
+
+@pytest.mark.parametrize(
+    ("places", "told"),
+    [
+        ([[0, 2]], "0 of 1 entity has a code"),
+        ([], "0 of 0 entities have a code"),
+        ([[3, 12], [0, 2], [0, 2]], "1 of 3 entities has a code: 1 exact"),
+        ([[0, 12]], "1 of 1 entity has a code: 1 by the same words"),
+    ],
+)
+def test_how_codes_were_found_is_told(run, vocabulary, tmp_path, places, told):
+    path = tmp_path / "found.jsonl"
+    entities = [{"label": "ADR", "fragments": [place]} for place in places]
+    path.write_text(json.dumps({"id": "one", "text": TEXT, "entities": entities}) + "\n")
+    assert run("link", path, "--vocabulary", vocabulary).out.splitlines()[-1] == told
 
 
 def test_brat_has_codes_as_attributes(run, vocabulary, found, tmp_path):

@@ -101,6 +101,7 @@ def test_resumed_after_any_document_it_gives_the_bytes_of_an_uninterrupted_one(
             resumed = extract("out", "--resume", format=format)
             assert resumed.code == 0, resumed.err
             assert f"already done: {done} document" in resumed.err
+            assert "\n6 documents in " in resumed.err
         if done:
             assert contents(tmp_path / "out") == contents(tmp_path / "whole")
         assert {p.name for p in tmp_path.iterdir()} - {"out"} == {"notes.jsonl", "whole"}
@@ -245,6 +246,19 @@ def test_a_folder_is_replaced_without_what_is_no_output(extract, tmp_path):
     assert extract("out", "--overwrite", format="brat").code == 0
     assert extract("whole", format="brat").code == 0
     assert contents(out) == contents(tmp_path / "whole")
+
+
+def test_codes_are_counted_from_where_it_goes_on(extract, monkeypatch, tmp_path):
+    pytest.importorskip("rapidfuzz")
+    (tmp_path / "v.csv").write_text("code,name\nF1,left leg\n")
+    link = ("--link", tmp_path / "v.csv", "--link-threshold", "0")
+    assert " a code since" not in extract("whole", *link).err
+    patch = interrupt(monkeypatch, 2)
+    extract("out", *link)
+    patch.__exit__(None, None, None)
+    assert (
+        " since the extraction was resumed (threshold 0)\n" in extract("out", "--resume", *link).err
+    )
 
 
 @pytest.mark.parametrize("format", ["jsonl", "html", "grid"])

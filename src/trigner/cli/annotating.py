@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +14,9 @@ from trigner.cli.options import RunOptions
 from trigner.cli.output import note
 from trigner.corpora.encodings import EncodingError
 from trigner.errors import InputError
+from trigner.mentions import Entity
 from trigner.model_folder import hash_of_file
+from trigner.quantities import counted
 
 if TYPE_CHECKING:
     from trigner.inference import Extractor
@@ -25,6 +29,41 @@ LinkThreshold = Annotated[
         "--link-threshold", min=0.0, max=1.0, metavar="X", help="Minimum score of a code."
     ),
 ]
+
+
+MATCHES = {"exact": "exact", "words": "by the same words", "alike": "alike"}
+"""How the match of a code is said, the surest first."""
+
+
+@dataclass
+class Codes:
+    """How many entities there are, and how the codes of those that have one were found."""
+
+    entities: int = 0
+    matches: Counter[str] = field(default_factory=Counter)
+
+    def add(self, entities: Iterable[Entity]) -> None:
+        """Count entities that a linker has seen."""
+        for entity in entities:
+            self.entities += 1
+            if match := match_of(entity):
+                self.matches[match] += 1
+
+    def __str__(self) -> str:
+        """`2 of 3 entities have a code: 1 exact, 1 alike`."""
+        taken = self.matches.total()
+        verb = "has" if 1 in (taken, self.entities) else "have"
+        all_ = counted(self.entities, "entity", "entities")
+        found = ", ".join(f"{self.matches[m]:,} {s}" for m, s in MATCHES.items() if self.matches[m])
+        return f"{taken:,} of {all_} {verb} a code{': ' if found else ''}{found}"
+
+
+def match_of(entity: Entity) -> str:
+    """How the code that a linker gave to an entity was found; empty for one without a code."""
+    match entity.fields:
+        case {"code": str(), "candidates": [{"match": str(found)}, *_]}:
+            return found
+    return ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,16 +18,15 @@ from trigner.cli.options import (
     with_labels,
 )
 from trigner.cli.output import (
-    errors,
     files_to_replace,
     note,
     print_json,
     refuse_non_empty,
+    say_written,
     write_documents,
 )
 from trigner.corpora import WRITABLE, Corpus, writable
 from trigner.corpora.references import count_of, say_labels
-from trigner.quantities import counted
 
 
 def convert(
@@ -68,8 +67,7 @@ def convert(
     if json:
         print_json({"documents": written, "files": report.files, "path": str(target)})
         return
-    there = f"{counted(written, 'document')} in {counted(report.files, 'file')}"
-    errors().print(f"{there}: {target}", markup=False, highlight=False)
+    say_written(written, report.files, target)
 
 
 def _inconsistent(given: Corpus, renamed: Corpus, chosen: Corpus) -> Iterator[str]:

@@ -12,7 +12,7 @@ import typer
 from rich.text import Text
 
 from trigner.atomic_files import atomic_write, is_written_into
-from trigner.cli.annotating import AnnotatingOptions
+from trigner.cli.annotating import AnnotatingOptions, Codes
 from trigner.cli.inputs import Inputs, inputs, refuse_input
 from trigner.cli.options import (
     Encoding,
@@ -24,7 +24,7 @@ from trigner.cli.options import (
     TextColumn,
     Threshold,
 )
-from trigner.cli.output import counting, note, refuse_non_empty, results, visible_json
+from trigner.cli.output import counting, note, refuse_non_empty, results, say_written, visible_json
 from trigner.cli.partial import Journal, Output, begun
 from trigner.corpora import WRITABLE, LineWriter, Reading, writable, write
 from trigner.errors import InputError
@@ -120,13 +120,13 @@ def extract(
     documents = inputs(arguments, format=from_, reading=reading, lines=lines, check=check)
     statistics = RunStatistics()
 
-    found = 0
+    codes = Codes()
+    before = 0
 
     def partial_results(given: Iterable[Document]) -> Iterator[PartialResult]:
-        nonlocal found
         extractor = running.load(model, threshold, encoding=encoding)
         for partial_result in extractor.partial_results(given, statistics):
-            found += len(partial_result.entities)
+            codes.add(partial_result.entities)
             yield partial_result
 
     if output is None or is_written_into(output.path):
@@ -140,10 +140,14 @@ def extract(
             "input": documents.fingerprint,
         }
         with begun(output, made_with, resume=resume, overwrite=overwrite) as journal:
+            before = journal.done
             dropped = _to_file(journal, partial_results, documents)
     note(dropped)
     note(statistics.notices())
-    if statistics.sentences and not found:
+    if running.link is not None and codes.entities:
+        since = " since the extraction was resumed" if before else ""
+        note([f"{codes}{since} (threshold {running.link_threshold:g})"])
+    if statistics.sentences and not codes.entities:
         note([f"nothing was found. {read_description(model).about}"])
 
 
@@ -193,7 +197,7 @@ def _to_file(
         with journal.appending() as add, closing(_shown(remaining, inputs, journal.done)) as found:
             for partial_result in found:
                 add(partial_result)
-        return journal.publish(inputs.title)
+        report = journal.publish(inputs.title)
     except BaseException:
         if journal.done:
             where = f"in {journal.output.partial}; --resume continues from there"
@@ -201,6 +205,8 @@ def _to_file(
         else:
             journal.discard()
         raise
+    say_written(journal.done - report.documents_dropped, report.files, journal.output.path)
+    return report.notices()
 
 
 def _stream(

@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from trigner.cli.annotating import LINK_THRESHOLD, LinkThreshold, linker
+from trigner.cli.annotating import LINK_THRESHOLD, Codes, LinkThreshold, linker, match_of
 from trigner.cli.inputs import is_file_or_folder
 from trigner.cli.options import FileOptions, Overwrite
 from trigner.cli.output import (
@@ -21,6 +21,7 @@ from trigner.cli.output import (
     progress,
     refuse_non_empty,
     results,
+    say_written,
     visible_json,
     write_documents,
 )
@@ -95,9 +96,9 @@ def link(
     the score is the mean of that and of how alike the meanings are. An entity gets the fields
     `code`, when the best score reaches --link-threshold, and `candidates`.
 
-    Without --out prints each different text with the best row; with --json the documents, one a
-    line, or what --evaluate finds. With --evaluate nothing is written: choose the threshold on
-    documents that you have coded yourself.
+    Without --out prints each different text with the best row and how its code was found (exact,
+    the same words, or alike); with --json the documents, one a line, or what --evaluate finds. With
+    --evaluate nothing is written: choose the threshold on documents that you have coded yourself.
 
     Examples:
 
@@ -130,14 +131,19 @@ def link(
     else:
         linked = [used.link(d) for d in progress(documents, total=len(documents), what="linking")]
         _note_codes(documents, linked)
+        codes = Codes()
+        codes.add(entity for document in linked for entity in document.entities)
         if out is not None:
             report = write_documents(linked, out, format=target, overwrite=overwrite, old=old)
             note(report.notices())
+            written = len(linked) - report.documents_dropped
+            say_written(written, report.files, out, more=f"; {codes}")
         elif json:
             for document in linked:
                 print(visible_json(as_json_line(document)))
         else:
-            _print(linked, used)
+            _print(linked)
+            results().print(str(codes), markup=False, highlight=False)
 
 
 def _refuse(*, out: Path | None, evaluate: bool, is_path: bool) -> None:
@@ -180,23 +186,20 @@ def _print_candidates(text: str, linker: Linker, *, json: bool) -> None:
     results().print(table)
 
 
-def _print(documents: Sequence[Document], linker: Linker) -> None:
+def _print(documents: Sequence[Document]) -> None:
     """Each different text, the most frequent first, with the code that it was given."""
-    counts = Counter(" ".join(e.text.split()) for d in documents for e in d.entities)
-    taken = 0
-    table = _table("entities", "text", "code", "name", "score")
-    for text, number in counts.most_common():
-        best = next(iter(linker.find(text)), None)
-        is_taken = best is not None and best.score >= linker.threshold
-        taken += number * is_taken
-        shown = (best.code, best.name) if best is not None and is_taken else ("", "")
-        score = "" if best is None else f"{best.score:.3f}"
-        table.add_row(str(number), *_plain(text, *shown), score)
+    entities = [entity for document in documents for entity in document.entities]
+    rows = [(" ".join(entity.text.split()), match_of(entity)) for entity in entities]
+    example = dict(zip(rows, entities, strict=True))
+    counts = Counter(rows)
+    table = _table("entities", "text", "code", "name", "match", "score")
+    for (text, match), number in counts.most_common():
+        best = next(iter(example[text, match].fields.get("candidates", ())), None)
+        shown = (best["code"], best["name"]) if best and match else ("", "")
+        score = f"{best['score']:.3f}" if best else ""
+        table.add_row(str(number), *_plain(text, *shown), match, score)
     if counts:
         results().print(table)
-    total = counts.total()
-    entities = counted(total, "entity", "entities")
-    results().print(f"with a code: {taken:,} of {entities}", highlight=False)
 
 
 def _plain(*cells: str) -> list[Text]:

@@ -262,6 +262,12 @@ def write_documents(
         return write(documents, path, format=format.name)
 
 
+def say_written(documents: int, files: int, path: Path, *, more: str = "") -> None:
+    """The closing line of a command that has written documents, on standard error."""
+    there = f"{counted(documents, 'document')} in {counted(files, 'file')}: {path}"
+    errors().print(f"{there}{more}", markup=False, highlight=False, soft_wrap=True)
+
+
 def comma_list(value: str | None) -> Sequence[str] | None:
     """`A,B` as its parts."""
     return None if value is None else [part.strip() for part in value.split(",") if part.strip()]

@@ -30,7 +30,7 @@ from trigner.atomic_files import (
     write_text,
 )
 from trigner.cli.output import files_to_replace, refuse_non_empty, write_documents
-from trigner.corpora import Format, LineWriter, Reading, read_lines
+from trigner.corpora import Format, LineWriter, Reading, WriteReport, read_lines
 from trigner.errors import InputError
 from trigner.locks import LockedError, locked
 from trigner.mentions import Document
@@ -153,20 +153,20 @@ class Journal:
         with file:
             yield add
 
-    def publish(self, title: str) -> list[str]:
-        """Write the output of all documents; what its format cannot hold."""
+    def publish(self, title: str) -> WriteReport:
+        """Write the output of all documents."""
         output = self.output
         # What was written to a folder before it was cut off has the text that it gets again.
         overwrite = bool(self._state["overwrite"]) if output.is_folder else self.overwrite
         self._write_state(complete=True)
         try:
-            notices = _write(self, overwrite=overwrite, title=title)
+            report = _write(self, overwrite=overwrite, title=title)
         except BaseException:
             if not output.is_folder:  # what was there is there still
                 self._write_state(complete=False)
             raise
         self.discard()
-        return notices
+        return report
 
     def discard(self) -> None:
         """Remove what is here."""
@@ -279,20 +279,18 @@ def _read(document: Document) -> tuple[Any, ...]:
     return document.id, document.text, document.words
 
 
-def _write(journal: Journal, *, overwrite: bool, title: str) -> list[str]:
+def _write(journal: Journal, *, overwrite: bool, title: str) -> WriteReport:
     output = journal.output
     if output.format is None:
         with staged(output.path, overwrite=overwrite) as path:
             page = documents_page_parts(journal.documents(), title=title)
             with explained(output.path), path.open("w", encoding="utf-8", newline="") as file:
                 file.writelines(page)
-        return []
+        return WriteReport(files=1)
     if output.format.name == "jsonl":  # it is that already
         with explained(output.path):
             publish(output.partial, followed(output.path), overwrite=overwrite)
-        return []
+        return WriteReport(files=1)
     old = output.old_files() if output.is_folder and overwrite else ()
     documents, format = journal.documents(), output.format
-    return write_documents(
-        documents, output.path, format=format, overwrite=overwrite, old=old
-    ).notices()
+    return write_documents(documents, output.path, format=format, overwrite=overwrite, old=old)
