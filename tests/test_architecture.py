@@ -19,7 +19,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # A room may import the rooms of the layers above its own, and `PEERS` of its own layer.
 LAYERS = (
     {
-        *("mentions", "errors", "atomic_files", "arrays", "former_names", "locks", "quantities"),
+        *("mentions", "errors", "atomic_files", "arrays", "former_names", "locks"),
+        *("offsets", "quantities"),
         *("cpus", "foreign_values", "rescorer"),
     },
     {"text", "corpora", "schemes", "evaluation", "prompting", "qualifiers"},
@@ -34,6 +35,7 @@ LAYERS = (
     {"__main__"},
 )
 PEERS = {
+    ("mentions", "offsets"),  # why a surface may not be what the text has
     ("mentions", "rendering"),  # what notebooks call on a document; imported when they do
     ("atomic_files", "errors"),
     ("foreign_values", "mentions"),  # how messages quote input
@@ -63,6 +65,7 @@ NEVER_TORCH = {
     "locks",
     "mentions",
     "model_folder",
+    "offsets",
     "encoders",
     "errors",
     "text",

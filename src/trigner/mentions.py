@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
 
+from trigner.offsets import miscounted
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -208,9 +210,8 @@ class Entity:
         words = surface.split() if isinstance(surface, str) else None
         if surface is not None and words not in (own.split(), as_given.split()):
             claimed, found = shortened(surface), shortened(own)
-            raise ValueError(
-                f"annotated text {claimed} differs from the text at its offsets, {found}"
-            )
+            message = f"annotated text {claimed} differs from the text at its offsets, {found}"
+            raise ValueError(message + miscounted(str(surface), text, ordered))
         return cls(label, ordered, own, score, id, fields or {})
 
     def to_dict(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from trigner.corpora.reading import Reading
 from trigner.errors import InputError
 from trigner.mentions import Fragment, shortened, surface_of
+from trigner.offsets import miscounted
 
 # CADEC as released has 4 surfaces among its 6,318 ADR mentions that the text does not have.
 # Offsets that belong to other texts (other line ends, another version) differ nearly everywhere.
@@ -41,7 +42,8 @@ class Surfaces:
             self.differing += 1
             self.reading.note(
                 f"annotated text {shortened(claimed)} differs from the text at its offsets,"
-                f" {shortened(in_order)}; the offsets are used",
+                f" {shortened(in_order)}{miscounted(claimed, text, sorted(given))}; the offsets"
+                " are used",
                 path=path,
                 line=line,
             )
