@@ -110,12 +110,13 @@ def test_empty_lines_before_the_columns_do_not_matter(file):
 @pytest.mark.parametrize(
     ("content", "line", "message"),
     [
-        ("", 1, "needs the columns"),
+        ("", None, "is empty"),
+        ("\ufeff\n \n", None, "is empty"),
         ("name,synonyms\nHeadache,\n", 1, "needs the columns `code` and `name`"),
         ("\nname,synonyms\n", 2, "needs the columns .*, its first line is 'name,synonyms'"),
         ("code,name\nF1,Headache\n,Nausea\n", 3, "needs a code and a name"),
         ("code,name\nF1,Headache\nF2, \n", 3, "needs a code and a name"),
-        ("code,name\nF1\n", 2, "has 1 cells, the first line 2"),
+        ("code,name\nF1\n", 2, "has 1 cell, the first line 2"),
         ("code,name\nF1,Headache,pain\n", 2, "has 3 cells, the first line 2"),
         ('code,name\nF1,"Head\n', 2, "is not CSV"),
         ("code,name\n", None, "has no rows"),

@@ -17,6 +17,7 @@ from trigner.corpora.reading import opened
 from trigner.corpora.tables import allow_long_cells, check_names
 from trigner.errors import InputError
 from trigner.mentions import shortened
+from trigner.quantities import counted
 from trigner.text.words import marks
 
 COLUMNS = ("code", "name", "synonyms")
@@ -110,6 +111,8 @@ def read_vocabulary(path: str | Path, *, otherwise: str | None = None) -> Vocabu
             raise
         text = Reading(encoding=checked_encoding(otherwise)).decoded(data, path)
     text = text.removeprefix("\ufeff")
+    if not text.strip():
+        raise InputError("is empty", path=path)
     head = text.lstrip("\r\n").partition("\n")[0]
     delimiter = max(_DELIMITERS, key=head.count)
     allow_long_cells()
@@ -122,7 +125,7 @@ def read_vocabulary(path: str | Path, *, otherwise: str | None = None) -> Vocabu
         places = {name: columns.index(name) for name in COLUMNS if name in columns}
         if not {"code", "name"} <= places.keys():
             message = f"needs the columns `code` and `name`, its first line is {shortened(head)}"
-            raise InputError(message, path=path, line=max(1, rows.line_num))
+            raise InputError(message, path=path, line=rows.line_num)
         terms: dict[str, dict[str, None]] = {}
         for code, *found in _rows(rows, places, len(columns), path):
             terms.setdefault(code, {}).update(dict.fromkeys(found))
@@ -143,7 +146,7 @@ def _rows(
         if not any(cell.strip() for cell in row):
             continue
         if len(row) != width:
-            message = f"has {len(row)} cells, the first line {width}"
+            message = f"has {counted(len(row), 'cell')}, the first line {width}"
             raise InputError(message, path=path, line=line)
         code, name = (row[places[column]].strip() for column in ("code", "name"))
         if not code or not name:
