@@ -603,7 +603,7 @@ def test_starting_from_a_model_for_other_types(encoder, tmp_path, system):
     told = StringIO()
     arguments = (settings, documents, documents[:2], second)
     options = {"device": "cpu", "init_from": first}
-    trained = train(*arguments, console=Console(file=told, width=500), **options)
+    trained = train(*arguments, console=Console(file=told, width=80), **options)
     start, begins, note = told.getvalue().splitlines()[:3]
     assert start.startswith(f"starting from {first}: ")
     assert start.endswith(" tags taken over; Effect begins as ADR; left out: ADR")
@@ -616,7 +616,7 @@ def test_starting_from_a_model_for_other_types(encoder, tmp_path, system):
     }
     same = StringIO()
     arguments = (settings, DOCUMENTS, DOCUMENTS[:2], tmp_path / "third")
-    train(*arguments, console=Console(file=same, width=500), **options)
+    train(*arguments, console=Console(file=same, width=80), **options)
     assert same.getvalue().startswith(f"starting from {first}: all weights taken over\n")
     kept = [p.clone() for p in weights(trained)]
     again = train(*arguments, console=QUIET, resume=True, **options)

@@ -20,6 +20,11 @@ SECONDS_BETWEEN_LINES = 60.0
 """Of a log: what is not a terminal."""
 
 
+def say(console: Console, line: str) -> None:
+    """Print a line as it is: brackets are no markup, and no log breaks it at 80 characters."""
+    console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
 class ShowProgress(TrainerCallback):
     """Updates as a bar with the time left, in a log a line a minute; loss and scores of each epoch
     that is scored."""
@@ -60,7 +65,7 @@ class ShowProgress(TrainerCallback):
             self._print(f"{epoch}: {state.global_step:,} of {state.max_steps:,} updates")
 
     def _print(self, line: str) -> None:
-        self._console.print(line, highlight=False)
+        say(self._console, line)
         self._last_line = time.monotonic()
 
     def on_evaluate(

@@ -35,7 +35,7 @@ from trigner.training.memory import (
 from trigner.training.origin import provenance_of
 from trigner.training.prepared import PreparedTraining
 from trigner.training.processes import connected
-from trigner.training.progress import ShowProgress
+from trigner.training.progress import ShowProgress, say
 from trigner.training.records import ORDER, RUN, finish_record, record_to_resume, write_record
 from trigner.training.sections import OptimisationSettings, SelectBy
 from trigner.training.selected_model import SelectedModel, finished, identity, same, scored, told
@@ -188,7 +188,7 @@ def _ended(
     also = {name: same(out / name, best) or describe(out / name, dev, device) for name in also_keep}
     epochs = round(record["finished"] if "finished" in record else history[-1]["epoch"])
     if line := told(best):
-        console.print(line, highlight=False)
+        say(console, line)
     if "finished" not in record:
         finish_record(out, epochs, history)
     shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)  # also what a killed process left of them
@@ -203,7 +203,7 @@ def _epochs(
     if started is not None:
         taken_over = isinstance(prepared.system, TakingOver) and prepared.system.taken_over
         told = f"starting from {started['model']}: {taken_over or 'all weights taken over'}"
-        console.print(told, markup=False, highlight=False)
+        say(console, told)
     made = (
         f", and on {counted(prepared.data.made, 'sentence')} generated from them"
         if prepared.data.made
@@ -217,20 +217,18 @@ def _epochs(
         untaught = sum(not prepared.system.has_teachers(own) for own in prepared.data.examples)
         if untaught:
             told = f"{counted(untaught, 'sentence or window', 'sentences or windows')} without"
-            console.print(f"{told} teachers, which read in windows there", highlight=False)
+            say(console, f"{told} teachers, which read in windows there")
     if not any(p.requires_grad for p in prepared.system.network.parameters()):
-        console.print(f"{learning}; the system has no weights to update", highlight=False)
+        say(console, f"{learning}; the system has no weights to update")
         return _without_updates(prepared)
     progress = ShowProgress(console)
     try:
         with disk_errors(prepared.out), quiet():
             trainer = prepared.trainer(progress, report_to, checkpoint)
-            console.print(
-                f"{learning}, {counted(trainer.updates, 'update')}, on {prepared.device}",
-                highlight=False,
-            )
+            updates = counted(trainer.updates, "update")
+            say(console, f"{learning}, {updates}, on {prepared.device}")
             for told in prepared.notices():
-                console.print(f"note: {told}", highlight=False)
+                say(console, f"note: {told}")
             log = past_log(checkpoint)
             if not prepared.keep_best().has_stopped(log):
                 trainer.train(None if checkpoint is None else str(checkpoint))
@@ -270,6 +268,6 @@ def _start_again(
     Starting over makes the result that of a training with these batches from the beginning.
     """
     changes = ", ".join(f"{name}={value}" for name, value in reductions(wanted, now).items())
-    console.print(f"note: out of memory; starting again with {changes}", highlight=False)
+    say(console, f"note: out of memory; starting again with {changes}")
     for left in (CHECKPOINTS, LOGS):
         shutil.rmtree(out / left, ignore_errors=True)

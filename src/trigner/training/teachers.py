@@ -15,6 +15,7 @@ from trigner.inference import load
 from trigner.model_folder import read_description
 from trigner.quantities import counted
 from trigner.systems import Predictor, Student, System, system_spec
+from trigner.training.progress import say
 from trigner.training.sections import OptimisationSettings
 
 
@@ -48,7 +49,7 @@ def learning_from(
     student = cast(Student, system)
     predictors: list[Predictor] = [load(own, device=str(device)).predictor for own in teachers]
     student.learn_from(predictors)
-    console.print(f"{counted(len(teachers), 'teacher')} read the sentences first", highlight=False)
+    say(console, f"{counted(len(teachers), 'teacher')} read the sentences first")
     with console.status("reading"):
         yield
     student.learn_from(())
