@@ -137,11 +137,15 @@ def test_an_interrupted_training_is_told(run, model, tmp_path):
     assert "its training was interrupted" in result.err
 
 
-def test_scores_of_an_interrupted_training_are_told(run, model, gold, tmp_path):
-    assert "interrupted" not in run("evaluate", "--data", gold, "--model", model).err
+@pytest.mark.parametrize(
+    "command", ["evaluate --data GOLD", "extract GOLD", "find-threshold --data GOLD"]
+)
+def test_whatever_runs_an_interrupted_training_tells_of_it(run, model, gold, tmp_path, command):
+    arguments = [str(gold) if own == "GOLD" else own for own in command.split()]
+    assert "interrupted" not in run(*arguments, "--model", model).err
     shutil.copytree(model, tmp_path / "half")
     change_description(tmp_path / "half", provenance={"dev": {"epoch": 1}})
     told = [line for line in run("info", tmp_path / "half").err.splitlines() if "interr" in line]
-    result = run("evaluate", "--data", gold, "--model", tmp_path / "half")
+    result = run(*arguments, "--model", tmp_path / "half")
     assert result.code == 0, result.err
     assert told[0] in result.err.splitlines()

@@ -19,7 +19,6 @@ from trigner.cli.options import (
 from trigner.cli.output import (
     comma_list,
     note,
-    note_interrupted,
     note_repeated,
     note_types_alike,
     note_unknown_types,
@@ -65,8 +64,6 @@ def evaluate(
     if skip_first:
         note([f"not counted: the first {counted(skip_first, 'sentence')}"])
     extract = running.load(model, threshold)
-    spec = system_spec(extract.system)
-    note_interrupted(description, spec)
     check_labels(labels_of(corpus), extract.labels)
     if not any(document.entities for document in documents):
         note([f"{data}: there is no annotation to score against"])
@@ -87,6 +84,7 @@ def evaluate(
     if wanted is not None:
         found = list(with_types(found, wanted))
     unreachable_by = {}
+    spec = system_spec(extract.system)
     if spec.round_trip is not None:
         own = spec.round_trip(extract.labels, description.settings(spec.settings, model))
         reached = ceiling(documents, own, labels=set(extract.labels))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from trigner.cli.output import comma_list, note, results
+from trigner.cli.output import comma_list, note, note_interrupted, results
 from trigner.corpora import (
     FORMATS,
     Corpus,
@@ -25,7 +25,9 @@ from trigner.corpora import (
 )
 from trigner.errors import InputError
 from trigner.mentions import types_of
+from trigner.model_folder import read_description
 from trigner.quantities import counted
+from trigner.systems import system_spec
 
 if TYPE_CHECKING:
     from trigner.inference import Extractor
@@ -251,7 +253,7 @@ class RunOptions:
         from trigner.inference import load
 
         of_all, of_types = thresholds(threshold)
-        return load(
+        extractor = load(
             model,
             device=self.device,
             batch_size=self.batch_size,
@@ -259,6 +261,8 @@ class RunOptions:
             thresholds=of_types,
             **further,
         )
+        note_interrupted(read_description(model), system_spec(extractor.system))
+        return extractor
 
 
 def with_single_options(command: Callable[..., None]) -> Callable[..., None]:
