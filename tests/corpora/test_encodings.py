@@ -48,11 +48,13 @@ WESTERN = [
     "The patient said “it hurts” – badly.",
     "I felt awful… couldn’t sleep — at all!",
     "Pressure ±5 mmHg, 3×2 cm lesion, ½ tablet.",
+    "5 µg",
+    "39°C",
 ]
 
 
 @pytest.mark.parametrize("text", WESTERN)
-def test_single_letters_and_signs_are_not_east_asian(tmp_path, text):
+def test_single_letters_and_signs_are_neither_east_asian_nor_utf_16(tmp_path, text):
     assert decoded(text.encode("cp1252"), "auto", tmp_path) == (text, "cp1252")
 
 

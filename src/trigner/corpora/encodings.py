@@ -107,9 +107,22 @@ def _guessed(data: bytes, likely: str | None) -> str:
     for match in found:
         if match.chaos <= best.chaos and _LIKELY in (match.encoding, *match.could_be_from_charset):
             return _LIKELY
-    if _EAST_ASIAN.match(best.encoding) and _looks_western(data, str(best)):
+    if _is_likely(data) and (
+        (_EAST_ASIAN.match(best.encoding) and _looks_western(data, str(best)))
+        # Of more than a few bytes some blank or line end would have a zero byte.
+        or (best.encoding.startswith(("utf_16", "utf_32")) and b"\0" not in data)
+    ):
         return _LIKELY
     return str(best.encoding)
+
+
+def _is_likely(data: bytes) -> bool:
+    """Whether all bytes are characters of the likely encoding."""
+    try:
+        data.decode(_LIKELY)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _looks_western(data: bytes, guessed: str) -> bool:
@@ -119,10 +132,6 @@ def _looks_western(data: bytes, guessed: str) -> bool:
     such an encoding. It stands alone among many ASCII letters, where words of Chinese, Japanese or
     Korean have several characters and markup around them has few letters.
     """
-    try:
-        data.decode(_LIKELY)
-    except UnicodeDecodeError:
-        return False
     letters = len(_LETTERS.findall(data))
     others = len(_HIGH.findall(data))
     runs = _NOT_ASCII.findall(guessed)
