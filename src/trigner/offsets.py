@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-Fragment = tuple[int, int]
 
-
-def miscounted(surface: str, text: str, fragments: Sequence[Fragment]) -> str:
+def miscounted(surface: str, text: str, fragments: Sequence[tuple[int, int]]) -> str:
     """The end of a message: what offsets seem to count in the place of `text`'s characters.
 
     Counted so, the surface stands at these fragments, white space aside. Empty if nothing does it.
@@ -19,7 +17,7 @@ def miscounted(surface: str, text: str, fragments: Sequence[Fragment]) -> str:
 
 
 def _counted_otherwise(
-    text: str, fragments: Sequence[Fragment]
+    text: str, fragments: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[str, Iterator[str]]]:
     """Ways to count, and what stands at the fragments by each."""
     if text.startswith("\ufeff"):
@@ -40,5 +38,5 @@ def _counted_otherwise(
             yield told, (own.decode(encoding, "replace") for own in found)
 
 
-def _of_text(text: str, fragments: Sequence[Fragment]) -> Iterator[str]:
+def _of_text(text: str, fragments: Sequence[tuple[int, int]]) -> Iterator[str]:
     return (text[start:end] for start, end in fragments)

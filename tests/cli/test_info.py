@@ -140,7 +140,7 @@ def test_an_interrupted_training_is_told(run, model, tmp_path):
 @pytest.mark.parametrize(
     "command", ["evaluate --data GOLD", "extract GOLD", "find-threshold --data GOLD"]
 )
-def test_whatever_runs_an_interrupted_training_tells_of_it(run, model, gold, tmp_path, command):
+def test_what_runs_an_interrupted_training_tells_of_it(run, model, gold, tmp_path, command):
     arguments = [str(gold) if own == "GOLD" else own for own in command.split()]
     assert "interrupted" not in run(*arguments, "--model", model).err
     shutil.copytree(model, tmp_path / "half")

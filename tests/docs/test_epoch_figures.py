@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from kept_runs import BEST, ROOT, differences, runs_of, scores
+from kept_runs import BEST, ROOT, differences, kept, runs_of, scores
 
 PAGE = (ROOT / "docs/decisions/epochs.md").read_text("utf-8")
 CORPORA = {
@@ -59,3 +59,17 @@ def test_dev_still_rises_in_the_second_half():
         rises.append(round(max(curve[20:]) - max(curve[:20])))
     assert (min(rises), max(rises)) == (2, 5)
     assert "dev still rises by two to five points" in PAGE
+
+
+def test_twelve_epochs_of_small_batches_and_three_times_as_many():
+    runs = {
+        (result["settings"]["optimisation.epochs"], result["seed"]): (result, found)
+        for result, found in kept("mini-adr")
+        if result["system"] == "trigner-without"
+        and result["settings"]["optimisation.precision"] == "bfloat16"
+    }
+    twelve = [runs[12, seed] for seed in range(1, 6)]
+    text = " ".join(PAGE.split())
+    assert f"have {scores(twelve, 'test')} on test (`trigner-without`" in text
+    one, longer = (scores([runs[epochs, 1]], "test") for epochs in (12, 36))
+    assert f"seed 1 has {longer} after 36 epochs, {one} after twelve" in text

@@ -15,6 +15,7 @@ from trigner.studies.changes import Changes
 from trigner.studies.corpus import CorpusLocation, CorpusSplits, read_splits
 from trigner.studies.declaration import Study
 from trigner.studies.protocols import Protocol
+from trigner.training.progress import say
 
 
 @dataclass(frozen=True)
@@ -81,4 +82,4 @@ class StudyContext:
 
 def log(console: Console, message: str) -> None:
     """One line for the user, as the other commands print their notes."""
-    console.print(f"note: {message}", markup=False, highlight=False, soft_wrap=True)
+    say(console, f"note: {message}")

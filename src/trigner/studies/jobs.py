@@ -24,6 +24,7 @@ from trigner.studies.corpus import CorpusSplits
 from trigner.studies.grid import TrainingRun
 from trigner.studies.results import run_name
 from trigner.studies.running import BusyError
+from trigner.training.progress import say
 
 T = TypeVar("T")
 
@@ -73,7 +74,7 @@ def run_all(
             message = f"error: {run.system}, seed {run.seed}: {error}"
             if not isinstance(error, TrignerError):  # unforeseen: the traceback helps
                 message += f"\n{''.join(format_exception(error))}"
-            console.print(message, markup=False, highlight=False, soft_wrap=True)
+            say(console, message)
         else:
             on_done(position, results.done[position])
 
