@@ -145,7 +145,11 @@ def test_what_runs_an_interrupted_training_tells_of_it(run, model, gold, tmp_pat
     assert "training was interrupted" not in run(*arguments, "--model", model).err
     shutil.copytree(model, tmp_path / "half")
     change_description(tmp_path / "half", provenance={"dev": {"epoch": 1}})
-    told = [line for line in run("info", tmp_path / "half").err.splitlines() if "was interrupted" in line]
+    told = [
+        line
+        for line in run("info", tmp_path / "half").err.splitlines()
+        if "was interrupted" in line
+    ]
     result = run(*arguments, "--model", tmp_path / "half")
     assert result.code == 0, result.err
     assert told[0] in result.err.splitlines()

@@ -168,6 +168,23 @@ def test_the_network_alone():
     assert f"the mean of its five is {scores(list(w2ner.values()), 'test')}." in flat(text)
 
 
+@pytest.mark.parametrize(("corpus", "longest"), [("spl-adr", 8), ("chia", 9)])
+@pytest.mark.parametrize("chosen_by", ["overall", "discontinuous"])
+def test_as_it_ships(corpus, longest, chosen_by):
+    (run,) = (
+        own
+        for own in kept(corpus, chosen_by)
+        if own[0]["system"] == "rescored" and own[0]["protocol"] == "full"
+    )
+    assert run[0]["settings"]["optimisation.epochs"] == "auto"
+    assert (run[0]["seed"], run[0]["device"]) == (1, "cpu")
+    title = TITLES[corpus]
+    bases = (title, "W2NER", LOWER, longest), (title, "`best`", USUAL, 4)
+    against = [cell for base in bases for cell in between(groups(chosen_by)[base], {1: run})]
+    cells = [title, chosen_by, *(scores([run], part, chosen_by) for part in ("dev", "test"))]
+    assert f"| {' | '.join([*cells, *against])} |" in section("As it ships")
+
+
 def test_six_epochs_for_four_on_the_page_of_epochs():
     text = text_of("docs/decisions/epochs.md")
     spl_adr, chia, by_split = (
