@@ -13,6 +13,7 @@ import time
 import pytest
 
 import trial_seed
+from model_changes import change_description
 from rows import found, ray_files, read_rows, rows_of, write_rows
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra `scale`)")
@@ -46,6 +47,15 @@ def test_it_writes_what_extract_finds(annotate, exported_model, tmp_path):
     again = annotate("--part-rows", "7")
     assert (again.code, "all of this was already done" in again.err) == (0, True)
     assert again.out == result.out
+
+
+def test_the_model_of_an_interrupted_training_is_told(annotate, exported_model, tmp_path):
+    write_rows(tmp_path / "in/a.parquet", rows_of(3))
+    assert "training was interrupted" not in annotate().err
+    half = shutil.copytree(exported_model, tmp_path / "half")
+    change_description(half, provenance={"dev": {"epoch": 1}})
+    result = annotate("--model", half, out="other")
+    assert (result.code, result.err.count("its training was interrupted")) == (0, 1), result.err
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.csv"])

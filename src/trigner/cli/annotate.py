@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from trigner.cli.options import BatchSize, Json, ModelOrBundled, Threshold, thresholds
-from trigner.cli.output import comma_list, counting, note, print_json, results
+from trigner.cli.output import comma_list, counting, note, note_interrupted, print_json, results
 from trigner.cpus import available_cpus
 from trigner.errors import InputError, TrignerError, require_extra
 from trigner.model_folder import BUNDLED
@@ -160,6 +160,7 @@ def _annotated(
     from trigner.bulk.json_values import holds_bytes
 
     annotator = _annotator(settings, in_process=workers == 0)
+    note_interrupted(annotator.folder)
     sources, notices = find_sources(inputs, out=out)
     most_characters = settings["--max-characters"]
     shapes = look_at(sources, most_characters=most_characters)

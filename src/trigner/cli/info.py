@@ -51,7 +51,7 @@ def info(
     if description.unhashed:
         note([description.unhashed])
     spec = spec_of(model, description)
-    note_interrupted(description, spec)
+    note_interrupted(model)
     if json:
         print_json(everything(description))
     elif not all_:

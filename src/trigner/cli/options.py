@@ -25,9 +25,7 @@ from trigner.corpora import (
 )
 from trigner.errors import InputError
 from trigner.mentions import types_of
-from trigner.model_folder import read_description
 from trigner.quantities import counted
-from trigner.systems import system_spec
 
 if TYPE_CHECKING:
     from trigner.inference import Extractor
@@ -261,7 +259,7 @@ class RunOptions:
             thresholds=of_types,
             **further,
         )
-        note_interrupted(read_description(model), system_spec(extractor.system))
+        note_interrupted(model)
         return extractor
 
 

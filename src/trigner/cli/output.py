@@ -21,13 +21,12 @@ from trigner.cli.staged_folder import staged_folder
 from trigner.corpora import Format, WriteReport, write
 from trigner.errors import InputError
 from trigner.mentions import Document
+from trigner.model_folder import read_description
 from trigner.quantities import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from trigner.model_folder import Description
-    from trigner.systems import SystemSpec
 
 T = TypeVar("T")
 
@@ -124,9 +123,12 @@ def note_types_alike(path: Path, documents: Iterable[Document]) -> None:
     )
 
 
-def note_interrupted(description: Description, spec: SystemSpec) -> None:
+def note_interrupted(model: Path) -> None:
     """Note that the training of a model has not come to its end, if that is so."""
-    known = description.provenance
+    from trigner.inference import spec_of
+
+    description = read_description(model)
+    known, spec = description.provenance, spec_of(model, description)
     # Calibration is fitted when the last epoch is over.
     if spec.calibration and known.dev.epoch is not None and known.calibration is None:
         best = "this is the best epoch so far; train --resume continues it"
