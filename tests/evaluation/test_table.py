@@ -41,7 +41,7 @@ def row(lines: list[str], name: str) -> list[str]:
 
 def test_rates_are_percent_with_two_decimals_beside_the_counts() -> None:
     lines = printed(SCORES)
-    assert row(lines, "entities") == ["P", "R", "F1", "correct", "predicted", "gold"]
+    assert row(lines, "entities: ADR") == ["P", "R", "F1", "correct", "predicted", "gold"]
     assert row(lines, "overall") == ["78.88", "72.95", "75.80", "1,815", "2,301", "2,488"]
     assert row(lines, "discontinuous") == ["53.16", "44.68", "48.55", "42", "79", "94"]
     assert row(lines, "sentences without")[:3] == ["100.00", "100.00", "100.00"]
@@ -57,8 +57,11 @@ def test_where_there_is_nothing_to_find_there_are_no_rates() -> None:
 
 def test_one_label_has_no_row_of_its_own_and_several_do() -> None:
     assert not any(line.startswith("ADR") for line in printed(SCORES))
+    odd = printed(replace(SCORES, per_type={"[red]Sign": SLICES}))
+    assert row(odd, "entities: [red]Sign")[0] == "P"
     two = replace(SCORES, per_type={"ADR": SLICES, "[red]Sign": SLICES})
     lines = printed(two)
+    assert row(lines, "entities")[0] == "P"
     assert row(lines, "ADR") == row(lines, "overall")
     assert row(lines, "[red]Sign") == row(lines, "overall")
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich import box
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -49,10 +50,13 @@ def percentages(score: Score) -> list[str]:
 def table(scores: Scores) -> Table:
     """Slices, then labels when there are several, as rows; rates in percent.
 
+    A single label stands in the head.
+
     Notes below count gold that is out of reach and gold documents without predictions.
     """
+    only = list(scores.per_type)
     shown = report_table(
-        ("entities",),
+        (f"entities: {escape(only[0])}" if len(only) == 1 else "entities",),
         ("P", "R", "F1", "correct", "predicted", "gold"),
         caption=Text("\n".join(_notes(scores)), style="none") if _notes(scores) else None,
         caption_justify="left",
