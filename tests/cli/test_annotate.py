@@ -45,7 +45,7 @@ def test_it_writes_what_extract_finds(annotate, exported_model, tmp_path):
     assert pq.read_table(tmp_path / "out").num_rows == 300  # what is no part has no such name
     assert f"{tmp_path}/out: 300 rows, " in result.out
     again = annotate("--part-rows", "7")
-    assert (again.code, "all of this was already done" in again.err) == (0, True)
+    assert (again.code, "is already complete" in again.err) == (0, True)
     assert again.out == result.out
 
 
@@ -122,7 +122,7 @@ def test_other_options_are_refused(annotate, tmp_path):
 def test_the_same_thresholds_are_the_same_job(annotate, tmp_path):
     write_rows(tmp_path / "in/a.csv", rows_of(4))
     assert annotate("--threshold", "0.5").code == 0
-    assert "all of this was already done" in annotate("--threshold", "0.50").err
+    assert "is already complete" in annotate("--threshold", "0.50").err
 
 
 @pytest.mark.parametrize(

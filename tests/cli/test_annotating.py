@@ -81,7 +81,7 @@ def test_a_vocabulary_in_the_encoding_of_the_input(run, model, tmp_path):
 
 def test_a_vocabulary_that_can_be_read_only_once_is_refused_with_out(run, model, tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    for name, told in (("pipe", "is no regular file: with --out"), ("none", "no such file")):
+    for name, told in (("pipe", "is not a regular file: with --out"), ("none", "no such file")):
         link = ("--link", tmp_path / name, "--format", "jsonl", "--out", tmp_path / "out.jsonl")
         result = run("extract", "Pain", "--model", model, *link)
         assert (result.code, told in result.err) == (2, True)

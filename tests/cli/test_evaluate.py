@@ -189,7 +189,7 @@ RESCORER = {
 @pytest.mark.parametrize(
     ("part", "other", "told"),
     [
-        ("dev", {}, "epoch was chosen by its scores on these documents: it may score less on"),
+        ("dev", {}, "epoch was chosen by its scores on these documents: it may score lower on"),
         ("dev", {"rescorer": RESCORER}, "documents and its rescorer was fitted on them: it may"),
         ("train", {}, "the model was trained on these documents: its scores on others will be"),
     ],

@@ -145,7 +145,7 @@ def test_what_became_of_codes_is_told(run, vocabulary, tmp_path, codes, told):
 
 
 def test_evaluation(run, vocabulary, found):
-    told = "with a code: 2 of 3 entities; it is the best candidate of 2, and among 5 candidates of"
+    told = "with a code: 2 of 3 entities; it is the best candidate for 2 and among 5 candidates for"
     result = run("link", found, "--vocabulary", vocabulary, "--evaluate")
     assert result.code == 0, result.err
     assert told in result.out

@@ -26,7 +26,7 @@ def adapt(
         typer.Option("--dev", help="Text to select the best epoch on (default: 10 % of --text)."),
     ] = None,
     epochs: Annotated[
-        int, typer.Option("--epochs", min=1, help="Times that the text is seen; the best is kept.")
+        int, typer.Option("--epochs", min=1, help="Passes over the text; the best is kept.")
     ] = 20,
     batch_size: Annotated[
         int, typer.Option("--batch-size", min=1, help="Passages in a batch.")
@@ -42,12 +42,12 @@ def adapt(
         typer.Option(
             "--precision",
             metavar="PRECISION",
-            help="Numbers to compute with: float32, bfloat16 (less memory and, on GPUs"
-            " of today, less time) or float16 (CUDA only).",
+            help="Floating-point precision: float32, bfloat16 (less memory and, on recent GPUs,"
+            " less time) or float16 (CUDA only).",
         ),
     ] = "float32",
     seed: Annotated[
-        int, typer.Option("--seed", help="Seed of everything random, such as which words to mask.")
+        int, typer.Option("--seed", help="Random seed, such as for which words to mask.")
     ] = 1898,
     device: Device = "auto",
     json: Json = False,

@@ -45,14 +45,14 @@ def annotate(
     ],
     model: ModelOrBundled = BUNDLED,
     text: Annotated[
-        str, typer.Option("--text", metavar="COLUMN", help="Column of the texts.")
+        str, typer.Option("--text", metavar="COLUMN", help="Column with the texts.")
     ] = "text",
     id: Annotated[
         str | None,
         typer.Option(
             "--id",
             metavar="COLUMN",
-            help="Column of ids, kept first; default: id, if there is one.",
+            help="Column with the ids, kept first; default: id, if there is one.",
         ),
     ] = None,
     keep: Annotated[
@@ -95,15 +95,15 @@ def annotate(
 ) -> None:
     """Find entities in tables of any size, with many processes or a cluster.
 
-    Each row of the input is a row of OUT, with the columns that are kept, `entities`, `error` (why
-    this row has no entities, else null), `file` and `row`: where it comes from. A row that fails
-    never ends the job; a file that cannot be read is reported at the end, after all others.
+    Each input row becomes a row of OUT, with the columns that are kept, `entities`, `error` (why
+    the row has no entities, else null), and `file` and `row`, which say where it comes from. A row
+    that fails never ends the job; files that cannot be read are reported at the end.
 
     After any interruption the same command continues: finished rows are not annotated again, and no
     row is lost or duplicated. _SUCCESS in OUT says that the output is complete.
 
-    The inputs and all options bind a job, except --workers, --address, --part-rows and --json: with
-    others the same OUT is refused.
+    A job keeps its inputs and options: OUT is refused with any others. Only --workers, --address,
+    --part-rows and --json may change.
 
     Examples:
 
@@ -116,7 +116,7 @@ def annotate(
     require_extra("scale", "pyarrow", "fsspec")
     if url := re.match(r"(\w\w+):/+", str(out)):  # a path has no two slashes
         shown = f"{url[1]}://{str(out)[url.end() :]}"
-        raise InputError(f"{shown}: is not a folder of this machine, which OUT must be")
+        raise InputError(f"{shown}: OUT must be a folder on this machine")
     if workers is None and address is None and find_spec("ray") is None:
         note(["Ray is not installed: this process annotates alone (pip install 'trigner[scale]')"])
         workers = 0
@@ -196,7 +196,7 @@ def _annotated(
     }
     with begun(out, made_with, format=format) as output:
         if output.summary is not None:
-            note([f"{out}: all of this was already done"])
+            note([f"{out}: is already complete"])
             return output.summary
         if output.counts.rows:
             note([f"{counted(output.counts.rows, 'row')} were already done"])

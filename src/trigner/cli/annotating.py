@@ -117,7 +117,7 @@ def _hash_of(vocabulary: Path) -> str:
     if not vocabulary.exists():
         raise InputError("no such file", path=vocabulary)
     if not vocabulary.is_file():
-        message = "is no regular file: with --out, write the vocabulary to one"
+        message = "is not a regular file: with --out, write the vocabulary to one"
         raise InputError(message, path=vocabulary)
     return hash_of_file(vocabulary)
 

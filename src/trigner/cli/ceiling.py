@@ -48,11 +48,11 @@ def ceiling(
     *,
     reading: CorpusOptions,
 ) -> None:
-    """Measure what each system could reach at best on these annotations.
+    """Measure the best score that each system could reach on these annotations.
 
-    The annotations are encoded and decoded again. What is lost is lost before any model is trained:
-    to the splitting of sentences, to words that do not align, or to the system's format, with its
-    default settings. Spurious is what comes back from it without having been annotated.
+    The annotations are encoded and decoded again. Losses arise before any training: from splitting
+    into sentences, from words that do not align, or from the system's format, with its default
+    settings. Spurious entities are those that come back without having been annotated.
 
     Example:  trigner ceiling --data annotated/ --lost 20
     """
@@ -89,7 +89,7 @@ def ceiling(
     for name, reached in found.items():
         if reached.incomplete:
             console.print(
-                f"{name}: {counted(reached.incomplete, 'sentence')} at the bound of decoding"
+                f"{name}: {counted(reached.incomplete, 'sentence')} hit the bound of decoding"
             )
     if lost and any(reached.lost_by_format for reached in found.values()):
         console.print(f"\nThe first {lost} that each system loses (--lost N for more):")

@@ -45,7 +45,7 @@ def convert(
     *,
     reading: CorpusOptions,
 ) -> None:
-    """Turn annotated documents from one format into another.
+    """Convert annotated documents from one format to another.
 
     What the target format cannot hold is reported.
 

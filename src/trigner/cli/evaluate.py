@@ -108,5 +108,5 @@ def _known_already(description: Description, signature: str) -> list[str]:
     if same_data(signature, known.dev.signature):
         also = " and its rescorer was fitted on them" if description.rescorer else ""
         chosen = f"the model's epoch was chosen by its scores on these documents{also}"
-        return [f"{chosen}: it may score less on others"]
+        return [f"{chosen}: it may score lower on others"]
     return []

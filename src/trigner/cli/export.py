@@ -42,7 +42,7 @@ def export(
     description = read_description(model)
     if description.is_exported:
         raise InputError(
-            "is an exported model already: export the model that it was exported from", path=model
+            "is already an exported model: export the model that it was made from", path=model
         )
     spec = spec_of(model, description)
     spec.require("export")

@@ -83,13 +83,13 @@ def extract(
 ) -> None:
     """Find entities in a text, in files or in standard input.
 
-    An argument that exists is a path, anything else a text. What can only be a path and does not
-    exist is an error, and so is a single word similar to the name of an existing file. Character
-    offsets count from 0 in the text as it is in the file.
+    An argument that exists is a path, anything else a text. An argument that can only be a path and
+    does not exist is an error, and so is a single word similar to the name of an existing file.
+    Character offsets count from 0 in the text as it is in the file.
 
-    Any number of documents of any length: files are checked first, then read again one document
-    at a time, and each is written as soon as it is done. A text, a .txt and a file that is one JSON
-    list are in memory as a whole while they are read.
+    Any number of documents of any length can be given: files are checked first, then read again one
+    document at a time, and each is written as soon as it is done. A text, a .txt file and a file
+    that is one JSON list are in memory as a whole while they are read.
 
     An output file appears when it is complete; until then FILE.partial holds the finished documents
     as JSON lines (for a folder, FOLDER/.partial). After an interruption the same command with

@@ -52,7 +52,7 @@ def find_threshold(
             min=0.0,
             max=1.0,
             metavar="P",
-            help="Find the threshold that reaches this precision.",
+            help="Find the lowest threshold that reaches this precision.",
         ),
     ] = None,
     plot: Plot = None,
@@ -62,11 +62,11 @@ def find_threshold(
     reading: GoldOptions,
     running: RunOptions,
 ) -> None:
-    """Find the score from which entities are worth keeping, for each type and for all together.
+    """Find the score threshold above which to keep entities, for each type and for all together.
 
-    The threshold with the best F1, or with --precision the lowest one that reaches it. What it
-    prints can be given to --threshold of extract. Choose it on dev, not on test. --plot draws
-    precision against recall.
+    It is the threshold with the best F1, or with --precision the lowest one that reaches it. Pass
+    it to --threshold of extract. Choose it on dev, not on test. --plot draws precision against
+    recall.
 
     Example:  trigner find-threshold --model model --data dev/ --plot curve.png
     """

@@ -31,7 +31,7 @@ def info(
         ),
     ] = BUNDLED,
     systems_: Annotated[
-        bool, typer.Option("--systems", help="Show the systems that can be trained instead.")
+        bool, typer.Option("--systems", help="List the systems that can be trained, instead.")
     ] = False,
     all_: Annotated[
         bool, typer.Option("--all", help="Show every setting, size and hash, as YAML.")

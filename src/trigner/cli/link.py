@@ -54,7 +54,7 @@ def link(
     ],
     candidates: Annotated[
         int,
-        typer.Option("--candidates", min=1, metavar="N", help="Candidates for a text, best first."),
+        typer.Option("--candidates", min=1, metavar="N", help="Candidates per text, best first."),
     ] = 5,
     link_threshold: LinkThreshold = LINK_THRESHOLD,
     encoder: Annotated[
@@ -62,14 +62,14 @@ def link(
         typer.Option(
             "--encoder",
             metavar="NAME",
-            help="Compare meanings too, by this encoder, such as minilm; needs the extra train.",
+            help="Also compare meanings, with this encoder, such as minilm; needs the extra train.",
         ),
     ] = None,
     evaluate: Annotated[
         bool,
         typer.Option(
             "--evaluate",
-            help="Compare with the field `code` that entities have, and find the threshold.",
+            help="Score codes against the field `code` of the input, and find the threshold.",
         ),
     ] = False,
     format: Annotated[
@@ -83,7 +83,7 @@ def link(
         bool,
         typer.Option(
             "--json",
-            help="Print JSON: one document a line; one object for a text or with --evaluate.",
+            help="Print JSON: one document per line; one object for a text or with --evaluate.",
         ),
     ] = False,
     *,
@@ -92,12 +92,12 @@ def link(
     """Give entities codes from your own vocabulary.
 
     The text of an entity, its fragments joined by blanks, is compared with every name and synonym:
-    the same text or the same words have score 1, others as far as they are alike. With --encoder
-    the score is the mean of that and of how alike the meanings are. An entity gets the fields
-    `code`, when the best score reaches --link-threshold, and `candidates`.
+    the same text or the same words score 1, others by their similarity. With --encoder the score is
+    the mean of that and the similarity of meaning. An entity gets the fields `code`, when the best
+    score reaches --link-threshold, and `candidates`.
 
-    Without --out prints each different text with the best row and how its code was found (exact,
-    the same words, or alike); with --json the documents, one a line, or what --evaluate finds. With
+    Without --out, prints each distinct text with its best row and how it matched (exact, the same
+    words, or alike); with --json the documents, one per line, or the results of --evaluate. With
     --evaluate nothing is written: choose the threshold on documents that you have coded yourself.
 
     Examples:
@@ -225,7 +225,7 @@ def _evaluate(linker: Linker, documents: Sequence[Document], *, json: bool) -> N
     candidates = counted(linker.candidates, "candidate")
     console.print(
         f"with a code: {found.coded:,} of {counted(found.entities, 'entity', 'entities')};"
-        f" it is the best candidate of {found.first:,}, and among {candidates} of {found.among:,}",
+        f" it is the best candidate for {found.first:,} and among {candidates} for {found.among:,}",
         highlight=False,
     )
     matches = ", ".join(f"{kind} {number}" for kind, number in sorted(found.matches.items()))

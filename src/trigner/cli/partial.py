@@ -83,7 +83,7 @@ class Output:
             check_own(self.record)
         if os.path.lexists(self.partial):
             if not (resume or overwrite):
-                message = f"holds what an interrupted extraction has done: {BOTH}"
+                message = f"holds the results of an interrupted extraction: {BOTH}"
                 raise InputError(message, path=self.partial)
             if resume and (self.partial.is_symlink() or not self.partial.is_file()):
                 raise InputError("was not written by an extraction", path=self.partial)

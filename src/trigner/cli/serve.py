@@ -40,7 +40,7 @@ def serve(
         typer.Option(
             "--max-request-words",
             min=1,
-            help="Maximum words per request; a sentence counts as 8 at least.",
+            help="Maximum words per request; a sentence counts as at least 8.",
         ),
     ] = 12_000,
     max_cells: Annotated[
@@ -48,7 +48,7 @@ def serve(
         typer.Option(
             "--max-cells",
             min=1,
-            help="Maximum word pairs of a request's sentences: what limits its work and memory.",
+            help="Maximum word pairs of a request's sentences; limits its work and memory.",
         ),
     ] = 2_000_000,
     max_waiting: Annotated[
@@ -77,7 +77,7 @@ def serve(
     rate_limit: Annotated[
         float | None,
         typer.Option(
-            "--rate-limit", min=0.01, help="Requests per second of one client; more get 429."
+            "--rate-limit", min=0.01, help="Requests per second from one client; more get 429."
         ),
     ] = None,
     allowed_host: Annotated[
@@ -86,7 +86,7 @@ def serve(
             "--allowed-host",
             metavar="NAME",
             help="Host name that the service answers for, besides localhost and its own addresses"
-            " (repeatable; *.example.org for all below, * for any).",
+            " (repeatable; *.example.org for all its subdomains, * for any).",
         ),
     ] = None,
     trusted_proxy: Annotated[
@@ -105,8 +105,8 @@ def serve(
 
     POST texts to /v1/extract as {"text": ...} or {"texts": [...]}; /openapi.json describes the
     API. `--threshold` applies to requests without one. With a key in the environment variable
-    TRIGNER_API_KEY, requests must carry it. There is no encryption: to make the service public, put
-    it behind a reverse proxy that has it.
+    TRIGNER_API_KEY, requests must carry it. There is no encryption: before making the service
+    public, put it behind a reverse proxy with TLS.
 
     Example:
 

@@ -87,7 +87,7 @@ class Common:
     set_: Set = None
     seeds: Annotated[
         str | None,
-        typer.Option("--seeds", metavar="1,2", help="Seeds, instead of the declared ones."),
+        typer.Option("--seeds", metavar="1,2", help="Seeds to use instead of the declared ones."),
     ] = None
     only: Annotated[
         list[str] | None,
@@ -135,7 +135,7 @@ def list_(*, json: Json = False) -> None:
     """List the declared studies: what each is about, and how many runs it has.
 
     A run is one training: there is one for each system and seed. Trials are the trainings of a
-    search, which come before.
+    search, which come first.
 
     Example:  trigner study list
     """
@@ -200,8 +200,8 @@ def run(
 def status(common: Common, json: Json = False) -> None:
     """Show which runs of a study are done, started or to do, with their dev F1 and time.
 
-    How long the others take is estimated from finished ones. Without --data it covers all corpora
-    that have results.
+    The time for the others is estimated from finished runs. Without --data, all corpora that have
+    results are shown.
     """
     context = common.context()
     from trigner.studies import seconds_left, study_status
@@ -283,7 +283,7 @@ def report(
 
     With --data it includes statistics of the corpus and a page of sentences in which two systems
     differ. It can be written before all runs are done, and lists those that are missing. --json
-    prints where its files are; their numbers are in summary.csv, runs.csv and significance.csv.
+    prints the paths of its files; the numbers are in summary.csv, runs.csv and significance.csv.
     """
     context = common.context()
     from trigner.studies import write_report

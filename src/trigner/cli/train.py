@@ -45,13 +45,13 @@ HELD_OUT = 10  # percent of the documents that become dev when none is given
 
 
 def train(
-    train: Annotated[Path, typer.Option("--train", help="Annotated documents to learn from.")],
+    train: Annotated[Path, typer.Option("--train", help="Annotated documents to train on.")],
     out: Annotated[Path, typer.Option("--out", help="New folder for the model.")],
     dev: Annotated[
         Path | None,
         typer.Option(
             "--dev",
-            help="Documents that choose the best epoch; without it 10 % of --train is held out.",
+            help="Documents to choose the best epoch on; default: 10 % of --train, held out.",
         ),
     ] = None,
     encoder: Encoder = None,
@@ -61,7 +61,7 @@ def train(
             "--system",
             "--scheme",
             metavar="NAME",
-            help=f"What is trained: {SYSTEMS}, or one of an installed package. `trigner info"
+            help=f"System to train: {SYSTEMS}, or one of an installed package. `trigner info"
             " --systems` says what each is.",
         ),
     ] = None,
@@ -72,8 +72,8 @@ def train(
             metavar="MODEL",
             parser=model_folder,
             help="Start from the weights of this model, a folder or a name on the Hub, with its"
-            " encoder, system and model settings. Its entity types may be others where the system"
-            " is a tag scheme.",
+            " encoder, system and model settings. For tag schemes its entity types may differ from"
+            " the documents'.",
         ),
     ] = None,
     teacher: Annotated[
@@ -82,14 +82,14 @@ def train(
             "--teacher",
             metavar="MODEL",
             parser=model_folder,
-            help="Learn from this model too, of the same system and entity types; repeat for"
-            " several. It may be larger, or exported. optimisation.distillation is what it counts.",
+            help="Also learn from this model, of the same system and entity types; repeat for"
+            " several. It may be larger, or exported. optimisation.distillation is its weight.",
         ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue an interrupted training in --out.")
     ] = False,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed of everything random.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Random seed.")] = None,
     device: Device = "auto",
     config: Annotated[
         Path | None,
@@ -112,14 +112,13 @@ def train(
     """Train a model on annotated documents.
 
     The folder of a finished training is a model: give it to extract, evaluate or info. Settings
-    come from the defaults, then --preset, --config, --set and the named options, each over the one
-    before. `trigner info MODEL` shows what a model was trained with.
+    come from the defaults, then --preset, --config, --set and the named options; later ones
+    override earlier ones. `trigner info MODEL` shows what a model was trained with.
 
-    Several processes or GPUs share out each batch, with the same result:
+    Several processes or GPUs share each batch, with the same result:
     accelerate launch --num_processes 2 -m trigner train ...
 
-    If --train and --dev are the same path, it is a corpus with parts of these names, or with lists
-    of them.
+    If --train and --dev are the same path, it is a corpus that has these parts, or lists of them.
 
     Example:  trigner train --train annotated/ --out model --set optimisation.epochs=5
     """
