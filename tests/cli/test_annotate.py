@@ -244,7 +244,7 @@ def test_rows_that_damage_has_taken_are_counted(annotate, tmp_path):
 def test_an_output_behind_a_url_is_refused(run, exported_model, tmp_path):
     write_rows(tmp_path / "a.csv", rows_of(1))
     result = run("annotate", tmp_path / "a.csv", "s3://bucket/out", "--model", exported_model)
-    assert (result.code, "s3://bucket/out: is not a folder of" in result.err) == (2, True)
+    assert (result.code, "s3://bucket/out: OUT must be a folder" in result.err) == (2, True)
 
 
 def test_without_ray_it_says_so(run, exported_model, tmp_path, monkeypatch):

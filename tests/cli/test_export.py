@@ -82,7 +82,7 @@ def test_without_the_extra_the_cure_is_told(run, model, tmp_path, monkeypatch):
 def test_an_exported_model_is_not_exported_again(run, tmp_path):
     refused = run("export", "--model", "bundled", "--out", tmp_path / "again")
     assert refused.code == 2
-    assert "is an exported model" in refused.err
+    assert "is already an exported model" in refused.err
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "trigner.json"])
