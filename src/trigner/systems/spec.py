@@ -17,7 +17,7 @@ Implementation = str | Callable[..., Any]
 """A function, or where it is as `module:name`: then it is imported when it is needed."""
 
 CAPABILITIES = {
-    "ceiling": "measure what the format could reach at best",
+    "ceiling": "measure the best score that the format could reach",
     "calibration": "fit a temperature on dev",
     "rescoring": "fit a rescorer on dev",
     "export": "export to ONNX",
