@@ -5,7 +5,7 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from trigner.errors import InputError, TrignerError, require_extra, validation_message
+from trigner.errors import InputError, TrignerError, first_line, require_extra, validation_message
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,13 @@ def test_the_message_starts_with_the_place(where, expected):
     assert str(error) == expected
     assert error.message == "is odd"
     assert isinstance(error, TrignerError)
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"), [("\n no such file\nTraceback ...", "no such file"), (" ", "OSError")]
+)
+def test_an_error_in_one_line(message, expected):
+    assert first_line(OSError(message)) == expected
 
 
 def test_missing_packages_name_the_cure(monkeypatch):

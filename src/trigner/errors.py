@@ -34,6 +34,11 @@ class InputError(TrignerError):
         super().__init__(where + message)
 
 
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message, or the name of its class where it has none."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
 def require_extra(extra: str, *packages: str) -> None:
     """Raises TrignerError with the cure when packages of one of our extras are not installed."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]

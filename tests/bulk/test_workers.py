@@ -131,10 +131,10 @@ def test_one_that_ends_with_a_batch_is_replaced_whatever_was_before(monkeypatch)
     actors._number, actors._bad_starts, actors._awaited, actors._idle = 1, 9, {}, []
     started = []
     monkeypatch.setattr(actors, "_start", lambda: started.append(1), raising=False)
-    actors._replace(next(batches(1)), "killed")
+    actors._replace(next(batches(1)), RuntimeError("killed"))
     assert started
     with pytest.raises(TrignerError, match="stopped while loading the model: killed"):
-        actors._replace(None, "killed")
+        actors._replace(None, RuntimeError("killed"))
 
 
 def test_without_an_address_a_cluster_that_runs_is_left_alone(monkeypatch):

@@ -12,7 +12,7 @@ from typing import TypeGuard
 import pyarrow as pa
 
 from trigner.bulk.sources import File, InputFiles
-from trigner.errors import InputError
+from trigner.errors import InputError, first_line
 
 READ_ERRORS = (OSError, EOFError, ValueError, pa.ArrowException, csv.Error)
 
@@ -48,7 +48,7 @@ def is_damage(error: BaseException) -> bool:
 
 def reason(error: BaseException) -> str:
     """Why something cannot be read, as messages say it."""
-    why = str(error).strip().partition("\n")[0] or type(error).__name__
+    why = first_line(error)
     return f"the file is damaged: {why}" if is_damage(error) else why
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trigner.bulk.tables import without
+from trigner.errors import first_line
 
 _OUT_OF_RANGE = "<value out of range"
 """How pyarrow begins the string of a date that it cannot write, beyond the year 32767."""
@@ -86,7 +87,7 @@ def _converted_row(row: pa.ChunkedArray, target: pa.DataType) -> tuple[pa.Chunke
         try:
             return row.cast(target), None
         except pa.ArrowException as error:
-            why = str(error).strip().partition("\n")[0]
+            why = first_line(error)
         if _CUT_OFF in why:
             return row.cast(target, safe=False), None
     return pa.chunked_array([pa.nulls(1, target)]), why
@@ -123,5 +124,5 @@ def _impossible(column: pa.ChunkedArray) -> dict[int, str]:
             try:
                 scalar.as_py()
             except _FAILURES as error:
-                bad[n] = str(error).strip().partition("\n")[0]
+                bad[n] = first_line(error)
     return bad

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from trigner.bulk.reading import BYTES, RowBatch
 from trigner.bulk.tables import ADDED
-from trigner.errors import InputError, TrignerError, require_extra
+from trigner.errors import InputError, TrignerError, first_line, require_extra
 from trigner.inference import RunStatistics
 
 Annotated = tuple[pa.Table, RunStatistics]
@@ -127,7 +127,7 @@ class Actors:
                 raise _failure(error, is_loading=batch is None) from error
             except self._ray.exceptions.RayError as error:
                 self._ray.kill(actor)
-                self._replace(batch, str(error))
+                self._replace(batch, error)
                 if batch is not None:
                     yield from self._again_or_error(batch)
                 continue
@@ -137,7 +137,7 @@ class Actors:
             else:
                 yield batch, result
 
-    def _replace(self, batch: RowBatch | None, reason: str) -> None:
+    def _replace(self, batch: RowBatch | None, error: Exception) -> None:
         """Another actor for one that ended, unless they end while they load the model.
 
         One that ended with a batch had loaded it; how often a batch may do that is limited, too.
@@ -146,8 +146,8 @@ class Actors:
         if batch is not None or self._bad_starts <= DEATHS * self._number:
             self._start()
         elif not self._awaited and not self._idle:
-            first = reason.strip().partition("\n")[0]
-            raise TrignerError(f"the workers stopped while loading the model: {first}")
+            reason = first_line(error)
+            raise TrignerError(f"the workers stopped while loading the model: {reason}")
 
     def _again_or_error(self, batch: RowBatch) -> Iterator[tuple[RowBatch, Annotated]]:
         key = (batch.source, batch.first, batch.rows)
@@ -211,7 +211,7 @@ def ray_session(*, address: str | None, workers: int, gpu: bool = False) -> Iter
             ray.init(**options)
         except Exception as error:  # also a mere start that took too long
             ray.shutdown()
-            reason = str(error).strip().partition("\n")[0]
+            reason = first_line(error)
             if "InvalidAuthToken" in f"{error} {error.__cause__}":
                 reason = "the cluster requires a token: set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"
             where = "on this machine" if address is None else f"at {address}"

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from trigner import __version__
-from trigner.errors import InputError, TrignerError
+from trigner.errors import InputError, TrignerError, first_line
 from trigner.mentions import shortened
 from trigner.model_folder import BUNDLED, CARD, DESCRIPTION, is_path, read_description
 
@@ -109,6 +109,6 @@ def _told(name: str, revision: str | None) -> Iterator[None]:
         ) from error
     except Exception as error:  # whatever the HTTP library of the day raises
         raise TrignerError(
-            f"{name}: no folder of this name, and it cannot be fetched from the Hub: "
-            + (str(error).strip().splitlines() or [type(error).__name__])[0]
+            f"{name}: no folder of this name, and it cannot be fetched from the Hub:"
+            f" {first_line(error)}"
         ) from error

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from trigner import __version__
 from trigner.atomic_files import replace_together
-from trigner.errors import InputError, TrignerError
+from trigner.errors import InputError, TrignerError, first_line
 from trigner.inference import Extractor
 from trigner.inference.fetching import HUB_NAME, fetch
 from trigner.inference.loading import load
@@ -121,8 +121,7 @@ def push_to_hub(
             revision=revision,
         )
     except Exception as error:  # huggingface_hub passes on those of its HTTP library
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise TrignerError(f"cannot upload to {repo_id}: {reason}") from error
+        raise TrignerError(f"cannot upload to {repo_id}: {first_line(error)}") from error
     return str(commit.commit_url)
 
 

@@ -7,7 +7,7 @@ from timeit import timeit
 
 import torch
 
-from trigner.errors import InputError
+from trigner.errors import InputError, first_line
 
 
 def choose_device(name: str) -> torch.device:
@@ -28,8 +28,7 @@ def choose_device(name: str) -> torch.device:
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise InputError(f"no device {name!r}: {reason}") from error
+        raise InputError(f"no device {name!r}: {first_line(error)}") from error
     return device
 
 

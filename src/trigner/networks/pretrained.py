@@ -24,7 +24,7 @@ from transformers import (
 from transformers.utils import logging as transformers_logging
 
 from trigner.encoders import check_encoder, encoder_source
-from trigner.errors import InputError
+from trigner.errors import InputError, first_line
 
 
 def load_encoder(
@@ -162,8 +162,7 @@ def named(name: str, doing: str = "load the encoder") -> Iterator[None]:
     except InputError:
         raise
     except Exception as error:  # a folder that is not an encoder fails in nearly every way
-        reason = str(error).strip().splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"cannot {doing} {name!r}: {reason}") from error
+        raise InputError(f"cannot {doing} {name!r}: {first_line(error)}") from error
 
 
 def rows_needed(subwords: Tokenizer) -> int:

@@ -16,7 +16,7 @@ from filelock import FileLock
 from rich.console import Console
 
 from trigner import __version__
-from trigner.errors import InputError, TrignerError
+from trigner.errors import InputError, TrignerError, first_line
 from trigner.evaluation import score, sentence_counts, sign
 from trigner.former_names import current_name
 from trigner.inference import load
@@ -161,7 +161,7 @@ def _resuming(folder: Path, resume: bool) -> Iterator[None]:
         damaged = isinstance(error, InputError) and _is_within(error.path, folder / CHECKPOINTS)
         if not resume or (ours and not damaged):
             raise
-        reason = next(iter(str(error).splitlines()), "")
+        reason = first_line(error)
         named = reason if ours else f"{type(error).__name__}: {reason}"
         message = f"cannot resume from its checkpoint ({named}): delete this folder to start again"
         raise InputError(message, path=folder) from error

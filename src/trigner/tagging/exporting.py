@@ -26,7 +26,7 @@ from torch.export import Dim
 
 from trigner.arrays import Logits
 from trigner.batches import Batch, EncoderInputs
-from trigner.errors import InputError, TrignerError, require_extra
+from trigner.errors import InputError, TrignerError, first_line, require_extra
 from trigner.mentions import Sentence
 from trigner.model_folder import (
     GRAPH,
@@ -154,7 +154,7 @@ def graph_of(network: nn.Module, batch: Batch, outputs: Sequence[str]) -> bytes:
                 verbose=False,
             )
     except torch.onnx.errors.OnnxExporterError as error:
-        reason = str(error.__cause__ or error).strip().splitlines()[0]
+        reason = first_line(error.__cause__ or error)
         raise TrignerError(f"this encoder cannot be exported: {reason}") from error
     assert program is not None  # with `dynamo` there is always one
     graph = program.model_proto

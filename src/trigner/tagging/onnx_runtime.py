@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from trigner.arrays import Logits
 from trigner.batches import Batch, EncoderInputs, SubwordTokenizer
 from trigner.cpus import threads_for_models
-from trigner.errors import InputError
+from trigner.errors import InputError, first_line
 from trigner.model_folder import (
     DESCRIPTION,
     GRAPH,
@@ -168,8 +168,8 @@ def _outputs(session: Any, graph: Path) -> Callable[[Batch], list[NDArray[Any]]]
 
 
 def _failure(what: str, error: Exception, graph: Path) -> InputError:
-    reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-    return InputError(f"ONNX Runtime {onnxruntime.__version__} {what}: {reason}", path=graph)
+    runtime = f"ONNX Runtime {onnxruntime.__version__}"
+    return InputError(f"{runtime} {what}: {first_line(error)}", path=graph)
 
 
 def providers(device: str) -> list[Any]:
