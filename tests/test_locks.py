@@ -32,6 +32,8 @@ def test_one_at_a_time_also_when_the_holder_is_killed(tmp_path):
         assert holder.stdout.readline() == "held\n"
         with pytest.raises(LockedError, match="locked by another process"), locked(path):
             pass
+        with pytest.raises(InputError, match="wait"), locked(path, busy=InputError("wait for it")):
+            pass
         holder.kill()
         holder.wait()
     for _ in range(2):

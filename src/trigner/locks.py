@@ -17,14 +17,14 @@ class LockedError(TrignerError):
 
 
 @contextmanager
-def locked(path: Path, *, remove: bool = False) -> Iterator[None]:
+def locked(path: Path, *, remove: bool = False, busy: TrignerError | None = None) -> Iterator[None]:
     """Hold the lock that the file `path` stands for.
 
     The file stays behind, empty, unless it is to be removed: for locks that are tried once, as
     a process that opened the file before would hold another than the one that comes after.
 
-    Raises LockedError at once when another process holds it, TrignerError when there can be no
-    such file, InputError for a link.
+    Raises LockedError, or in its place `busy`, at once when another process holds it, TrignerError
+    when there can be no such file, InputError for a link.
     """
     lock = FileLock(path, timeout=0)
     try:
@@ -35,7 +35,7 @@ def locked(path: Path, *, remove: bool = False) -> Iterator[None]:
             pass
         lock.acquire()
     except Timeout as error:
-        raise LockedError(f"{path} is locked by another process") from error
+        raise busy or LockedError(f"{path} is locked by another process") from error
     except OSError as error:
         raise TrignerError(f"cannot lock {path}: {error.strerror}") from error
     try:

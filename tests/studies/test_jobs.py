@@ -12,10 +12,10 @@ import torch
 from rich.console import Console
 
 from trigner.errors import TrignerError
+from trigner.locks import LockedError
 from trigner.studies import Changes, Parallelism, StudyContext, protocol, runs
 from trigner.studies.jobs import run_all
 from trigner.studies.results import run_name
-from trigner.studies.running import BusyError
 
 QUIET = Console(quiet=True)
 
@@ -26,7 +26,7 @@ def seed_of(run, corpus, context, console):
     if run.system == "window=5":
         raise TrignerError("diverged") if run.seed == 1 else RuntimeError("out of order")
     if run.system == "control":
-        raise BusyError
+        raise LockedError
     return run.seed, context.device, torch.get_num_threads(), os.getpid()
 
 

@@ -9,10 +9,11 @@ from filelock import FileLock
 from rich.console import Console
 
 from trigner.errors import InputError
+from trigner.locks import LockedError
 from trigner.studies import Changes, StudyContext, protocol, runs
 from trigner.studies.predictions import read_predictions
 from trigner.studies.results import read_results, run_name
-from trigner.studies.running import BusyError, run_job, trial_job
+from trigner.studies.running import run_job, trial_job
 from trigner.training.progress import ShowProgress
 
 QUIET = Console(quiet=True)
@@ -129,7 +130,7 @@ def test_a_run_that_was_started_under_former_names_is_refused(run, corpus, conte
 def test_a_run_that_another_process_is_at(run, corpus, context):
     folder = work_folder(run, corpus, context)
     folder.parent.mkdir(parents=True)
-    with FileLock(f"{folder}.lock"), pytest.raises(BusyError):
+    with FileLock(f"{folder}.lock"), pytest.raises(LockedError):
         run_job(run, corpus, context, QUIET)
     assert run_job(run, corpus, context, QUIET).epochs == 2
 

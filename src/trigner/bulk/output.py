@@ -38,12 +38,11 @@ from trigner.atomic_files import (
 from trigner.bulk.ranges import Ranges
 from trigner.errors import InputError
 from trigner.inference import RunStatistics
-from trigner.locks import LockedError, locked
+from trigner.locks import locked
 
 STATE, JOB, JOURNAL, LOCK = "_annotate", "job.json", "journal.jsonl", "lock"
 SUMMARY = "summary.json"
 SUCCESS = "_SUCCESS"
-FORMATS = ("parquet", "jsonl")
 DAMAGED = "is damaged, so nothing can be resumed: choose a new folder"
 
 
@@ -153,19 +152,16 @@ def begun(folder: Path, made_with: Mapping[str, Any], *, format: str) -> Iterato
         check_own(own)
     with explained(folder):
         state.mkdir(parents=True, exist_ok=True)
-    try:
-        with locked(state / LOCK):
-            known = json.loads(json.dumps({"trigner": __version__, **made_with}))
-            if (state / JOURNAL).is_file():
-                _check_same(state / JOB, known)
-            else:  # nothing was done yet
-                write_text(state / JOB, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
-            output = Output(folder, format)
-            output.resume()
-            yield output
-    except LockedError as error:
-        message = "is being written by another process: wait for it, or choose another folder"
-        raise InputError(message, path=folder) from error
+    busy = "is being written by another process: wait for it, or choose another folder"
+    with locked(state / LOCK, busy=InputError(busy, path=folder)):
+        known = json.loads(json.dumps({"trigner": __version__, **made_with}))
+        if (state / JOURNAL).is_file():
+            _check_same(state / JOB, known)
+        else:  # nothing was done yet
+            write_text(state / JOB, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
+        output = Output(folder, format)
+        output.resume()
+        yield output
 
 
 def _refuse_others(folder: Path) -> None:

@@ -32,7 +32,7 @@ from trigner.atomic_files import (
 from trigner.cli.output import files_to_replace, refuse_non_empty, write_documents
 from trigner.corpora import Format, LineWriter, Reading, WriteReport, read_lines
 from trigner.errors import InputError
-from trigner.locks import LockedError, locked
+from trigner.locks import locked
 from trigner.mentions import Document
 from trigner.rendering import documents_page_parts
 
@@ -195,7 +195,8 @@ def begun(
     with explained(output.path):
         output.partial.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with _alone(output):
+        busy = "is being written by another extraction: wait for it, or choose another --out"
+        with locked(output.lock, remove=True, busy=InputError(busy, path=output.path)):
             output.check(resume=resume, overwrite=overwrite)
             for written in (output.path, output.record):
                 remove_leftovers(written)
@@ -206,16 +207,6 @@ def begun(
         if output.is_folder and not existed:
             with suppress(OSError):
                 output.path.rmdir()  # it goes only when nothing is in it
-
-
-@contextmanager
-def _alone(output: Output) -> Iterator[None]:
-    try:
-        with locked(output.lock, remove=True):
-            yield
-    except LockedError as error:
-        message = "is being written by another extraction: wait for it, or choose another --out"
-        raise InputError(message, path=output.path) from error
 
 
 def _new(output: Output, made_with: Mapping[str, Any], *, overwrite: bool) -> Journal:

@@ -27,7 +27,7 @@ from trigner.cli.prompt_report import check_documents, check_outputs, print_repo
 from trigner.corpora import Corpus
 from trigner.errors import InputError, TrignerError
 from trigner.foreign_values import flaw_of
-from trigner.locks import LockedError, locked
+from trigner.locks import locked
 from trigner.mentions import shortened
 from trigner.prompting import (
     DEFAULT_PARAMETERS,
@@ -230,12 +230,10 @@ def _alone(out: Path) -> Iterator[None]:
     folder = Path(os.path.realpath(out))  # one lock, by whatever name it is called
     if not folder.name:
         raise InputError("is the root of the file system: choose a new folder", path=out)
-    try:
-        with locked(folder.with_name(f"{folder.name}.lock"), remove=True):
-            yield
-    except LockedError as error:
-        message = "another process is prompting here: wait for it, or choose another --out"
-        raise InputError(message, path=out) from error
+    busy = "another process is prompting here: wait for it, or choose another --out"
+    lock = folder.with_name(f"{folder.name}.lock")
+    with locked(lock, remove=True, busy=InputError(busy, path=out)):
+        yield
 
 
 def _variants(chosen: Variant, *, all_variants: bool) -> tuple[Variant, ...]:

@@ -19,11 +19,11 @@ from rich.console import Console
 
 from trigner.atomic_files import own_file
 from trigner.errors import TrignerError
+from trigner.locks import LockedError
 from trigner.studies.context import StudyContext
 from trigner.studies.corpus import CorpusSplits
 from trigner.studies.grid import TrainingRun
 from trigner.studies.results import run_name
-from trigner.studies.running import BusyError
 from trigner.training.progress import say
 
 T = TypeVar("T")
@@ -64,7 +64,7 @@ def run_all(
     def collect(position: int, result: Callable[[], T]) -> None:
         try:
             results.done[position] = result()
-        except BusyError:
+        except LockedError:
             results.busy.append(position)
         except BrokenProcessPool:
             raise

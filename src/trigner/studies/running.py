@@ -20,7 +20,7 @@ from trigner.errors import InputError, TrignerError, first_line
 from trigner.evaluation import score, sentence_counts, sign
 from trigner.former_names import current_name
 from trigner.inference import load
-from trigner.locks import LockedError, locked
+from trigner.locks import locked
 from trigner.model_folder import CONFIG, read_description
 from trigner.networks import choose_device
 from trigner.studies.context import StudyContext, log
@@ -50,21 +50,17 @@ RECORD = "study.json"
 DISCONTINUOUS: Literal["discontinuous"] = "discontinuous"
 
 
-class BusyError(Exception):
-    """Another process is working on this run."""
-
-
 def run_job(
     run: TrainingRun, corpus: CorpusSplits, context: StudyContext, console: Console
 ) -> Result:
     """The result of a run: trained if there is none yet, resumed if it was interrupted.
 
-    Raises BusyError when another process is training it, InputError when its working folder cannot
-    be read or belongs to other versions, TrignerError when training fails.
+    Raises LockedError when another process is training it, InputError when its working folder
+    cannot be read or belongs to other versions, TrignerError when training fails.
     """
     name = run_name(run.system, run.identity, corpus.hashes)
     folder = context.work / corpus.name / name
-    with _locked(folder):
+    with locked(Path(f"{folder}.lock")):
         found = find(read_results(context.results, corpus.name), run.identity, corpus.hashes)
         if found is not None:
             return found
@@ -111,7 +107,7 @@ def trial_job(
     Raises as `run_job` does.
     """
     folder = context.work / corpus.name / run_name("trial", run.identity, corpus.hashes)
-    with _locked(folder):
+    with locked(Path(f"{folder}.lock")):
         trained, _ = _trained(run, corpus, folder, context, console)
         if not context.keep_models:
             _drop_models(folder)
@@ -280,16 +276,6 @@ def read_run_record(path: Path) -> dict[str, Any]:
     except InputError as error:
         message = f"{error.message}; delete the folder to start the run again"
         raise InputError(message, path=path) from error
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of a run. Raises BusyError when another process holds it."""
-    try:
-        with locked(folder.with_name(f"{folder.name}.lock")):
-            yield
-    except LockedError as error:
-        raise BusyError(folder.name) from error
 
 
 def _notes(run: TrainingRun, trained: Trained, resumed: bool) -> tuple[str, ...]:

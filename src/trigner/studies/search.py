@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock, Timeout
 from rich.console import Console
 
 from trigner import __version__
 from trigner.errors import InputError, TrignerError
 from trigner.former_names import current_name
+from trigner.locks import locked
 from trigner.studies.context import StudyContext, log
 from trigner.studies.corpus import CorpusSplits
 from trigner.studies.declaration import Range, Search
@@ -77,20 +77,17 @@ def search(context: StudyContext, corpus: CorpusSplits, console: Console) -> Sea
     """
     wanted = _wanted(context)
     path = journal(context, corpus.name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        # Not `.lock`: that is the name of the lock that the journal takes for each of its writes.
-        with FileLock(f"{path}.in-use", timeout=0):
-            opened = _open(path)
-            if DECLARED not in opened.user_attrs:
-                declared = {**_declared(context), "data": corpus.hashes, "version": __version__}
-                opened.set_user_attr(DECLARED, declared)
-            _check_same(opened, context, corpus.hashes, path)
-            while pending := _next_trials(opened, wanted, context.parallelism.jobs):
-                _run_trials(opened, pending, context, corpus, console)
-            found = _state(opened)
-    except Timeout as error:
-        raise InputError("another process is running this search", path=path) from error
+    busy = InputError("another process is running this search", path=path)
+    # Not `.lock`: that is the name of the lock that the journal takes for each of its writes.
+    with locked(Path(f"{path}.in-use"), busy=busy):
+        opened = _open(path)
+        if DECLARED not in opened.user_attrs:
+            declared = {**_declared(context), "data": corpus.hashes, "version": __version__}
+            opened.set_user_attr(DECLARED, declared)
+        _check_same(opened, context, corpus.hashes, path)
+        while pending := _next_trials(opened, wanted, context.parallelism.jobs):
+            _run_trials(opened, pending, context, corpus, console)
+        found = _state(opened)
     if found.best is None:
         raise TrignerError("no trial of the search was completed")
     return found
