@@ -70,6 +70,13 @@ def fragment_from(value: object) -> Fragment:
     return value[0], value[1]
 
 
+def score_from(value: Any) -> float | None:
+    """A score as JSON has it. Raises ValueError for anything but a number in [0, 1] or None."""
+    if value is not None and (type(value) not in (int, float) or not 0 <= value <= 1):
+        raise ValueError(f"score {shortened(value)} is not a number in [0, 1]")
+    return None if value is None else float(value)
+
+
 def check_fragments(fragments: Sequence[Fragment], length: int) -> None:
     """Raises ValueError when sorted fragments are none, empty, overlap or lie outside the text.
 
@@ -233,16 +240,13 @@ class Entity:
         label, given, score, id = map(entry.get, ("label", "fragments", "score", "id"))
         if not isinstance(label, str) or not label or not isinstance(given, list):
             raise ValueError(f"an entity needs `label` and `fragments`: {shortened(value)}")
-        if score is not None and (type(score) not in (int, float) or not 0 <= score <= 1):
-            raise ValueError(f"score {shortened(score)} is not a number in [0, 1]")
+        score = score_from(score)
         if id is not None and not isinstance(id, str):
             raise ValueError(f"entity id {shortened(id)} is not a string")
-        fragments = [fragment_from(pair) for pair in given]
-        score = None if score is None else float(score)
         return cls.in_text(
             text,
             label,
-            fragments,
+            [fragment_from(pair) for pair in given],
             surface=entry.get("text"),
             score=score,
             id=id,
@@ -304,10 +308,8 @@ class Document:
         merged: list[Fragment] = []
         for start, end in sorted(fragments):
             piece = self.text[start:end]
-            start, end = (
-                start + len(piece) - len(piece.lstrip()),
-                end - len(piece) + len(piece.rstrip()),
-            )
+            start += len(piece) - len(piece.lstrip())
+            end -= len(piece) - len(piece.rstrip())
             if start >= end:
                 continue
             if merged and start >= merged[-1][0] and self._only_blank(merged[-1][1], start):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from trigner.corpora.documents import Item, all_begin, has_key, read_items, write_list
-from trigner.corpora.json_shapes import extras_of, kept_in, listed, others, separated
+from trigner.corpora.json_shapes import chosen, extras_of, kept_in, listed, others, separated
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.corpora.words import fields_lost
 from trigner.errors import InputError
@@ -36,7 +36,6 @@ def recognises(path: Path) -> bool:
 
 def read(path: Path, reading: Reading) -> Iterator[Document]:
     """The documents of a file, or of all JSON files below a folder; ids are `document_id`."""
-
     return read_items(path, ENDINGS, reading, _document)
 
 
@@ -76,19 +75,18 @@ def _document(item: Item) -> Document:
                 raise ValueError(f"duplicate id {entity.id}")
             entities[entity.id] = entity
             # Kept by id: entities may be filtered or joined by others before they are written.
-            rest = {k: v for k, v in entry.items() if k in _KEPT_OF_ENTITY and v}
-            if rest:
+            if rest := {k: v for k, v in entry.items() if k in _KEPT_OF_ENTITY and v}:
                 normalised[str(entity.id)] = rest
     document = Document(id, text, tuple(entities.values()))
     fields, unread = separated(others(own, _OF_DOCUMENT), text)
     kept = {**_kept(own, document, normalised), **unread}
-    extras = extras_of(NAME, kept, kept)
+    extras = extras_of(NAME, kept)
     return Document(id, text, document.entities, extras=extras, fields=fields)
 
 
 def _kept(item: dict[str, Any], document: Document, rest: dict[str, Any]) -> dict[str, Any]:
     """What the document itself does not say."""
-    kept = {k: item[k] for k in ("id", "passages", *_LISTS) if k in item}
+    kept = chosen(item, ("id", "passages", *_LISTS))
     if kept.get("id") == document.id:
         del kept["id"]
     if kept["passages"] == [_passage(document)]:

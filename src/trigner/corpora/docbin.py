@@ -22,10 +22,9 @@ from trigner.atomic_files import atomic_write, explained
 from trigner.corpora.documents import Item, all_end, read_items
 from trigner.corpora.json_shapes import Object
 from trigner.corpora.reading import Reading, WriteReport
-from trigner.corpora.span_entries import score_of
 from trigner.corpora.strict_json import FLAWS, parsed
 from trigner.errors import InputError, require_extra
-from trigner.mentions import Document, Entity, Fragment
+from trigner.mentions import Document, Entity, Fragment, score_from
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -159,7 +158,7 @@ def _entity(spans: list[tuple[Span, float | None]], doc: Doc, own: Object) -> En
         doc.text,
         first.label_,
         [(span.start_char, span.end_char) for span, _ in spans],
-        score=score_of(own.get("score", score)),
+        score=score_from(own.get("score", score)),
         id=own.get("id"),
         fields=fields,
     )

@@ -147,5 +147,4 @@ def _parts(item: Object) -> Parts:
             entries += found
             read.add(name)
     kept = {"relations": item["relations"]} if item.get("relations") else {}
-    fields = {k: v for k, v in item.items() if k not in {*read, "relations"}}
-    return Parts(text, entries, fields, item.get("id"), kept)
+    return Parts(text, entries, others(item, {*read, *_KEPT}), item.get("id"), kept)

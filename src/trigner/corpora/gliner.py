@@ -19,6 +19,7 @@ from trigner.corpora.documents import Item, read_items, write_list
 from trigner.corpora.json_shapes import (
     Object,
     all_objects,
+    chosen,
     extras_of,
     kept_in,
     listed,
@@ -85,7 +86,7 @@ def _document(item: Item) -> Document:
     document = document_of(item.id(own.get("id")), words, mentions)
     fields = others(own, {"id", *_OF_DOCUMENT})
     refuse_annotations(fields, document.text)
-    return replace(document, extras=extras_of(NAME, own, _KEPT), fields=fields)
+    return replace(document, extras=extras_of(NAME, chosen(own, _KEPT)), fields=fields)
 
 
 def _mention(entry: Any, words: Sequence[str], item: Item) -> Mention:

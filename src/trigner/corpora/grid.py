@@ -88,7 +88,7 @@ def _document(item: Item) -> Document:
         for entity, kept in zip(document.entities, fields, strict=True)
     )
     own_fields, rest = separated(others(own, _READ), document.text)
-    extras = extras_of(NAME, rest, rest)
+    extras = extras_of(NAME, rest)
     return replace(document, entities=entities, extras=extras, fields=own_fields)
 
 

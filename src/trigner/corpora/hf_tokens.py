@@ -80,7 +80,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
         tags = [_tag(tag, names(item.path), item.path) for tag in tags]
         found = document_of(item.id(row.get("id")), words, mentions_of(tags))
         fields, kept = separated(others(row, {"id", *_OF_DOCUMENT}), found.text)
-        return replace(found, extras=extras_of(NAME, kept, kept), fields=fields)
+        return replace(found, extras=extras_of(NAME, kept), fields=fields)
 
     return read_items(path, ENDINGS, reading, document, _rows)
 

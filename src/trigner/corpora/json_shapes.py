@@ -114,9 +114,8 @@ def kept_in(
     return {name: value for name, value in found.items() if names is None or name in names}
 
 
-def extras_of(format: str, item: Object, names: Iterable[str]) -> tuple[Extra, ...]:
-    """The extra of a format that keeps what an object has under these names; none when nothing."""
-    kept = {name: item[name] for name in names if name in item}
+def extras_of(format: str, kept: Object) -> tuple[Extra, ...]:
+    """The extra of a format that keeps this; none when that is nothing."""
     return (Extra(format, json.dumps(kept, ensure_ascii=False)),) if kept else ()
 
 
@@ -126,6 +125,11 @@ def listed(item: Object, name: str) -> list[Any]:
     if found is not None and not isinstance(found, list):
         raise ValueError(f"`{name}` is not a list: {shortened(found)}")
     return found or []
+
+
+def chosen(fields: Object, names: Iterable[str]) -> dict[str, Any]:
+    """The fields that have one of these names, in their order."""
+    return {name: fields[name] for name in names if name in fields}
 
 
 def others(fields: Object, taken: Collection[str]) -> dict[str, Any]:

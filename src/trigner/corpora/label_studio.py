@@ -31,9 +31,9 @@ from trigner.corpora.json_shapes import (
     separated,
 )
 from trigner.corpora.reading import Reading, WriteReport
-from trigner.corpora.span_entries import connected, score_of
+from trigner.corpora.span_entries import connected
 from trigner.errors import InputError
-from trigner.mentions import Document, Entity, shortened
+from trigner.mentions import Document, Entity, score_from, shortened
 
 NAME = "label-studio"
 ENDINGS: tuple[str, ...] = (".json", ".jsonl")
@@ -92,8 +92,8 @@ def _document(item: Item) -> Document | None:
         # Which list the entities are from, where their scores do not say it.
         "read": _LISTS[1] if is_prediction and not _scored(entities) else "",
     }
-    named_in = [key for key, value in kept.items() if value]
-    extras = extras_of(NAME, kept, named_in if named_in != ["read"] else [])
+    kept = {key: value for key, value in kept.items() if value}
+    extras = extras_of(NAME, kept if kept.keys() != {"read"} else {})
     id = item.id(data.get(named, task.get("id")))
     return Document(id, text, entities, extras=extras, fields=fields)
 
@@ -234,7 +234,7 @@ def _entity(label: str, regions: Sequence[Object], text: str) -> Entity:
         text,
         label,
         fragments,
-        score=score_of(first.get("score")),
+        score=score_from(first.get("score")),
         id=None if id is None else str(id),
         fields=fields,
     )

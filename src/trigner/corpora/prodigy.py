@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from trigner.corpora.json_shapes import Object, all_objects, kept_in, listed, others
+from trigner.corpora.json_shapes import Object, all_objects, chosen, kept_in, listed, others
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.corpora.span_entries import Parts, read_objects, text_of, write_objects
 from trigner.corpora.words import fields_lost
@@ -21,7 +21,7 @@ from trigner.mentions import Document, Entity, Fragment
 NAME = "prodigy"
 ENDINGS: tuple[str, ...] = (".jsonl", ".json")
 
-KEPT = ("tokens", "relations")
+_KEPT = ("tokens", "relations")
 
 _OF_ENTITY = {"start", "end", "offset", "length"}
 _MARKS = ("_input_hash", "_task_hash")
@@ -61,7 +61,7 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
         return {
             "text": document.text,
             "id": document.id,
-            **kept_in(document.extras, NAME, KEPT, document.id, path),
+            **kept_in(document.extras, NAME, _KEPT, document.id, path),
             "spans": spans,
             **others(document.fields, _taken(document)),
         }
@@ -77,7 +77,7 @@ def write(documents: Iterable[Document], path: Path) -> WriteReport:
 def _taken(document: Document) -> set[str]:
     """The names of fields that cannot be written: one like a rejection would hide the document."""
     left_out = document.fields.get("answer") in ("reject", "ignore")
-    return {"spans", *KEPT, *(["answer"] if left_out else [])}
+    return {"spans", *_KEPT, *(["answer"] if left_out else [])}
 
 
 def _parts(item: Object) -> Parts | str:
@@ -85,7 +85,5 @@ def _parts(item: Object) -> Parts | str:
     answer = item.get("answer", "accept")
     if answer in ("reject", "ignore"):
         return f"an example left out: its answer is {answer}"
-    kept = {name: item[name] for name in KEPT if name in item}
-    read = {"id", "text", "spans", *KEPT}
-    fields = {name: value for name, value in item.items() if name not in read}
-    return Parts(text, listed(item, "spans"), fields, item.get("id"), kept)
+    fields = others(item, {"id", "text", "spans", *_KEPT})
+    return Parts(text, listed(item, "spans"), fields, item.get("id"), chosen(item, _KEPT))

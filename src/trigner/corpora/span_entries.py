@@ -20,7 +20,7 @@ from trigner.corpora.json_shapes import (
     refuse_annotations,
 )
 from trigner.corpora.reading import Reading, WriteReport
-from trigner.mentions import Document, Entity, Fragment, shortened
+from trigner.mentions import Document, Entity, Fragment, score_from, shortened
 
 Node = TypeVar("Node", bound=Hashable)
 
@@ -75,7 +75,7 @@ def read_objects(
         for entry in parts.entries:
             with item.annotation():
                 entities.append((as_entity or entity_of)(entry, parts.text))
-        extras = extras_of(format, parts.kept, parts.kept)
+        extras = extras_of(format, parts.kept)
         id = item.id(parts.id)
         return Document(id, parts.text, tuple(entities), extras=extras, fields=parts.fields)
 
@@ -145,7 +145,7 @@ def entity_of(entry: object, text: str) -> Entity:
         value if isinstance(value, str) else value[0],
         [bounds],
         surface=surface,
-        score=score_of(score),
+        score=score_from(score),
         id=None if id is None else str(id),
         fields=own,
     )
@@ -166,15 +166,6 @@ def connected(nodes: Iterable[Node], joined: Mapping[Node, Iterable[Node]]) -> l
         if group:
             found.append(group)
     return found
-
-
-def score_of(value: Any) -> float | None:
-    """A score as JSON has it. Raises ValueError for anything but a number in [0, 1] or nothing."""
-    if value is None:
-        return None
-    if type(value) not in (int, float) or not 0 <= value <= 1:
-        raise ValueError(f"score {shortened(value)} is not a number in [0, 1]")
-    return float(value)
 
 
 def _label(value: object) -> bool:

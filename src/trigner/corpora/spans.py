@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from trigner.corpora.documents import files
-from trigner.corpora.json_shapes import Object, beginning, bounds_of
+from trigner.corpora.json_shapes import Object, beginning, bounds_of, chosen, others
 from trigner.corpora.reading import Reading
 from trigner.corpora.span_entries import LABELS, Parts, read_objects, text_of
 from trigner.mentions import Document
@@ -81,7 +81,6 @@ def _parts(item: Object) -> Parts:
         which = " and ".join(f"`{name}`" for name in names)
         raise ValueError(f"has two lists of annotations, {which}: remove one of them")
     empty = [name for name in _LISTS if item.get(name) == []]
-    read = {"id", "text", *names, *empty, *_KEPT}
-    kept = {name: item[name] for name in _KEPT if name in item}
-    fields = {name: value for name, value in item.items() if name not in read}
-    return Parts(text, item[names[0]] if names else [], fields, item.get("id"), kept)
+    fields = others(item, {"id", "text", *names, *empty, *_KEPT})
+    entries = item[names[0]] if names else []
+    return Parts(text, entries, fields, item.get("id"), chosen(item, _KEPT))

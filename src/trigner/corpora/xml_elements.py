@@ -110,8 +110,8 @@ def parse(path: Path, reading: Reading) -> Element:
     return root.children[0]
 
 
-def begins_with(path: Path, tag: str, size: int = 4096) -> bool:
+def begins_with(path: Path, tag: str) -> bool:
     """Whether a file's first element seems to be this one, to recognise a format by."""
     with path.open("rb") as file:
-        start = file.read(size).decode("utf-8", errors="replace")
+        start = file.read(4096).decode("utf-8", errors="replace")
     return f"<{tag}" in start
