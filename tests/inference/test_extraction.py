@@ -402,10 +402,8 @@ def test_notices_are_for_what_was_met():
 
 
 def test_counts_of_parts_and_of_other_runs_are_added():
-    met, bounded = RunStatistics(), set()
-    for sentence in (0, 0, 1):
-        own = Prediction((), bounded=True, on_special_words=2)
-        met.add_prediction(own, FixedInput(sentence, ()), bounded)
+    met = RunStatistics(bounded=2, on_special_words=6)
+    for _ in range(3):
         met.add_prepared(2, Prepared((), windowed=1, truncated=3))
     assert met == RunStatistics(6, bounded=2, on_special_words=6, windowed=3, truncated=9)
     met.add(RunStatistics(10, 20, 30, 40, 50))

@@ -278,9 +278,11 @@ class Extractor:
         bounded: set[int] = set()
         for own, prediction in self.predicted(prepared.inputs):
             found[own.sentence] += prediction.mentions
-            statistics.add_prediction(prediction, own, bounded)
-        for index, mentions in enumerate(found):
-            statistics.add_bound(best_first(mentions), index, bounded)
+            statistics.on_special_words += prediction.on_special_words
+            if prediction.bounded:
+                bounded.add(own.sentence)
+        bounded.update(index for index, mentions in enumerate(found) if best_first(mentions))
+        statistics.bounded += len(bounded)
         return found
 
     def predicted(self, inputs: Sequence[Any]) -> Iterator[tuple[Any, Prediction]]:

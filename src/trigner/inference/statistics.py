@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from trigner.quantities import counted
-from trigner.systems import Input, Prediction, Prepared
+from trigner.systems import Prepared
 
 
 @dataclass
@@ -34,17 +34,6 @@ class RunStatistics:
         self.sentences += sentences
         self.windowed += prepared.windowed
         self.truncated += prepared.truncated
-
-    def add_prediction(self, prediction: Prediction, own: Input, bounded: set[int]) -> None:
-        """Count the prediction on an input; `bounded` holds the sentences counted as that."""
-        self.add_bound(prediction.bounded, own.sentence, bounded)
-        self.on_special_words += prediction.on_special_words
-
-    def add_bound(self, is_bounded: bool, sentence: int, bounded: set[int]) -> None:
-        """Count a sentence that hit a bound, unless it is in `bounded` already."""
-        if is_bounded and sentence not in bounded:
-            bounded.add(sentence)
-            self.bounded += 1
 
     def notices(self) -> list[str]:
         """A sentence for each thing worth reporting."""

@@ -118,38 +118,36 @@ def _items(extractor: Extractor, document: Document, result: TextResult) -> Iter
     while sentences := list(islice(remaining, SENTENCES_AT_A_TIME)):
         prepared = extractor.predictor.prepare(sentences)
         result.statistics.add_prepared(len(sentences), prepared)
-        bounded: set[int] = set()
         inputs = Counter(own.sentence for own in prepared.inputs)
         windows = {n: _Windows(document, sentences[n], count) for n, count in inputs.items()}
         for own in prepared.inputs:
-            own_windows = windows[own.sentence]
-            receive = partial(_receive, extractor, own_windows, result, own, bounded)
+            receive = partial(_receive, extractor, windows[own.sentence], result)
             yield WorkItem(own, extractor.predictor.predict, receive)
 
 
 @dataclass
 class _Windows:
-    """A sentence, how many of its windows are still to be predicted on, and what was found."""
+    """A sentence, how many of its windows are still to be predicted on, and what was found.
+
+    `bounded` says whether decoding hit a bound in one of them.
+    """
 
     document: Document
     sentence: Sentence
     remaining: int
     mentions: list[ScoredMention] = field(default_factory=list)
+    bounded: bool = False
 
 
 def _receive(
-    extractor: Extractor,
-    windows: _Windows,
-    result: TextResult,
-    own: Input,
-    bounded: set[int],
-    prediction: Prediction,
+    extractor: Extractor, windows: _Windows, result: TextResult, prediction: Prediction
 ) -> None:
-    """Add what was predicted on an input of a sentence; `bounded` as `add_prediction` has it."""
-    result.statistics.add_prediction(prediction, own, bounded)
+    """Add what was predicted on a window of a sentence."""
+    result.statistics.on_special_words += prediction.on_special_words
     windows.mentions += prediction.mentions
+    windows.bounded |= prediction.bounded
     windows.remaining -= 1
     if windows.remaining == 0:
-        result.statistics.add_bound(best_first(windows.mentions), own.sentence, bounded)
+        result.statistics.bounded += best_first(windows.mentions) or windows.bounded
         entities = extractor.entities(windows.document, windows.sentence, windows.mentions)
         result.entities += entities
