@@ -19,6 +19,7 @@ from trigner.rendering.terminal import (
     drawing,
     entity_table,
     remarks,
+    say,
     surface,
 )
 
@@ -250,3 +251,10 @@ def test_the_table_has_a_column_for_remarks_only_where_there_are_some():
     noted = Document("d", TEXT, (Entity("ADR", ((0, 4),), "Pain", 0.5, None, {"negated": True}),))
     assert "remarks" not in printed(plain)
     assert printed(noted).splitlines()[1].split()[-1] == "negated"
+
+
+def test_a_line_is_said_as_it_is():
+    out = io.StringIO()
+    line = f"note: no training sentence has a mention of [bold], [Drug] {'or another ' * 10}type"
+    say(Console(file=out, width=40), line)
+    assert out.getvalue() == f"{line}\n"

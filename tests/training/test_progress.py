@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from rich.console import Console
 
-from trigner.training.progress import ShowProgress, say
+from trigner.training.progress import ShowProgress
 
 ARGUMENTS = SimpleNamespace(num_train_epochs=2)
 
@@ -51,10 +51,3 @@ def test_a_log_gets_lines_within_an_epoch_and_no_epoch_behind_the_last(monkeypat
         "epoch 1 of 2: 2 of 8 updates",
         "epoch 2 of 2: 8 of 8 updates",
     ]
-
-
-def test_a_line_is_said_as_it_is():
-    out = io.StringIO()
-    line = f"note: no training sentence has a mention of [bold], [Drug] {'or another ' * 10}type"
-    say(Console(file=out, width=40), line)
-    assert out.getvalue() == f"{line}\n"

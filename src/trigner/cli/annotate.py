@@ -21,6 +21,7 @@ from trigner.cpus import available_cpus
 from trigner.errors import InputError, TrignerError, require_extra
 from trigner.model_folder import BUNDLED
 from trigner.quantities import counted
+from trigner.rendering import say
 
 if TYPE_CHECKING:
     from trigner.bulk import Annotator, InputFiles, Workers
@@ -283,4 +284,4 @@ def _show_summary(summary: dict[str, Any], out: Path, *, json: bool) -> None:
             else f"{counted(missing, 'row')} missing"
         )
     line = f"{out}: {', '.join(counts)}".encode("utf-8", "backslashreplace").decode()
-    results().print(line, markup=False, highlight=False, soft_wrap=True)
+    say(results(), line)

@@ -151,8 +151,9 @@ def main() -> None:
     except (TrignerError, OSError) as error:
         # OSError: a folder that cannot be searched, a disk that is full, wherever it was met.
         from trigner.cli.output import errors
+        from trigner.rendering import say
 
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
             error = InputError("the name is too long for a file or folder", path=error.filename)
-        errors().print(f"error: {error}", markup=False, highlight=False, soft_wrap=True)
+        say(errors(), f"error: {error}")
         sys.exit(2 if isinstance(error, InputError) else 1)

@@ -16,6 +16,7 @@ from trigner.cli.output import note, note_interrupted, print_json, results, tabl
 from trigner.foreign_values import mapping, number, text, whole_number
 from trigner.model_folder import BUNDLED, Description, need, read_description
 from trigner.quantities import counted
+from trigner.rendering import say
 from trigner.rescorer import gain
 from trigner.systems import SystemSpec, systems, unusable_systems
 
@@ -58,7 +59,7 @@ def info(
         _show_summary(summary(model, description, spec))
     else:
         shown = yaml.safe_dump(everything(description), sort_keys=False, allow_unicode=True)
-        results().print(shown, markup=False, highlight=False, soft_wrap=True)
+        say(results(), shown)
 
 
 def everything(description: Description) -> dict[str, Any]:

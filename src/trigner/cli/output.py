@@ -23,6 +23,7 @@ from trigner.errors import InputError
 from trigner.mentions import Document
 from trigner.model_folder import read_description
 from trigner.quantities import counted
+from trigner.rendering import say
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -93,7 +94,7 @@ def note(notices: Iterable[object], *, at_most: int | None = SHOWN_NOTICES) -> N
         return
     listed = [str(notice) for notice in notices]
     for notice in listed[:at_most]:
-        errors().print(f"note: {notice}", markup=False, highlight=False, soft_wrap=True)
+        say(errors(), f"note: {notice}")
     if at_most is not None and len(listed) > at_most:
         errors().print(f"note: and {len(listed) - at_most} more like these")
 
@@ -267,7 +268,7 @@ def write_documents(
 def say_written(documents: int, files: int, path: Path, *, more: str = "") -> None:
     """The closing line of a command that has written documents, on standard error."""
     there = f"{counted(documents, 'document')} in {counted(files, 'file')}: {path}"
-    errors().print(f"{there}{more}", markup=False, highlight=False, soft_wrap=True)
+    say(errors(), f"{there}{more}")
 
 
 def comma_list(value: str | None) -> Sequence[str] | None:

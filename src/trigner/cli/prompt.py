@@ -50,6 +50,7 @@ from trigner.prompting import (
     run_variant,
 )
 from trigner.quantities import counted
+from trigner.rendering import say
 
 ANSWERS = "answers.jsonl"
 
@@ -336,9 +337,8 @@ def _print_estimate(
         lines.append(f"cost: {'no limit' if cost is None else f'{cost:,.2f} US dollars at most'}")
     if sent_to is not None:
         lines.append(f"texts would be sent to {sent_to}")
-    console = results()
     for line in lines:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(results(), line)
 
 
 def _prices(given: str | None) -> Prices | None:

@@ -26,6 +26,7 @@ from trigner.cli.output import comma_list, errors, print_json, results, tables
 from trigner.encoders import check_encoder
 from trigner.errors import InputError, require_extra
 from trigner.quantities import duration
+from trigner.rendering import say
 
 if TYPE_CHECKING:
     from trigner.studies import StudyContext
@@ -240,8 +241,7 @@ def status(common: Common, json: Json = False) -> None:
             line = f"{len(statuses) - done} runs to do: about {duration(left)}, one at a time"
             results().print(line, highlight=False)
     if not by_corpus:
-        line = f"{context.study.title}: no runs yet in {context.results}"
-        results().print(line, markup=False, highlight=False, soft_wrap=True)
+        say(results(), f"{context.study.title}: no runs yet in {context.results}")
 
 
 @study.command()
@@ -298,7 +298,7 @@ def report(
         print_json({"study": study, "protocol": protocol, "files": files})
         return
     for path in paths:
-        results().print(str(path), markup=False, highlight=False, soft_wrap=True)
+        say(results(), str(path))
 
 
 def _require_study() -> None:

@@ -11,7 +11,7 @@ from trigner.rendering.html import (
     systems_page,
 )
 from trigner.rendering.notebook import document_html
-from trigner.rendering.terminal import ASCII, UNICODE, Colours, drawing, entity_table, surface
+from trigner.rendering.terminal import ASCII, UNICODE, Colours, drawing, entity_table, say, surface
 
 __all__ = [
     "ASCII",
@@ -26,6 +26,7 @@ __all__ = [
     "entity_table",
     "html_page",
     "printable",
+    "say",
     "surface",
     "systems_page",
     "to_dataframe",

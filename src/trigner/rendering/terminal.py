@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rich.cells import cell_len
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -224,3 +225,8 @@ def _listed(
     for entity in entities:
         name = _name(entity, _name_width([entity]), colours)
         yield name.append("  ").append(surface(document, entity))
+
+
+def say(console: Console, line: str) -> None:
+    """Print a line as it is: brackets are no markup, and no log breaks it at 80 characters."""
+    console.print(line, markup=False, highlight=False, soft_wrap=True)

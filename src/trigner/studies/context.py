@@ -11,11 +11,11 @@ from rich.console import Console
 
 from trigner.corpora import MissingAnnotations
 from trigner.cpus import available_cpus
+from trigner.rendering import say
 from trigner.studies.changes import Changes
 from trigner.studies.corpus import CorpusLocation, CorpusSplits, read_splits
 from trigner.studies.declaration import Study
 from trigner.studies.protocols import Protocol
-from trigner.training.progress import say
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,11 @@ from rich.console import Console
 from trigner.atomic_files import own_file
 from trigner.errors import TrignerError
 from trigner.locks import LockedError
+from trigner.rendering import say
 from trigner.studies.context import StudyContext
 from trigner.studies.corpus import CorpusSplits
 from trigner.studies.grid import TrainingRun
 from trigner.studies.results import run_name
-from trigner.training.progress import say
 
 T = TypeVar("T")
 

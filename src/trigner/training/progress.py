@@ -16,13 +16,10 @@ from rich.progress import (
 )
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
+from trigner.rendering import say
+
 SECONDS_BETWEEN_LINES = 60.0
 """Of a log: what is not a terminal."""
-
-
-def say(console: Console, line: str) -> None:
-    """Print a line as it is: brackets are no markup, and no log breaks it at 80 characters."""
-    console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 class ShowProgress(TrainerCallback):

@@ -20,6 +20,7 @@ from trigner.model_folder import TrainingPart
 from trigner.networks import choose_device
 from trigner.networks.pretrained import quiet
 from trigner.quantities import counted
+from trigner.rendering import say
 from trigner.systems import Student, TakingOver, system_spec
 from trigner.training.adversarial import fast_gradient
 from trigner.training.best_epoch import METRICS
@@ -35,7 +36,7 @@ from trigner.training.memory import (
 from trigner.training.origin import provenance_of
 from trigner.training.prepared import PreparedTraining
 from trigner.training.processes import connected
-from trigner.training.progress import ShowProgress, say
+from trigner.training.progress import ShowProgress
 from trigner.training.records import ORDER, RUN, finish_record, record_to_resume, write_record
 from trigner.training.sections import OptimisationSettings, SelectBy
 from trigner.training.selected_model import SelectedModel, finished, identity, same, scored, told

@@ -14,8 +14,8 @@ from trigner.errors import InputError
 from trigner.inference import load
 from trigner.model_folder import read_description
 from trigner.quantities import counted
+from trigner.rendering import say
 from trigner.systems import Predictor, Student, System, system_spec
-from trigner.training.progress import say
 from trigner.training.sections import OptimisationSettings
 
 
