@@ -18,14 +18,13 @@ from trigner.cli.options import (
     with_labels,
 )
 from trigner.cli.output import (
-    files_to_replace,
+    documents_format,
     note,
     print_json,
-    refuse_non_empty,
     say_written,
     write_documents,
 )
-from trigner.corpora import WRITABLE, Corpus, writable
+from trigner.corpora import WRITABLE, Corpus
 from trigner.corpora.references import count_of, say_labels
 
 
@@ -51,11 +50,7 @@ def convert(
 
     Example:  trigner convert annotated/ corpus.json --to grid
     """
-    refuse_non_empty(target, overwrite=overwrite)
-    format = writable(to, target)  # before the work
-    old = []
-    if format.writes_folder and overwrite:
-        old = files_to_replace(target, format.endings)
+    format, old = documents_format(to, target, overwrite=overwrite)
     corpus = replace(reading, types=None, map_labels=None).read(source)
     renamed = with_labels(reading.map_labels, corpus, source)
     (chosen,) = of_types(reading.types, renamed)

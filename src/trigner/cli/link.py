@@ -15,17 +15,16 @@ from trigner.cli.annotating import LINK_THRESHOLD, Codes, LinkThreshold, linker,
 from trigner.cli.inputs import is_file_or_folder
 from trigner.cli.options import FileOptions, Overwrite
 from trigner.cli.output import (
-    files_to_replace,
+    documents_format,
     note,
     print_json,
     progress,
-    refuse_non_empty,
     results,
     say_written,
     visible_json,
     write_documents,
 )
-from trigner.corpora import WRITABLE, as_json_line, writable
+from trigner.corpora import WRITABLE, as_json_line
 from trigner.errors import InputError
 from trigner.evaluation.table import percentages
 from trigner.mentions import Document
@@ -110,12 +109,8 @@ def link(
     """
     is_path = is_file_or_folder(input)
     _refuse(out=out, evaluate=evaluate, is_path=is_path)
-    old: Sequence[Path] = ()
     if out is not None:
-        refuse_non_empty(out, overwrite=overwrite)
-        target = writable(format, out)
-        if target.writes_folder and overwrite:
-            old = files_to_replace(out, target.endings)
+        target, old = documents_format(format, out, overwrite=overwrite)
     documents = reading.read(Path(input)).documents if is_path else ()
     used = linker(
         vocabulary,

@@ -18,7 +18,7 @@ from rich.segment import Segment
 
 from trigner.atomic_files import check_writable, is_leftover, is_written_into, staged
 from trigner.cli.staged_folder import staged_folder
-from trigner.corpora import Format, WriteReport, write
+from trigner.corpora import Format, WriteReport, writable, write
 from trigner.errors import InputError
 from trigner.mentions import Document
 from trigner.model_folder import read_description
@@ -241,6 +241,18 @@ def files_to_replace(folder: Path, endings: tuple[str, ...]) -> list[Path]:
             message = f"already exists and is not {known}, which is all that --overwrite replaces"
             raise InputError(message, path=path)
     return found
+
+
+def documents_format(name: str, out: Path, *, overwrite: bool) -> tuple[Format, list[Path]]:
+    """The format that documents are written in at `out`, and the files there that go in the end.
+
+    To be asked before the work. Raises InputError as `refuse_non_empty`, `corpora.writable` and
+    `files_to_replace`, TrignerError as the second of these.
+    """
+    refuse_non_empty(out, overwrite=overwrite)
+    format = writable(name, out)
+    replaces = format.writes_folder and overwrite
+    return format, files_to_replace(out, format.endings) if replaces else []
 
 
 def write_documents(

@@ -57,10 +57,7 @@ def check_outputs(
             f"--format {format}: cannot be written; choose one of {', '.join(WRITABLE)}"
         )
     FORMATS[format].check_installed(Path(PREDICTIONS))
-    folders = {}
-    for name, model in model_names(models, variants).items():
-        folders[name] = model_folder(model)
-    return folders
+    return {name: model_folder(model) for name, model in model_names(models, variants).items()}
 
 
 def check_documents(documents: Iterable[Document], out: Path, *, format: str) -> None:
