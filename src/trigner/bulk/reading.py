@@ -137,7 +137,7 @@ def _cut(batch: RowBatch) -> Iterator[RowBatch]:
 def _parquet(
     index: int, source: InputFiles, columns: Columns, finished: Ranges, rows: int
 ) -> Iterator[RowBatch]:
-    names = list(dict.fromkeys([columns.text, *_names(columns)]))
+    names = list(dict.fromkeys([columns.text, *columns.names]))
     lost = _Lost()
     with source.files[0].open() as file, pq.ParquetFile(file) as parquet:
         total, start = parquet.metadata.num_rows, 0
@@ -182,7 +182,7 @@ def _of_record(index: int, first: int, table: pa.Table, columns: Columns, total:
         index,
         first,
         texts,
-        pa.table(kept, names=_names(columns)),
+        pa.table(kept, names=columns.names),
         unreadable,
         share=(first + table.num_rows) / total,
     )
@@ -231,10 +231,6 @@ def _length(ranges: Iterable[tuple[int, int]]) -> int:
     return sum(end - first for first, end in ranges)
 
 
-def _names(columns: Columns) -> list[str]:
-    return [field.name for field in columns.kept]
-
-
 def _texts(source: InputFiles, columns: Columns, finished: Ranges, most: int) -> Iterator[Row]:
     for number, file in _unfinished(source, source.files, finished):
         share = (number + 1) / len(source.files)
@@ -278,7 +274,7 @@ def _json(source: InputFiles, columns: Columns, finished: Ranges, most: int) -> 
             value, why = _object(line, lines.longest)
             if why is None and columns.text not in value:
                 why = f"the line has no `{columns.text}`"
-            kept = {name: _string(value.get(name)) for name in _names(columns)}
+            kept = {name: _string(value.get(name)) for name in columns.names}
             yield Row(number, value.get(columns.text), kept, why, lines.share)
 
 
@@ -348,7 +344,7 @@ def _gathered(index: int, columns: Columns, rows: Iterable[Row], most: int) -> I
         if row is None:
             break
         held.append(row)
-        values = (row.text, *map(row.kept.get, _names(columns)))
+        values = (row.text, *map(row.kept.get, columns.names))
         size += sum(len(own) for own in values if isinstance(own, str))
     if failure is not None:
         raise failure
@@ -356,7 +352,7 @@ def _gathered(index: int, columns: Columns, rows: Iterable[Row], most: int) -> I
 
 def _batch(index: int, columns: Columns, rows: list[Row]) -> RowBatch:
     texts: list[object] = []
-    kept: dict[str, list[str | None]] = {name: [] for name in _names(columns)}
+    kept: dict[str, list[str | None]] = {name: [] for name in columns.names}
     unreadable: dict[int, str] = {}
     for n, row in enumerate(rows):
         why = row.unreadable

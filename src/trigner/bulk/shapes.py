@@ -53,6 +53,11 @@ class Columns:
     text: str
     kept: tuple[pa.Field, ...]
 
+    @property
+    def names(self) -> list[str]:
+        """Of what is kept."""
+        return [field.name for field in self.kept]
+
 
 def look_at(
     sources: Sequence[InputFiles], *, most_characters: int = MOST_CHARACTERS
