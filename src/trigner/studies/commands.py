@@ -61,7 +61,7 @@ def study_runs(
     """All runs on a corpus; with a search those of its best settings once its trials are made."""
     found = None
     if context.study.search is not None:
-        state = search_state(context, name, None if corpus is None else corpus.hashes)
+        state = search_state(context, name, _hashes(corpus))
         if len(state.tried) + state.failed >= context.study.search.trials:
             found = state.best
     return runs(context.study, context.protocol, context.changes, found=found)
@@ -134,7 +134,7 @@ def study_status(context: StudyContext, console: Console) -> dict[str, list[RunS
         started = [flat(record.get("settings") or {}) for record in records]
         statuses = []
         for run in study_runs(context, name, corpus):
-            result = find(there, run.identity, None if corpus is None else corpus.hashes)
+            result = find(there, run.identity, _hashes(corpus))
             state = "done" if result else "started" if flat(run.identity) in started else "to do"
             statuses.append(RunStatus(run, state, result))
         found[name] = statuses
@@ -175,8 +175,7 @@ def write_report(
             if corpus is not None
         },
         searches={
-            name: search_state(context, name, None if c is None else c.hashes)
-            for name, c in corpora.items()
+            name: search_state(context, name, _hashes(corpus)) for name, corpus in corpora.items()
         },
         prompted=compared,
     )
@@ -201,8 +200,7 @@ def _summaries(context: StudyContext, corpora: Mapping[str, CorpusSplits | None]
     found = []
     for name, corpus in corpora.items():
         there = _results(context, name, corpus)
-        hashes = None if corpus is None else corpus.hashes
-        systems = gather(study_runs(context, name, corpus), there, hashes)
+        systems = gather(study_runs(context, name, corpus), there, _hashes(corpus))
         if any(system.results for system in systems):
             found.append(summarise(name, systems, context.study.report.baseline))
     return found
@@ -240,3 +238,8 @@ def _results(context: StudyContext, name: str, corpus: CorpusSplits | None) -> l
     """The results that may belong to the study; without the data those of its protocol."""
     there = read_results(context.results, name)
     return [r for r in there if corpus is not None or r.protocol == context.protocol.name]
+
+
+def _hashes(corpus: CorpusSplits | None) -> dict[str, str] | None:
+    """Of a corpus that was read."""
+    return None if corpus is None else corpus.hashes

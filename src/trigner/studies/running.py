@@ -143,10 +143,6 @@ def _trained(
     return trained, resume
 
 
-def _is_within(path: Path | None, folder: Path) -> bool:
-    return path is not None and path.is_relative_to(folder)
-
-
 @contextmanager
 def _resuming(folder: Path, resume: bool) -> Iterator[None]:
     """Blame the checkpoint for any unforeseen error of a resumed training."""
@@ -154,7 +150,8 @@ def _resuming(folder: Path, resume: bool) -> Iterator[None]:
         yield
     except Exception as error:
         ours = isinstance(error, TrignerError)
-        damaged = isinstance(error, InputError) and _is_within(error.path, folder / CHECKPOINTS)
+        where = error.path if isinstance(error, InputError) else None
+        damaged = where is not None and where.is_relative_to(folder / CHECKPOINTS)
         if not resume or (ours and not damaged):
             raise
         reason = first_line(error)

@@ -6,7 +6,7 @@ defaults < preset < file < command line. What is not given on a level overrides 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from typing import Any
 
@@ -301,10 +301,7 @@ def _systems_with(place: Sequence[Any]) -> str:
 
 
 def _merged(levels: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    merged: dict[str, Any] = {}
-    for level in levels:
-        merged = _merge(merged, level)
-    return merged
+    return reduce(_merge, levels, {})
 
 
 def _merge(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
