@@ -345,9 +345,12 @@ def hash_of_file(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def fingerprint(model: Path) -> str:
-    """A hash of a model's files. Raises InputError for a folder that is not a model's."""
-    names = [DESCRIPTION, *sorted(read_description(model).files)]
+def fingerprint(model: Path, *, described: bool = True) -> str:
+    """A hash of a model's files, and of its description unless not `described`.
+
+    Raises InputError for a folder that is not a model's.
+    """
+    names = [*([DESCRIPTION] if described else []), *sorted(read_description(model).files)]
     need(model, names)
     hashes = [[name, hash_of_file(model / name)] for name in names]
     return hashlib.sha256(json.dumps(hashes).encode()).hexdigest()

@@ -11,9 +11,9 @@ from safetensors.torch import load_file
 
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity
+from trigner.model_folder import fingerprint
 from trigner.tagging.distillation import Teachers
 from trigner.training import resolve, train
-from trigner.training.selected_model import identity
 
 SMALL = [
     "optimisation.epochs=2",
@@ -80,9 +80,11 @@ def test_a_student_says_of_whom_it_learnt(run, teachers, alone, tmp_path):
     assert "2 teachers read the sentences first" in told.getvalue()
     assert "without teachers" not in told.getvalue()
     made = trained.best.description.provenance.teachers
-    assert made == [{"model": str(own), "weights": identity(own)} for own in teachers]
+    assert made == [
+        {"model": str(own), "weights": fingerprint(own, described=False)} for own in teachers
+    ]
     assert json.loads((tmp_path / "m" / "run.json").read_text())["teachers"] == [
-        identity(own) for own in teachers
+        fingerprint(own, described=False) for own in teachers
     ]
     assert alone.best.description.provenance.teachers is None
     assert not equal(trained, alone)

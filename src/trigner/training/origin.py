@@ -7,16 +7,15 @@ from pathlib import Path
 
 from trigner.evaluation import sign
 from trigner.mentions import Document
-from trigner.model_folder import DevPart, Provenance, TrainingPart
+from trigner.model_folder import DevPart, Provenance, TrainingPart, fingerprint
 from trigner.systems import System
 from trigner.training.data import TrainingData
-from trigner.training.selected_model import identity
 from trigner.training.settings import Settings
 
 
 def started_with(folder: Path) -> dict[str, str]:
     """A model that the training began with or learnt from: its name, a hash of its weights."""
-    return {"model": str(folder), "weights": identity(folder)}
+    return {"model": str(folder), "weights": fingerprint(folder, described=False)}
 
 
 def provenance_of(

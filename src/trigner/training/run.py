@@ -16,7 +16,7 @@ from trigner.atomic_files import check_own
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import data_hash
 from trigner.mentions import Document
-from trigner.model_folder import TrainingPart
+from trigner.model_folder import TrainingPart, fingerprint
 from trigner.networks import choose_device
 from trigner.networks.pretrained import quiet
 from trigner.quantities import counted
@@ -39,7 +39,7 @@ from trigner.training.processes import connected
 from trigner.training.progress import ShowProgress
 from trigner.training.records import ORDER, RUN, finish_record, record_to_resume, write_record
 from trigner.training.sections import OptimisationSettings, SelectBy
-from trigner.training.selected_model import SelectedModel, finished, identity, same, scored, told
+from trigner.training.selected_model import SelectedModel, finished, same, scored, told
 from trigner.training.settings import Settings
 from trigner.training.start import begun, check_dev, learnt_types
 from trigner.training.teachers import check_teachers, learning_from
@@ -167,8 +167,8 @@ def _inputs(
         "train": data_hash(documents),
         ORDER: data_hash(documents, in_order=True),
         "dev": data_hash(dev),
-        "init_from": None if init_from is None else identity(init_from),
-        "teachers": [identity(own) for own in teachers] or None,
+        "init_from": None if init_from is None else fingerprint(init_from, described=False),
+        "teachers": [fingerprint(own, described=False) for own in teachers] or None,
         "also_keep": list(also_keep) or None,
     }
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,13 +19,7 @@ from trigner.inference import (
     with_temperature,
 )
 from trigner.mentions import Document
-from trigner.model_folder import (
-    Description,
-    describe_again,
-    hash_of_file,
-    need,
-    read_description,
-)
+from trigner.model_folder import Description, describe_again, read_description
 from trigner.rescorer import gain
 from trigner.systems import system_spec
 from trigner.training.trainer import figures
@@ -114,11 +106,3 @@ def same(folder: Path, best: SelectedModel) -> SelectedModel | None:
         return None
     describe_again(folder, best.description)
     return SelectedModel(folder, best.description, best.scores)
-
-
-def identity(folder: Path) -> str:
-    """A hash of a model's files. Raises InputError for a folder that is not a model's."""
-    files = sorted(read_description(folder).files)
-    need(folder, files)
-    written = json.dumps([[name, hash_of_file(folder / name)] for name in files])
-    return hashlib.sha256(written.encode()).hexdigest()
