@@ -176,13 +176,6 @@ def test_the_encoders_source_and_licence(encoder, line):
     assert f"- Encoder: {line}" in card
 
 
-def test_short_names_are_those_of_training():
-    from trigner.encoders import ENCODERS as TRAINED
-    from trigner.integrations.card import ENCODERS
-
-    assert {name: source for name, (source, _) in ENCODERS.items() if name != "minilm"} == TRAINED
-
-
 def test_the_bundled_models_card_names_its_encoders_source_and_licence():
     assert "all-MiniLM-L6-v2); licence: apache-2.0" in (BUNDLED / "README.md").read_text("utf-8")
 

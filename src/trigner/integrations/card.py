@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from trigner.encoders import ENCODERS
 from trigner.foreign_values import mapping, number, text, whole_number
 from trigner.inference.fetching import HUB_NAME
 from trigner.model_folder import Description, Provenance
@@ -29,14 +30,10 @@ LIMITS = """\
 - It is not a medical device: have a person check its output."""
 
 
-ENCODERS = {
-    "minilm": ("sentence-transformers/all-MiniLM-L6-v2", "apache-2.0"),
-    "biobert": ("dmis-lab/biobert-base-cased-v1.2", None),
-    "bioclinicalbert": ("emilyalsentzer/Bio_ClinicalBERT", "mit"),
-    "pharmbert": ("Lianglab/PharmBERT-uncased", None),
-    "pubmedbert": ("microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract", "mit"),
-}
-"""Short names of encoders: their names on the Hub, and the licences that are stated there."""
+_ON_HUB = {"minilm": "sentence-transformers/all-MiniLM-L6-v2", **ENCODERS}
+
+_LICENCES = {"minilm": "apache-2.0", "bioclinicalbert": "mit", "pubmedbert": "mit"}
+"""Short names of encoders: the licences that are stated on the Hub."""
 
 
 def model_card(
@@ -231,9 +228,10 @@ def _encoder(provenance: Provenance) -> str | None:
 
 def _source(encoder: str) -> str:
     """Where an encoder comes from and under which licence, as far as that is known."""
-    name, licence = ENCODERS.get(encoder, (encoder, None))
+    name = _ON_HUB.get(encoder, encoder)
     if not HUB_NAME.fullmatch(name):
         return "; its source and licence are not stated"
+    licence = _LICENCES.get(encoder)
     known = f"licence: {licence}" if licence else "its licence is stated there"
     return f", from [{name}](https://huggingface.co/{name}); {known}"
 
