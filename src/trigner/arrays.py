@@ -26,10 +26,10 @@ def small(integers: NDArray[np.signedinteger[Any]]) -> SmallIntegers:
     return integers.astype(np.int16 if np.abs(integers).max(initial=0) < 2**15 else np.int32)
 
 
-def log_softmax(scores: Logits, axis: int = -1) -> Logits:
-    """Log-probabilities along an axis, in the precision of the scores; infinite ones stay."""
-    shifted = scores - scores.max(axis=axis, keepdims=True)
-    found: Logits = shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+def log_softmax(scores: Logits) -> Logits:
+    """Log-probabilities along the last axis, in the precision of the scores; infinite ones stay."""
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    found: Logits = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
     return found
 
 

@@ -106,39 +106,39 @@ def ceilings(
 ) -> dict[str, Ceiling]:
     """The `ceiling` of each format, in one pass over the documents."""
     collected = {name: _RoundTrips() for name in round_trips}
+    everything: set[tuple[int, Key]] = set()
     for number, document in enumerate(documents):
         segmentation = segment(document)
         gold: dict[Key, Entity] = {}
         for entity in document.entities:
             gold.setdefault(document.key(entity), entity)
+        everything |= {(number, key) for key in gold}
         reasons = {document.key(u.entity): u.reason for u in segmentation.unreachable}
         for name, round_trip in round_trips.items():
             own = collected[name]
             found, incomplete = _back(document, segmentation, round_trip, labels)
             own.incomplete += incomplete
-            own.gold |= {(number, key) for key in gold}
             own.back |= {(number, key) for key in found}
             for key, entity in gold.items():
                 if key not in found:
                     known = labels is None or key[0] in labels
                     reason = reasons.get(key, FORMAT if known else UNKNOWN)
                     own.lost.append(Lost(document, entity, reason))
-    return {name: own.ceiling() for name, own in collected.items()}
+    return {name: own.ceiling(everything) for name, own in collected.items()}
 
 
 @dataclass
 class _RoundTrips:
     """What one format has met so far."""
 
-    gold: set[tuple[int, Key]] = field(default_factory=set)
     back: set[tuple[int, Key]] = field(default_factory=set)
     lost: list[Lost] = field(default_factory=list)
     incomplete: int = 0
 
-    def ceiling(self) -> Ceiling:
+    def ceiling(self, gold: set[tuple[int, Key]]) -> Ceiling:
         return Ceiling(
-            overall=count(self.gold, self.back),
-            discontinuous=count(_discontinuous(self.gold), _discontinuous(self.back)),
+            overall=count(gold, self.back),
+            discontinuous=count(_discontinuous(gold), _discontinuous(self.back)),
             lost_entities=tuple(self.lost),
             incomplete=self.incomplete,
         )

@@ -173,8 +173,7 @@ class Batcher:
 
     def _score(self, entries: Sequence[Entry]) -> None:
         sizes = [item.input.size for _, item in entries]
-        kinds = {entries[i][1].compute: None for i in range(len(entries))}
-        for compute in kinds:
+        for compute in dict.fromkeys(item.compute for _, item in entries):
             own = [i for i, (_, item) in enumerate(entries) if item.compute == compute]
             for group in group_by_length([sizes[i] for i in own]):
                 order = [own[i] for i in group]
