@@ -34,10 +34,6 @@ def test_a_mention_across_sentences_is_in_a_window():
     whole = in_one(crossing, found)
     assert whole.mentions == (Mention((3, 6), "ADR"),)
     assert "".join(whole.words) == crossing.text.replace(" ", "")
-    for seed in range(30):
-        random = np.random.default_rng(seed)
-        start, stop = crop((3, 7), 15, 2.0, random, shortest=4)
-        assert (stop - start, start <= 3, stop >= 7) == (8, True, True)
     # Of 15 words nearly all are in a window of 16, the least: this is the whole document.
     (window,) = windows_of([crossing], share=0.5)
     assert (window.words, window.mentions) == (whole.words, whole.mentions)
@@ -46,11 +42,11 @@ def test_a_mention_across_sentences_is_in_a_window():
 def test_windows_are_widened_to_whole_mentions_or_given_up():
     long = Mention((0, 9), "ADR")
     assert closed((5, 10), [long]) == (0, 10)
-    assert closed((5, 10), [long], longest=8) is None
+    assert closed((5, 96), [long]) == (0, 96)
+    assert closed((5, 97), [long]) is None
     assert closed((2, 8), [long]) == (2, 8)  # in its gap: it has no word inside
     chain = [Mention((1, 4), "ADR"), Mention((4, 5, 9), "ADR"), Mention((9, 12), "Drug")]
     assert closed((0, 3), chain) == (0, 13)
-    assert closed((0, 13), chain, longest=13) == (0, 13)
 
 
 def test_no_room():
@@ -68,6 +64,12 @@ def test_a_window_is_at_any_place_around_its_mentions_and_as_long_at_both_ends()
         for _ in range(50):
             start, stop = crop(extent, 100, 8.0, random)
             assert (stop - start, start >= 0, stop <= 100) == (16, True, True)
+
+
+def test_a_window_is_as_many_times_as_long_as_its_mentions():
+    for seed in range(30):
+        start, stop = crop((30, 40), 100, 2.0, np.random.default_rng(seed))
+        assert (stop - start, start <= 30, stop >= 40) == (20, True, True)
 
 
 def test_groups_are_what_overlaps():

@@ -91,21 +91,13 @@ def _drawn(
     return spans
 
 
-def crop(
-    extent: Span,
-    length: int,
-    scale: float,
-    random: np.random.Generator,
-    *,
-    shortest: int = SHORTEST,
-    longest: int = LONGEST,
-) -> Span | None:
+def crop(extent: Span, length: int, scale: float, random: np.random.Generator) -> Span | None:
     """A window of a document of `length` words that holds an extent, or None without room.
 
-    It is `scale` times as long, between `shortest` and `longest` words where there are as many.
+    It is `scale` times as long, `SHORTEST` to `LONGEST` words where there are as many.
     """
     start, stop = extent
-    size = min(max(math.ceil(scale * (stop - start)), shortest), longest)
+    size = min(max(math.ceil(scale * (stop - start)), SHORTEST), LONGEST)
     if (room := size - (stop - start)) < 0:
         return None
     first = max(0, start - int(random.integers(room + 1)))
@@ -113,13 +105,13 @@ def crop(
     return max(0, last - size), last
 
 
-def closed(span: Span, mentions: Sequence[Mention], *, longest: int = LONGEST) -> Span | None:
+def closed(span: Span, mentions: Sequence[Mention]) -> Span | None:
     """The window widened until no mention has words inside and outside; None if that is too long.
 
     A mention around the window, in whose gap it lies, is not in it.
     """
     start, stop = span
-    while stop - start <= longest:
+    while stop - start <= LONGEST:
         cut = [m for m in mentions if _parts(m, (start, stop)) == {True, False}]
         if not cut:
             return start, stop
