@@ -86,7 +86,7 @@ def compare(gold: Iterable[Document], predicted: Iterable[Document]) -> Comparis
         left = _distinct(document, document)
         right = _distinct(document, answer) if answer is not None else {}
         findings = list(_findings(left, right))
-        findings.sort(key=lambda f: _order((*f.gold, *f.predicted)))
+        findings.sort(key=lambda f: min((e.fragments, e.label) for e in (*f.gold, *f.predicted)))
         compared.append(ComparedDocument(document, tuple(findings)))
     return Comparison(tuple(compared))
 
@@ -104,10 +104,6 @@ def _distinct(document: Document, source: Document) -> dict[Key, Entity]:
                 entity.label, fragments, document.surface(fragments), entity.score, entity.id
             )
     return dict(sorted(found.items(), key=lambda item: (item[0][1], item[0][0])))
-
-
-def _order(entities: Sequence[Entity]) -> tuple[tuple[Fragment, ...], str]:
-    return min((entity.fragments, entity.label) for entity in entities)
 
 
 def _findings(gold: dict[Key, Entity], predicted: dict[Key, Entity]) -> Iterator[Finding]:

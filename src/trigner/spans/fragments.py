@@ -124,7 +124,8 @@ class FragmentFormat:
             classes[own, self._class(self.labels.index(mention.label), len(own) > 1)] = True
             for a, b in permutations(own, 2):
                 relations[a, b] = Relation.COMBINED
-        return Fragments(_as_array(spans), classes, relations, tuple(lost))
+        found = np.array(spans, dtype=np.int64).reshape(-1, 2)
+        return Fragments(found, classes, relations, tuple(lost))
 
     def decode(self, scores: SpanScores) -> Decoding:
         """Mentions from scores, best first."""
@@ -262,7 +263,3 @@ def _relations(scores: Logits) -> tuple[Integers, Floats]:
     best = every.max(axis=2)
     total = np.log(np.exp(every - best[..., None]).sum(axis=2))
     return every.argmax(axis=2), -total
-
-
-def _as_array(spans: Sequence[Span]) -> Integers:
-    return np.array(spans, dtype=np.int64).reshape(-1, 2)

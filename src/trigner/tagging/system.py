@@ -63,7 +63,7 @@ def build(settings: Any, labels: tuple[str, ...], init_from: Path | None = None)
         before = model.scheme.labels
         model, kept = for_labels(model, labels)
         taken_over = _in_words(kept, len(model.scheme.tags), before, labels)
-    optimisation = _without_bias_init(settings)
+    optimisation = settings.optimisation.model_copy(update={"bias_init": False})
     return TagSystem(model, settings.model_copy(update={"optimisation": optimisation}), taken_over)
 
 
@@ -75,10 +75,6 @@ def _in_words(kept: int, tags: int, before: Sequence[str], labels: Sequence[str]
     start = f"with the mean of {', '.join(before)}" if len(before) > 1 else f"as {before[0]}"
     without = f"; left out: {', '.join(left)}" if left else ""
     return f"{kept} of {counted(tags, 'tag')} taken over; {', '.join(new)} {begin} {start}{without}"
-
-
-def _without_bias_init(settings: Any) -> Any:
-    return settings.optimisation.model_copy(update={"bias_init": False})
 
 
 class TagSystem(WordSystem):
