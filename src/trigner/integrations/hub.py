@@ -63,17 +63,16 @@ def save_pretrained(
     out = Path(folder)
     if out.is_file():
         raise InputError("exists and is not a folder", path=out)
-    writers: dict[Path, Callable[[Path], object]] = {}
-    source = _folder_of(model) if isinstance(model, Extractor) else fetch(model)
-    description = _checked(source)
+    source, description = _saved(model)
     card = _card_of(source, description, None, licence)
+    writers: dict[Path, Callable[[Path], object]] = {out / CARD: lambda p: p.write_bytes(card)}
     if not (out.exists() and out.samefile(source)):
         for name in description.all_files:
             writers[out / name] = partial(shutil.copyfile, source / name)
     try:
         for path in writers:
             path.parent.mkdir(parents=True, exist_ok=True)
-        replace_together({out / CARD: lambda path: path.write_bytes(card), **writers})
+        replace_together(writers)
     except OSError as error:
         raise TrignerError(f"cannot save the model in {out}: {error}") from error
     return out
@@ -98,8 +97,7 @@ def push_to_hub(
     """
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 
-    source = _folder_of(model) if isinstance(model, Extractor) else fetch(model)
-    description = _checked(source)
+    source, description = _saved(model)
     name = HUB_NAME.fullmatch(str(repo_id))
     if name is None or name["revision"]:
         raise InputError(f"a repository is named user/name; got {repo_id!r}")
@@ -125,20 +123,23 @@ def push_to_hub(
     return str(commit.commit_url)
 
 
-def _folder_of(extract: Extractor) -> Path:
-    if extract.source is None:
+def _saved(model: str | Path | Extractor) -> tuple[Path, Description]:
+    """The folder of a model and its description.
+
+    Raises InputError if it is none or is damaged.
+    """
+    if not isinstance(model, Extractor):
+        folder = fetch(model)
+    elif model.source is not None:
+        folder = model.source.folder
+    else:
         raise InputError(
             "this extractor was not loaded from a folder, so there are no files to copy: give the"
             " folder that its training wrote"
         )
-    return extract.source.folder
-
-
-def _checked(folder: Path) -> Description:
-    """The description of a model folder. Raises InputError if it is none or is damaged."""
     description = read_description(folder)
     check_files(folder, description)
-    return description
+    return folder, description
 
 
 def _card_of(
