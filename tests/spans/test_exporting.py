@@ -40,9 +40,8 @@ def folder(make, tmp_path_factory):
 @pytest.fixture(scope="module")
 def graph(folder):
     """Its graph, made once: that takes long."""
-    model = load_model(folder, read_description(folder))
-    network = exporting.ExportedSpans(model.network)
-    return graph_of(network, probes(model.inputs), OUTPUTS)
+    network, _, inputs = load_model(folder, read_description(folder))
+    return graph_of(exporting.ExportedSpans(network), probes(inputs), OUTPUTS)
 
 
 @pytest.mark.parametrize("int8", [False, True])

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 from torch import Tensor, nn
 
-from trigner.batches import Batch
+from trigner.batches import Batch, EncoderInputs
 from trigner.mentions import Sentence
 from trigner.model_folder import read_description
-from trigner.spans.loading import SpanModel, load_model
+from trigner.spans.loading import load_model
 from trigner.spans.network import SpanNetwork
 from trigner.spans.onnx_runtime import OUTPUTS, onnx_scorer
 from trigner.spans.predictor import RawScores
@@ -37,30 +37,30 @@ def export(folder: Path, out: Path, *, int8: bool = False, overwrite: bool = Tru
     """As `tagging.exporting.export` does for tag schemes."""
     check_export(out)
     description = read_description(folder)
-    model = load_model(folder, description)
-    graph = graph_of(ExportedSpans(model.network), traced_batch(model), OUTPUTS)
-    batch = probes(model.inputs)
-    expected = torch_scorer(model.network)(batch)
-    difference = partial(largest_difference, expected, model)
-    inputs = (model.inputs, model.tokenizer)
-    return write_graph(out, description, graph, difference, inputs, int8=int8, overwrite=overwrite)
+    network, tokenizer, inputs = load_model(folder, description)
+    batch = probes(inputs)
+    graph = graph_of(ExportedSpans(network), traced_batch(inputs, network.kept), OUTPUTS)
+    expected = torch_scorer(network)(batch)
+    difference = partial(largest_difference, expected, batch)
+    return write_graph(
+        out, description, graph, difference, (inputs, tokenizer), int8=int8, overwrite=overwrite
+    )
 
 
-def traced_batch(model: SpanModel) -> Batch:
+def traced_batch(inputs: EncoderInputs, share: float) -> Batch:
     """What the graph is made from: several spans of its longest sentence are kept.
 
     Where one is, the exporter takes that number for a constant. If no sentence that the encoder
-    holds is long enough for two, it is one.
+    holds is long enough for two, it is one. `share` is that of `kept_of`.
     """
-    batch = probes(model.inputs)
-    share = model.network.kept
+    batch = probes(inputs)
     if kept_of(int(batch.lengths.max()), share) > 1:
         return batch
     words = next(n for n in count(1) if kept_of(n, share) > 1)
     sentences = [
         Sentence("trace", n, ("and",) * length, ()) for n, length in enumerate((words, words - 1))
     ]
-    return model.inputs.collate(model.inputs.prepare(sentences).inputs)
+    return inputs.collate(inputs.prepare(sentences).inputs)
 
 
 class ExportedSpans(nn.Module):
@@ -77,13 +77,12 @@ class ExportedSpans(nn.Module):
         return output.fragments, output.kept, output.relations
 
 
-def largest_difference(expected: RawScores, model: SpanModel, graph: bytes) -> float:
-    """Largest difference of a score in the probes between PyTorch and ONNX Runtime on the CPU.
+def largest_difference(expected: RawScores, batch: Batch, graph: bytes) -> float:
+    """Largest difference of a batch's scores between PyTorch and ONNX Runtime on the CPU.
 
     It is a share of the largest score where that is above 1. Relations are compared where both keep
     the same spans: with an encoder in 8 bits they need not.
     """
-    batch = probes(model.inputs)
     found = run_on_cpu(onnx_scorer, graph, batch)
     pairs = []
     for row, length in enumerate(batch.lengths.tolist()):

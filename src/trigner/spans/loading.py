@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,15 +17,6 @@ if TYPE_CHECKING:
     from trigner.spans.network import SpanNetwork
 
 
-@dataclass(frozen=True)
-class SpanModel:
-    """A network from a folder with what feeds it."""
-
-    network: SpanNetwork
-    tokenizer: Tokenizer
-    inputs: EncoderInputs
-
-
 def settings_of(folder: Path, description: Description) -> SpanSettings:
     """The settings of the model in a folder. Raises InputError when it has none."""
     settings = description.settings(SpanSettings, folder)
@@ -36,8 +26,13 @@ def settings_of(folder: Path, description: Description) -> SpanSettings:
     return settings.model_copy(update={"fragment_roles": False})
 
 
-def load_model(folder: Path, description: Description) -> SpanModel:
-    """The model in a folder. Raises InputError naming the file that is missing or foreign."""
+def load_model(
+    folder: Path, description: Description
+) -> tuple[SpanNetwork, Tokenizer, EncoderInputs]:
+    """The network in a folder and what feeds it.
+
+    Raises InputError naming the file that is missing or foreign.
+    """
     from trigner.networks import Encoder, load_network, word_inputs
     from trigner.spans.network import build_network
 
@@ -51,8 +46,7 @@ def load_model(folder: Path, description: Description) -> SpanModel:
             settings,
         ),
     )
-    inputs = word_inputs(network.encoder, tokenizer, padding_id, settings)
-    return SpanModel(network, tokenizer, inputs)
+    return network, tokenizer, word_inputs(network.encoder, tokenizer, padding_id, settings)
 
 
 def load(
@@ -82,7 +76,6 @@ def load(
         from trigner.networks import choose_device
         from trigner.spans.torch_runtime import torch_scorer
 
-        model = load_model(folder, description)
-        inputs = model.inputs
-        scorer = torch_scorer(model.network.to(choose_device(device)))
+        network, _, inputs = load_model(folder, description)
+        scorer = torch_scorer(network.to(choose_device(device)))
     return SpanPredictor(scorer, format, inputs=inputs, temperature=description.temperature)
