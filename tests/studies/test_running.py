@@ -151,18 +151,23 @@ def test_a_trial_tells_dev_scores_and_never_looks_at_test(run, corpus, context):
 
 def test_the_adapted_encoder_is_shared(declare, encoder, corpus, context):
     study = declare(
-        "title: a\nseeds: [1, 2]\n"
+        "title: a\nseeds: [1, 2, 3]\n"
         "base:\n  adapt: true\n  adapt.epochs: 1\n  optimisation.epochs: 1\n"
         "  model: {lstm_size: 8, channels: 4, pair_size: 6, grid_size: 5}\n"
     )
-    one, two = runs(study, protocol("full"), Changes(encoder=str(encoder)))
+    one, two, three = runs(study, protocol("full"), Changes(encoder=str(encoder)))
     first = run_job(one, corpus, context, QUIET)
     (adapted,) = (context.work / "small").glob("encoder-*/adaptation.json")
     before = adapted.stat().st_mtime_ns
+    versions = adapted.parent.with_name(f"{adapted.parent.name}.json")
+    versions.write_text(versions.read_text("utf-8").replace('"trigner":', '"before":'), "utf-8")
     run_job(two, corpus, context, QUIET)
     assert adapted.stat().st_mtime_ns == before
     assert first.settings["adaptation.epochs"] == 1
     assert first.settings["encoder"].startswith(f"{encoder.name}#")
+    (adapted.parent / "config.json").unlink()
+    with pytest.raises(InputError, match="different versions"):  # half done by others
+        run_job(three, corpus, context, QUIET)
 
 
 def test_a_run_starts_from_another_model(declare, encoder, corpus, context, tmp_path):

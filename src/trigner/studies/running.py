@@ -21,7 +21,7 @@ from trigner.evaluation import score, sentence_counts, sign
 from trigner.former_names import current_name
 from trigner.inference import load
 from trigner.locks import locked
-from trigner.model_folder import CONFIG, read_description
+from trigner.model_folder import read_description
 from trigner.networks import choose_device
 from trigner.studies.context import StudyContext, log
 from trigner.studies.corpus import CorpusSplits
@@ -39,6 +39,7 @@ from trigner.studies.results import (
 )
 from trigner.training import Trained, train
 from trigner.training.adaptation import AdaptationSettings, adapt
+from trigner.training.adaptation_folder import is_finished
 from trigner.training.best_epoch import METRICS
 from trigner.training.checkpoints import CHECKPOINTS
 from trigner.training.records import RUN, read_record, write_record
@@ -174,7 +175,7 @@ def _adapted(
         record = out.with_name(f"{out.name}.json")  # what is not the adaptation's own it refuses
         if not resume:
             record.unlink(missing_ok=True)
-        if not (out / CONFIG).is_file():
+        if not is_finished(out):
             _note_versions(record, out, wanted)
         with _resuming(out, resume):
             adapt(

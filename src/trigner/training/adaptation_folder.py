@@ -41,6 +41,11 @@ class Adaptation:
     data: str
 
 
+def is_finished(out: Path) -> bool:
+    """Whether all of an adaptation is written."""
+    return (out / DESCRIPTION).is_file() and (out / "config.json").is_file()
+
+
 def prepare(out: Path, identity: dict[str, Any], resume: bool) -> Adaptation | None:
     """Refuse an `out` that is something else; the result if it is finished."""
     check_folder(out)
@@ -51,7 +56,7 @@ def prepare(out: Path, identity: dict[str, Any], resume: bool) -> Adaptation | N
     if not resume:
         raise InputError("is not empty: choose another folder, or use --resume", path=out)
     run, done = out / CHECKPOINTS / RUN, out / DESCRIPTION
-    finished = done.is_file() and (out / "config.json").is_file()
+    finished = is_finished(out)
     if not finished and not run.is_file():
         raise InputError("contains no adaptation to resume", path=out)
     description = read_record(done if finished else run)
