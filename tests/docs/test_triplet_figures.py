@@ -90,7 +90,8 @@ def test_the_seed_that_was_to_confirm_mentions_on_chia():
     control, own = (runs_of("chia")[name][4] for name in ("control", "mentions-0.01"))
     _, discontinuous = differences([control], [own])
     difference, low, high = map(float, re.findall(r"[+-]\d+\.\d", discontinuous))
-    assert f"4, has {difference:+.1f} on them, within its interval" in PAGE
+    told = f"seed 4, has {difference:+.1f} on them, within its interval"
+    assert told in " ".join(PAGE.split())
     assert low < 0 < high
 
 
@@ -140,7 +141,7 @@ def test_what_is_lost_in_time():
         for _, run in sorted(runs_of("chia")["logits-0.1"].items())
     ]
     (one, fifth_1), (two, fifth_2), (three, fifth_3) = ((curve[9], curve[4]) for curve in curves)
-    text = " ".join(PAGE.split("**What is lost first is time.**")[1].split("\n- ")[0].split())
+    text = " ".join(PAGE.split("**Too large a weight first costs time.**")[1].split("\n- ")[0].split())
     assert (
         f"At 0.1 one seed of three has {fifth_3} after five epochs and {three} after ten; the"
         f" others have {fifth_1} and {fifth_2}, and end at {one} and {two}." in text
@@ -289,7 +290,7 @@ def test_cells_through_a_projection_on_drug_labels():
         for corpus, _, system, cells in SCORES
         if (corpus, system) == ("spl-adr", "projection-0.001")
     )
-    told = f"{overall} overall and {split} on discontinuous mentions, {by_split} by the other"
+    told = f"{overall} overall and {split} on discontinuous mentions, {by_split} by discontinuous F1"
     assert told in " ".join(PAGE.split())
 
 
@@ -314,7 +315,7 @@ def test_what_the_controls_first_seed_does_to_the_leads_by_discontinuous_f1():
     }
     for system in ("projection-0.01", "mentions-0.1", "w2ner"):
         before = with_it[system][3].split()[0]
-        assert f"`{system}` {leads[system][0]:+.1f} for {before}" in text
+        assert f"{leads[system][0]:+.1f} instead of {before} (`{system}`)" in text
 
 
 def test_the_runs_on_chia_are_in_bfloat16_as_is_said():
