@@ -123,7 +123,7 @@ def test_it_is_served(model):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["ceiling", "--data", DATA / "dev", "--system", "dictionary"], "cannot measure what"),
+        (["ceiling", "--data", DATA / "dev", "--system", "dictionary"], "cannot measure the best"),
         (["export", "--model", "MODEL", "--out", "OUT"], "cannot export to ONNX"),
         (
             ["train", "--train", DATA / "dev", "--out", "OUT", "--init-from", "MODEL"],

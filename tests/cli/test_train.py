@@ -237,5 +237,5 @@ def test_help_says_what_no_window_is(run):
 
 def test_help_names_every_system_of_the_package(run):
     shown = " ".join(run("train", "--help").out.replace("│", " ").split())
-    names = re.search(r"What is trained: (.*?), or one of an installed package", shown).group(1)
+    names = re.search(r"System to train: (.*?), or one of an installed package", shown).group(1)
     assert {name.removesuffix(" (default)") for name in names.split(", ")} == set(own_systems())
