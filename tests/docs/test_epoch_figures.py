@@ -49,7 +49,7 @@ def test_three_times_as_many_epochs_of_ten_documents():
         runs_of(*CORPORA["10 documents of mini-adr"], BEST, epochs=n) for n in (40, 120)
     )
     ahead, _ = differences(*([of[seed] for seed in sorted(longer)] for of in (auto, longer)))
-    assert f"gain {ahead.removeprefix('+')} points overall on 40" in PAGE
+    assert f"gain {ahead.removeprefix('+')} points overall over 40 epochs" in PAGE
 
 
 def test_dev_still_rises_in_the_second_half():

@@ -250,7 +250,7 @@ def test_a_falling_weight_on_chia():
         for name in ("falling-1", "control")
     )
     assert f"costs {-numbers(of_chia('overall')['falling-1'][0])[0]} points" in text
-    assert f"{own[6]} after seven epochs, and as it falls dev rises to {own[9]}, where" in text
+    assert f"{own[5]} after six epochs, and without it dev rises to {own[9]}, where" in text
     assert f"where the control has {control[9]}" in text
 
 

@@ -47,7 +47,8 @@ def adapt(
         ),
     ] = "float32",
     seed: Annotated[
-        int, typer.Option("--seed", help="Random seed, such as for which words to mask.")
+        int,
+        typer.Option("--seed", help="Random seed, for example for the choice of words to mask."),
     ] = 1898,
     device: Device = "auto",
     json: Json = False,

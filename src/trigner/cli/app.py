@@ -30,7 +30,7 @@ COMMANDS = {
     "train": "Train a model on annotated documents.",
     "evaluate": "Score a model against annotated documents.",
     "score": "Score predicted documents against gold documents.",
-    "find-threshold": "Find the score threshold above which to keep entities.",
+    "find-threshold": "Find the lowest score at which to keep entities.",
     "convert": "Convert annotated documents from one format to another.",
     "link": "Give entities codes from your own vocabulary.",
     "stats": "Describe annotated documents: how many entities, how wide their gaps.",

@@ -62,7 +62,7 @@ def find_threshold(
     reading: GoldOptions,
     running: RunOptions,
 ) -> None:
-    """Find the score threshold above which to keep entities, for each type and for all together.
+    """Find the lowest score at which to keep entities, for each type and for all together.
 
     It is the threshold with the best F1, or with --precision the lowest one that reaches it. Pass
     it to --threshold of extract. Choose it on dev, not on test. --plot draws precision against

@@ -57,8 +57,8 @@ ANSWERS = "answers.jsonl"
 _DEFAULTS = ", ".join(f"{name}={value}" for name, value in DEFAULT_PARAMETERS.items())
 _BASE_URL = """OpenAI-compatible server, such as http://127.0.0.1:8000/v1. Without it, only recorded
 answers are used."""
-_STRATIFIED = """Only the sentences with discontinuous entities, and equal numbers with only other
-entities and with none."""
+_STRATIFIED = """Only the sentences with discontinuous entities, at most as many with only others,
+and at most as many with none."""
 _SIZE = "At most N sentences, from the three groups of --stratified in turn."
 _KEY = """Environment variable with the API key; by default OPENAI_API_KEY for OpenAI,
 GEMINI_API_KEY for Gemini, else TRIGNER_LLM_API_KEY."""
