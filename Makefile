@@ -131,12 +131,12 @@ test-oldest: $(OLDEST)/.ready
 	$(OLDEST)/bin/python -m pytest $(PYTEST_OPTS)
 
 bench: env
-	$(BIN)/python benchmarks/run.py $(if $(CORPUS),--corpus "$(CORPUS)") \
+	$(BIN)/python research/benchmarks/run.py $(if $(CORPUS),--corpus "$(CORPUS)") \
 	  $(if $(MODEL),--model "$(MODEL)") $(foreach e,$(ENCODER),--encoder "$(e)") \
 	  $(if $(SECTION),--only $(SECTION) --update)
 
 bench-scale: env
-	$(BIN)/python benchmarks/scale.py $(foreach c,$(CORPUS),--corpus "$(c)") \
+	$(BIN)/python research/benchmarks/scale.py $(foreach c,$(CORPUS),--corpus "$(c)") \
 	  $(if $(ROWS),--rows $(ROWS)) $(if $(MANY),--many $(MANY))
 
 bundled-model: env

@@ -40,7 +40,7 @@ FILES = (
     "requirements-supply.txt",
     "requirements-local-llm.txt",
 )
-FOLDERS = ("src", "tests", "docs", "data", "scripts", "benchmarks", "examples", "hashes")
+FOLDERS = ("src", "tests", "docs", "data", "scripts", "research", "examples", "hashes")
 HASHED = sorted((ROOT / "hashes").glob("*.txt"))
 PLATFORM = f"cp{sys.version_info[0]}{sys.version_info[1]}-{sysconfig.get_platform()}"
 IMAGE = sorted((ROOT / "hashes" / "image").glob("*.txt"))

@@ -11,7 +11,7 @@ import pytest
 from used_names import used_names
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("src", "scripts", "benchmarks", "examples")
+FOLDERS = ("src", "scripts", "research", "examples")
 MODULES = sorted(path for name in FOLDERS for path in (ROOT / name).rglob("*.py"))
 
 RUNS_DATA = {

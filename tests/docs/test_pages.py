@@ -72,7 +72,7 @@ def test_links_that_the_site_does_not_have_become_text(pages):
     folder = ROOT / "docs/decisions"
     kept = "[here](pins.md) [part](pins.md#cost) [gone](no.md) [web](https://example.org)"
     assert pages.without_outside_links(kept, folder) == kept
-    outside = "[code](../../benchmarks/parity.py), [folder](../results/end-to-end/)"
+    outside = "[code](../../research/benchmarks/parity.py), [folder](../results/end-to-end/)"
     assert pages.without_outside_links(outside, folder) == "code, folder"
     image = "![page](../images/service.png)"
     assert pages.without_outside_links(image, folder) == image

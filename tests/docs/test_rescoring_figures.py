@@ -1,4 +1,4 @@
-"""The page on rescoring: its rows are what `benchmarks/rescoring.py` kept."""
+"""The page on rescoring: its rows are what `research/benchmarks/rescoring.py` kept."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def real_model():
     """Folder of SmolLM2 (135 M), its weights of four bits unpacked: half a gigabyte, not kept."""
     weights = local_llm_weights("gguf")
     with TemporaryDirectory(prefix="smollm2-") as folder:
-        runpy.run_path(str(ROOT / "benchmarks" / "gguf_weights.py"))["unpack"](
+        runpy.run_path(str(ROOT / "research/benchmarks" / "gguf_weights.py"))["unpack"](
             weights, Path(folder)
         )
         yield Path(folder)

@@ -16,6 +16,6 @@ ROOT = Path(__file__).resolve().parents[2]
 def local_llm():
     """The base URL of SmolLM2 (135 M): its answers are poor, but it is no stub."""
     weights = local_llm_weights("xllamacpp")
-    serving = runpy.run_path(str(ROOT / "benchmarks" / "local_llm.py"))["serving"]
+    serving = runpy.run_path(str(ROOT / "research/benchmarks" / "local_llm.py"))["serving"]
     with serving(weights) as base_url:
         yield base_url

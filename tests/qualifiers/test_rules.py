@@ -115,7 +115,7 @@ def test_as_defined(words, data):
 
 
 def figures(name):
-    spec = importlib.util.spec_from_file_location("q", ROOT / "benchmarks/qualifiers.py")
+    spec = importlib.util.spec_from_file_location("q", ROOT / "research/benchmarks/qualifiers.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     documents = read(ROOT / f"data/qualifiers/{name}.jsonl").documents

@@ -35,7 +35,7 @@ MEGABYTES = {
     "segments": 100,
     "generative": 600,
 }
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+BENCHMARKS = Path(__file__).resolve().parents[2] / "research/benchmarks"
 
 
 @pytest.mark.parametrize("system", MEGABYTES)

@@ -1,8 +1,8 @@
 """Agreement: what is found when only mentions count that more than half of several runs found.
 
-    python benchmarks/agreement.py systems --protocol cpu --data spl-adr=DIR \
+    python research/benchmarks/agreement.py systems --protocol cpu --data spl-adr=DIR \
         --results docs/results/studies --system trigner-without --system toe --system corro
-    python benchmarks/agreement.py best --protocol dense --data spl-adr=DIR \
+    python research/benchmarks/agreement.py best --protocol dense --data spl-adr=DIR \
         --results docs/results/studies --system best --over seeds
 
 Runs are found by their settings: `--preset`, `--set` and `--seeds` are those that they were made

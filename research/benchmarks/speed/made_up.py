@@ -50,7 +50,7 @@ LANGUAGE_MODEL = {
 }
 """The shape of SmolLM2 with 135 M parameters, which `generative` has by default."""
 
-MINI_ADR = Path(__file__).parents[2] / "data" / "mini-adr"
+MINI_ADR = Path(__file__).parents[3] / "data" / "mini-adr"
 
 
 def model(encoder: str, pair_map: str = "low_rank") -> Model:

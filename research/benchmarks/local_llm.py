@@ -1,6 +1,6 @@
 """A language model of one file (GGUF) as an OpenAI-compatible server on this machine.
 
-    python benchmarks/local_llm.py WEIGHTS.gguf
+    python research/benchmarks/local_llm.py WEIGHTS.gguf
 
 Prints the base URL once the model is loaded, then serves until its standard input closes. Needs
 `pip install --no-deps -r requirements-local-llm.txt`.

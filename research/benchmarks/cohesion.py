@@ -1,6 +1,6 @@
 """Cohesion: are the cells of right mentions nearer to each other than those of wrong ones?
 
-    python benchmarks/cohesion.py --model runs/with-triplets --data DIR
+    python research/benchmarks/cohesion.py --model runs/with-triplets --data DIR
 
 Triplets move the states of word pairs: those of mentions together, away from others. Here that is
 used at inference: a mention's score is multiplied by the mean cosine of its cells' states with

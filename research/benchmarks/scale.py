@@ -1,6 +1,6 @@
 """Rows a second and memory of `extract`, `annotate` and Spark; many rows, and a kill among them.
 
-    python benchmarks/scale.py [--quick] [--corpus FOLDER] [--rows N] [--many N]
+    python research/benchmarks/scale.py [--quick] [--corpus FOLDER] [--rows N] [--many N]
                                [--model FOLDER] [--many-model FOLDER]
 
 Prints the table and writes it to `docs/results/scale.md`. `--corpus` is a folder with .txt files at
@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 import torch
 from rich.console import Console
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))  # the tiny model
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))  # the tiny model
 from speed import kill, on_paper, report, running, scale
 from speed.figures import Figure, Section, Tell
 from speed.running import Sections
@@ -34,7 +34,7 @@ from speed.short_texts import short_texts
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # fresh processes are started
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "results"
 MINUTES = 15
 

@@ -1,6 +1,6 @@
 """Candidate extraction: all cells of a sentence at once, against loops over cells.
 
-    python benchmarks/candidates.py [--sentences 5400] [--window 25] [--preset clean|paper]
+    python research/benchmarks/candidates.py [--sentences 5400] [--window 25] [--preset clean|paper]
                                     [--repeat 5] [--naive-sentences 540] [--seed 123]
 
 The corpus is made up, of the size of CADEC's training split: sentences of 17 words on average, the
@@ -22,7 +22,7 @@ import numpy as np
 from trigner.training import resolve
 from trigner.triplets import candidates
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 from oracles.triplets_naive import naive_candidates
 
 Words = tuple[int, ...]

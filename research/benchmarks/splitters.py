@@ -1,6 +1,6 @@
 """What sentence and word splitters lose on a brat corpus, and what they cost.
 
-    python benchmarks/splitters.py FOLDER [FOLDER ...] [--only NAME] [--repeat N]
+    python research/benchmarks/splitters.py FOLDER [FOLDER ...] [--only NAME] [--repeat N]
 
 Two tables. Sentences: mentions cut by a boundary, how many sentences, their length in words, the
 cells of all word-pair grids (what a grid tagger pays), time. Words: mentions whose ends are not

@@ -1,7 +1,8 @@
 """How well rules tell what is negated, hypothetical, historical or somebody else's.
 
-    python benchmarks/qualifiers.py FILE [FILE ...] [--errors]
-    python benchmarks/qualifiers.py chia/test --negation Has_negation --types Condition,Observation
+    python research/benchmarks/qualifiers.py FILE [FILE ...] [--errors]
+    python research/benchmarks/qualifiers.py chia/test --negation Has_negation \
+        --types Condition,Observation
 
 The files are documents whose entities have the fields of `trigner.qualifiers.QUALIFIERS` where they
 hold, such as data/qualifiers/dev.jsonl; in a brat folder, entities from which a relation called

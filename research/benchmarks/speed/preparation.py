@@ -17,7 +17,7 @@ from trigner.training.start import begun
 from trigner.training.weighting import Collator
 
 PRESETS = ("clean", "best")
-SHIPPED = Path(__file__).parents[2] / "data" / "mini-adr" / "train"
+SHIPPED = Path(__file__).parents[3] / "data" / "mini-adr" / "train"
 
 
 def copied(corpus: Path | None, copies: int) -> list[Document]:

@@ -1,6 +1,6 @@
 """The language model of a GGUF file as a folder that transformers reads, in float32.
 
-    python benchmarks/gguf_weights.py WEIGHTS.gguf FOLDER
+    python research/benchmarks/gguf_weights.py WEIGHTS.gguf FOLDER
 
 `trigner train --system generative --encoder FOLDER` tunes it. Needs
 `pip install --no-deps -r requirements-local-llm.txt`.

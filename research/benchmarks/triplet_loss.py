@@ -1,6 +1,7 @@
 """Selection, loss and gradients of a batch of sentences, against loops over triplets.
 
-    python benchmarks/triplet_loss.py [--sentences 12] [--words 32] [--long 0] [--repeat 20]
+    python research/benchmarks/triplet_loss.py [--sentences 12] [--words 32] [--long 0] \
+        [--repeat 20]
 
 Every sentence is made up and has two entities; `--long 200` makes the first one that long, with
 twelve entities. The vectors have 3 dimensions (logits) and 512 (pair states). Window 25, preset
@@ -22,7 +23,7 @@ import torch
 from trigner.training import resolve
 from trigner.triplets import SELECTIONS, TripletLoss, candidates, collate
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 from oracles.triplets_naive import naive_candidates, naive_loss, naive_triplets
 
 

@@ -1,6 +1,7 @@
 """How strongly triplets pull at a network, compared with its tags, at weight 1.
 
-    python benchmarks/triplet_gradients.py --data data/mini-adr/train [--weight 0.01] [--to FILE]
+    python research/benchmarks/triplet_gradients.py --data data/mini-adr/train \
+        [--weight 0.01] [--to FILE]
 
 For each form of the triplet loss a network of the preset `best` is trained with it at `--weight`.
 At some updates the gradients of both losses of that update's batch are taken apart: their norms

@@ -21,9 +21,9 @@ from trigner import __version__
 HEAD = """# Speed and memory
 
 What TriG-NER costs here, in its straightforward formulation (written plainly from the formulas,
-in `benchmarks/speed/`), and beside its bare encoder. Made by `make bench`. Ratios are medians,
-quartiles in brackets. The straightforward side has targets too, 1.2 times what was measured of such
-an implementation before: were it slow, ours would look fast.
+in `research/benchmarks/speed/`), and beside its bare encoder. Made by `make bench`. Ratios are
+medians, quartiles in brackets. The straightforward side has targets too, 1.2 times what was
+measured of such an implementation before: were it slow, ours would look fast.
 """
 
 

@@ -1,6 +1,6 @@
 """Distillation: teachers, the agreement of all of them, and students that learn from all of them.
 
-    python benchmarks/distillation.py --data mini-adr=DIR --teachers 5 --students 3 \
+    python research/benchmarks/distillation.py --data mini-adr=DIR --teachers 5 --students 3 \
         --set optimisation.epochs=12
 
 DIR holds `train`, `dev` and `test`. Teachers have the seeds 1, 2, ..., students 101, 102, ...; all
@@ -28,7 +28,7 @@ from trigner.evaluation import compare_slices, score, sentence_counts, sign
 from trigner.mentions import Document
 from trigner.training import resolve, train
 
-RESULTS = Path(__file__).resolve().parents[1] / "docs/results/distillation"
+RESULTS = Path(__file__).resolve().parents[2] / "docs/results/distillation"
 
 
 class Trials:

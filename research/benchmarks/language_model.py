@@ -1,6 +1,6 @@
 """A small open language model compared with the trained systems: spl-adr, the paper's prompts.
 
-    python benchmarks/language_model.py --corpus SPL-ADR --cache CACHE
+    python research/benchmarks/language_model.py --corpus SPL-ADR --cache CACHE
 
 Downloads a model of 1.5 B parameters (1.1 GB, checksum verified), serves it on this machine and
 prompts it with sentences of the test part: 100 two-shot without explanation, 20 of these with all

@@ -1,6 +1,6 @@
 """`trigner serve` under load on loopback: 1, 8 and 50 clients, each as fast as it is answered.
 
-    python benchmarks/service.py --model MODEL [--seconds 60]
+    python research/benchmarks/service.py --model MODEL [--seconds 60]
 
 Prints successes a second, the share of 503, the median and the 99th percentile of successes, memory
 before and after, and whether the project's figures are reached. Clients and service share the

@@ -1,6 +1,7 @@
 """Does an exported model find the same entities as the model it comes from, on every sentence?
 
-    python benchmarks/parity.py --model MODEL --exported FOLDER [FOLDER ...] --data PATH [PATH ...]
+    python research/benchmarks/parity.py --model MODEL --exported FOLDER [FOLDER ...] \
+        --data PATH [PATH ...]
 
 Prints for each exported model and corpus: sentences, those with the same entities, those that
 differ although no cell's two best scores lie within 1e-4, the largest difference of an entity's

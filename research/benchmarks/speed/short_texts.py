@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from trigner.corpora import read
 from trigner.text import split
 
-SHIPPED = Path(__file__).parents[2] / "data" / "mini-adr"
+SHIPPED = Path(__file__).parents[3] / "data" / "mini-adr"
 SHORTEST = 4
 GROUP = 50_000
 """Rows of a group of a Parquet file."""

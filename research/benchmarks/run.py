@@ -1,7 +1,7 @@
 """Every figure of speed and memory: ours, the straightforward formulation, the bare encoder.
 
-    python benchmarks/run.py [--quick] [--corpus FOLDER] [--model FOLDER] [--encoder NAME ...]
-                             [--only SECTION ... [--update]]
+    python research/benchmarks/run.py [--quick] [--corpus FOLDER] [--model FOLDER] \
+        [--encoder NAME ...] [--only SECTION ... [--update]]
 
 Prints the table and writes it to `docs/results/`. `--corpus` is a folder of documents to extract
 from, such as spl-adr's test part; without it shipped and made-up sentences are used.
@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))  # slow, obvious versions
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))  # slow, obvious versions
 from speed import (
     decoding,
     extraction,
@@ -39,7 +39,7 @@ from speed.running import Sections
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # fresh processes are started
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "results"
 GPU = "gpu"
 """The section that is measured where there is a GPU."""

@@ -1,6 +1,6 @@
 """Rescoring: what a rescorer fitted on dev makes of models that were trained without one.
 
-    python benchmarks/rescoring.py --data psytar=DIR --types AdverseReaction \
+    python research/benchmarks/rescoring.py --data psytar=DIR --types AdverseReaction \
         --model runs/seed-1 --model runs/seed-2 --to docs/results/rescoring/psytar-best.json
 
 Nothing is trained. Several models are the seeds of one system: the differences are those of their
