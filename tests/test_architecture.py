@@ -19,7 +19,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # A room may import the rooms of the layers above its own, and `PEERS` of its own layer.
 LAYERS = (
     {
-        *("mentions", "errors", "atomic_files", "arrays", "former_names", "locks"),
+        *("mentions", "errors", "atomic_files", "arrays", "locks"),
         *("offsets", "quantities"),
         *("cpus", "foreign_values", "rescorer"),
     },
@@ -61,7 +61,6 @@ NEVER_TORCH = {
     "cpus",
     "foreign_values",
     "quantities",
-    "former_names",
     "locks",
     "mentions",
     "model_folder",

@@ -24,17 +24,6 @@ from trigner.model_folder import (
 DESCRIBED = Description(system="w2ner", labels=("Ä", "B"), files={})
 FILES = {"a": b"1", "deep/b": b"2"}
 
-FORMAT_4 = {
-    "format": 4,
-    "trigner": "0.3.0",
-    "scheme": "w2ner",
-    "labels": ["ADR"],
-    "network": {"channels": 4},
-    "padding_id": 1,
-    "files": {"tokenizer.json": "12"},
-    "provenance": {"settings": {"scheme": "w2ner", "optimisation": {"clip": 5.0}}},
-}
-
 
 def writers(files):
     return {name: lambda path, own=own: path.write_bytes(own) for name, own in files.items()}
@@ -114,18 +103,17 @@ def test_a_description_can_be_written_again(folder, monkeypatch):
         (b'{"model": "someone else\'s"}', "was not written by trigner"),
         (b"{", "is damaged"),
         (b"\xff", "is damaged"),
-        (b'{"format": 6, "format": 6}', "is damaged: has the key 'format' twice in one object"),
+        (b'{"format": 7, "format": 7}', "is damaged: has the key 'format' twice in one object"),
         (b'{"format": 0}', "has model format 0, written by trigner of an unknown version;"),
         (
-            b'{"format": 3, "trigner": "0.2.0"}',
-            "has model format 3, written by trigner 0.2.0; this version reads the formats 4 to 7:"
+            b'{"format": 6, "trigner": "0.2.0"}',
+            "has model format 6, written by trigner 0.2.0; this version reads format 7:"
             " load it with the version that wrote it",
         ),
         (b'{"format": 8}', "has model format 8"),
-        (b'{"format": "5"}', "has model format '5'"),
-        (b'{"format": 5}', "is damaged: system: Field required"),
-        (b'{"format": 4}', "is damaged: KeyError"),
-        (b'{"format": 4, "scheme": "bio", "network": 1, "padding_id": 0}', "is damaged"),
+        (b'{"format": "7"}', "has model format '7'"),
+        (b'{"format": 7.0}', "has model format 7.0"),
+        (b'{"format": 7}', "is damaged: system: Field required"),
     ],
 )
 def test_what_is_not_a_description(tmp_path, content, message):
@@ -165,34 +153,6 @@ def test_folders_that_are_none(tmp_path):
         read_description(tmp_path / "none")
     with pytest.raises(InputError, match=r"is not a trigner model folder: it has no trigner\.json"):
         read_description(tmp_path)
-
-
-def test_descriptions_of_format_4_are_read_in_the_words_of_today(tmp_path):
-    write(tmp_path, FORMAT_4)
-    found = read_description(tmp_path)
-    assert (found.system, found.labels) == ("w2ner", ("ADR",))
-    assert (found.model, found.state) == ({"channels": 4}, {"padding_id": 1})
-    assert found.files == {"tokenizer.json": "12", "model.safetensors": ""}
-    assert found.provenance.settings == {"system": "w2ner", "optimisation": {"max_grad_norm": 5.0}}
-    assert not found.is_exported
-
-
-def test_exported_descriptions_of_format_4_are_read_too(tmp_path):
-    write(tmp_path, {**FORMAT_4, "runtime": {"precision": "int8", "max_pieces": 40}})
-    found = read_description(tmp_path)
-    assert (found.runtime.precision, found.runtime.max_subwords) == ("int8", 40)
-    assert found.files == {"tokenizer.json": "12"}
-    assert found.is_exported
-
-
-def test_weights_of_format_4_have_no_hash_to_be_checked(tmp_path):
-    (tmp_path / "tokenizer.json").write_bytes(b"t")
-    (tmp_path / "model.safetensors").write_bytes(b"w")
-    write(
-        tmp_path,
-        {**FORMAT_4, "files": {"tokenizer.json": hash_of_file(tmp_path / "tokenizer.json")}},
-    )
-    check_files(tmp_path, read_description(tmp_path), ("model.safetensors", "tokenizer.json"))
 
 
 def test_files_that_are_missing_or_others(folder):
@@ -297,15 +257,6 @@ def test_files_that_are_not_a_models_are_refused(folder, name):
         read_description(folder)
 
 
-def test_a_file_without_a_hash_is_of_former_versions_alone(folder):
-    path = folder / DESCRIPTION
-    content = json.loads(path.read_text())
-    content["files"] = dict.fromkeys(content["files"], "")
-    path.write_text(json.dumps(content))
-    with pytest.raises(InputError, match="a file has no hash"):
-        read_description(folder)
-
-
 def test_a_fingerprint_is_that_of_all_files(tmp_path):
     for folder in (tmp_path / "one", tmp_path / "other"):
         save_model(folder, DESCRIBED, writers(FILES))
@@ -331,10 +282,3 @@ def test_a_description_says_what_the_model_knows():
     assert "and was trained on 1,200 documents: on other texts" in about(train={"documents": 1200})
     many = Description(system="w2ner", labels=tuple(map(str, range(12))), files={})
     assert many.about.endswith("8, 9 ....")
-
-
-@pytest.mark.parametrize(("format", "hashed"), [(4, False), (5, False), (6, True)])
-def test_what_has_no_hash_says_so(format, hashed):
-    described = DESCRIBED.model_copy(update={"format": format, "trigner": "0.3.0"})
-    assert bool(described.unhashed) != hashed
-    assert hashed or f"model format {format}, of trigner 0.3.0," in described.unhashed

@@ -25,16 +25,11 @@ from trigner import __version__
 from trigner.atomic_files import remove_leftovers, replace_together, write_text
 from trigner.errors import InputError, TrignerError
 from trigner.foreign_values import flaw_of, unique_keys
-from trigner.former_names import with_current_names
 from trigner.rescorer import Rescorer
 
 OwnSettings = TypeVar("OwnSettings", bound=BaseModel)
 
 FORMAT_VERSION = 7
-OLDEST_FORMAT = 4
-FIRST_HASHED = 6
-"""Descriptions of this format and later ones hold their own hash, as `HASH`."""
-
 HASH = "sha256"
 CHANGED = "checksum mismatch: changed since it was saved"
 DESCRIPTION, TOKENIZER, GRAPH = "trigner.json", "tokenizer.json", "model.onnx"
@@ -185,16 +180,6 @@ class Description(_Part):
         return files
 
     @property
-    def unhashed(self) -> str:
-        """What to know of a description of a format without a hash of its own; otherwise empty."""
-        if self.format >= FIRST_HASHED:
-            return ""
-        return (
-            f"model format {self.format}, of trigner {self.trigner}, has no hash of its"
-            " description: whether that was changed since it was saved is not known"
-        )
-
-    @property
     def is_exported(self) -> bool:
         """Whether ONNX Runtime runs this model, not PyTorch."""
         return self.runtime is not None
@@ -226,31 +211,24 @@ def read_description(folder: Path) -> Description:
         if flaw := flaw_of({name: value}):
             shown = name.encode("utf-8", "backslashreplace").decode()
             raise InputError(f"is damaged: {shown}: {flaw}", path=path)
-    if content["format"] not in range(OLDEST_FORMAT, FORMAT_VERSION + 1):
+    if type(content["format"]) is not int or content["format"] != FORMAT_VERSION:
         raise InputError(
             f"has model format {content['format']!r}, written by trigner"
-            f" {content.get('trigner', 'of an unknown version')}; this version reads the formats"
-            f" {OLDEST_FORMAT} to {FORMAT_VERSION}: load it with the version that wrote it",
+            f" {content.get('trigner', 'of an unknown version')}; this version reads format"
+            f" {FORMAT_VERSION}: load it with the version that wrote it",
             path=path,
         )
     found = content.pop(HASH, None)
     expected = hash_of_description(content)
     try:
-        if content["format"] == OLDEST_FORMAT:
-            description = Description.model_validate(_from_format_4(content))
-        else:
-            description = Description.model_validate(content)
-            if not all(description.files.values()):
-                raise ValueError("a file has no hash")
+        description = Description.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
         raise InputError(f"is damaged: {name}: {first['msg']}", path=path) from error
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"is damaged: {error!r}", path=path) from error
-    if found is None and content["format"] >= FIRST_HASHED:
+    if found is None:
         raise InputError(f"is damaged: {HASH}: it has no hash of its own", path=path)
-    if found is not None and found != expected:
+    if found != expected:
         raise InputError(CHANGED, path=path)
     return description
 
@@ -276,22 +254,6 @@ def hash_of_description(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 
 
-def _from_format_4(content: dict[str, Any]) -> dict[str, Any]:
-    """A description in the words of today."""
-    content = dict(content)
-    content["system"], content["model"] = content.pop("scheme"), content.pop("network")
-    content["state"] = {"padding_id": content.pop("padding_id")}
-    if "runtime" not in content:
-        content["files"] = {**content["files"], WEIGHTS: ""}  # it had no hash
-    if runtime := content.get("runtime"):
-        content["runtime"] = {**runtime, "max_subwords": runtime.get("max_pieces")}
-        del content["runtime"]["max_pieces"]
-    provenance = dict(content.get("provenance") or {})
-    if settings := provenance.get("settings"):
-        provenance["settings"] = with_current_names(settings)
-    return {**content, "provenance": provenance}
-
-
 def need(folder: Path, names: Iterable[str]) -> None:
     """Raises InputError naming the first of these files that the folder lacks."""
     for name in names:
@@ -307,7 +269,7 @@ def check_files(folder: Path, description: Description, needed: Iterable[str] = 
         if name not in description.files:
             raise InputError(f"is damaged: files: no hash of {name}", path=folder / DESCRIPTION)
     for name, expected in description.files.items():
-        if expected and hash_of_file(folder / name) != expected:
+        if hash_of_file(folder / name) != expected:
             raise InputError(CHANGED, path=folder / name)
 
 
@@ -393,7 +355,6 @@ def save_model(
 
 def describe_again(folder: Path, description: Description) -> None:
     """Write another description for the files that are there."""
-    hashes = {name: own or hash_of_file(folder / name) for name, own in description.files.items()}
     path = folder / DESCRIPTION
     remove_leftovers(path)
-    write_text(path, description.model_copy(update={"files": hashes}).as_json())
+    write_text(path, description.as_json())

@@ -48,15 +48,6 @@ def test_a_rescorer_is_told(run, model, tmp_path, found, told):
     assert f"rescorer {told}" in lines
 
 
-def test_a_description_without_a_hash_is_told(run, model, tmp_path):
-    folder = shutil.copytree(model, tmp_path / "model")
-    assert "has no hash" not in run("info", folder).err
-    content = json.loads((folder / "trigner.json").read_text("utf-8"))
-    del content["sha256"]
-    (folder / "trigner.json").write_text(json.dumps({**content, "format": 5}), "utf-8")
-    assert "note: model format 5" in run("info", folder).err
-
-
 @pytest.mark.parametrize(
     ("provenance", "shown"),
     [
@@ -85,12 +76,8 @@ def test_what_provenance_says_otherwise_is_passed_over(run, model, tmp_path, pro
 def test_a_terminal_obeys_nothing_of_a_model(run, exported_model, tmp_path):
     red = "\x1b[31mred\x9b"
     folder = shutil.copytree(exported_model, tmp_path / "model")
-    precision = {"precision": red}
-    change_description(folder, labels=[red, "Drug"], runtime=precision, provenance={"data": red})
-    content = json.loads((folder / "trigner.json").read_text("utf-8"))
-    del content["sha256"]
-    old = {**content, "format": 5, "trigner": red}
-    (folder / "trigner.json").write_text(json.dumps(old), "utf-8")
+    changes = {"runtime": {"precision": red}, "provenance": {"data": red}, "trigner": red}
+    change_description(folder, labels=[red, "Drug"], **changes)
     commands = (("info", folder), ("info", folder, "--all"), ("info", folder, "--json"))
     extract = ("extract", "my left leg hurt", "--model", folder)
     for command in (*commands, extract, (*extract, "--format", "jsonl")):
@@ -98,7 +85,6 @@ def test_a_terminal_obeys_nothing_of_a_model(run, exported_model, tmp_path):
         assert result.code == 0
         for printed in (result.out, result.err):
             assert not {"\x1b", "\x9b"} & {*printed}
-        assert "note: " in result.err
     assert json.loads(run("info", folder, "--json").out)["labels"] == [red, "Drug"]
 
 

@@ -128,20 +128,6 @@ def test_an_edited_description_is_found(folder):
     assert "it has no hash of its own" in refused(folder)
 
 
-def test_an_older_description_without_a_hash_is_loaded_with_a_warning(folder, caplog):
-    path = folder / "trigner.json"
-    content = json.loads(path.read_text("utf-8"))
-    trigner.load(folder)
-    assert not caplog.messages
-    del content["sha256"]
-    path.write_text(json.dumps({**content, "format": 5, "temperature": 1.5}), "utf-8")
-    assert trigner.load(folder)(TEXT).text == TEXT
-    (message,) = caplog.messages
-    assert str(path) in message
-    assert "model format 5, of trigner" in message
-    assert "has no hash of its description" in message
-
-
 def test_layout_of_a_description_does_not_matter(folder):
     path = folder / "trigner.json"
     content = json.loads(path.read_text("utf-8"))
@@ -155,11 +141,11 @@ def test_layout_of_a_description_does_not_matter(folder):
         b"",
         b"\x00",
         b"[" * 100_000,
-        b'{"format": 6, "labels": ' + b"[" * 100_000,
+        b'{"format": 7, "labels": ' + b"[" * 100_000,
         b'{"format": ' + b"9" * 5000 + b"}",
         b'{"format": 1e999}',
         b'{"format": true}',
-        b'{"format": [6]}',
+        b'{"format": [7]}',
         b" " * (17 * 2**20),
     ],
     ids=lambda content: str(content[:14]),

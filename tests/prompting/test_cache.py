@@ -57,30 +57,6 @@ def test_the_line_tells_what_an_audit_needs(tmp_path):
     assert "p" not in told.values()
 
 
-def test_answers_of_earlier_versions_are_read(tmp_path):
-    path = tmp_path / "answers.jsonl"
-    line = {
-        "key": REQUEST.key,
-        "model": "m",
-        "base_url": "http://here/v1",
-        "parameters": {"temperature": 0},
-        "prompt_sha256": "148de9c5a7a44d19e56cd9ae1a554bf67847afb0c58f6e12fa29ac7ddfca9940",
-        "text": "[]",
-        "finish_reason": "stop",
-        "answered_by": "m-1",
-        "prompt_tokens": 10,
-        "answer_tokens": 2,
-        "attempts": 1,
-        "seconds": 0.5,
-        "date": "2025-01-01T00:00:00+00:00",
-        "version": "0.1.0",
-    }
-    path.write_text(json.dumps(line) + "\n")
-    cache = CompletionCache(path)
-    assert cache.get(REQUEST) == Completion("[]", "stop", "m-1", 10, 2, 1, 0.5)
-    assert cache.damaged == 0
-
-
 @pytest.mark.parametrize("cut", [1, 5, 60])
 def test_a_line_that_was_cut_off_loses_nothing_else(tmp_path, cut):
     path = tmp_path / "answers.jsonl"

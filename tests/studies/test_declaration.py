@@ -42,7 +42,6 @@ def test_every_shipped_study_can_be(name):
         ("title: a\nseeds: [1]\nsystms: {}\n", 3, "systms: unknown key"),
         ("title: a\nseed: [1]\nbase: {}\n", 2, "seed: unknown key"),
         ("title: a\nseeds: [1]\nreport: {basline: x}\n", 3, "report.basline: unknown key"),
-        ("title: a\nseeds: [1]\nbeside: {}\n", 3, "beside was renamed to compared"),
         ("title: a\n", 1, "seeds: missing"),
         ("title: a\nseeds: []\n", 2, "seeds: must be a list of at least 1, got"),
         ("title: a\nseeds: [1,\n  1]\n", 2, "duplicate seed"),

@@ -8,10 +8,9 @@ import pytest
 
 from study_results import result_of
 from trigner.errors import InputError
-from trigner.former_names import FORMER_NAMES
 from trigner.studies import find_study, protocol, runs
 from trigner.studies.changes import Changes
-from trigner.studies.results import ADDED, find, read_results, run_name, with_effect
+from trigner.studies.results import ADDED, find, read_results, run_name
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -88,26 +87,7 @@ def test_a_result_belongs_to_runs_with_equal_settings_and_data(run, corpus, tmp_
     assert find([made], before, corpus.hashes) is None
 
 
-def test_a_result_in_the_names_of_former_versions_belongs_to_the_same_run(run, corpus, tmp_path):
-    made = result_of(run, corpus, tmp_path)
-    names = {current: former for former, current in FORMER_NAMES.items()}
-    former = {
-        "scheme": "w2ner",
-        "network": {"mac": {"size": 3}},  # what w2ner does not read was written down once
-        "revisions": {"network.pair_map=low_rank": "of normalised word states"},
-    }
-    for name, value in run.identity.items():
-        if name.startswith(("system", "revisions")):
-            continue
-        old = names.get(name, name).replace("model.", "network.")
-        section, dot, key = old.partition(".")
-        former.setdefault(section, {})[key] = value if dot else None
-        if not dot:
-            former[section] = value
-    assert find([replace(made, settings=former)], run.identity, corpus.hashes) is not None
-
-
-def test_the_kept_results_of_former_versions_are_those_of_todays_studies():
+def test_the_kept_results_are_those_of_todays_studies():
     """Of batches that weigh alike, and sequences without a BiLSTM, as they all were then."""
     kept = read_results(ROOT / "docs" / "results" / "studies", "spl-adr")
     equal, linear = "optimisation.batch_weighting=equal", "model.sequence.layer=none"
@@ -154,9 +134,3 @@ def test_files_that_cannot_be_trusted(run, corpus, tmp_path, change, message):
     path.write_text(path.read_text()[:40])
     with pytest.raises(InputError, match="is damaged: "):
         read_results(tmp_path, "small")
-
-
-def test_a_former_setting_of_adaptation_has_its_name_of_today():
-    former = with_effect({"system": "w2ner", "adaptation": {"max_pieces": 64, "epochs": 2}})
-    assert (former["adaptation.max_subwords"], former["adaptation.epochs"]) == (64, 2)
-    assert "adaptation.max_pieces" not in former

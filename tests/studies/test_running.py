@@ -108,25 +108,6 @@ def test_a_working_folder_that_cannot_be_gone_on_with(run, corpus, context):
     assert run_job(run, corpus, context, QUIET).notes == ()
 
 
-def test_a_run_that_was_started_under_former_names_is_refused(run, corpus, context):
-    patch = interrupt_after(1)
-    with pytest.raises(KeyboardInterrupt):
-        run_job(run, corpus, context, QUIET)
-    patch.undo()
-    folder = work_folder(run, corpus, context)
-    record = folder / "study.json"
-    record.write_text(record.read_text().replace("encoder_lr", "encoder_rate"))
-    moved = folder.rename(folder.with_name(f"{folder.name[:-8]}01234567"))
-    message = "where optimisation.encoder_lr was still named optimisation.encoder_rate"
-    with pytest.raises(InputError, match=message) as raised:
-        run_job(run, corpus, context, QUIET)
-    assert raised.value.path == moved
-    other = replace(run, settings=run.settings.model_copy(update={"seed": 9}), seed=9)
-    assert run_job(other, corpus, context, QUIET).seed == 9
-    shutil.rmtree(moved)
-    assert run_job(run, corpus, context, QUIET).notes == ()
-
-
 def test_a_run_that_another_process_is_at(run, corpus, context):
     folder = work_folder(run, corpus, context)
     folder.parent.mkdir(parents=True)

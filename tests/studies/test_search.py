@@ -1,14 +1,12 @@
 from __future__ import annotations
 
 import io
-import re
 from dataclasses import replace
 
 import pytest
 from filelock import FileLock
 from rich.console import Console
 
-from trigner import __version__
 from trigner.errors import InputError, TrignerError
 from trigner.studies import Changes, StudyContext, find_study, protocol
 from trigner.studies.commands import study_runs
@@ -201,30 +199,6 @@ def test_another_search_is_not_gone_on_with(declare, scored, go, corpus):
     path.write_text("no journal\n")
     with pytest.raises(InputError, match="is damaged"):
         go(declare(STUDY.format(trials=1)))
-
-
-def test_a_journal_with_settings_in_former_names_is_read(declare, scored, go):
-    text = STUDY.format(trials=1) + "base: {optimisation.encoder_lr: 0.001}\n"
-    _, _, context = go(declare(text))
-    path = journal(context, "small")
-    former = path.read_text().replace("optimisation.encoder_lr", "optimisation.encoder_rate")
-    path.write_text(former)
-    assert "encoder_rate" in former
-    go(declare(text.replace("trials: 1", "trials: 2")))
-    assert len(scored) == 2
-
-
-def test_a_journal_with_ranges_in_former_names_names_its_version(declare, scored, go):
-    text = STUDY.format(trials=1).replace("triplets.weight", "optimisation.encoder_lr")
-    text = text.replace("high: 1.0", "high: 0.1")
-    _, _, context = go(declare(text))
-    path = journal(context, "small")
-    path.write_text(
-        path.read_text().replace("optimisation.encoder_lr", "optimisation.encoder_rate")
-    )
-    message = f"written by trigner {re.escape(__version__)}, where optimisation.encoder_lr was"
-    with pytest.raises(InputError, match=message):
-        go(declare(text))
 
 
 TUNED = ("search-w2ner", "search-control", "search-best")

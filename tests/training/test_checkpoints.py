@@ -77,7 +77,7 @@ def test_a_missing_file_is_named_in_its_checkpoint(hashed):
     assert raised.value.path == hashed / "elsewhere"
 
 
-def test_a_checkpoint_of_a_former_version_has_no_hashes(hashed):
+def test_a_checkpoint_that_was_cut_off_before_its_hashes_is_whole(hashed):
     (hashed / "hashes.json").unlink()
     assert last_checkpoint(hashed.parent) == hashed
     (hashed / "trainer_state.json").write_text("[]")

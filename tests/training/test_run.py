@@ -753,20 +753,6 @@ def test_a_wrong_resumption_is_refused_before_an_encoder_is_loaded(encoder, tmp_
         run(encoder, tmp_path / "m", "seed=4", resume=True)
 
 
-def test_a_training_of_a_former_version_cannot_be_resumed_and_says_so(encoder, tmp_path):
-    run(encoder, tmp_path / "m")
-    path = tmp_path / "m" / "run.json"
-    record = json.loads(path.read_text())
-    own = record["settings"]
-    own["network"], own["scheme"] = own.pop("model"), own.pop("system")
-    path.write_text(json.dumps(record))
-    assert run(encoder, tmp_path / "m", resume=True).epochs == 3  # of the same settings
-    del own["optimisation"]["batch_weighting"]
-    path.write_text(json.dumps(record))
-    with pytest.raises(InputError, match=r"version of trigner without .*batch_weighting: resume"):
-        run(encoder, tmp_path / "m", resume=True)
-
-
 def test_logs_that_cannot_be_written_are_told(encoder, tmp_path):
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "logs").write_text("a file where a folder should be")

@@ -203,24 +203,6 @@ def test_sequences_have_the_bilstm_unless_it_is_left_out(system):
     assert published.model.sequence.layer == "none"
 
 
-@pytest.mark.parametrize(
-    ("former", "current"),
-    [
-        ("network.lstm_size=8", "model.lstm_size"),
-        ("scheme=mac", "system"),
-        ("optimisation.encoder_rate=1e-5", "optimisation.encoder_lr"),
-        ("optimisation.clip=1", "optimisation.max_grad_norm"),
-        ("optimisation.averaging=0.9", "optimisation.ema_decay"),
-        ("optimisation.prior=true", "optimisation.bias_init"),
-        ("sampling.coordinated=1", "sampling.coordination"),
-    ],
-)
-def test_a_setting_that_has_changed_its_name_is_refused_with_the_new_one(former, current):
-    name = former.partition("=")[0]
-    with pytest.raises(InputError, match=rf"{name} was renamed to {current}\b"):
-        resolve(assignments=[former])
-
-
 def test_what_a_system_does_not_read_is_refused_unless_it_is_shared():
     with pytest.raises(InputError, match=r"task\.tag_weight changes nothing: the system toe does"):
         resolve(options={"system": "toe"}, assignments=["task.tag_weight=2"])

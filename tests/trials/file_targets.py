@@ -205,7 +205,7 @@ def checkpoint(folder: Path) -> Target:
         head, _, rest = data.partition(b"\n")
         hashes = own / "hashes.json"
         hashes.unlink(missing_ok=True)
-        if head:  # those of former versions have none
+        if head:  # one that was cut off before them has none
             hashes.write_bytes(head)
         (own / "trainer_state.json").write_bytes(rest)
         if last_checkpoint(folder) is None:

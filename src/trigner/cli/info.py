@@ -49,8 +49,6 @@ def info(
     from trigner.inference import spec_of
 
     description = read_description(model)
-    if description.unhashed:
-        note([description.unhashed])
     spec = spec_of(model, description)
     note_interrupted(model)
     if json:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -14,8 +13,6 @@ from trigner.inference.options import checked_annotators, checked_thresholds, po
 from trigner.model_folder import BUNDLED, DESCRIPTION, Description, read_description
 from trigner.qualifiers import english
 from trigner.systems import SystemSpec, checked_predictor, system_spec
-
-log = logging.getLogger(__name__)
 
 
 def load(
@@ -40,8 +37,8 @@ def load(
     to it. With `qualifiers` entities have fields that say whether they are negated, hypothetical,
     historical or somebody else's (English; `trigner.qualifiers`); `annotators` give them other
     fields, as a `trigner.linking.Linker` does. `device` is `auto`, `cpu`, `cuda`, `cuda:1` or, with
-    PyTorch, another of its names. A model whose description has no hash of its own, of a format
-    below 6, is loaded with a warning in the log.
+    PyTorch, another of its names.
+
     Raises InputError when the folder cannot be loaded, an annotator is no function, `threads` are
     given for a model that ONNX Runtime does not run (`torch.set_num_threads` sets PyTorch's), a
     threshold is outside [0, 1] or of a type that the model does not have, its system is not
@@ -61,8 +58,6 @@ def load(
             " torch.set_num_threads sets those of PyTorch",
             path=folder,
         )
-    if description.unhashed:
-        log.warning("%s: %s", folder / DESCRIPTION, description.unhashed)
     spec = spec_of(folder, description)
     if description.rescorer is not None and not spec.rescoring:
         raise InputError(

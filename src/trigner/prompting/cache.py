@@ -28,8 +28,6 @@ _WRITE_ATTEMPTS = 3
 
 _FIELDS = tuple(field.name for field in fields(Completion))
 _COMPLETION = TypeAdapter(Completion)
-_FORMER = {"response_model": "answered_by", "completion_tokens": "answer_tokens"}
-"""The names under which earlier versions recorded these fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +109,12 @@ class CompletionCache:
         for line in filter(None, data.split(b"\n")):
             try:
                 value = json.loads(line)
-                found = {name: _field(value, name) for name in _FIELDS}
+                found = {name: value[name] for name in _FIELDS}
                 self._found.setdefault(value["key"], _COMPLETION.validate_python(found))
             except (ValueError, LookupError, TypeError, RecursionError):
                 self.damaged += 1
         if self.damaged and not self._found and data.endswith(b"\n"):
             raise InputError("contains no recorded answers", path=self.path)
-
-
-def _field(line: Mapping[str, Any], name: str) -> Any:
-    return line[name if name in line else _FORMER.get(name, name)]
 
 
 def _ends_in_newline(file: FileIO) -> bool:

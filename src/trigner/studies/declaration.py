@@ -30,7 +30,6 @@ from pydantic import (
 )
 
 from trigner.errors import InputError, validation_message
-from trigner.former_names import renamed
 from trigner.studies.protocols import protocol
 from trigner.studies.published import published
 from trigner.training.lines import KeyPath, LocatedYaml, read_yaml
@@ -290,8 +289,6 @@ def _names_set(name: str, value: Any) -> Iterator[str]:
 def _message(error: Any) -> str:
     """One of pydantic's errors in plain words."""
     name = ".".join(map(str, error["loc"]))
-    if name == "beside":
-        return renamed(name, "compared")
     if error["type"] == "extra_forbidden":
         return f"{name}: unknown key"
     if error["type"] == "missing":

@@ -16,7 +16,6 @@ from pydantic import ValidationError
 
 from trigner.encoders import ENCODERS
 from trigner.errors import InputError, unknown_setting, validation_message
-from trigner.former_names import current_name, renamed
 from trigner.studies.changes import Changes, at_fault, check_changes
 from trigner.studies.declaration import FOUND, Study
 from trigner.studies.protocols import Protocol
@@ -282,10 +281,6 @@ def _adaptation(given: Mapping[str, Any]) -> AdaptationSettings | None:
     if not isinstance(wanted, bool):
         raise InputError(f"{ADAPT}: must be true or false, not {wanted!r}")
     named = {name.removeprefix(f"{ADAPT}."): v for name, v in given.items() if name != ADAPT}
-    for name in named:
-        current = current_name(f"adaptation.{name}").partition(".")[2]
-        if current != name:
-            raise InputError(renamed(f"{ADAPT}.{name}", f"{ADAPT}.{current}"))
     if named and ADAPT not in given:
         raise InputError(f"{ADAPT}.{next(iter(named))} has no effect without {ADAPT}: true")
     try:

@@ -20,7 +20,6 @@ from typing import Any, Literal
 from trigner.atomic_files import remove_leftovers, write_text
 from trigner.errors import InputError
 from trigner.evaluation import Score
-from trigner.former_names import current_name
 from trigner.studies.predictions import DAMAGE, SavedPredictions, read_predictions
 from trigner.systems import SystemSpec, systems
 from trigner.training.settings import flat
@@ -157,14 +156,11 @@ def run_name(system: str, settings: Mapping[str, Any], data: Mapping[str, str]) 
 def with_effect(values: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of a run, dotted, in the form that is compared.
 
-    Names of former versions are replaced, settings younger than a result get what was done before
-    them, and what changes nothing is left out: what the run's system does not read, and what
-    others make idle. Settings of a system that is not installed stay as they are.
+    Settings younger than a result get what was done before them, and what changes nothing is left
+    out: what the run's system does not read, and what others make idle. Settings of a system that
+    is not installed stay as they are.
     """
-    found = {}
-    for name, value in {**ADDED, **flat(values)}.items():
-        revised, dot, setting = name.rpartition(f"{REVISIONS}.")
-        found[revised + dot + current_name(setting)] = value
+    found = {**ADDED, **flat(values)}
     if "triplets.window" in found:  # before what it makes idle
         found["triplets.window"] = found["triplets.window"] or None
     system = systems().get(str(found.get("system", "")))

@@ -18,7 +18,6 @@ from rich.console import Console
 from trigner import __version__
 from trigner.errors import InputError, TrignerError, first_line
 from trigner.evaluation import score, sentence_counts, sign
-from trigner.former_names import current_name
 from trigner.inference import load
 from trigner.locks import locked
 from trigner.model_folder import read_description
@@ -34,7 +33,6 @@ from trigner.studies.results import (
     find,
     read_results,
     run_name,
-    with_effect,
     write_result,
 )
 from trigner.training import Trained, train
@@ -43,7 +41,6 @@ from trigner.training.adaptation_folder import is_finished
 from trigner.training.best_epoch import METRICS
 from trigner.training.checkpoints import CHECKPOINTS
 from trigner.training.records import RUN, read_record, write_record
-from trigner.training.settings import flat
 
 RECORD = "study.json"
 """Names the run that a working folder belongs to, and the versions that started it."""
@@ -220,28 +217,8 @@ def _begin(folder: Path, run: TrainingRun) -> None:
     path = folder / RECORD
     if (folder / RUN).is_file() and not path.is_file():
         raise InputError("holds a training that belongs to no study: move it away", path=folder)
-    if not path.is_file():
-        _refuse_former(folder, run)
     folder.mkdir(parents=True, exist_ok=True)
     _note_versions(path, folder, {"system": run.system, "settings": run.identity})
-
-
-def _refuse_former(folder: Path, run: TrainingRun) -> None:
-    """Raises InputError when this run was started under former names of its settings.
-
-    Its folder has another hash then. The name before the hash, of system and seed, is the same.
-    """
-    for path in sorted(folder.parent.glob(f"{folder.name.rpartition('-')[0]}-*/{RECORD}")):
-        record = read_run_record(path)
-        settings = flat(record.get("settings") or {})
-        former = [name for name in settings if current_name(name) != name]
-        if former and with_effect(settings) == with_effect(run.identity):
-            raise InputError(
-                f"was started by trigner {record['versions']['trigner']}, where"
-                f" {current_name(former[0])} was still named {former[0]}: finish it with that"
-                " version, or delete the folder to start again",
-                path=path.parent,
-            )
 
 
 def _note_versions(path: Path, folder: Path, what: Mapping[str, Any]) -> None:

@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from trigner import __version__
 from trigner.errors import InputError, TrignerError
-from trigner.former_names import current_name
 from trigner.locks import locked
 from trigner.studies.context import StudyContext, log
 from trigner.studies.corpus import CorpusSplits
@@ -82,7 +80,7 @@ def search(context: StudyContext, corpus: CorpusSplits, console: Console) -> Sea
     with locked(Path(f"{path}.in-use"), busy=busy):
         opened = _open(path)
         if DECLARED not in opened.user_attrs:
-            declared = {**_declared(context), "data": corpus.hashes, "version": __version__}
+            declared = {**_declared(context), "data": corpus.hashes}
             opened.set_user_attr(DECLARED, declared)
         _check_same(opened, context, corpus.hashes, path)
         while pending := _next_trials(opened, wanted, context.parallelism.jobs):
@@ -215,12 +213,6 @@ def _check_same(
 ) -> None:
     """Raises InputError for the journal of a search with other ranges, settings or data."""
     before = dict(opened.user_attrs.get(DECLARED, {}))
-    version = before.pop("version", "0.1.0 or before")
-    for name in before.get("search", {}).get("ranges", {}):
-        if (current := current_name(name)) != name:
-            message = f"was written by trigner {version}, where {current} was still named {name}"
-            message += ": use that version, or move it away to start again"
-            raise InputError(message, path=path)
     before["settings"] = with_effect(before.get("settings", {}))
     now = {**_declared(context), "data": data or before.get("data")}
     if different := differences(before, now):

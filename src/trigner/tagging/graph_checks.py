@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,28 +16,21 @@ from trigner.systems import NetworkSettings
 AXES = {"input_ids": 2, "attention_mask": 2, "word_subwords": 3, "lengths": 1}
 """The graph's inputs, named as the arrays of `batches.Batch`, and how many axes each has."""
 
-FORMER_INPUTS = {"piece_ids": "input_ids", "word_pieces": "word_subwords"}
-"""What inputs of graphs up to model format 4 are called, and what they are."""
 
-
-def inputs_of(session: Any, graph: Path) -> Mapping[str, str]:
-    """A graph's own names of its inputs, and which arrays of a batch they are.
-
-    Raises InputError when they are not a tagger's.
-    """
+def check_inputs(session: Any, graph: Path) -> None:
+    """Raises InputError when a graph's inputs are not a tagger's."""
     given = session.get_inputs()
-    names = {own.name: FORMER_INPUTS.get(own.name, own.name) for own in given}
-    if sorted(names.values()) != sorted(AXES):
+    names = sorted(own.name for own in given)
+    if names != sorted(AXES):
         raise InputError(f"does not have a tagger's inputs, but {', '.join(names)}", path=graph)
     for own in given:
-        axes = AXES[names[own.name]]
+        axes = AXES[own.name]
         if own.type != "tensor(int64)" or len(own.shape) != axes:
             raise InputError(
                 f"does not have a tagger's inputs: {own.name} is {own.type} of"
                 f" {len(own.shape)} axes, not int64 of {axes}",
                 path=graph,
             )
-    return names
 
 
 def scores_of_a_word(scheme: Scheme, settings: NetworkSettings) -> int:

@@ -26,9 +26,9 @@ from trigner.model_folder import (
 from trigner.systems import NetworkSettings, tagger_spec
 from trigner.tagging.graph_checks import (
     AXES,
+    check_inputs,
     check_output,
     check_scores,
-    inputs_of,
     scores_of_a_word,
 )
 from trigner.tagging.graph_files import check_graph_file
@@ -150,7 +150,7 @@ def _session(graph: Path, providers: Sequence[Any], threads: int | None) -> Any:
 
 
 def _outputs(session: Any, graph: Path) -> Callable[[Batch], list[NDArray[Any]]]:
-    inputs = inputs_of(session, graph)
+    check_inputs(session, graph)
 
     def outputs(batch: Batch) -> list[NDArray[Any]]:
         run = onnxruntime.RunOptions()
@@ -158,7 +158,7 @@ def _outputs(session: Any, graph: Path) -> Callable[[Batch], list[NDArray[Any]]]
         count, length, _ = batch.word_subwords.shape
         if count * length**2 > LARGE:
             run.add_run_config_entry("memory.enable_memory_arena_shrinkage", SHRUNK)
-        named = {name: getattr(batch, own) for name, own in inputs.items()}
+        named = {name: getattr(batch, name) for name in AXES}
         try:
             return list(session.run(None, named, run))
         except Exception as error:

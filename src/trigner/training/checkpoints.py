@@ -83,8 +83,8 @@ def past_log(checkpoint: Path | None) -> list[dict[str, float]]:
 def check_checkpoint(folder: Path) -> None:
     """Raises InputError naming a file of a checkpoint that is missing or not as it was written.
 
-    Those of former versions have no hashes: of them the state alone is read here, and what else
-    is wrong with them shows when it is loaded (`loading`).
+    One whose process was killed behind its last file has no hashes: of it the state alone is read
+    here, and what else is wrong with it shows when it is loaded (`loading`).
     """
     hashes = read_record(folder / HASHES, _ADVICE) if (folder / HASHES).is_file() else {}
     files = {path.name: path for path in folder.iterdir() if path.is_file()}

@@ -9,7 +9,6 @@ from typing import Any
 
 from trigner.atomic_files import is_leftover, remove_leftovers, write_text
 from trigner.errors import InputError
-from trigner.former_names import with_current_names
 
 RUN = "run.json"
 """Settings and data of a run, written before it starts: a resumption must agree with them."""
@@ -71,27 +70,13 @@ def record_to_resume(out: Path, run: Mapping[str, Any]) -> dict[str, Any]:
         found = before.get(name) if name == "settings" else others[name]
         if found is not None and type(found) is not kind:
             raise InputError(f"is damaged: {name} is not a {kind.__name__}", path=path)
-    before["settings"] = with_current_names(before.get("settings") or {})
     different = sorted(differences(before, run))
     if different:
-        if lacking := [name for name in different if not _has(before, name)]:
-            message = f"was started by a version of trigner without {', '.join(lacking)}"
-            raise InputError(f"{message}: resume it with that version, or start again", path=path)
         message = f"was started with different {', '.join(different)}; resume with the same"
-        if "settings.preset" in different:
-            message += f", --preset {before['settings']['preset']}"
+        if "settings.preset" in different and (preset := before["settings"].get("preset")):
+            message += f", --preset {preset}"
         raise InputError(message, path=path)
     return {name: value for name, value in others.items() if value is not None}
-
-
-def _has(record: Mapping[str, Any], name: str) -> bool:
-    """Whether a run's record has a dotted setting or the order; true of what may be absent."""
-    own: Any = record
-    for part in name.split(".") if name == ORDER or name.startswith("settings.") else ():
-        if not isinstance(own, Mapping) or part not in own:
-            return False
-        own = own[part]
-    return True
 
 
 def finish_record(out: Path, epochs: int, history: Sequence[Mapping[str, float]]) -> None:

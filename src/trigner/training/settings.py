@@ -20,7 +20,6 @@ from pydantic import (
 )
 
 from trigner.errors import InputError, unknown_setting, validation_message
-from trigner.former_names import current_name, renamed
 from trigner.inference import spec_of
 from trigner.mentions import shortened
 from trigner.model_folder import DESCRIPTION, read_description
@@ -143,7 +142,6 @@ def resolve(
         raise InputError(f"unknown preset {name!r}; known are: {', '.join(PRESETS)}", path=where)
     by_hand = _merged([*map(_assignment, assignments), named])
     given = _merged([from_file, by_hand])
-    _refuse_former_names(_merged([common, given]), file if from_file else None)
     levels: list[Mapping[str, Any]] = [PRESETS[name], common]
     system = {"system": Settings.model_fields["system"].default}
     spec = system_spec(str(_merged([system, inherited, *levels, given])["system"]))
@@ -191,12 +189,6 @@ def _without_unread(settings: Settings, spec: SystemSpec) -> Settings:
         if name not in read
     }
     return settings.model_copy(update=unread)
-
-
-def _refuse_former_names(given: Mapping[str, Any], file: Path | None) -> None:
-    for name in flat(given):
-        if (current := current_name(name)) != name:
-            raise InputError(renamed(name, current), path=file)
 
 
 def _has(values: Mapping[str, Any], name: str) -> bool:
