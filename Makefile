@@ -14,7 +14,7 @@
 #   make dist          wheel and source distribution, in dist/, built twice and compared, and an SBOM
 #   make audit         known vulnerabilities of the environment's packages: asks the network
 #   make hashes        hashes of what may be installed    (after a change of constraints)
-#   make licences      docs/results/licences.md
+#   make licences      research/results/licences.md
 #   make check         ruff and mypy alone
 #   make format        let ruff mend what it can
 #   make env           only the environment, in .venv     (PYTHON=python3.12 chooses another Python)
@@ -193,7 +193,7 @@ hashes: env
 	done
 
 licences: env
-	$(BIN)/python scripts/licences.py > docs/results/licences.md
+	$(BIN)/python scripts/licences.py > research/results/licences.md
 
 check: lint types
 

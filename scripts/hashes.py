@@ -6,7 +6,8 @@
 The second form takes those lines alone that the image needs: `serve` of what runs in it, `build` of
 what its wheel is built with, by the packages of this environment.
 
-They are those of one platform, one Python version and one package index: `docs/decisions/pins.md`.
+They are those of one platform, one Python version and one package index
+(`research/decisions/pins.md`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The licences of everything that trigner installs with its extras, by what each package says.
 
-    python scripts/licences.py > docs/results/licences.md           (or: make licences)
+    python scripts/licences.py > research/results/licences.md           (or: make licences)
 
 Read from the metadata of the packages in this environment.
 """

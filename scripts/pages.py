@@ -8,14 +8,12 @@ a room's public names from its `__all__`.
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.pages import Page
 from pydantic import BaseModel
@@ -25,21 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 
 PLACE = re.compile(r"^<!-- generated: (\w+)(?: ([\w.]+))? -->$", re.MULTILINE)
-RELATIVE_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!\w+:|#)([^)#\s]+)\)")
-
-
-def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Folders of the navigation become their pages, those of folders in them too."""
-    config.nav = [_listed(entry) for entry in config.nav or []]
-    return config
-
-
-def _listed(entry: Any) -> Any:
-    (title, target), *_ = entry.items()
-    if not isinstance(target, str) or not target.endswith("/"):
-        return entry
-    pages = sorted((DOCS / target).rglob("*.md"), key=lambda page: (page.stem != "README", page))
-    return {title: [page.relative_to(DOCS).as_posix() for page in pages]}
+RELATIVE_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!\w+:|#)([^)#\s]+(?:#[^)\s]*)?)\)")
 
 
 def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
@@ -63,16 +47,16 @@ def filled(markdown: str) -> str:
 def without_outside_links(markdown: str, folder: Path) -> str:
     """Links to folders, and to files that the site does not have, as their text.
 
-    On the code's own site such links lead somewhere. What does not exist stays a link, at which
-    the build then stops.
+    On the code's host such links lead somewhere. What does not exist stays a link, at which the
+    build then stops.
     """
 
-    def told(link: re.Match[str]) -> str:
-        target = Path(os.path.normpath(folder / link[2]))
+    def kept(link: re.Match[str]) -> str:
+        target = Path(os.path.normpath(folder / link[2].partition("#")[0]))
         outside = target.exists() and (target.is_dir() or not target.is_relative_to(DOCS))
         return link[1] if outside else link[0]
 
-    return RELATIVE_LINK.sub(told, markdown)
+    return RELATIVE_LINK.sub(kept, markdown)
 
 
 def commands() -> str:
@@ -206,19 +190,6 @@ def _documented(room: str, name: str, value: Any) -> str:
     return f"::: {value.__module__}.{value.__qualname__}"
 
 
-def runs() -> str:
-    """The kept output of every scored run: scores and what they are scores of."""
-    rows = []
-    for path in sorted((DOCS / "results").rglob("*.json")):
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        name = path.relative_to(DOCS / "results").as_posix()
-        for part, scores in {"": kept, "dev": kept.get("dev"), "test": kept.get("test")}.items():
-            if scores and "overall" in scores:
-                f1 = [f"{100 * scores[of]['f1']:.2f}" for of in ("overall", "discontinuous")]
-                rows.append((f"[{name}]({name})", part, *f1))
-    return _table(("run", "part", "F1", "discontinuous F1"), rows)
-
-
 def _yaml(value: Any) -> str:
     """A value as it is written after `--set key=`."""
     if value is None:
@@ -236,6 +207,6 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 GENERATED: dict[str, Callable[..., str]] = {
-    made.__name__: made for made in (commands, settings, presets, systems, formats, names, runs)
+    made.__name__: made for made in (commands, settings, presets, systems, formats, names)
 }
 """One line a place."""

@@ -270,7 +270,7 @@ def test_all_dependencies_have_licences_that_ask_nothing_of_users():
     of_cuda = ("cuda-", "nvidia-", "triton")
     found = {name: said for name, said in found.items() if not name.startswith(of_cuda)}
     assert [name for name, said in found.items() if said == "not stated"] == []
-    page = (ROOT / "docs" / "results" / "licences.md").read_text("utf-8")
+    page = (ROOT / "research/results/licences.md").read_text("utf-8")
     told = dict(re.findall(r"^\| (\S+) \| \S+ \| (.+?) \|", page, re.MULTILINE))
     told = {canonicalize_name(name): said for name, said in told.items()}
     versions = pins(ROOT / "constraints.txt")

@@ -69,25 +69,19 @@ def test_presets_show_what_differs(pages):
 
 
 def test_links_that_the_site_does_not_have_become_text(pages):
-    folder = ROOT / "docs/decisions"
-    kept = "[here](pins.md) [part](pins.md#cost) [gone](no.md) [web](https://example.org)"
+    folder = ROOT / "docs/guides"
+    kept = "[here](hub.md) [part](hub.md#cost) [gone](no.md) [web](https://example.org)"
     assert pages.without_outside_links(kept, folder) == kept
-    outside = "[code](../../research/benchmarks/parity.py), [folder](../results/end-to-end/)"
+    outside = "[code](../../scripts/pages.py), [folder](../images/)"
     assert pages.without_outside_links(outside, folder) == "code, folder"
     image = "![page](../images/service.png)"
     assert pages.without_outside_links(image, folder) == image
 
 
-def test_folders_of_the_navigation_become_their_pages(pages):
-    entry = pages._listed({"Decisions": "decisions/"})
-    assert entry["Decisions"][0] == "decisions/README.md"
-    assert "decisions/pins.md" in entry["Decisions"]
-
-
 def test_whatever_the_preset_paper_changes_has_its_row():
     clean, paper = (flat(resolve(preset=name).model_dump()) for name in ("clean", "paper"))
     pages = [
-        (ROOT / f"docs/decisions/{name}.md").read_text("utf-8")
+        (ROOT / f"research/decisions/{name}.md").read_text("utf-8")
         for name in ("paper-preset", "triplet-presets")
     ]
     rows = re.findall(r"^\| (?:\d+ \| )?(`.*?) \|", "\n".join(pages), re.M)

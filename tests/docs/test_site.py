@@ -17,6 +17,7 @@ from trigner.cli.app import COMMANDS
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src/trigner"
 DOCS = ROOT / "docs"
+DECISIONS = ROOT / "research/decisions"
 
 ROOMS = sorted(
     ".".join(path.parent.relative_to(PACKAGE.parent).parts) for path in PACKAGE.rglob("__init__.py")
@@ -92,8 +93,8 @@ def test_the_readme_names_every_command():
 
 
 def test_every_decision_is_in_their_table():
-    table = (DOCS / "decisions/README.md").read_text("utf-8")
-    pages = {path.name for path in (DOCS / "decisions").glob("*.md")} - {"README.md"}
+    table = (DECISIONS / "README.md").read_text("utf-8")
+    pages = {path.name for path in DECISIONS.glob("*.md")} - {"README.md"}
     assert set(re.findall(r"^\| \[([\w.-]+)\]", table, re.MULTILINE)) == pages
 
 

@@ -235,9 +235,9 @@ def test_data_without_codes_and_with_unknown_ones(linker):
 
 
 def test_the_threshold_is_what_was_measured():
-    """The figures stand in docs/decisions/linking.md."""
+    """The figures stand in research/decisions/linking.md."""
     linker = Linker(read_vocabulary(DATA / "vocabulary.csv"))
-    page = (DATA.parents[1] / "docs/decisions/linking.md").read_text("utf-8")
+    page = (DATA.parents[1] / "research/decisions/linking.md").read_text("utf-8")
     for part in ("dev", "test"):
         found = evaluate(linker, read(DATA / f"{part}.jsonl").documents)
         at = next(score for threshold, score in found.curve.points if threshold >= THRESHOLD)

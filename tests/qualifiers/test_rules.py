@@ -132,7 +132,7 @@ def test_gold_sentences_are_what_their_page_says():
 
 
 def test_the_figures_of_the_decision():
-    page = (ROOT / "docs/decisions/qualifiers.md").read_text("utf-8")
+    page = (ROOT / "research/decisions/qualifiers.md").read_text("utf-8")
     for name in ("dev", "test"):
         scores = figures(name)
         cells = [

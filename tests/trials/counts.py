@@ -2,9 +2,9 @@
 
     python -m trials.counts [FILE]
 
-prints the table of `docs/results/robustness.md`. The file has for each target, and for each way it
-was run, `atheris` or `messages`, sums over all runs: inputs, those that were refused, seconds and
-foreign exceptions. `not_yet_run` names the targets that no run has reached.
+prints the table of `research/results/robustness.md`. The file has for each target, and for each way
+it was run, `atheris` or `messages`, sums over all runs: inputs, those that were refused, seconds
+and foreign exceptions. `not_yet_run` names the targets that no run has reached.
 """
 
 from __future__ import annotations

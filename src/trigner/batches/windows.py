@@ -13,7 +13,7 @@ MOST_WORDS = 200
 """Words of a window, whatever the encoder can hold: a grid of them has 40,000 cells.
 
 No sentence of spl-adr has as many; what has is mostly a list or a table without stops
-(docs/decisions/streaming.md).
+(research/decisions/streaming.md).
 """
 
 OVERLAP = 0.25

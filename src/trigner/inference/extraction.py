@@ -28,7 +28,7 @@ from trigner.text import entity_of, segment
 
 CELL_BUDGET = 20_000
 """Word pairs predicted on at a time, padding included; larger sentences go alone. Each
-takes some 7 KB with the bundled model (docs/decisions/streaming.md)."""
+takes some 7 KB with the bundled model (research/decisions/streaming.md)."""
 
 MENTIONS = 1_000
 """Of a sentence, at most, whether it is read through windows or not: the best are kept."""

@@ -1,7 +1,7 @@
 """Model folders on the Hugging Face Hub: save with a card, load by name, upload.
 
 PyTorch and exported folders are treated alike: a few files that `trigner.json` describes.
-See docs/decisions/hub.md.
+See research/decisions/hub.md.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ Vectors = Callable[[Sequence[str]], NDArray[np.float32]]
 """Vectors `[N, D]` of length 1 for N texts."""
 
 THRESHOLD = 0.65
-"""Least score of a code that is taken (docs/decisions/linking.md)."""
+"""Least score of a code that is taken (research/decisions/linking.md)."""
 
 _REMEMBERED = 10_000  # texts: the same ones come again and again
 

@@ -2,7 +2,7 @@
 
 On a CPU, its gradients of a dilated depthwise convolution take twenty times as long as its values.
 On CUDA, cuDNN makes a plan for each new shape, and hardly two batches of sentences have the same:
-in a training step convolutions took ten times as long as all else (`docs/decisions/gpu.md`).
+in a training step convolutions took ten times as long as all else (`research/decisions/gpu.md`).
 """
 
 from __future__ import annotations

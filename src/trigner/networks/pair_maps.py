@@ -99,7 +99,7 @@ class LowRankPairMap(nn.Module):
     """`H^bi[i, j] = U x_i * V x_j` of `rank` features, then the linear layer.
 
     Word states are normalised first: the product of two small projections of small states would
-    learn tens of times slower than the full map does (`docs/decisions/pair-map.md`).
+    learn tens of times slower than the full map does (`research/decisions/pair-map.md`).
     """
 
     def __init__(self, *, input_size: int, rank: int, classes: int) -> None:

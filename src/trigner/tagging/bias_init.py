@@ -1,7 +1,8 @@
 """Bias initialisation: scores start at what is true of most cells, of which hardly any has a tag.
 
 A network that holds each tag for as likely as none spends its first epochs on unlearning that, and
-what it does then stays in AdamW's averages for a thousand updates (`docs/decisions/bias-init.md`).
+what it does then stays in AdamW's averages for a thousand updates
+(`research/decisions/bias-init.md`).
 """
 
 from __future__ import annotations

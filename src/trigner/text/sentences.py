@@ -2,7 +2,7 @@
 
 sentencex (rules and abbreviation lists, no model) splits running text into sentences. Around it
 stand rules for layout: blank lines and bullets end a sentence, a line break alone does not (texts
-are wrapped). Measured in docs/decisions/text-splitting.md.
+are wrapped). Measured in research/decisions/text-splitting.md.
 """
 
 from __future__ import annotations

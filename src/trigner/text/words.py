@@ -1,7 +1,7 @@
 """Words of a text, with their character ranges.
 
 The finer the words, the more mentions align with them, and the more pairs a grid has. The
-rules below were measured against libraries' (docs/decisions/text-splitting.md).
+rules below were measured against libraries' (research/decisions/text-splitting.md).
 """
 
 from __future__ import annotations

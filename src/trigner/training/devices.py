@@ -50,8 +50,8 @@ def deterministic(seed: int, device: torch.device, *, wanted: bool = True) -> It
 
     Not `wanted`, the algorithms are the fastest that suit batches of ever new shapes. The flags of
     this process are restored at the end; seeds and `CUBLAS_WORKSPACE_CONFIG`, which cuBLAS reads
-    once, stay. An operation that has no such algorithm warns. `docs/decisions/determinism.md` says
-    what remains.
+    once, stay. An operation that has no such algorithm warns.
+    `research/decisions/determinism.md` says what remains.
     """
     set_seed(seed)
     if device.type != "cuda":

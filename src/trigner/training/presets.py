@@ -1,11 +1,11 @@
 """Named sets of settings: what each differs in from the defaults.
 
 `clean` is the defaults: the intended behaviour. `best`, used when none is named, leaves the
-triplets out and adds what found more (`docs/decisions/best.md`). `paper` is what produced the
+triplets out and adds what found more (`research/decisions/best.md`). `paper` is what produced the
 published numbers (the released code, which differs from the article in points that
-`docs/decisions/paper-preset.md` lists); `paper-CORPUS` and `paper-CORPUS-disc` are its six released
-set-ups. `w2ner` is the baseline that TriG-NER extends, `paper-toe` the released CADEC setting of
-TOE (`docs/decisions/toe.md`), `paper-mac` MAC's as far as it makes sense on words
+`research/decisions/paper-preset.md` lists); `paper-CORPUS` and `paper-CORPUS-disc` are its six
+released set-ups. `w2ner` is the baseline that TriG-NER extends, `paper-toe` the released CADEC
+setting of TOE (`research/decisions/toe.md`), `paper-mac` MAC's as far as it makes sense on words
 (`docs/schemes.md`).
 """
 

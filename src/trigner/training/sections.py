@@ -16,7 +16,7 @@ AUTO_CELLS = 40_000
 
 AUTO_UPDATES = 4_000
 FEWEST_EPOCHS, MOST_EPOCHS = 6, 40
-"""How long a training with `epochs=auto` is: round numbers (`docs/decisions/epochs.md`)."""
+"""How long a training with `epochs=auto` is: round numbers (`research/decisions/epochs.md`)."""
 
 
 class Section(BaseModel):

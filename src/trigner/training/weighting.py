@@ -5,7 +5,7 @@ they count alike, and so a cell of a long sentence, where discontinuous mentions
 times less than one of a short sentence. A batch's size over the mean size mends that: each cell
 counts alike. In random batches a sentence has that part of a batch that its cells are: what a batch
 by cost counts can be that, too, so that a very long sentence does not count as many batches
-(`docs/decisions/batch-weighting.md`).
+(`research/decisions/batch-weighting.md`).
 
 Random batches can be computed in parts of similar length (`optimisation.batches=random`): a part
 counts as much as it has of its batch, so that their sum is the mean over the batch's cells.

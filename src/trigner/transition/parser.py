@@ -1,7 +1,7 @@
 """The parser: a stack of partial mentions, a buffer of words, and what each action does to them.
 
 Training, decoding and the oracle move through these states alone, under one rule of what is legal
-(Dai et al. 2020, section 3.1; what differs is in `docs/decisions/transition.md`).
+(Dai et al. 2020, section 3.1; what differs is in `research/decisions/transition.md`).
 """
 
 from __future__ import annotations

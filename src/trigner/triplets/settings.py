@@ -1,7 +1,7 @@
 """What the triplets are made of, and how their loss is computed (paper, section 3.3).
 
 Most options of the candidates are a difference between what the paper intends and what the released
-code does, or a question that the paper leaves open: `docs/decisions/triplet-presets.md` lists them.
+code does, or a question that the paper leaves open (`research/decisions/paper-preset.md`).
 """
 
 from __future__ import annotations
