@@ -10,7 +10,7 @@ from study_results import result_of
 from trigner.errors import InputError
 from trigner.studies import find_study, protocol, runs
 from trigner.studies.changes import Changes
-from trigner.studies.results import ADDED, find, read_results, run_name
+from trigner.studies.results import ADDED, REMOVED, find, read_results, run_name
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -85,6 +85,17 @@ def test_a_result_belongs_to_runs_with_equal_settings_and_data(run, corpus, tmp_
     assert find([made], {**young, "optimisation.young": 0.99}, corpus.hashes) is None
     before = {n: value for n, value in run.identity.items() if not n.startswith("revisions")}
     assert find([made], before, corpus.hashes) is None
+
+
+@pytest.mark.parametrize("removed", REMOVED)
+def test_a_setting_that_is_gone_counts_where_it_was_used(run, corpus, tmp_path, removed):
+    made = result_of(run, corpus, tmp_path)
+    unused, used = (
+        replace(made, settings={**run.identity, removed: value})
+        for value in (REMOVED[removed], "used")
+    )
+    assert find([unused], run.identity, corpus.hashes) is unused
+    assert find([used], run.identity, corpus.hashes) is None
 
 
 def test_the_kept_results_are_those_of_todays_studies():

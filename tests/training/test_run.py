@@ -13,7 +13,6 @@ import pytest
 import torch
 from rich.console import Console
 from safetensors.torch import load_file
-from safetensors.torch import save as safetensors
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from transformers import TrainerCallback
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
@@ -32,7 +31,6 @@ from trigner.tagging.objective import Objective
 from trigner.tagging.rescoring import FEATURES
 from trigner.training import resolve, train
 from trigner.training.best_epoch import KeepBest
-from trigner.training.ema import ExponentialMovingAverage
 from trigner.training.progress import ShowProgress
 from trigner.training.selected_model import finished, scored
 from trigner.training.trainer import FIGURES, SystemTrainer
@@ -218,7 +216,6 @@ def test_equal_seeds_give_equal_models(encoder, tmp_path):
     [
         ("system=w2ner",),
         ("system=corro",),
-        ("optimisation.ema_decay=0.9",),
         ("triplets.weight=1", "triplets.source=projection", "triplets.schedule=falling"),
         ("optimisation.adversarial=1",),
         ("optimisation.r_drop=1",),
@@ -290,7 +287,7 @@ def test_a_killed_training_goes_on_after_an_epoch_that_was_not_scored(
     encoder, tmp_path, monkeypatch, killed_in
 ):
     """And after one that was: a checkpoint is kept of each."""
-    chosen = ("optimisation.dev_every=2", "optimisation.ema_decay=0.9")
+    chosen = ("optimisation.dev_every=2",)
     whole = run(encoder, tmp_path / "whole", *chosen)
 
     def interrupt(self, args, state, control, **_):
@@ -396,11 +393,11 @@ def test_a_damaged_checkpoint_without_hashes_is_not_gone_on_from(encoder, tmp_pa
         if state.epoch > 1:
             raise KeyboardInterrupt
 
-    out, averaged = tmp_path / "m", "optimisation.ema_decay=0.9"
+    out = tmp_path / "m"
     with monkeypatch.context() as patch:
         patch.setattr(ShowProgress, "on_evaluate", interrupt)
         with pytest.raises(KeyboardInterrupt):
-            run(encoder, out, averaged)
+            run(encoder, out)
     (checkpoint,) = (out / "checkpoints").iterdir()
     (checkpoint / "hashes.json").unlink()
     damages = {
@@ -408,7 +405,6 @@ def test_a_damaged_checkpoint_without_hashes_is_not_gone_on_from(encoder, tmp_pa
         "optimizer.pt": (b"junk", pickle.dumps(print), pickle.dumps({})),
         "scheduler.pt": (b"junk",),
         "rng_state.pth": (b"junk", pickle.dumps([])),
-        "ema.safetensors": (b"junk", safetensors({"0": torch.ones(2)})),
     }
     for name, contents in damages.items():
         whole = (checkpoint / name).read_bytes()
@@ -417,7 +413,7 @@ def test_a_damaged_checkpoint_without_hashes_is_not_gone_on_from(encoder, tmp_pa
             with pytest.raises(
                 InputError, match=r"its .* cannot be loaded .*; start the"
             ) as raised:
-                run(encoder, out, averaged, resume=True)
+                run(encoder, out, resume=True)
             assert raised.value.path == checkpoint
         (checkpoint / name).write_bytes(whole)
     added = checkpoint.with_name("checkpoint-99")
@@ -425,7 +421,7 @@ def test_a_damaged_checkpoint_without_hashes_is_not_gone_on_from(encoder, tmp_pa
     state = json.loads((checkpoint / "trainer_state.json").read_text())
     (added / "trainer_state.json").write_text(json.dumps({**state, "global_step": 99}))
     with pytest.raises(InputError, match="its weights cannot be loaded") as raised:
-        run(encoder, out, averaged, resume=True)
+        run(encoder, out, resume=True)
     assert raised.value.path == added
     shutil.rmtree(added)
 
@@ -435,28 +431,20 @@ def test_a_damaged_checkpoint_without_hashes_is_not_gone_on_from(encoder, tmp_pa
     with monkeypatch.context() as patch:
         patch.setattr(ShowProgress, "on_evaluate", fails)
         with pytest.raises(KeyError, match="of the training itself"):
-            run(encoder, out, averaged, resume=True)
-    assert run(encoder, out, averaged, resume=True).epochs == 3
+            run(encoder, out, resume=True)
+    assert run(encoder, out, resume=True).epochs == 3
 
 
-def test_the_average_of_the_weights_is_what_is_kept(encoder, tmp_path):
-    own = run(encoder, tmp_path / "own")
-    averaged = run(encoder, tmp_path / "averaged", "optimisation.ema_decay=0.9")
-    pairs = zip(weights(own), weights(averaged), strict=True)
-    assert not all(one.equal(other) for one, other in pairs)
-
-
-def test_a_checkpoint_without_its_average_is_not_whole(encoder, tmp_path, monkeypatch):
-    def killed(self, folder):
+def test_a_checkpoint_without_its_state_is_not_whole(encoder, tmp_path, monkeypatch):
+    def killed(self, *_, **__):
         raise KeyboardInterrupt
 
-    chosen = "optimisation.ema_decay=0.9"
     with monkeypatch.context() as patch:
-        patch.setattr(ExponentialMovingAverage, "save", killed)
+        patch.setattr(SystemTrainer, "_save_optimizer_and_scheduler", killed)
         with pytest.raises(KeyboardInterrupt):
-            run(encoder, tmp_path / "out", chosen)
+            run(encoder, tmp_path / "out")
     assert list((tmp_path / "out" / "checkpoints").iterdir())
-    assert run(encoder, tmp_path / "out", chosen, resume=True).epochs == 3
+    assert run(encoder, tmp_path / "out", resume=True).epochs == 3
 
 
 def test_sentences_are_seen_as_often_as_is_asked(encoder, tmp_path):

@@ -35,7 +35,6 @@ ADDED: Mapping[str, Any] = {
     "optimisation.deterministic": True,
     "optimisation.dev_every": 1,
     "optimisation.distillation": 0.5,
-    "optimisation.ema_decay": None,
     "optimisation.adversarial": 0.0,
     "optimisation.batch_weighting": "equal",
     "optimisation.batches": "similar",
@@ -66,6 +65,13 @@ ADDED: Mapping[str, Any] = {
 
 A result without a setting that is not here is another run's. `tests/studies/test_results.py` holds
 the names of all settings, so that nobody forgets.
+"""
+
+REMOVED: Mapping[str, Any] = {
+    "optimisation.ema_decay": None,
+}
+"""Settings that results have and runs no longer do, with the value that changed nothing. A result
+with another value is of no run.
 """
 
 REVISED: Mapping[str, Mapping[Any, str]] = {
@@ -157,10 +163,11 @@ def with_effect(values: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of a run, dotted, in the form that is compared.
 
     Settings younger than a result get what was done before them, and what changes nothing is left
-    out: what the run's system does not read, and what others make idle. Settings of a system that
-    is not installed stay as they are.
+    out: removed settings that were not used, what the run's system does not read, and what others
+    make idle. Settings of a system that is not installed stay as they are.
     """
     found = {**ADDED, **flat(values)}
+    found = {n: value for n, value in found.items() if n not in REMOVED or value != REMOVED[n]}
     if "triplets.window" in found:  # before what it makes idle
         found["triplets.window"] = found["triplets.window"] or None
     system = systems().get(str(found.get("system", "")))

@@ -17,7 +17,6 @@ from trigner.systems import System, checked_predictor, system_spec
 from trigner.training.adversarial import FastGradient
 from trigner.training.best_epoch import KeepBest, ScoreEvery
 from trigner.training.data import EpochBatches, TrainingData
-from trigner.training.ema import ExponentialMovingAverage
 from trigner.training.processes import Processes
 from trigner.training.progress import ShowProgress
 from trigner.training.sections import OptimisationSettings, SelectBy
@@ -116,9 +115,6 @@ class PreparedTraining:
         epochs = optimisation.epochs_of(sum(self.data.rates))
         rates = self.data.epoch_rates(epochs, settings)
         batches = EpochBatches(self.data.lengths, optimisation, settings.seed, epochs, rates)
-        ema = None
-        if optimisation.ema_decay is not None:
-            ema = ExponentialMovingAverage(self.system.network, optimisation.ema_decay, checkpoint)
         also_keep = [
             KeepBest(select_by=name, patience=None, save=self.save_to(self.out / name))
             for name in self.also_keep
@@ -151,7 +147,6 @@ class PreparedTraining:
                 progress,
             ],
             logs=self.out / LOGS,
-            ema=ema,
             adversarial=self.adversarial,
             processes=self.processes,
         )

@@ -159,13 +159,6 @@ class OptimisationSettings(Section):
         " share of cells that have each tag, over all training examples, however often an epoch"
         " draws them; not with --init-from",
     )
-    ema_decay: float | None = Field(
-        default=None,
-        gt=0,
-        lt=1,
-        description="evaluate and save an exponential moving average (EMA) of the weights with"
-        " this decay; none: the weights themselves",
-    )
     adversarial: float = Field(
         default=0.0, ge=0, description="adversarial training (FGM): norm of the embeddings' step"
     )

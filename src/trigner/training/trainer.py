@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,7 +24,6 @@ from trigner.training.adversarial import FastGradient
 from trigner.training.checkpoints import CHECKPOINTS, HashCheckpoints, ResumingTrainer
 from trigner.training.data import EpochBatches, TrainingData
 from trigner.training.devices import OneDevice
-from trigner.training.ema import ExponentialMovingAverage
 from trigner.training.processes import ALONE, Processes
 from trigner.training.sections import OptimisationSettings
 from trigner.triplets import share_of_weight
@@ -141,14 +139,12 @@ class SystemTrainer(ResumingTrainer):
         score_dev: Callable[[], Scores],
         callbacks: list[TrainerCallback],
         logs: Path,
-        ema: ExponentialMovingAverage | None = None,
         adversarial: FastGradient | None = None,
         processes: Processes = ALONE,
     ) -> None:
         self._processes = processes
         self._settings = settings
         self._system = system
-        self._ema = ema
         self._adversarial = adversarial
         self._unchecked: list[torch.Tensor] = []
         self._unchecked_moved: list[torch.Tensor] = []
@@ -165,12 +161,7 @@ class SystemTrainer(ResumingTrainer):
             # Never read: `evaluate` draws on the dev documents. The Trainer asks for one.
             eval_dataset=data,
             data_collator=collator,
-            callbacks=[
-                _EpochSetter(self._begin),
-                HashCheckpoints(processes),
-                *filter(None, [ema]),
-                *callbacks,
-            ],
+            callbacks=[_EpochSetter(self._begin), HashCheckpoints(processes), *callbacks],
         )
         for printing in list(self.callback_handler.callbacks):
             if type(printing).__name__ in {"PrinterCallback", "ProgressCallback"}:
@@ -216,14 +207,12 @@ class SystemTrainer(ResumingTrainer):
             group["eps"] = self._settings.epsilon / math.sqrt(correction)
 
     def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
-        """The weights of a checkpoint, and their average: before the state that makes it whole.
+        """The weights of a checkpoint.
 
         Raises TrignerError when training has diverged, which shows here where dev is not scored.
         """
         self._check()
         super().save_model(output_dir, _internal_call)
-        if self._ema is not None and output_dir is not None and self._processes.is_main:
-            self._ema.save(Path(output_dir))
 
     def compute_loss(
         self, model: Any, inputs: dict[str, Any], *args: Any, **kwargs: Any
@@ -305,10 +294,6 @@ class SystemTrainer(ResumingTrainer):
         Raises TrignerError, before any model or checkpoint is saved, when training has diverged.
         """
         self._check()
-        with nullcontext() if self._ema is None else self._ema.in_place():
-            return self._score()
-
-    def _score(self) -> dict[str, float]:
         found = self._processes.from_main(lambda: figures(self._score_dev()))
         loss = sum(self._losses) / max(1, len(self._losses))
         metrics = {
