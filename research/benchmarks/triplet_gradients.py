@@ -38,9 +38,6 @@ FORMS: dict[str, Mapping[str, Any]] = {
     "projection, mean over all": {"source": "projection", "reduction": "mean_all"},
     "projection, hard negatives": {"source": "projection", "selection": "hard-negative"},
     "projection, semi-hard": {"source": "projection", "selection": "semi-hard"},
-    "contrastive": {"source": "projection", "loss": "contrastive"},
-    "mentions": {"source": "projection", "level": "mentions"},
-    "mentions, proposed ones too": {"source": "projection", "level": "mentions", "proposed": True},
 }
 """Settings of `triplets`."""
 
@@ -96,7 +93,7 @@ def compared(folder: Path, settings: Settings, updates: int) -> Iterator[tuple[i
         if update % EVERY == 0:
             after = torch.get_rng_state()
             torch.set_rng_state(random)  # the same dropout
-            alone = system.loss({**counts, "schedule": 0.0}, **batch)
+            alone = system.loss(counts, **{**batch, "candidates": None})
             torch.set_rng_state(after)
             assert alone.parts["loss_tags"] == losses.parts["loss_tags"]
             tags = gradients(alone.total, weights)

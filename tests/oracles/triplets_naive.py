@@ -164,23 +164,3 @@ def naive_loss(triplets: Sequence[Triplet], margin: float, reduction: str) -> Te
         return torch.tensor(0.0)
     total = torch.stack(hinges).sum()
     return total if reduction == "sum" else total / len(hinges)
-
-
-def naive_contrastive(
-    grids: Sequence[Tensor], found: Sequence[Found], temperature: float
-) -> Tensor:
-    """The mean over anchors with positives; for each positive its share of all similarities."""
-    losses = []
-    for grid, anchors in zip(grids, found, strict=True):
-        for anchor, (positives, negatives) in anchors.items():
-            if not positives:
-                continue
-
-            def similarity(cell: Cell, a: Tensor = grid[anchor], grid: Tensor = grid) -> Tensor:
-                b = grid[cell]
-                return (a @ b / (a.norm() * b.norm()) / temperature).exp()
-
-            everything = sum(similarity(cell) for cell in [*positives, *negatives])
-            own = [-(similarity(cell) / everything).log() for cell in positives]
-            losses.append(sum(own) / len(own))
-    return torch.stack(losses).mean()

@@ -95,15 +95,6 @@ def weights(trained):
         (
             "triplets.weight=1",
             "triplets.source=projection",
-            "triplets.loss=contrastive",
-            "triplets.schedule=rising",
-        ),
-        ("triplets.weight=1", "triplets.source=projection", "triplets.level=mentions"),
-        (
-            "triplets.weight=1",
-            "triplets.source=projection",
-            "triplets.level=mentions",
-            "triplets.proposed=true",
             "optimisation.precision=bfloat16",
         ),
         ("system=mac",),
@@ -216,7 +207,7 @@ def test_equal_seeds_give_equal_models(encoder, tmp_path):
     [
         ("system=w2ner",),
         ("system=corro",),
-        ("triplets.weight=1", "triplets.source=projection", "triplets.schedule=falling"),
+        ("triplets.weight=1", "triplets.source=projection"),
         ("optimisation.adversarial=1",),
         ("optimisation.r_drop=1",),
     ],

@@ -120,27 +120,6 @@ def test_settings_of_triplets_that_change_nothing_are_refused(preset, scheme, to
         resolve(preset=preset, assignments=["triplets.window=5"], options={"system": scheme})
 
 
-@pytest.mark.parametrize(
-    ("assignments", "told"),
-    [
-        (
-            ["triplets.loss=contrastive", "triplets.margin=2"],
-            "triplets.margin changes nothing: triplets.loss=contrastive and source=logits",
-        ),
-        (["triplets.temperature=2"], "triplets.temperature changes nothing: triplets.loss=triplet"),
-        (
-            ["triplets.level=mentions", "triplets.source=projection", "triplets.window=3"],
-            "triplets.window changes nothing",
-        ),
-        (["triplets.projection_size=2"], "triplets.projection_size changes nothing"),
-    ],
-)
-def test_settings_of_another_form_of_triplets_are_refused(assignments, told):
-    with pytest.raises(InputError, match=told):
-        resolve(preset="clean", assignments=assignments)
-    resolve(preset="clean", assignments=assignments, own=())
-
-
 def test_triplets_are_chosen_by_their_weight():
     assert resolve(assignments=["triplets.window=5", "triplets.weight=1"]).triplets.window == 5
     assert resolve(preset="clean", assignments=["triplets.window=5"]).triplets.weight == 0.001
@@ -250,15 +229,6 @@ def test_the_identity_holds_what_the_system_reads():
         (
             ["triplets.weight=1", "triplets.window=none", "triplets.window_metric=manhattan"],
             "where triplets.window=none",
-        ),
-        (
-            [
-                "triplets.weight=1",
-                "triplets.source=projection",
-                "triplets.level=mentions",
-                "triplets.selection=hn",
-            ],
-            "triplets.selection changes nothing: triplets.level=mentions does not read it",
         ),
         (["model.biaffine_size=8"], "where model.co_predictor=trigner"),
         (["model.pair_map=folded", "model.pair_size=8"], "where model.pair_map=folded"),

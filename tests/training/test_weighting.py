@@ -31,9 +31,8 @@ SMALL = [
     "optimisation.bias_init=false",
 ]
 LENGTHS = (2, 9, 5, 3, 14, 2)
-# As many triplets as pairs of anchors and positives, or as anchors, or as mentions.
+# As many triplets as pairs of anchors and positives, or as anchors.
 TRIPLETS = ["triplets.weight=1", "triplets.margin=9", "triplets.reduction=mean_all"]
-PROJECTED = ["triplets.source=projection", "triplets.level=mentions"]
 CASES = [
     pytest.param(["system=w2ner"], id="w2ner"),
     pytest.param(["system=toe"], id="toe"),
@@ -43,8 +42,7 @@ CASES = [
         pytest.param([*TRIPLETS, f"triplets.selection={name}"], id=name)
         for name in ("centroid", "negative-centroid", "hard-negative", "semi-hard-or-hard")
     ),
-    pytest.param(["triplets.weight=1", "triplets.loss=contrastive"], id="contrastive"),
-    pytest.param(["triplets.weight=1", "triplets.margin=9", *PROJECTED], id="mentions"),
+    pytest.param([*TRIPLETS, "triplets.source=projection"], id="projection"),
 ]
 
 

@@ -31,19 +31,8 @@ def test_the_defaults_are_what_results_were_made_with():
     expected = {
         **{"weight": 0.001, "margin": 1.0, "selection": "centroid", "metric": "euclidean"},
         **{"reduction": "mean_violating", "window": 25, "window_metric": "euclid_rounded"},
-        **{"temperature": 0.1, "projection_size": 64, "schedule": "constant"},
     }
     assert {name: getattr(CLEAN, name) for name in expected} == expected
-
-
-def test_what_is_not_read_beside_other_settings():
-    assert {"temperature", "proposed", "projection_size"} <= CLEAN.unread
-    states = TripletSettings(source="pair_states", loss="contrastive")
-    assert {"margin", "metric", "proposed", "projection_size"} <= states.unread
-    assert not {"temperature", "window"} & states.unread
-    mentions = TripletSettings(source="projection", level="mentions")
-    assert {"selection", "window", "temperature"} <= mentions.unread
-    assert not {"margin", "proposed", "projection_size"} & mentions.unread
 
 
 def test_other_names_of_sources_and_selections():
@@ -70,7 +59,7 @@ def test_an_unknown_value_is_refused_with_the_known_ones(option):
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("window", -1), ("weight", -0.1), ("margin", 0), ("temperature", 0), ("projection_size", 0)],
+    [("window", -1), ("weight", -0.1), ("margin", 0)],
 )
 def test_numbers_out_of_range_are_refused(option, value):
     with pytest.raises(ValidationError, match=option):

@@ -54,12 +54,6 @@ ADDED: Mapping[str, Any] = {
     "sampling.whole_members": 0.0,
     "sampling.windows": 0.0,
     "task.tag_weight": 1.0,
-    "triplets.level": "cells",
-    "triplets.loss": "triplet",
-    "triplets.projection_size": 64,
-    "triplets.proposed": False,
-    "triplets.schedule": "constant",
-    "triplets.temperature": 0.1,
 }
 """Settings that are younger than results, dotted, with the value that means what was before.
 
@@ -69,6 +63,12 @@ the names of all settings, so that nobody forgets.
 
 REMOVED: Mapping[str, Any] = {
     "optimisation.ema_decay": None,
+    "triplets.level": "cells",
+    "triplets.loss": "triplet",
+    "triplets.projection_size": 64,
+    "triplets.proposed": False,
+    "triplets.schedule": "constant",
+    "triplets.temperature": 0.1,
 }
 """Settings that results have and runs no longer do, with the value that changed nothing. A result
 with another value is of no run.

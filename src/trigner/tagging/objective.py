@@ -10,18 +10,9 @@ from torch import Tensor, nn
 from trigner.networks import PairTagger, Tagger, TagScores
 from trigner.systems import Losses
 from trigner.tagging.distillation import Distillation
-from trigner.tagging.proposals import ProposingBatch
 from trigner.tagging.r_drop import RDrop
 from trigner.tagging.task_losses import TaskLoss
-from trigner.triplets import (
-    CandidateBatch,
-    ContrastiveLoss,
-    MentionBatch,
-    MentionTripletLoss,
-    ProjectionHead,
-    TripletLoss,
-    TripletSettings,
-)
+from trigner.triplets import CandidateBatch, TripletLoss, TripletSettings
 
 
 class Objective(nn.Module):
@@ -46,10 +37,8 @@ class Objective(nn.Module):
         self.task_loss = task_loss
         self.triplets = triplets
         self.decoded = None if decoded is None else list(decoded)
-        self.mention_loss = MentionTripletLoss(triplets.margin)
         self.r_drop = r_drop
         self.distillation = distillation
-        self.contrastive_loss = ContrastiveLoss(triplets.temperature)
         self.triplet_loss = TripletLoss(
             selection=triplets.selection,
             margin=triplets.margin,
@@ -60,7 +49,7 @@ class Objective(nn.Module):
     def forward(
         self,
         tags: Tensor,
-        candidates: CandidateBatch | MentionBatch | ProposingBatch | None = None,
+        candidates: CandidateBatch | None = None,
         weights: Mapping[str, float] | None = None,
         soft: Tensor | None = None,
         **inputs: Any,
@@ -68,8 +57,7 @@ class Objective(nn.Module):
         """The losses of a batch. `tags` hold `IGNORED` in padding.
 
         `weights` say what its `cells` and `triplets` count compared to those of other batches
-        (`training.weighting`), and by `schedule` what part of their weight triplets have at this
-        update.
+        (`training.weighting`).
         """
         weights = weights or {}
         scores = self.tagger(**inputs)
@@ -80,13 +68,10 @@ class Objective(nn.Module):
             of_tags = self._of_two_passes(self.r_drop, task, scores, other, tags, soft, weights)
         if candidates is None:
             return of_tags
-        if isinstance(candidates, ProposingBatch):
-            candidates = candidates.decoded(scores.logits)
         candidates = candidates.to(scores.logits.device)
-        weight = self.triplets.weight * weights.get("schedule", 1.0)
         triplets = self._of_triplets(self._states(scores, candidates), candidates, weights)
         parts = {**of_tags.parts, "loss_triplets": triplets.detach()}
-        return Losses(of_tags.total + weight * triplets, parts)
+        return Losses(of_tags.total + self.triplets.weight * triplets, parts)
 
     def _task(self, logits: Tensor, tags: Tensor, soft: Tensor | None) -> Tensor:
         """The tags' loss; with teachers, of their probabilities too."""
@@ -114,22 +99,13 @@ class Objective(nn.Module):
         return Losses(task + r_drop.weight * divergence, parts)
 
     def _of_triplets(
-        self,
-        states: Tensor,
-        candidates: CandidateBatch | MentionBatch,
-        weights: Mapping[str, float],
+        self, states: Tensor, candidates: CandidateBatch, weights: Mapping[str, float]
     ) -> Tensor:
-        count = weights.get("triplets", 1.0)
-        if isinstance(candidates, MentionBatch):
-            centres = cast(ProjectionHead, cast(PairTagger, self.tagger).projection).centres
-            return count * cast(Tensor, self.mention_loss(states, centres, candidates))
-        if self.triplets.loss == "contrastive":
-            return count * cast(Tensor, self.contrastive_loss(states, candidates))
         loss: Tensor = self.triplet_loss(states, candidates).loss
         # A sum counts each triplet alike already.
-        return loss if self.triplets.reduction == "sum" else count * loss
+        return loss if self.triplets.reduction == "sum" else weights.get("triplets", 1.0) * loss
 
-    def _states(self, scores: TagScores, candidates: CandidateBatch | MentionBatch) -> Tensor:
+    def _states(self, scores: TagScores, candidates: CandidateBatch) -> Tensor:
         cells = (candidates.sentences, candidates.rows, candidates.columns)
         if self.triplets.source == "logits":
             vectors = scores.logits[cells]

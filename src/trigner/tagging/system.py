@@ -29,20 +29,15 @@ from trigner.tagging.bias_init import initialise_biases
 from trigner.tagging.distillation import Teachers, distillation, soft_grid
 from trigner.tagging.objective import Objective
 from trigner.tagging.predictor import TagPredictor
-from trigner.tagging.proposals import ProposingBatch
 from trigner.tagging.r_drop import r_drop
 from trigner.tagging.task_losses import task_loss
 from trigner.tagging.torch_runtime import torch_predictor
 from trigner.triplets import (
-    CandidateBatch,
     Candidates,
-    MentionBatch,
     ProjectionHead,
     TripletSettings,
     candidates,
-    collate_mentions,
     triplet_count,
-    wrong_mentions,
 )
 from trigner.triplets import collate as collate_candidates
 
@@ -90,9 +85,7 @@ class TagSystem(WordSystem):
         triplets: TripletSettings = settings.triplets
         if triplets.weight and triplets.source == "projection":
             tagger = cast(PairTagger, model.tagger)
-            tagger.projection = ProjectionHead(
-                tagger.pair_state_size, triplets.projection_size, len(self.labels)
-            )
+            tagger.projection = ProjectionHead(tagger.pair_state_size)
         self.objective = Objective(
             model.tagger,
             task_loss(model.scheme, settings.task),
@@ -146,18 +139,9 @@ class TagSystem(WordSystem):
         length = example.length + self.inputs.offset
         sizes = {"cells": length**self.model.scheme.tag_space.word_axes}
         if self._candidates is not None:
-            sizes["triplets"] = self._triplets(example, self._candidates)
+            found = self._mined(example, self._candidates)
+            sizes["triplets"] = triplet_count(found, self._candidates.selection)
         return sizes
-
-    def _triplets(self, example: Example, options: TripletSettings) -> int:
-        """What the triplet loss is a mean over: triplets; mentions or anchors, if it has these."""
-        if options.level == "mentions":
-            wrong = wrong_mentions(example.mentions, example.length)
-            return sum(bool(own) for own in wrong.values())
-        found = self._mined(example, options)
-        if options.loss == "contrastive":
-            return len(found.anchors)
-        return triplet_count(found, options.selection)
 
     def _mined(self, example: Example, options: TripletSettings) -> Candidates:
         return candidates([m.words for m in example.mentions], example.length, options)
@@ -173,18 +157,9 @@ class TagSystem(WordSystem):
             soft = pad_tags(own, word_axes=2, offset=self.inputs.offset)
             inputs["soft"] = torch.from_numpy(soft)
         if self._candidates is not None:
-            inputs["candidates"] = self._collated(examples, self._candidates)
+            mined = [self._mined(example, self._candidates) for example in examples]
+            inputs["candidates"] = collate_candidates(mined)
         return inputs
-
-    def _collated(
-        self, examples: Sequence[Example], options: TripletSettings
-    ) -> CandidateBatch | MentionBatch | ProposingBatch:
-        if options.level == "mentions":
-            sentences = [(example.mentions, example.length) for example in examples]
-            if options.proposed:
-                return ProposingBatch(sentences, self.model.scheme, self.inputs.offset)
-            return collate_mentions(sentences, self.labels)
-        return collate_candidates([self._mined(example, options) for example in examples])
 
     def loss(self, weights: Mapping[str, float], **batch: Any) -> Losses:
         """The tags' loss plus the triplet loss (paper, section 3)."""

@@ -25,7 +25,6 @@ from trigner.training.trainer import (
     FIGURES,
     LOGS,
     SystemTrainer,
-    TripletSchedule,
     training_arguments,
 )
 from trigner.training.weighting import Collator
@@ -119,8 +118,6 @@ class PreparedTraining:
             KeepBest(select_by=name, patience=None, save=self.save_to(self.out / name))
             for name in self.also_keep
         ]
-        schedule = settings.triplets.schedule
-        scheduled = [] if schedule == "constant" else [TripletSchedule(schedule)]
         return SystemTrainer(
             self.system,
             training_arguments(
@@ -143,7 +140,6 @@ class PreparedTraining:
                 ScoreEvery(optimisation.dev_every),
                 *also_keep,
                 self.keep_best(),
-                *scheduled,
                 progress,
             ],
             logs=self.out / LOGS,

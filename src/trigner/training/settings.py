@@ -209,13 +209,7 @@ def _idle(
     defaults = _merged([spec.defaults, {"triplets": {"weight": 0}}])
     usual = flat(settings_of(spec).model_validate(defaults).model_dump())
     values = flat(settings.model_dump())
-    unread = {f"triplets.{name}" for name in settings.triplets.unread}
     for name in must_read:
-        if name in unread:
-            own = settings.triplets
-            loss = f"loss={own.loss} and source={own.source} do"
-            chosen = "level=mentions does" if own.level == "mentions" else loss
-            return name, f": triplets.{chosen} not read it"
         if name not in (*_ABOUT_ALL, "triplets.weight") and not spec.reads_setting(name):
             return name, f": the system {spec.name} does not read it"
         beside = spec.idle_beside(name, values)

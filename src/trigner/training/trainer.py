@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import nn
@@ -26,8 +26,6 @@ from trigner.training.data import EpochBatches, TrainingData
 from trigner.training.devices import OneDevice
 from trigner.training.processes import ALONE, Processes
 from trigner.training.sections import OptimisationSettings
-from trigner.triplets import share_of_weight
-from trigner.triplets.settings import Schedule
 
 LOGS = "logs"
 TRAIN_LOSS = "eval_train_loss"
@@ -102,23 +100,17 @@ def figures(scores: Scores) -> dict[str, float]:
 
 
 class SystemModule(nn.Module):
-    """A system as the Trainer's model. `parts` holds the last batch's losses, for the log.
-
-    `weights` join those of each batch: what a part of the loss counts at this update.
-    """
+    """A system as the Trainer's model. `parts` holds the last batch's losses, for the log."""
 
     def __init__(self, system: System) -> None:
         super().__init__()
         self.network = system.network
         self.parts: Mapping[str, torch.Tensor | float] = {}
-        self.weights: Mapping[str, float] = {}
         self._loss = system.loss
 
     def forward(self, parts: Sequence[Mapping[str, Any]], factor: float = 1.0) -> torch.Tensor:
         """The loss of a batch, a scalar: the sum over its parts, times a factor."""
-        losses = [
-            self._loss(**{**part, "weights": {**part["weights"], **self.weights}}) for part in parts
-        ]
+        losses = [self._loss(**part) for part in parts]
         names = {name for own in losses for name in own.parts}
         self.parts = {name: sum(own.parts.get(name, 0.0) for own in losses) for name in names}
         return factor * torch.stack([own.total for own in losses]).sum()
@@ -305,24 +297,6 @@ class SystemTrainer(ResumingTrainer):
             self.args, self.state, self.control, metrics
         )
         return metrics
-
-
-class TripletSchedule(TrainerCallback):
-    """Sets what part of their weight the triplets have at each update."""
-
-    def __init__(self, schedule: Schedule) -> None:
-        self._schedule: Schedule = schedule
-
-    def on_step_begin(
-        self,
-        args: TrainingArguments,
-        state: TrainerState,
-        control: TrainerControl,
-        model: Any = None,
-        **_: Any,
-    ) -> None:
-        share = share_of_weight(self._schedule, state.global_step / state.max_steps)
-        cast(SystemModule, model).weights = {"schedule": share}
 
 
 class _EpochSetter(TrainerCallback):

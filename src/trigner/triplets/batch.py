@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Self
 
 import numpy as np
 import torch
@@ -32,22 +31,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Movable:
-    """Tensors that move together, and what belongs to them and stays."""
-
-    def to(self, device: torch.device | str, non_blocking: bool = False) -> Self:
-        """A copy with all tensors on `device`."""
-        own = {field.name: getattr(self, field.name) for field in fields(self)}
-        moved = {
-            name: value.to(device, non_blocking=non_blocking)
-            for name, value in own.items()
-            if isinstance(value, Tensor)
-        }
-        return replace(self, **moved)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CandidateBatch(Movable):
+class CandidateBatch:
     """N cells, A anchors and Q anchor-positive pairs of the sentences of a batch."""
 
     sentences: Tensor
@@ -70,6 +54,16 @@ class CandidateBatch(Movable):
     negatives: Tensor
     """Bool: the blocks' masks `[anchors, cells]`, flattened and concatenated."""
     blocks: tuple[Block, ...]
+
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> CandidateBatch:
+        """A copy with all tensors on `device`."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        moved = {
+            name: value.to(device, non_blocking=non_blocking)
+            for name, value in values.items()
+            if isinstance(value, Tensor)
+        }
+        return replace(self, **moved)
 
     def masks(self) -> Iterator[tuple[Block, Tensor]]:
         """Each block with its negatives, bool `[anchors, cells]`."""

@@ -11,14 +11,6 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Reduction = Literal["mean_violating", "mean_all", "sum"]
-Schedule = Literal["constant", "rising", "falling"]
-
-_OF_HINGES = {"selection", "margin", "metric", "reduction"}
-_OF_SELECTED = {"selection", "metric", "reduction", "temperature"}
-_OF_CELLS = {
-    *("window", "window_metric", "window_from", "unique_pairs", "unique_masks", "per_entity"),
-    *("full_grid", "negatives", "one_word_anchor", "special_positive"),
-}
 
 SOURCE_ALIASES = {"output": "logits", "Y": "logits", "grid": "pair_states", "H^bi": "pair_states"}
 
@@ -50,33 +42,6 @@ class TripletSettings(BaseModel):
         description="which cell vectors: scores of tags that are decoded (logits), or what the last"
         " layer before them reads: H^bi, of W2NER's co-predictor the grid branch (pair_states), or"
         " these through a projection head that training alone has (projection)",
-    )
-    projection_size: int = Field(
-        default=64, ge=1, description="size of the projection head's vectors, of length 1"
-    )
-    level: Literal["cells", "mentions"] = Field(
-        default="cells",
-        description="what is compared: cells, as in the paper; or mentions, the mean of a gold"
-        " one's cells with those of plausible wrong ones, by their distances to a learnt centre",
-    )
-    proposed: bool = Field(
-        default=False,
-        description="with level=mentions: the wrong ones of the 8 best mentions that the network"
-        " itself proposes in a sentence at that update join the wrong mentions",
-    )
-    loss: Literal["triplet", "contrastive"] = Field(
-        default="triplet",
-        description="triplet: a hinge a triplet; contrastive: the supervised contrastive loss"
-        " (Khosla et al. 2020) of an anchor with all its positives and negatives, which selects"
-        " none and has a temperature in the place of a margin",
-    )
-    temperature: float = Field(
-        default=0.1, gt=0, description="what the contrastive loss divides cosine similarities by"
-    )
-    schedule: Schedule = Field(
-        default="constant",
-        description="the weight over a training: constant; rising: none in the first third of the"
-        " updates, growing in the second, whole in the last; falling: the other way round",
     )
     selection: str = Field(
         default="centroid", description="hn, sn, ce, nc or sn-hn, or a long name"
@@ -136,19 +101,6 @@ class TripletSettings(BaseModel):
         description="an anchor without positives gets ([POS], [POS]), unless it is a positive"
         " itself, or (row_or_column) shares a row or column with one",
     )
-
-    @property
-    def unread(self) -> frozenset[str]:
-        """Settings that change nothing beside the others."""
-        names = {"temperature"} if self.loss == "triplet" else _OF_HINGES
-        names = _OF_SELECTED | _OF_CELLS if self.level == "mentions" else names | {"proposed"}
-        return frozenset(names | (set() if self.source == "projection" else {"projection_size"}))
-
-    @model_validator(mode="after")
-    def _mentions_are_projected(self) -> TripletSettings:
-        if self.level == "mentions" and (self.source, self.loss) != ("projection", "triplet"):
-            raise ValueError("level=mentions needs source=projection and loss=triplet")
-        return self
 
     @field_validator("selection")
     @classmethod
