@@ -3,7 +3,13 @@ from __future__ import annotations
 import pytest
 
 from trigner.errors import InputError, TrignerError
-from trigner.training.records import differences, read_record, write_record
+from trigner.training.records import (
+    differences,
+    finish_record,
+    read_record,
+    record_to_resume,
+    write_record,
+)
 
 
 def test_a_record_comes_back(tmp_path):
@@ -24,6 +30,17 @@ def test_a_place_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(TrignerError, match="cannot write"):
         write_record(tmp_path / "file" / "run.json", {})
+
+
+@pytest.mark.parametrize("lacking", ["finished", "history"])
+def test_a_finished_training_has_its_history(tmp_path, lacking):
+    path = tmp_path / "run.json"
+    write_record(path, {"settings": {"seed": 1}})
+    finish_record(tmp_path, 2, [{"epoch": 2, "eval_f1": 0.5}])
+    assert record_to_resume(tmp_path, {"settings": {"seed": 1}})["finished"] == 2
+    write_record(path, {n: value for n, value in read_record(path).items() if n != lacking})
+    with pytest.raises(InputError, match=r"run\.json: is damaged: finished and history"):
+        record_to_resume(tmp_path, {"settings": {"seed": 1}})
 
 
 def test_differences_are_named():

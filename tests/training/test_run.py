@@ -333,12 +333,6 @@ def test_documents_in_another_order_are_another_training(encoder, tmp_path):
     train(settings, DOCUMENTS, *arguments, console=QUIET)
     with pytest.raises(InputError, match="started with different order"):
         train(settings, DOCUMENTS[::-1], *arguments, console=QUIET, resume=True)
-    path = tmp_path / "m" / "run.json"
-    record = json.loads(path.read_text())
-    del record["order"]
-    path.write_text(json.dumps(record))
-    with pytest.raises(InputError, match="by a version of trigner without order"):
-        train(settings, DOCUMENTS, *arguments, console=QUIET, resume=True)
 
 
 @pytest.mark.parametrize("dev", [[], DOCUMENTS[2:3]])

@@ -70,6 +70,8 @@ def record_to_resume(out: Path, run: Mapping[str, Any]) -> dict[str, Any]:
         found = before.get(name) if name == "settings" else others[name]
         if found is not None and type(found) is not kind:
             raise InputError(f"is damaged: {name} is not a {kind.__name__}", path=path)
+    if (others["finished"] is None) != (others["history"] is None):
+        raise InputError("is damaged: finished and history belong together", path=path)
     different = sorted(differences(before, run))
     if different:
         message = f"was started with different {', '.join(different)}; resume with the same"

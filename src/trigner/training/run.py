@@ -118,8 +118,6 @@ def train(
         console = Console(stderr=True, quiet=not processes.is_main)
     teaching = partial(learning_from, taught_by, device=chosen, console=console)
     history: list[dict[str, float]] | None = record.get("history")
-    if "finished" in record and history is None:
-        history = []  # of a training that did not write it down
     with deterministic(settings.seed, chosen, wanted=optimisation.deterministic):
         while history is None:
             used = settings.model_copy(update={"optimisation": optimisation})
