@@ -69,7 +69,7 @@ def test_what_is_read_are_sections_and_single_settings_but_for_exceptions():
 
 def test_what_is_up_to_a_system_is_read_by_its_name_alone():
     assert not row().reads_setting("optimisation.r_drop")
-    assert row().reads_setting("optimisation.adversarial")
+    assert row().reads_setting("optimisation.warmup")
     named = row(reads=("optimisation", "optimisation.r_drop"))
     assert named.reads_setting("optimisation.r_drop")
     without = row(reads=("optimisation.r_drop",), ignores=("optimisation",))

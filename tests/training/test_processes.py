@@ -77,7 +77,7 @@ CASES = {
     "cells": ("triplets.weight=0.1",),
     "equal": ("triplets.weight=0.1", "optimisation.batch_weighting=equal"),
     "sum": ("triplets.weight=0.001", "triplets.reduction=sum"),
-    "moved": ("triplets.weight=0.1", "optimisation.adversarial=1", "optimisation.r_drop=1"),
+    "r-drop": ("triplets.weight=0.1", "optimisation.r_drop=1"),
 }
 ALL = """\
 import json

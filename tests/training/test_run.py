@@ -106,7 +106,6 @@ def weights(trained):
         ("system=bio", "model.sequence.layer=bilstm", "model.special_words=true"),
         (
             "triplets.weight=0.1",
-            "optimisation.adversarial=1",
             "optimisation.r_drop=1",
             "optimisation.precision=bfloat16",
         ),
@@ -208,7 +207,6 @@ def test_equal_seeds_give_equal_models(encoder, tmp_path):
         ("system=w2ner",),
         ("system=corro",),
         ("triplets.weight=1", "triplets.source=projection"),
-        ("optimisation.adversarial=1",),
         ("optimisation.r_drop=1",),
     ],
 )

@@ -35,7 +35,6 @@ ADDED: Mapping[str, Any] = {
     "optimisation.deterministic": True,
     "optimisation.dev_every": 1,
     "optimisation.distillation": 0.5,
-    "optimisation.adversarial": 0.0,
     "optimisation.batch_weighting": "equal",
     "optimisation.batches": "similar",
     "optimisation.beta2": 0.999,
@@ -62,6 +61,7 @@ the names of all settings, so that nobody forgets.
 """
 
 REMOVED: Mapping[str, Any] = {
+    "optimisation.adversarial": 0.0,
     "optimisation.ema_decay": None,
     "triplets.level": "cells",
     "triplets.loss": "triplet",

@@ -14,7 +14,6 @@ from trigner.mentions import Document
 from trigner.model_folder import Description, Provenance, save_model
 from trigner.networks import bfloat16_notice
 from trigner.systems import System, checked_predictor, system_spec
-from trigner.training.adversarial import FastGradient
 from trigner.training.best_epoch import KeepBest, ScoreEvery
 from trigner.training.data import EpochBatches, TrainingData
 from trigner.training.processes import Processes
@@ -43,7 +42,6 @@ class PreparedTraining:
     device: torch.device
     also_keep: tuple[SelectBy, ...]
     processes: Processes
-    adversarial: FastGradient | None
 
     @property
     def optimisation(self) -> OptimisationSettings:
@@ -143,6 +141,5 @@ class PreparedTraining:
                 progress,
             ],
             logs=self.out / LOGS,
-            adversarial=self.adversarial,
             processes=self.processes,
         )

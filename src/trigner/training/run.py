@@ -22,7 +22,6 @@ from trigner.networks.pretrained import quiet
 from trigner.quantities import counted
 from trigner.rendering import say
 from trigner.systems import Student, TakingOver, system_spec
-from trigner.training.adversarial import fast_gradient
 from trigner.training.best_epoch import METRICS
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint, past_log
 from trigner.training.devices import deterministic
@@ -134,7 +133,6 @@ def train(
                 device=chosen,
                 also_keep=tuple(also_keep),
                 processes=processes,
-                adversarial=fast_gradient(system.network, optimisation.adversarial),
             )
             if processes.is_main:
                 write_record(out / RUN, {**run, "reduced": reduced})

@@ -159,9 +159,6 @@ class OptimisationSettings(Section):
         " share of cells that have each tag, over all training examples, however often an epoch"
         " draws them; not with --init-from",
     )
-    adversarial: float = Field(
-        default=0.0, ge=0, description="adversarial training (FGM): norm of the embeddings' step"
-    )
     r_drop: float = Field(
         default=0.0, ge=0, description="R-drop: weight of the divergence of two dropout passes"
     )

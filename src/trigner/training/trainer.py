@@ -20,7 +20,6 @@ from transformers.integrations.integration_utils import (
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import Scores
 from trigner.systems import System
-from trigner.training.adversarial import FastGradient
 from trigner.training.checkpoints import CHECKPOINTS, HashCheckpoints, ResumingTrainer
 from trigner.training.data import EpochBatches, TrainingData
 from trigner.training.devices import OneDevice
@@ -131,15 +130,12 @@ class SystemTrainer(ResumingTrainer):
         score_dev: Callable[[], Scores],
         callbacks: list[TrainerCallback],
         logs: Path,
-        adversarial: FastGradient | None = None,
         processes: Processes = ALONE,
     ) -> None:
         self._processes = processes
         self._settings = settings
         self._system = system
-        self._adversarial = adversarial
         self._unchecked: list[torch.Tensor] = []
-        self._unchecked_moved: list[torch.Tensor] = []
         self._losses: list[float] = []
         self._batches = batches
         self._score_dev = score_dev
@@ -214,25 +210,6 @@ class SystemTrainer(ResumingTrainer):
         self._unchecked.append(loss.detach())
         return loss
 
-    def training_step(
-        self, model: Any, inputs: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> torch.Tensor:
-        """Add the gradient of a batch, and with `adversarial` that of the batch moved.
-
-        Gives the batch's own loss.
-        """
-        if self._adversarial is None:
-            return super().training_step(model, inputs, *args, **kwargs)
-        before = self._adversarial.gradient()
-        loss = super().training_step(model, inputs, *args, **kwargs)
-        module: Any = self.model
-        parts = module.parts
-        with self._adversarial.moved(before):
-            super().training_step(model, inputs, *args, **kwargs)
-        self._unchecked_moved.append(self._unchecked.pop())
-        module.parts = {**parts, "loss_adversarial": self._unchecked_moved[-1]}
-        return loss
-
     def _begin(self, epoch: int) -> None:
         """Begin an epoch, also after a resumption."""
         self._batches.epoch = epoch
@@ -247,18 +224,13 @@ class SystemTrainer(ResumingTrainer):
 
         Not at every update: reading a loss makes the device wait.
         """
-        self._losses += self._finite(self._unchecked, "the loss")
-        self._finite(self._unchecked_moved, "the loss of moved embeddings")
-
-    def _finite(self, unchecked: list[torch.Tensor], what: str) -> list[float]:
-        """The losses of the last updates, which are then checked."""
-        losses: list[float] = torch.stack(unchecked).tolist() if unchecked else []
-        unchecked.clear()
+        losses: list[float] = torch.stack(self._unchecked).tolist() if self._unchecked else []
+        self._unchecked.clear()
         for before, loss in enumerate(reversed(losses)):
             if not math.isfinite(loss):
                 update = self.state.global_step - before
-                raise self._diverged(f"{what} is NaN or infinite at update {update}")
-        return losses
+                raise self._diverged(f"the loss is NaN or infinite at update {update}")
+        self._losses += losses
 
     def _check_weights(self) -> None:
         if not all(torch.isfinite(p).all() for p in self.model.parameters()):  # type: ignore[union-attr]
