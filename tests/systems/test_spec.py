@@ -68,12 +68,12 @@ def test_what_is_read_are_sections_and_single_settings_but_for_exceptions():
 
 
 def test_what_is_up_to_a_system_is_read_by_its_name_alone():
-    assert not row().reads_setting("optimisation.r_drop")
+    assert not row().reads_setting("optimisation.distillation")
     assert row().reads_setting("optimisation.warmup")
-    named = row(reads=("optimisation", "optimisation.r_drop"))
-    assert named.reads_setting("optimisation.r_drop")
-    without = row(reads=("optimisation.r_drop",), ignores=("optimisation",))
-    assert not without.reads_setting("optimisation.r_drop")
+    named = row(reads=("optimisation", "optimisation.distillation"))
+    assert named.reads_setting("optimisation.distillation")
+    without = row(reads=("optimisation.distillation",), ignores=("optimisation",))
+    assert not without.reads_setting("optimisation.distillation")
 
 
 def test_functions_are_given_or_found_where_they_are():

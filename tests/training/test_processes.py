@@ -77,7 +77,6 @@ CASES = {
     "cells": ("triplets.weight=0.1",),
     "equal": ("triplets.weight=0.1", "optimisation.batch_weighting=equal"),
     "sum": ("triplets.weight=0.001", "triplets.reduction=sum"),
-    "r-drop": ("triplets.weight=0.1", "optimisation.r_drop=1"),
 }
 ALL = """\
 import json

@@ -104,12 +104,8 @@ def weights(trained):
         ("system=corro", "task.partial_labels=hard", "optimisation.precision=bfloat16"),
         ("system=biohd1234", "model.sequence.transitions=true"),
         ("system=bio", "model.sequence.layer=bilstm", "model.special_words=true"),
-        (
-            "triplets.weight=0.1",
-            "optimisation.r_drop=1",
-            "optimisation.precision=bfloat16",
-        ),
-        ("system=biohd", "model.sequence.transitions=true", "optimisation.r_drop=1"),
+        ("triplets.weight=0.1", "optimisation.precision=bfloat16"),
+        ("system=biohd", "model.sequence.transitions=true"),
     ],
 )
 def test_a_training_leaves_a_model_and_nothing_unfinished(encoder, tmp_path, assignments):
@@ -207,7 +203,6 @@ def test_equal_seeds_give_equal_models(encoder, tmp_path):
         ("system=w2ner",),
         ("system=corro",),
         ("triplets.weight=1", "triplets.source=projection"),
-        ("optimisation.r_drop=1",),
     ],
 )
 def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeypatch, chosen):

@@ -52,10 +52,6 @@ class SequenceTagger(Tagger):
         arcs = [] if self.transitions is None else [self.transitions.weight]
         return [*output_weights(self.output), *(TagWeights(own, of="arcs") for own in arcs)]
 
-    def emissions(self, scores: TagScores) -> Tensor:
-        """`[B, L, C]`, also where the logits are those of arcs."""
-        return scores.logits if self.transitions is None else self.output(scores.states)
-
 
 class ArcWeights(nn.Module):
     """The score of an arc: that of its tag and a weight of its own, 0 at first."""

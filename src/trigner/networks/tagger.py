@@ -43,10 +43,6 @@ class Tagger(nn.Module, ABC):
     def tag_weights(self) -> list[TagWeights]:
         """All weights that are those of single tags; equal settings give them in equal order."""
 
-    def emissions(self, scores: TagScores) -> Tensor:
-        """The scores of the tags themselves, `[..., C]`, without what neighbouring tags add."""
-        return scores.logits
-
 
 class PairTagger(WordNetwork, Tagger):
     """A tagger that scores pairs of words.

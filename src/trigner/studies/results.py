@@ -40,7 +40,6 @@ ADDED: Mapping[str, Any] = {
     "optimisation.beta2": 0.999,
     "optimisation.bias_init": False,
     "optimisation.epsilon_to": "corrected",
-    "optimisation.r_drop": 0.0,
     "optimisation.rescoring": False,
     "sampling.conjunctions": ["and", "or"],
     "sampling.coordination": 0.0,
@@ -63,6 +62,7 @@ the names of all settings, so that nobody forgets.
 REMOVED: Mapping[str, Any] = {
     "optimisation.adversarial": 0.0,
     "optimisation.ema_decay": None,
+    "optimisation.r_drop": 0.0,
     "triplets.level": "cells",
     "triplets.loss": "triplet",
     "triplets.projection_size": 64,

@@ -54,7 +54,7 @@ _IDLE: Mapping[tuple[str, Any], tuple[str, ...]] = {
 """`SystemSpec.idle` of the settings that systems share."""
 
 
-_NAMED = ("optimisation.r_drop", "optimisation.distillation", "optimisation.rescoring")
+_NAMED = ("optimisation.distillation", "optimisation.rescoring")
 """Settings that a section in `SystemSpec.reads` does not stand for: what they ask for is up to the
 system, so that a row says by their names that it has it."""
 
@@ -67,11 +67,10 @@ class SystemSpec:
     `defaults` are settings that it needs to be other than everybody's; presets and all else stand
     above them. `reads` are the shared settings that it looks at, sections or single ones
     (`optimisation`, `task.tag_weight`), `ignores` exceptions from these and from its own: what is
-    not read changes no result, and is refused on the command line. `optimisation.r_drop`,
-    `optimisation.distillation` and `optimisation.rescoring` are read by rows alone that name them.
-    A section of which nothing is read has its defaults whatever the preset. `idle` are settings
-    that it does not look at where another one has a value:
-    `{("model.co_predictor", "w2ner"): ("model.pair_map",)}`.
+    not read changes no result, and is refused on the command line. `optimisation.distillation`
+    and `optimisation.rescoring` are read by rows alone that name them. A section of which nothing
+    is read has its defaults whatever the preset. `idle` are settings that it does not look at where
+    another one has a value: `{("model.co_predictor", "w2ner"): ("model.pair_map",)}`.
 
     `build(settings, labels, init_from)` gives a `System`; `init_from` is a model folder or None.
     `load(folder, description, device=..., threads=...)` gives a `Predictor`.

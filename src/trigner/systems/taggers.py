@@ -39,7 +39,7 @@ class TaggerSpec(SystemSpec):
     network: str
 
 
-SHARED = ("encoder", "sampling", "optimisation", "optimisation.r_drop")
+SHARED = ("encoder", "sampling", "optimisation")
 MULTI_LABEL = ("triplets", "task.multi_label", "task.first_group", "task.negative_rate")
 PAIR_NETWORK = (
     "co_predictor",

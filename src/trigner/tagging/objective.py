@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from trigner.networks import PairTagger, Tagger, TagScores
 from trigner.systems import Losses
 from trigner.tagging.distillation import Distillation
-from trigner.tagging.r_drop import RDrop
 from trigner.tagging.task_losses import TaskLoss
 from trigner.triplets import CandidateBatch, TripletLoss, TripletSettings
 
@@ -18,9 +17,8 @@ from trigner.triplets import CandidateBatch, TripletLoss, TripletSettings
 class Objective(nn.Module):
     """A tagger and its loss.
 
-    Of the logits, triplets see the classes `decoded` alone (None: all). With `r_drop` a batch goes
-    through the tagger twice: triplets see the first pass, the tags' loss is the mean of both. With
-    `distillation` it is a mean of what tags and teachers ask for, in a batch that has `soft` tags.
+    Of the logits, triplets see the classes `decoded` alone (None: all). With `distillation` the
+    tags' loss is a mean of what tags and teachers ask for, in a batch that has `soft` tags.
     """
 
     def __init__(
@@ -29,7 +27,6 @@ class Objective(nn.Module):
         task_loss: TaskLoss,
         triplets: TripletSettings,
         decoded: Sequence[int] | None = None,
-        r_drop: RDrop | None = None,
         distillation: Distillation | None = None,
     ) -> None:
         super().__init__()
@@ -37,7 +34,6 @@ class Objective(nn.Module):
         self.task_loss = task_loss
         self.triplets = triplets
         self.decoded = None if decoded is None else list(decoded)
-        self.r_drop = r_drop
         self.distillation = distillation
         self.triplet_loss = TripletLoss(
             selection=triplets.selection,
@@ -62,16 +58,13 @@ class Objective(nn.Module):
         weights = weights or {}
         scores = self.tagger(**inputs)
         task = weights.get("cells", 1.0) * self._task(scores.logits.float(), tags, soft)
-        of_tags = Losses(task, {"loss_tags": task.detach()})
-        if self.r_drop is not None:
-            other = self.tagger(**inputs)
-            of_tags = self._of_two_passes(self.r_drop, task, scores, other, tags, soft, weights)
+        parts = {"loss_tags": task.detach()}
         if candidates is None:
-            return of_tags
+            return Losses(task, parts)
         candidates = candidates.to(scores.logits.device)
         triplets = self._of_triplets(self._states(scores, candidates), candidates, weights)
-        parts = {**of_tags.parts, "loss_triplets": triplets.detach()}
-        return Losses(of_tags.total + self.triplets.weight * triplets, parts)
+        parts["loss_triplets"] = triplets.detach()
+        return Losses(task + self.triplets.weight * triplets, parts)
 
     def _task(self, logits: Tensor, tags: Tensor, soft: Tensor | None) -> Tensor:
         """The tags' loss; with teachers, of their probabilities too."""
@@ -79,24 +72,6 @@ class Objective(nn.Module):
         if soft is None or self.distillation is None:
             return task
         return task + self.distillation.weight * (self.distillation.loss(logits, tags, soft) - task)
-
-    def _of_two_passes(
-        self,
-        r_drop: RDrop,
-        task: Tensor,
-        scores: TagScores,
-        other: TagScores,
-        tags: Tensor,
-        soft: Tensor | None,
-        weights: Mapping[str, float],
-    ) -> Losses:
-        """R-drop: the mean of both passes' losses, `task` the first one's, and their divergence."""
-        cells = weights.get("cells", 1.0)
-        task = (task + cells * self._task(other.logits.float(), tags, soft)) / 2
-        one, two = (self.tagger.emissions(own).float() for own in (scores, other))
-        divergence = cells * r_drop.divergence(one, two, tags)
-        parts = {"loss_tags": task.detach(), "loss_r_drop": divergence.detach()}
-        return Losses(task + r_drop.weight * divergence, parts)
 
     def _of_triplets(
         self, states: Tensor, candidates: CandidateBatch, weights: Mapping[str, float]

@@ -29,7 +29,6 @@ from trigner.tagging.bias_init import initialise_biases
 from trigner.tagging.distillation import Teachers, distillation, soft_grid
 from trigner.tagging.objective import Objective
 from trigner.tagging.predictor import TagPredictor
-from trigner.tagging.r_drop import r_drop
 from trigner.tagging.task_losses import task_loss
 from trigner.tagging.torch_runtime import torch_predictor
 from trigner.triplets import (
@@ -91,7 +90,6 @@ class TagSystem(WordSystem):
             task_loss(model.scheme, settings.task),
             triplets,
             decoded_tags(model.scheme),
-            r_drop(model.scheme, settings.optimisation.r_drop),
         )
         self._distillation: float = settings.optimisation.distillation
         self._teachers: Teachers | None = None

@@ -159,9 +159,6 @@ class OptimisationSettings(Section):
         " share of cells that have each tag, over all training examples, however often an epoch"
         " draws them; not with --init-from",
     )
-    r_drop: float = Field(
-        default=0.0, ge=0, description="R-drop: weight of the divergence of two dropout passes"
-    )
     distillation: float = Field(
         default=0.5,
         ge=0,
