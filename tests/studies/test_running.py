@@ -138,7 +138,7 @@ def test_the_adapted_encoder_is_shared(declare, encoder, corpus, context):
     )
     one, two, three = runs(study, protocol("full"), Changes(encoder=str(encoder)))
     first = run_job(one, corpus, context, QUIET)
-    (adapted,) = (context.work / "small").glob("encoder-*/adaptation.json")
+    (adapted,) = (context.work / "small").glob("encoder-*/run.json")
     before = adapted.stat().st_mtime_ns
     versions = adapted.parent.with_name(f"{adapted.parent.name}.json")
     versions.write_text(versions.read_text("utf-8").replace('"trigner":', '"before":'), "utf-8")
@@ -190,7 +190,7 @@ def test_an_adaptation_that_cannot_be_gone_on_with(declare, encoder, corpus, con
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("trigner.training.adaptation.write", killed)
+        patch.setattr("trigner.training.adaptation._write", killed)
         with pytest.raises(KeyboardInterrupt):
             run_job(run, corpus, context, QUIET)
     (state,) = (context.work / "small").glob("encoder-*/checkpoints/checkpoint-2*/optimizer.pt")

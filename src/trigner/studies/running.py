@@ -37,7 +37,6 @@ from trigner.studies.results import (
 )
 from trigner.training import Trained, train
 from trigner.training.adaptation import AdaptationSettings, adapt
-from trigner.training.adaptation_folder import is_finished
 from trigner.training.best_epoch import METRICS
 from trigner.training.checkpoints import CHECKPOINTS
 from trigner.training.records import RUN, read_record, write_record
@@ -172,7 +171,7 @@ def _adapted(
         record = out.with_name(f"{out.name}.json")  # what is not the adaptation's own it refuses
         if not resume:
             record.unlink(missing_ok=True)
-        if not is_finished(out):
+        if not (out / "config.json").is_file():  # written last
             _note_versions(record, out, wanted)
         with _resuming(out, resume):
             adapt(

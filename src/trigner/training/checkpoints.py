@@ -158,20 +158,6 @@ def loading(checkpoint: str | Path, what: str) -> Iterator[None]:
 class ResumingTrainer(Trainer):
     """A Trainer that tells when a checkpoint cannot be gone on from, and which one."""
 
-    def _init_training_state(self, *arguments: Any, **named: Any) -> Any:
-        found = super()._init_training_state(*arguments, **named)
-        folder = Path(str(self.args.output_dir))
-        state = folder / f"checkpoint-{self.state.global_step}" / STATE
-        recorded = read_record(state).get("best_model_checkpoint") if state.is_file() else None
-        if recorded:
-            # Its path is that of when it was saved. Where none is, the Trainer keeps the last
-            # weights, with a warning.
-            best = folder / Path(recorded).name
-            if not best.is_dir():
-                raise InputError(f"is missing: {_ADVICE}", path=best)
-            self.state.best_model_checkpoint = str(best)
-        return found
-
     def _load_from_checkpoint(
         self, resume_from_checkpoint: str, model: nn.Module | None = None
     ) -> None:
