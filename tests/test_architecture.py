@@ -36,7 +36,6 @@ LAYERS = (
 )
 PEERS = {
     ("mentions", "offsets"),  # why a surface may not be what the text has
-    ("mentions", "rendering"),  # what notebooks call on a document; imported when they do
     ("atomic_files", "errors"),
     ("foreign_values", "mentions"),  # how messages quote input
     ("locks", "atomic_files"),

@@ -1,7 +1,8 @@
-"""The package itself: its version and its one lazy name."""
+"""The package itself: its version and its lazy names."""
 
 from __future__ import annotations
 
+import importlib
 from importlib.metadata import version
 
 import pytest
@@ -13,11 +14,19 @@ def test_the_version_is_the_installed_one():
     assert trigner.__version__ == version("trigner")
 
 
-def test_load_is_that_of_inference():
-    from trigner.inference import load
-
-    assert trigner.load is load
-    assert trigner.load is trigner.__dict__["load"]
+@pytest.mark.parametrize(
+    ("name", "room"),
+    [
+        ("Document", "mentions"),
+        ("Entity", "mentions"),
+        ("load", "inference"),
+        ("to_dataframe", "rendering"),
+    ],
+)
+def test_a_name_is_that_of_its_room(name, room):
+    found = getattr(trigner, name)
+    assert found is getattr(importlib.import_module(f"trigner.{room}"), name)
+    assert found is vars(trigner)[name]
 
 
 def test_an_unknown_name_is_an_attribute_error():
@@ -25,5 +34,6 @@ def test_an_unknown_name_is_an_attribute_error():
         trigner.laod  # noqa: B018
 
 
-def test_dir_names_what_is_public():
-    assert set(trigner.__all__) <= set(dir(trigner))
+def test_dir_names_what_is_public_and_nothing_else():
+    public = ["Document", "Entity", "__version__", "load", "to_dataframe"]
+    assert dir(trigner) == sorted(trigner.__all__) == public

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys as _sys
+from importlib import import_module as _import_module
 from os import environ as _environ
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trigner.inference import load
+    from trigner.mentions import Document, Entity
     from trigner.rendering import to_dataframe
 
 # ONNX Runtime from 1.29 on reports its use to its maker and keeps a number of the device on disk,
@@ -16,23 +19,30 @@ for _name in ("ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED"):
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "load", "to_dataframe"]
+__all__ = ["Document", "Entity", "__version__", "load", "to_dataframe"]
+
+_ROOMS = {
+    "Document": "trigner.mentions",
+    "Entity": "trigner.mentions",
+    "load": "trigner.inference",
+    "to_dataframe": "trigner.rendering",
+}
+"""Where public names are. `load` brings the runtime with it: rooms that need numpy alone must not
+pay for it."""
 
 
 def __getattr__(name: str) -> Any:
-    # `load` brings the runtime with it: rooms that need numpy alone must not pay for it.
-    if name == "load":
-        from trigner.inference import load
-
-        globals()["load"] = load
-        return load
-    if name == "to_dataframe":
-        from trigner.rendering import to_dataframe
-
-        globals()["to_dataframe"] = to_dataframe
-        return to_dataframe
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(_import_module(_ROOMS[name]), name)
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)
+
+
+if "IPython" in _sys.modules:  # perhaps a notebook, which shows documents
+    from trigner.rendering.notebook import register as _register
+
+    _register()

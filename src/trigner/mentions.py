@@ -10,12 +10,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from trigner.offsets import miscounted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Fragment = tuple[int, int]
 """Half-open character range `[start, end)`."""
@@ -332,18 +329,6 @@ class Document:
         if self.extras:
             value["extras"] = [{"format": e.format, "content": e.content} for e in self.extras]
         return {**value, **self.fields}
-
-    def to_dataframe(self) -> pd.DataFrame:
-        """A row an entity, as `trigner.to_dataframe` makes it for many documents."""
-        from trigner.rendering import to_dataframe
-
-        return to_dataframe([self])
-
-    def _repr_html_(self) -> str:
-        """What notebooks show."""
-        from trigner.rendering import document_html
-
-        return document_html(self)
 
     @classmethod
     def from_dict(cls, value: object, *, skip: Callable[[str], object] | None = None) -> Self:

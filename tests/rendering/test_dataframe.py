@@ -35,7 +35,7 @@ def test_a_row_is_an_entity():
             "document.label": 7,
         }
     ]
-    assert DOCUMENT.to_dataframe().equals(frame)
+    assert trigner.to_dataframe([DOCUMENT]).equals(frame)
 
 
 def test_a_single_document_is_as_a_list_of_it():
@@ -44,7 +44,7 @@ def test_a_single_document_is_as_a_list_of_it():
 
 
 def test_columns_are_there_when_nothing_is_found():
-    frame = Document("d", TEXT).to_dataframe()
+    frame = trigner.to_dataframe(Document("d", TEXT))
     assert list(frame.columns) == [
         *("document", "label", "text", "start", "end", "fragments", "score", "id")
     ]
@@ -59,4 +59,4 @@ def test_documents_can_be_pickled():
 def test_without_pandas_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(trigner.errors.TrignerError, match=r"needs pandas: pip install 'trigner\[t"):
-        DOCUMENT.to_dataframe()
+        trigner.to_dataframe(DOCUMENT)

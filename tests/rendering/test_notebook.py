@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
 import re
+import sys
 from html import unescape
+from types import SimpleNamespace
 
+import pytest
 from hypothesis import given
 
 from random_documents import documents
 from trigner.mentions import Document, Entity
 from trigner.rendering import document_html
-from trigner.rendering.notebook import CHARACTERS, ENTITIES
+from trigner.rendering.notebook import CHARACTERS, ENTITIES, register
 
 
 @given(documents(scored=True))
 def test_the_text_is_there_once_and_stays_text(made):
     for document in made:
-        shown = document._repr_html_()
+        shown = document_html(document)
         text = re.search(r"^<div [^>]*>(.*)</div><table>", shown, re.DOTALL)[1]
         text = re.sub(r"<sub>[\d,]*</sub></mark>|<mark [^>]*>", "", text)
         assert unescape(text) == document.text or "&" in document.text
@@ -91,3 +95,25 @@ def test_half_a_character_is_shown_as_one_that_is_missing():
     entity = Entity("X", ((0, len(text)),), text)
     shown = document_html(Document("d", text, (entity,)))
     assert shown.encode().decode().count("pain \ufffd and 🤕") == 2
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """The types that a notebook shows as HTML, with what makes it, as IPython has them."""
+    found = {}
+    formatter = SimpleNamespace(for_type=found.__setitem__)
+    display = SimpleNamespace(formatters={"text/html": formatter})
+    shell = SimpleNamespace(display_formatter=display)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    return found
+
+
+def test_a_notebook_shows_documents_once_the_package_is_imported(shown):
+    importlib.reload(sys.modules["trigner"])
+    assert shown == {Document: document_html}
+
+
+def test_without_a_running_notebook_nothing_is_registered(monkeypatch):
+    for ipython in (SimpleNamespace(get_ipython=lambda: None), None):
+        monkeypatch.setitem(sys.modules, "IPython", ipython)
+        register()

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 from trigner.batches import by_cost
 from trigner.corpora import document_of
@@ -38,13 +39,17 @@ Annotator = Callable[[Document, Sentence, Entity], Mapping[str, Any] | None]
 """Gives fields to an entity that was found in a sentence of a document, such as `negated`."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelSource:
+class Source(Protocol):
     """Where an extractor's model was loaded from, so that another process can load it again."""
 
-    folder: Path
-    device: str = "auto"
-    threads: int | None = None
+    @property
+    def folder(self) -> Path:
+        """The model's folder."""
+        ...
+
+    def load(self, **options: Any) -> Extractor:
+        """The same model with these fields of an extractor."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ class Extractor:
     batch_size: int = 32
     threshold: float = 0.0
     thresholds: Mapping[str, float] = field(default_factory=dict, hash=False)
-    source: ModelSource | None = None
+    source: Source | None = None
     annotators: tuple[Annotator, ...] = ()
 
     @property
@@ -326,7 +331,7 @@ class Extractor:
             "thresholds": dict(self.thresholds),
             "annotators": self.annotators,
         }
-        return _loaded_again, (self.source, options)
+        return partial(self.source.load, **options), ()
 
 
 def best_first(mentions: list[ScoredMention]) -> bool:
@@ -348,9 +353,3 @@ def _with_characters(document: Document, entity: Entity) -> Entity:
 def _end(part: DocumentPart) -> int:
     """The character of a document behind a part of it."""
     return len(part.document.text) if part.is_last else part.sentences[-1].offsets[-1][1]
-
-
-def _loaded_again(source: ModelSource, options: Mapping[str, Any]) -> Extractor:
-    from trigner.inference.loading import load
-
-    return load(source.folder, device=source.device, threads=source.threads, **options)

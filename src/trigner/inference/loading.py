@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from trigner.cpus import MOST_THREADS
 from trigner.errors import InputError
-from trigner.inference.extraction import Annotator, Extractor, ModelSource
+from trigner.inference.extraction import Annotator, Extractor
 from trigner.inference.fetching import fetch
 from trigner.inference.options import checked_annotators, checked_thresholds, positive
 from trigner.model_folder import BUNDLED, DESCRIPTION, Description, read_description
@@ -74,6 +76,19 @@ def load(
         source=ModelSource(folder.absolute(), device, threads),
         annotators=(*((english(),) if qualifiers else ()), *own),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSource:
+    """A model's folder and how it was loaded from there (`extraction.Source`)."""
+
+    folder: Path
+    device: str
+    threads: int | None
+
+    def load(self, **options: Any) -> Extractor:
+        """The same model with these other options of `load`."""
+        return load(self.folder, device=self.device, threads=self.threads, **options)
 
 
 def spec_of(folder: Path, description: Description) -> SystemSpec:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from html import escape
 from itertools import pairwise
@@ -13,6 +14,14 @@ CHARACTERS, ENTITIES = 5_000, 200
 """How much of a document is shown at most."""
 
 _COLOURS = ("#f9a82566", "#42a5f566", "#66bb6a66", "#ab47bc66", "#ef535066", "#26a69a66")
+
+
+def register() -> None:
+    """Let the notebook that this process works for, if any, show documents as `document_html`."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    if shell is not None:
+        shell.display_formatter.formatters["text/html"].for_type(Document, document_html)
 
 
 def document_html(document: Document) -> str:
