@@ -78,28 +78,36 @@ def commands() -> str:
 
 
 def settings() -> str:
-    """Every setting of a training: a table for each section. `model` is that of tag schemes."""
-    from trigner.training import Settings
+    """Every setting of a training: the sections of `w2ner`, and what other systems have instead."""
+    from trigner.systems import own_systems
+    from trigner.training.settings import settings_of
 
-    return "\n\n".join(_settings_table(*section) for section in _sections("", Settings))
+    systems_of: dict[tuple[str, type[BaseModel]], list[str]] = {}
+    for name, spec in own_systems().items():
+        for section in _sections("", settings_of(spec)):
+            key = section if section[0] else ("", BaseModel)
+            systems_of.setdefault(key, []).append(name)
+    head = _settings_table("", settings_of(own_systems()["w2ner"]), ())
+    tables = (_settings_table(*key, names) for key, names in systems_of.items() if key[0])
+    return "\n\n".join([head, *tables])
 
 
 def _sections(prefix: str, model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
     """A model and those of the sections in it, with what their settings' names begin with."""
-    from trigner.systems import NetworkSettings
-
     yield prefix, model
     for name, field in model.model_fields.items():
         if _is_section(field):
-            own: Any = NetworkSettings if field.annotation is BaseModel else field.annotation
-            yield from _sections(f"{prefix}{name}.", own)
+            section: Any = field.annotation
+            yield from _sections(f"{prefix}{name}.", section)
 
 
 def _is_section(field: FieldInfo) -> bool:
     return isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
 
 
-def _settings_table(prefix: str, model: type[BaseModel]) -> str:
+def _settings_table(prefix: str, model: type[BaseModel], systems: Sequence[str]) -> str:
+    from trigner.systems import own_systems
+
     fields = {name: f for name, f in model.model_fields.items() if not _is_section(f)}
     schema = model.model_json_schema()["properties"]
     rows = [
@@ -112,6 +120,8 @@ def _settings_table(prefix: str, model: type[BaseModel]) -> str:
         for name, field in fields.items()
     ]
     title = prefix.rstrip(".") or "general"
+    if systems:
+        title += f" of {', '.join(systems)}" if len(systems) < len(own_systems()) else ""
     return f"### {title}\n\n" + _table(("setting", "`clean`", "values", "what it is"), rows)
 
 

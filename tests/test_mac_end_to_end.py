@@ -12,13 +12,15 @@ from tiny_encoders import tiny_encoder
 from tiny_models import export, extractor, save
 from trigner.batches import collate
 from trigner.model_folder import read_description
-from trigner.networks import NetworkSettings, create, load
-from trigner.systems.network_settings import MacSettings
+from trigner.networks import create, load
+from trigner.systems import MacSettings
 from trigner.tagging.onnx_runtime import onnx_scorer
 from trigner.tagging.torch_runtime import torch_scorer
 
-SMALL = NetworkSettings(
-    lstm_size=8, mac=MacSettings(recurrent=True, size=12, span_size=8, span_reach=6, length_size=3)
+SMALL = MacSettings(
+    lstm_size=8,
+    embedding_dropout=0.5,
+    mac={"recurrent": True, "size": 12, "span_size": 8, "span_reach": 6, "length_size": 3},
 )
 SENTENCES = [
     ["my", "left", "leg", "hurt"],

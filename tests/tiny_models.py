@@ -15,10 +15,9 @@ from tiny_encoders import tiny_encoder
 from trigner.batches import collate
 from trigner.inference import Extractor
 from trigner.model_folder import Description, Provenance, save_model
-from trigner.networks import Model, NetworkSettings, create, saved_network
+from trigner.networks import Model, create, saved_network
 from trigner.schemes import Scheme, TagSpace
-from trigner.systems import tagger_spec
-from trigner.systems.network_settings import MacSettings, ToeSettings
+from trigner.systems import TaggerSettings, tagger_spec
 from trigner.systems.taggers import TAGGERS
 from trigner.tagging import exporting
 from trigner.tagging.torch_runtime import torch_predictor, torch_scorer
@@ -26,17 +25,17 @@ from trigner.tagging.torch_runtime import torch_predictor, torch_scorer
 TAG_SCHEMES = tuple(TAGGERS)
 """Names of all tag schemes."""
 
-SMALL = NetworkSettings(
-    lstm_size=8,
-    distance_size=3,
-    region_size=3,
-    channels=4,
-    pair_size=6,
-    grid_size=5,
-    biaffine_size=5,
-    mac=MacSettings(size=12, span_size=8, span_reach=6, length_size=3),
-    toe=ToeSettings(table_size=6, heads=2, feed_forward=7),
-)
+SIZES = {
+    "lstm_size": 8,
+    "distance_size": 3,
+    "region_size": 3,
+    "channels": 4,
+    "pair_size": 6,
+    "grid_size": 5,
+    "biaffine_size": 5,
+    "mac": {"size": 12, "span_size": 8, "span_reach": 6, "length_size": 3},
+    "toe": {"table_size": 6, "heads": 2, "feed_forward": 7},
+}
 LAST_LAYERS = {
     "w2ner": ("co_predictor.grid.output",),
     "span_grid": ("co_predictor.grid.output",),
@@ -51,16 +50,21 @@ LAST_LAYERS = {
 TEXT = "my left leg hurt. no pain in arm, numb after the tablet."
 
 
+def small_settings(scheme: str, **changes: Any) -> TaggerSettings:
+    """The settings of a scheme's network with those of `SIZES` that it has, but for `changes`."""
+    kind = tagger_spec(scheme).settings
+    sizes = {name: size for name, size in SIZES.items() if name in kind.model_fields}
+    return kind(**{**sizes, **changes})
+
+
 def tiny_model(folder: Path, scheme: str = "w2ner", kind: str = "bert", **changes: Any) -> Model:
-    """A model around a tiny encoder, `SMALL` but for `changes`.
+    """A model around a tiny encoder, of `SIZES` but for `changes`.
 
     On average no class is ahead of the others; of tags that stand side by side each has its turn.
     """
     torch.manual_seed(1)
     encoder = tiny_encoder(folder, kind, head=False)
-    pairs = make_scheme(scheme, ()).tag_space is not TagSpace.SEQUENCE
-    settings = SMALL.model_copy(update={"special_words": pairs, **changes})
-    made = create(str(encoder), scheme, ("ADR", "Drug"), settings)
+    made = create(str(encoder), scheme, ("ADR", "Drug"), small_settings(scheme, **changes))
     batch = collate(made.inputs.tokenizer([TEXT.split()]), padding_id=made.padding_id)
     scores = torch_scorer(made.tagger)(batch).reshape(-1, len(made.scheme.tags))
     several = made.scheme.tag_space is TagSpace.MULTI_LABEL_GRID

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from trigner.batches import SubwordTokenizer, collate
-from trigner.networks import NetworkSettings
 from trigner.networks.build import build_tagger
 from trigner.networks.conditional_norm import ConditionalNorm
 from trigner.networks.pretrained import load_encoder
 from trigner.networks.tagger import Tagger
 from trigner.schemes import Scheme
+from trigner.systems import TaggerSettings
 
 SENTENCES = [
     ["my", "left", "leg", "hurt", "."],
@@ -26,7 +26,7 @@ ARRAYS = ("input_ids", "attention_mask", "word_subwords", "lengths")
 Batches = Callable[[Sequence[Sequence[str]]], list[Tensor]]
 
 
-def tiny_tagger(folder: Path, scheme: Scheme, settings: NetworkSettings) -> tuple[Tagger, Batches]:
+def tiny_tagger(folder: Path, scheme: Scheme, settings: TaggerSettings) -> tuple[Tagger, Batches]:
     """A tagger whose conditional norms are no plain ones any more, and what makes its inputs."""
     torch.manual_seed(1)
     model, tokenizer, padding_id = load_encoder(str(folder), settings.leading_words)

@@ -7,7 +7,6 @@ from itertools import pairwise
 import pytest
 import torch
 
-from trigner.hypergraph import HypergraphSettings
 from trigner.hypergraph.exporting import largest_difference
 from trigner.hypergraph.network import NEVER
 from trigner.hypergraph.onnx_runtime import OUTPUTS, onnx_scorer
@@ -49,7 +48,7 @@ def system_of(encoder, **model):
     torch.manual_seed(1)
     own = [f"model.{name}={value}" for name, value in {**SIZES, **model}.items()]
     options = {"system": "hypergraph", "encoder": str(encoder)}
-    settings = resolve(shared=own, options=options)  # not every graph reads all sizes
+    settings = resolve(assignments=own, options=options)
     return build(settings, LABELS)
 
 
@@ -178,14 +177,6 @@ def test_an_extent_keeps_long_windows_small(encoder):
 
 def test_no_input_gives_no_prediction(encoder):
     assert system_of(encoder).predictor("cpu").predict([]) == []
-
-
-def test_settings_that_are_idle():
-    spec = system_spec("hypergraph")
-    assert not spec.has_effect("model.max_extent", {"model.graph": "shared"})
-    assert spec.has_effect("model.max_extent", {"model.graph": "start"})
-    assert not spec.has_effect("model.marginal_threshold", {"model.decoding": "best"})
-    assert HypergraphSettings().structure().kind == "start"
 
 
 @pytest.mark.parametrize("graph", ["start", "split"])

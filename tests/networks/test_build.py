@@ -2,16 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from tiny_models import TAG_SCHEMES, make_scheme
-from trigner.networks import NetworkSettings, PairTagger
+from tiny_models import TAG_SCHEMES, make_scheme, small_settings
+from trigner.networks import PairTagger
 from trigner.networks.build import build_tagger
 from trigner.networks.co_predictor import TrignerCoPredictor, W2nerCoPredictor
 from trigner.networks.pair_maps import FoldedPairMap, FullPairMap, LowRankPairMap
 from trigner.networks.pretrained import encoder_from_config
 from trigner.schemes import TagSpace
-from trigner.systems.network_settings import ToeSettings
+from trigner.systems import GridSettings, ToeSettings
 
-SMALL = NetworkSettings(
+SMALL = GridSettings(
     lstm_size=8, distance_size=3, region_size=5, channels=4, pair_size=6, grid_size=7
 )
 SCHEME = make_scheme("w2ner", ("A", "B", "C"))
@@ -22,7 +22,7 @@ def test_every_scheme_has_a_network(encoders, name):
     """One that scores pairs of words, where the scheme tags these."""
     scheme = make_scheme(name, ("A", "B"))
     model = encoder_from_config(encoders["bert"])
-    tagger = build_tagger(model, SMALL.model_copy(update={"toe": ToeSettings(heads=2)}), scheme)
+    tagger = build_tagger(model, small_settings(name), scheme)
     assert tagger.encoder.model is model
     assert isinstance(tagger, PairTagger) == (scheme.tag_space is not TagSpace.SEQUENCE)
 
@@ -92,17 +92,14 @@ def test_every_setting_reaches_the_network(encoders):
 
 def test_every_setting_of_toe_reaches_its_network(encoders):
     toe = {"rounds": 2, "table_size": 11, "heads": 2, "feed_forward": 13, "dropout": 0.2}
-    settings = SMALL.model_copy(
-        update={
-            "co_predictor": "w2ner",
-            "biaffine_size": 9,
-            "dilations": (1, 2),
-            "chained": False,
-            "mask_between": False,
-            "empty_word": "batch_minimum",
-            "toe": ToeSettings(**toe, mask_padding=False),
-        }
-    )
+    others = {
+        "co_predictor": "w2ner",
+        "biaffine_size": 9,
+        "mask_between": False,
+        "empty_word": "batch_minimum",
+    }
+    sizes = SMALL.model_dump(exclude={"dilations", "chained"})
+    settings = ToeSettings(**{**sizes, **others, "toe": {**toe, "mask_padding": False}})
     tagger = build_tagger(
         encoder_from_config(encoders["bert"]), settings, make_scheme("toe", ("A", "B", "C"))
     )

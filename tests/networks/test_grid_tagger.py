@@ -8,9 +8,9 @@ from tiny_encoders import KINDS
 from tiny_models import make_scheme
 from tiny_taggers import SENTENCES, tiny_tagger, valid_cells
 from trigner.batches import SPECIAL_WORDS
-from trigner.networks import NetworkSettings
+from trigner.systems import GridSettings
 
-SMALL = NetworkSettings(
+SMALL = GridSettings(
     lstm_size=8,
     distance_size=3,
     region_size=5,

@@ -7,18 +7,18 @@ from oracles import mac_tagger_naive
 from tiny_encoders import KINDS
 from tiny_models import make_scheme
 from tiny_taggers import SENTENCES, tiny_tagger, valid_cells
-from trigner.networks import NetworkSettings
 from trigner.networks.build import build_tagger
 from trigner.networks.mac_tagger import LENGTHS, SegmentTagger
 from trigner.networks.pretrained import load_encoder
-from trigner.systems.network_settings import MacSettings
+from trigner.systems import MacSettings
+from trigner.systems.network_settings import MacTaggers
 
-SMALL = MacSettings(recurrent=True, size=10, span_size=6, span_reach=5, length_size=3)
+SMALL = MacTaggers(recurrent=True, size=10, span_size=6, span_reach=5, length_size=3)
 
 
 def make(folder, name="mac", **changes):
     mac = SMALL.model_copy(update=changes)
-    settings = NetworkSettings(mac=mac, lstm_size=8, embedding_dropout=0.0)
+    settings = MacSettings(mac=mac, lstm_size=8, embedding_dropout=0.0)
     tagger, batch = tiny_tagger(folder, make_scheme(name, ("ADR", "Drug")), settings)
     return tagger.eval(), batch
 
@@ -116,7 +116,7 @@ def test_every_setting_reaches_the_network(encoders):
     assert tagger.links.norm.squared
     assert tagger.recurrent.lstm.hidden_size == 4
     assert tagger.to_links.weight.shape == (10, 8)
-    settings = NetworkSettings(
+    settings = MacSettings(
         embedding_dropout=0.4,
         empty_word="batch_minimum",
         mac=SMALL.model_copy(update={"recurrent": False}),

@@ -11,13 +11,14 @@ from tokenizers import Tokenizer
 
 from model_changes import accept_files, change_description
 from tiny_encoders import KINDS
-from tiny_models import save
+from tiny_models import save, small_settings
 from trigner.batches import collate
 from trigner.errors import InputError, TrignerError
 from trigner.model_folder import read_description
-from trigner.networks import NetworkSettings, create, load
+from trigner.networks import create, load
+from trigner.systems import GridSettings
 
-SMALL = NetworkSettings(
+SMALL = GridSettings(
     lstm_size=8,
     distance_size=3,
     region_size=5,
@@ -32,7 +33,7 @@ SENTENCES = [["my", "left", "leg", "hurt", "."], ["no", "pain", "in", "arms"]]
 
 def make(encoder, labels=("ADR", "Drug"), seed=1, scheme="w2ner", **changes):
     torch.manual_seed(seed)
-    made = create(str(encoder), scheme, labels, SMALL.model_copy(update=changes))
+    made = create(str(encoder), scheme, labels, small_settings(scheme, **changes))
     return made
 
 

@@ -7,17 +7,17 @@ from tiny_encoders import KINDS
 from tiny_models import make_scheme
 from tiny_taggers import SENTENCES, tiny_tagger
 from trigner.errors import InputError
-from trigner.networks import NetworkSettings
 from trigner.networks.recurrent import BiLstm
 from trigner.networks.sequence_tagger import ArcWeights
-from trigner.systems.network_settings import SequenceSettings
+from trigner.systems import SequenceSettings
+from trigner.systems.network_settings import SequenceLayer
 
 LAYERS = pytest.mark.parametrize("layer", ["none", "hidden", "bilstm"])
 
 
 def make(folder, name="biohd", **changes):
-    sequence = SequenceSettings(hidden_size=6, **changes)
-    settings = NetworkSettings(lstm_size=8, special_words=False, sequence=sequence)
+    sequence = SequenceLayer(hidden_size=6, **changes)
+    settings = SequenceSettings(lstm_size=8, sequence=sequence)
     return tiny_tagger(folder, make_scheme(name, ("ADR", "Drug")), settings)
 
 

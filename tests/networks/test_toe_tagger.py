@@ -4,16 +4,16 @@ import pytest
 import torch
 
 from oracles import toe_network_naive
-from tiny_models import SMALL, make_scheme
+from tiny_models import SIZES, make_scheme, small_settings
 from tiny_taggers import SENTENCES, tiny_tagger, valid_cells
 
 TOE = make_scheme("toe", ("ADR", "Drug"))
-OWN = {"co_predictor": "w2ner", "dilations": (1, 2), "chained": False}
 
 
 def make(folder, rounds=3, mask_padding=True, **changes):
-    toe = SMALL.toe.model_copy(update={"rounds": rounds, "mask_padding": mask_padding})
-    return tiny_tagger(folder, TOE, SMALL.model_copy(update={**OWN, "toe": toe, **changes}))
+    toe = {**SIZES["toe"], "rounds": rounds, "mask_padding": mask_padding}
+    settings = small_settings("toe", **{"co_predictor": "w2ner", "toe": toe, **changes})
+    return tiny_tagger(folder, TOE, settings)
 
 
 def untouched(tagger):
@@ -113,7 +113,7 @@ def test_pair_states_are_what_the_main_predictors_grid_branch_reads_last(encoder
     scores = tagger(*batch(SENTENCES))
     cells = (torch.tensor([0, 2, 2]), torch.tensor([1, 0, 13]), torch.tensor([6, 3, 2]))
     found = tagger.pair_states(scores, *cells)
-    assert found.shape == (3, SMALL.grid_size)
+    assert found.shape == (3, SIZES["grid_size"])
     if co_predictor == "w2ner":
         tagger.main.weight.data.zero_()
     else:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
-from tiny_models import SMALL, TAG_SCHEMES, TEXT, make_scheme
+from tiny_models import TAG_SCHEMES, TEXT, make_scheme, small_settings
 from trigner.batches import collate
 from trigner.networks import create, for_labels
 from trigner.networks.build import build_tagger
 from trigner.networks.pretrained import load_encoder
-from trigner.schemes import TagSpace
 from trigner.tagging.torch_runtime import torch_scorer
 
 BEFORE = ("ADR", "Drug", "Route")
@@ -23,8 +22,8 @@ KINDS = [
     ("w2ner", {"pair_map": "folded"}),
     ("w2ner", {"co_predictor": "w2ner"}),
     ("toe", {"co_predictor": "w2ner"}),
-    ("bio", {"sequence": SMALL.sequence.model_copy(update={"transitions": True})}),
-    ("biohd1234", {"sequence": SMALL.sequence.model_copy(update={"transitions": True})}),
+    ("bio", {"sequence": {"transitions": True}}),
+    ("biohd1234", {"sequence": {"transitions": True}}),
 ]
 IDS = ["-".join((name, *map(str, changes.values()))).partition(" ")[0] for name, changes in KINDS]
 
@@ -34,9 +33,7 @@ def model(encoder, request):
     """A model whose weights are all other than zero."""
     name, changes = request.param
     torch.manual_seed(3)
-    pairs = make_scheme(name, ()).tag_space is not TagSpace.SEQUENCE
-    settings = SMALL.model_copy(update={"special_words": pairs, **changes})
-    made = create(str(encoder), name, BEFORE, settings)
+    made = create(str(encoder), name, BEFORE, small_settings(name, **changes))
     with torch.no_grad():
         for own in made.tagger.parameters():
             own += 0.05 * torch.randn_like(own)

@@ -8,7 +8,6 @@ from torch.nn import functional
 
 from trigner.mentions import Mention, Sentence
 from trigner.segments.format import gaps_of
-from trigner.systems import system_spec
 
 SIZES = {"lstm_size": 32, "hidden_size": 32, "combination_size": 16}
 STILL = {"embedding_dropout": 0, "output_dropout": 0}
@@ -207,11 +206,3 @@ def test_a_temperature_changes_scores_and_no_mention(eager):
 
 def test_no_input_gives_no_prediction(make):
     assert make().predictor("cpu").predict([]) == []
-
-
-def test_settings_that_are_idle():
-    spec = system_spec("segments")
-    assert not spec.has_effect("model.pair_gap", {"model.max_segments": 1})
-    assert not spec.has_effect("model.chain_gap", {"model.max_segments": 2})
-    assert spec.has_effect("model.pair_gap", {"model.max_segments": 2})
-    assert not spec.triplets

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from trigner.batches import SPECIAL_WORDS
-from trigner.networks import NetworkSettings
+from trigner.systems import GridSettings, ToeSettings
 
 
 @pytest.mark.parametrize(
@@ -32,29 +32,29 @@ from trigner.networks import NetworkSettings
 )
 def test_what_makes_no_network_is_refused(wrong):
     with pytest.raises(ValidationError, match=next(iter(wrong))):
-        NetworkSettings(**wrong)
+        ToeSettings(**wrong)
 
 
 def test_settings_are_frozen():
     with pytest.raises(ValidationError, match="frozen"):
-        NetworkSettings().channels = 3
+        GridSettings().channels = 3
 
 
 def test_a_file_gives_back_what_was_written():
-    settings = NetworkSettings(
+    settings = ToeSettings(
         dilations=(1, 2), pair_map="full", special_words=False, toe={"rounds": 2}
     )
-    assert NetworkSettings.model_validate(settings.model_dump(mode="json")) == settings
+    assert ToeSettings.model_validate(settings.model_dump(mode="json")) == settings
 
 
 def test_special_words_lead_where_they_are_wanted():
-    assert NetworkSettings().leading_words == SPECIAL_WORDS
-    assert NetworkSettings(special_words=False).leading_words == ()
+    assert GridSettings().leading_words == SPECIAL_WORDS
+    assert GridSettings(special_words=False).leading_words == ()
 
 
 def test_sizes_are_those_of_w2ners_cadec_setting():
     """Published for CADEC with the code of W2NER."""
-    settings = NetworkSettings()
+    settings = GridSettings()
     assert (settings.lstm_size, settings.channels, settings.grid_size) == (512, 80, 120)
     assert (settings.distance_size, settings.region_size) == (20, 20)
     assert (settings.dilations, settings.biaffine_size, settings.encoder_layers) == (

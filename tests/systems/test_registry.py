@@ -3,6 +3,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+from pydantic import BaseModel
 
 from tiny_models import TAG_SCHEMES
 from trigner.errors import InputError
@@ -11,7 +12,6 @@ from trigner.systems import (
     CAPABILITY_PROTOCOLS,
     GROUP,
     GridView,
-    NetworkSettings,
     Predictor,
     System,
     SystemSpec,
@@ -49,7 +49,6 @@ class Failing(BaseModel):
 
 FAILING = SystemSpec("failing", "", build=print, load=print, settings=Failing)
 DEMANDING = SystemSpec("demanding", "", build=print, load=print, settings=Demanding)
-MISSPELT = SystemSpec("", "", print, print, OwnSettings, reads=("encoder", "optimisatoin"))
 UNTYPED = SystemSpec("untyped", "", build=print, load=print, settings=dict)
 """
 
@@ -206,12 +205,11 @@ def test_a_row_that_names_a_setting_that_there_is_not_is_refused_in_training(ins
     ("declared", "methods"),
     [
         ({"calibration": True}, ("at_temperatures", "with_temperature")),
-        ({"reads": ("optimisation.rescoring",)}, ("features", "candidates", "with_rescorer")),
         ({"grid": True}, ("tags", "grids")),
     ],
 )
 def test_a_predictor_must_have_what_its_row_declares(declared, methods):
-    spec = SystemSpec("own", "", print, print, NetworkSettings, **declared)
+    spec = SystemSpec("own", "", print, print, BaseModel, **declared)
     plain = {"labels": (), "prepare": print, "predict": print}
     with pytest.raises(InputError, match=f"lacks {', '.join(methods)}$"):
         checked_predictor(spec, SimpleNamespace(**plain))

@@ -9,19 +9,17 @@ from torch.nn import functional
 
 from trigner.batches import IGNORED, Example, Window
 from trigner.mentions import Mention
-from trigner.networks import NetworkSettings, create
+from trigner.networks import create
 from trigner.networks.word_network import parameter_groups
 from trigner.schemes import decoded_tags
-from trigner.systems import systems
-from trigner.systems.network_settings import MacSettings
-from trigner.tagging import TaskSettings
+from trigner.systems import GridSettings, MacSettings, MultiLabelTask, systems
 from trigner.tagging.objective import Objective
 from trigner.tagging.system import TagSystem
 from trigner.tagging.task_losses import TRIANGLES, cell_cross_entropy, task_loss
 from trigner.training import resolve
 from trigner.triplets import TripletSettings
 
-SMALL = NetworkSettings(
+SMALL = GridSettings(
     lstm_size=8, distance_size=3, region_size=3, channels=4, pair_size=6, grid_size=5
 )
 SENTENCES = ["my left leg hurt", "no pain", "numb left and right arm"]
@@ -149,9 +147,8 @@ def test_triplets_of_toe_see_the_main_tags_alone(tiny, source, co_predictor):
 @pytest.fixture(scope="module", params=["mac", "mac_minimal"])
 def mac(request, encoder):
     torch.manual_seed(0)
-    network = NetworkSettings(
-        lstm_size=8, mac=MacSettings(size=8, span_size=6, span_reach=4, length_size=3)
-    )
+    sizes = {"size": 8, "span_size": 6, "span_reach": 4, "length_size": 3}
+    network = MacSettings(lstm_size=8, mac=sizes)
     made = create(str(encoder), request.param, ("ADR", "Drug"), network)
     made.tagger.eval()
     return made
@@ -161,7 +158,7 @@ def mac(request, encoder):
 def test_triplets_on_both_grids_of_mac(mac, source):
     """Both taggers' scores, or what their last layers read, concatenated at the cells."""
     inputs = as_batch(mac)
-    task = task_loss(mac.scheme, TaskSettings())
+    task = task_loss(mac.scheme, MultiLabelTask())
     objective = Objective(mac.tagger, task, TripletSettings(source=source, weight=1))
     objective.zero_grad()
     tags_alone = objective(**without_triplets(inputs))
@@ -197,7 +194,7 @@ def test_cells_that_are_not_sampled_give_no_gradient(mac):
     inputs = as_batch(mac)
     tags = inputs["tags"]
     logits = torch.randn(tags.shape, requires_grad=True)
-    task_loss(mac.scheme, TaskSettings(multi_label="binary", negative_rate=0.5))(
+    task_loss(mac.scheme, MultiLabelTask(multi_label="binary", negative_rate=0.5))(
         logits, tags
     ).backward()
     seen = logits.grad != 0

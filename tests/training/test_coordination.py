@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from trigner.corpora import document_of
 from trigner.mentions import Mention, Sentence
+from trigner.systems.sections import SamplingSettings
 from trigner.text import segment
 from trigner.training.coordination import LONGEST, MEMBERS, coordinations, split_shares
-from trigner.training.sections import SamplingSettings
 
 ALWAYS = SamplingSettings(coordination=5, conjunctions=("and",))
 

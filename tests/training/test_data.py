@@ -12,10 +12,10 @@ from tiny_encoders import tiny_encoder
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity
 from trigner.systems import system_spec
+from trigner.systems.sections import OptimisationSettings
 from trigner.training import resolve
 from trigner.training.data import EpochBatches, prepare
 from trigner.training.sampling import drawn
-from trigner.training.sections import OptimisationSettings
 
 
 @given(

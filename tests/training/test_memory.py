@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from trigner.errors import InputError, TrignerError
+from trigner.systems.sections import OptimisationSettings
 from trigner.training.memory import check_budget, fitting, halved, is_out_of_memory
-from trigner.training.sections import OptimisationSettings
 
 LENGTHS = [3, 10, 4, 7]
 

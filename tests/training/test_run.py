@@ -26,13 +26,13 @@ from trigner.mentions import Document, Entity
 from trigner.model_folder import fingerprint, read_description
 from trigner.networks import load
 from trigner.rescorer import Rescorer
-from trigner.systems import system_spec
 from trigner.tagging.objective import Objective
 from trigner.tagging.rescoring import FEATURES
 from trigner.training import resolve, train
 from trigner.training.best_epoch import KeepBest
 from trigner.training.progress import ShowProgress
 from trigner.training.selected_model import finished, scored
+from trigner.training.settings import flat
 from trigner.training.trainer import FIGURES, SystemTrainer
 
 SMALL = [
@@ -75,7 +75,8 @@ def run(encoder, out, *assignments, preset=None, small=SMALL, device="cpu", **op
 
 
 def reads(system, assignment):
-    return system_spec(system).reads_setting(assignment.partition("=")[0])
+    known = flat(resolve(options={"system": system}).as_json())
+    return assignment.partition("=")[0] in known
 
 
 def weights(trained):
@@ -176,8 +177,8 @@ def test_the_optimiser_is_what_the_settings_say(encoder, tmp_path, monkeypatch):
 
 
 def test_epochs_by_the_number_of_sentences(encoder, tmp_path, monkeypatch):
-    monkeypatch.setattr("trigner.training.sections.AUTO_UPDATES", 5)
-    monkeypatch.setattr("trigner.training.sections.FEWEST_EPOCHS", 1)
+    monkeypatch.setattr("trigner.systems.sections.AUTO_UPDATES", 5)
+    monkeypatch.setattr("trigner.systems.sections.FEWEST_EPOCHS", 1)
     trained = run(encoder, tmp_path / "run", "optimisation.epochs=auto", preset="clean")
     # Four sentences in batches of two: two updates an epoch.
     assert (trained.epochs, len(trained.history)) == (3, 3)

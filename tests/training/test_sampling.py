@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trigner.mentions import Mention
+from trigner.systems.sections import OptimisationSettings, SamplingSettings
 from trigner.training.data import EpochBatches
 from trigner.training.sampling import drawn, rates
-from trigner.training.sections import OptimisationSettings, SamplingSettings
 
 NONE, ONE, SPLIT = (
     SimpleNamespace(mentions=mentions)

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from trigner.errors import InputError
+from trigner.systems import own_systems
 from trigner.training import PRESETS, resolve
-from trigner.training.settings import flat
 
 
 def test_the_order_of_precedence(tmp_path):
@@ -107,17 +109,10 @@ def test_files_that_are_none(tmp_path):
     assert resolve(file=bad) == resolve()
 
 
-@pytest.mark.parametrize(
-    ("preset", "scheme", "told"),
-    [
-        (None, "w2ner", "the preset best with the system w2ner trains .* or --preset clean"),
-        ("w2ner", "w2ner", "the preset w2ner with the system w2ner trains without triplets"),
-        ("clean", "corro", "the preset clean with the system corro trains without triplets"),
-    ],
-)
-def test_settings_of_triplets_that_change_nothing_are_refused(preset, scheme, told):
-    with pytest.raises(InputError, match=rf"triplets\.window changes nothing: {told}"):
-        resolve(preset=preset, assignments=["triplets.window=5"], options={"system": scheme})
+@pytest.mark.parametrize("preset", [None, "w2ner"])
+def test_settings_of_triplets_that_a_preset_switches_off_are_refused(preset):
+    with pytest.raises(InputError, match=r"triplets\.window changes nothing: the preset"):
+        resolve(preset=preset, assignments=["triplets.window=5"])
 
 
 def test_triplets_are_chosen_by_their_weight():
@@ -163,10 +158,10 @@ def test_a_dotted_name_in_a_file_is_told_where_it_belongs(tmp_path):
 
 def test_what_a_system_needs_stands_between_defaults_and_preset():
     chosen = resolve(options={"system": "bio"})
-    assert (chosen.model.special_words, chosen.triplets.weight) == (False, 0)
+    assert (chosen.model.special_words, chosen.triplets) == (False, None)
     own = resolve(options={"system": "bio"}, assignments=["model.special_words=true"])
     assert own.model.special_words
-    with pytest.raises(InputError, match="the system bio has no word pairs"):
+    with pytest.raises(InputError, match="triplets: the system bio has none"):
         resolve(options={"system": "bio"}, assignments=["triplets.weight=1"])
     assert resolve().model.special_words
     assert resolve(options={"system": "toe"}).model.dilations == (1, 2)
@@ -178,96 +173,45 @@ def test_sequences_have_the_bilstm_unless_it_is_left_out(system):
     assert resolve(options=options).model.sequence.layer == "bilstm"
     without = resolve(options=options, assignments=["model.sequence.layer=none"])
     assert without.model.sequence.layer == "none"
-    published = resolve(preset="paper-cadec", options=options, assignments=["triplets.weight=0"])
+    published = resolve(preset="paper-cadec", options=options)
     assert published.model.sequence.layer == "none"
 
 
-def test_what_a_system_does_not_read_is_refused_unless_it_is_shared():
-    with pytest.raises(InputError, match=r"task\.tag_weight changes nothing: the system toe does"):
-        resolve(options={"system": "toe"}, assignments=["task.tag_weight=2"])
-    resolve(options={"system": "toe"}, shared=["task.tag_weight=2"])
-
-
-def test_shared_settings_of_other_systems_are_left_out():
-    shared = ["model.pair_map=full", "triplets.weight=1"]
-    for system in ("transition", "corro"):
-        found = resolve(options={"system": system}, shared=shared, own=())
-        assert found.triplets.weight == 0
+def test_optional_settings_of_other_systems_are_left_out():
+    several = ["model.pair_map=full", "triplets.weight=1", "task.partial_labels=hard"]
+    names = [text.partition("=")[0] for text in several]
+    found = resolve(options={"system": "corro"}, assignments=several, optional=names)
+    assert (found.triplets, found.task.partial_labels) == (None, "hard")
+    for text in several[:2]:
+        with pytest.raises(InputError, match="the system corro has none"):
+            resolve(options={"system": "corro"}, assignments=[text])
+    wrong = {"assignments": ["model.pair_mop=full"], "optional": ["model.pair_mop"]}
     with pytest.raises(InputError, match=r"model\.pair_mop: unknown setting"):
-        resolve(options={"system": "transition"}, shared=["model.pair_mop=full"], own=())
+        resolve(options={"system": "corro"}, **wrong)
 
 
-def test_the_identity_holds_what_the_system_reads():
-    bio = resolve(options={"system": "bio"})
-    other = resolve(options={"system": "bio"}, shared=["model.channels=7", "task.tag_weight=2"])
-    assert bio != other
-    assert bio.identity() == other.identity()
-    w2ner = [resolve(shared=[f"task.tag_weight={n}"]).identity() for n in (1, 2)]
+@pytest.mark.parametrize("name", own_systems())
+def test_a_preset_sets_what_the_system_has(name):
+    kind = type(resolve(options={"system": name}))
+    for preset in PRESETS:
+        sizes = ["model.decoder_heads=12"] if (name, preset) == ("seq2seq", "paper-toe") else []
+        found = resolve(preset=preset, options={"system": name}, assignments=sizes)
+        assert type(found) is kind
+        assert found.system == name
+
+
+def test_the_identity_holds_the_settings_of_the_system():
+    bio = resolve(options={"system": "bio"}).identity()
+    assert {"model.sequence.layer", "optimisation.epochs", "seed"} <= bio.keys()
+    assert not {"preset", "triplets", "model.channels", "optimisation.bias_init"} & bio.keys()
+    w2ner = [resolve(assignments=[f"model.channels={n}"]).identity() for n in (1, 2)]
     assert w2ner[0] != w2ner[1]
 
 
-@pytest.mark.parametrize(
-    ("assignments", "message"),
-    [
-        (
-            ["sampling.coordination=0", "sampling.whole_members=0.7"],
-            "where sampling.coordination=0",
-        ),
-        (
-            ["sampling.whole_members=1", "sampling.split_share=0.5"],
-            "where sampling.whole_members=1",
-        ),
-        (
-            ["triplets.weight=1", "triplets.per_entity=false", "triplets.negatives=non_entity"],
-            "where triplets.per_entity=false",
-        ),
-        (["model.co_predictor=w2ner", "model.pair_size=7"], "where model.co_predictor=w2ner"),
-        (
-            ["optimisation.cell_budget=none", "optimisation.batches=random"],
-            "where optimisation.cell_budget=none",
-        ),
-        (
-            ["triplets.weight=1", "triplets.window=none", "triplets.window_metric=manhattan"],
-            "where triplets.window=none",
-        ),
-        (["model.biaffine_size=8"], "where model.co_predictor=trigner"),
-        (["model.pair_map=folded", "model.pair_size=8"], "where model.pair_map=folded"),
-        (["system=mac", "model.lstm_size=8"], "where model.mac.recurrent=false"),
-        (["system=bio", "model.sequence.hidden_size=8"], "where model.sequence.layer=bilstm"),
-        (
-            ["system=toe", "model.toe.rounds=1", "model.toe.dropout=0.2"],
-            "where model.toe.rounds=1",
-        ),
-        (
-            ["system=bio", "model.sequence.layer=none", "model.output_dropout=0.2"],
-            "where model.sequence.layer=none",
-        ),
-        (
-            ["system=bio", "model.sequence.layer=hidden", "model.lstm_size=8"],
-            "where model.sequence.layer=hidden",
-        ),
-        (
-            [
-                "triplets.weight=1",
-                "triplets.one_word_anchor=diagonal",
-                "triplets.window_from=anchor",
-            ],
-            "where triplets.one_word_anchor=diagonal",
-        ),
-        (
-            ["triplets.weight=1", "triplets.per_entity=false", "triplets.unique_masks=both"],
-            "where triplets.per_entity=false",
-        ),
-    ],
-)
-def test_what_another_setting_makes_idle_is_refused(assignments, message):
-    with pytest.raises(InputError, match=message):
-        resolve(assignments=assignments)
-    name, _, _ = assignments[-1].partition("=")
-    resolve(assignments=assignments[:-1])  # the preset's own value is nobody's mistake
-    if not name.startswith("triplets"):
-        usual = flat(resolve(preset="clean").model_dump(mode="json"))[name]
-        resolve(assignments=[*assignments[:-1], f"{name}={usual}"])  # nor is the default
+def test_another_process_gets_the_same_settings():
+    for name in own_systems():
+        settings = resolve(options={"system": name}, assignments=["optimisation.epochs=3"])
+        assert pickle.loads(pickle.dumps(settings)) == settings
 
 
 def test_a_file_is_blamed_for_its_own_settings_alone(tmp_path):

@@ -7,7 +7,7 @@ import torch
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 
 from trigner.errors import InputError, TrignerError
-from trigner.training.sections import OptimisationSettings
+from trigner.systems.sections import OptimisationSettings
 from trigner.training.trainer import SystemTrainer, check_trackers
 
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tiny_encoders import tiny_encoder
 from trigner.mentions import Mention, Sentence
 from trigner.systems import system_spec
+from trigner.systems.sections import OptimisationSettings
 from trigner.training import resolve
 from trigner.training.data import EpochBatches
-from trigner.training.sections import OptimisationSettings
 from trigner.training.weighting import Collator, counted
 from trigner.triplets import TripletLoss
 

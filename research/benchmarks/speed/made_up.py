@@ -27,9 +27,9 @@ from trigner.corpora import read
 from trigner.generative.spelling import ANSWER, TASK
 from trigner.inference.extraction import CELL_BUDGET
 from trigner.mentions import Mention, Sentence
-from trigner.networks import Model, NetworkSettings, create, quiet
+from trigner.networks import Model, create, quiet
 from trigner.networks.build import build_tagger
-from trigner.systems import system_spec
+from trigner.systems import GridSettings, system_spec
 from trigner.text import segment
 from trigner.training import Settings
 
@@ -56,7 +56,7 @@ MINI_ADR = Path(__file__).parents[3] / "data" / "mini-adr"
 def model(encoder: str, pair_map: str = "low_rank") -> Model:
     """A fresh model, one label, as ready as a trained one: no weight is left at its zero."""
     torch.manual_seed(1)
-    network = NetworkSettings(pair_map=pair_map)
+    network = GridSettings(pair_map=pair_map)
     made = create("minilm" if encoder == MPNET else encoder, "w2ner", (LABEL,), network)
     if encoder == MPNET:
         config = MPNetConfig(vocab_size=made.tokenizer.get_vocab_size())

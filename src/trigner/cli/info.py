@@ -89,7 +89,7 @@ def summary(model: Path, description: Description, spec: SystemSpec) -> dict[str
         "model": f"{model} ({size:.1f} MB, {runs})",
         "finds": ", ".join(description.labels),
         "system": spec.name,
-        "encoder": text(known.settings.get("encoder")) if spec.reads_setting("encoder") else None,
+        "encoder": text(known.settings.get("encoder")) if spec.encoder is not None else None,
         "preset": text(known.settings.get("preset")),
         "data": known.data,
         "trained on": ", ".join(counted(n, one, more) for n, one, more in train if n),

@@ -307,7 +307,7 @@ def _require_study() -> None:
 
 
 def _numbers(seeds: str | None) -> tuple[int, ...] | None:
-    from trigner.training.sections import LARGEST_SEED
+    from trigner.systems.sections import LARGEST_SEED
 
     wanted = f"--seeds takes whole numbers from 0 to {LARGEST_SEED}, such as 1,2; got {seeds!r}"
     try:

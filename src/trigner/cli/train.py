@@ -125,7 +125,8 @@ def train(
     require_extra("train", "torch", "transformers")
     if encoder is not None:
         # A row with an encoder of its own takes language models, and none of the short names.
-        of_its_own = system is not None and "encoder" in system_spec(system).defaults
+        usual = system_spec("w2ner").encoder
+        of_its_own = system is not None and system_spec(system).encoder not in (None, usual)
         check_encoder(encoder, language_model=of_its_own)
     from trigner.training import launched, resolve
     from trigner.training import train as run

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from trigner.systems import OptimisationSettings
+
 Tuning = Literal["lora", "prompt", "full"]
+
+
+class GenerativeOptimisation(OptimisationSettings):
+    """The rate is LoRA's; a soft prompt wants some 100 times as much, all weights a tenth. An epoch
+    takes many times as long as with an encoder, and few are needed."""
+
+    learning_rate: float = Field(default=2e-4, gt=0, description="learning rate of what is tuned")
+    epochs: Annotated[int, Field(ge=1)] | Literal["auto"] = Field(
+        default=10, description="passes over the training sentences"
+    )
 
 
 class GenerativeSettings(BaseModel):

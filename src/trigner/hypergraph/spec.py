@@ -8,8 +8,6 @@ from trigner.hypergraph.reading import round_trip
 from trigner.hypergraph.settings import HypergraphSettings
 from trigner.systems import SystemSpec
 
-_START_ONLY = ("model.max_extent", "model.start_rank")
-
 SPEC = SystemSpec(
     name="hypergraph",
     about="a hypergraph of segments and gaps that mentions are paths of, summed over exactly"
@@ -18,13 +16,6 @@ SPEC = SystemSpec(
     load="trigner.hypergraph.loading:load",
     export="trigner.hypergraph.exporting:export",
     settings=HypergraphSettings,
-    ignores=("optimisation.bias_init",),
-    idle={
-        ("model.graph", "shared"): _START_ONLY,
-        ("model.graph", "split"): _START_ONLY,
-        ("model.decoding", "best"): ("model.marginal_threshold",),
-        ("model.decoding", "marginal"): ("model.reading",),
-    },
     round_trip=lambda labels, settings: partial(
         round_trip, tuple(labels), settings.structure(), settings.reading_of_gold()
     ),

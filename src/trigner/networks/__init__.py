@@ -17,12 +17,10 @@ from trigner.networks.tagger import PairTagger, Tagger, TagScores
 from trigner.networks.transfer import for_labels
 from trigner.networks.word_network import WordNetwork, batch_tensors, evaluating, word_parts
 from trigner.networks.word_system import WordSystem, word_inputs
-from trigner.systems import NetworkSettings
 
 __all__ = [
     "Encoder",
     "Model",
-    "NetworkSettings",
     "PairTagger",
     "TagScores",
     "Tagger",

@@ -23,11 +23,18 @@ from trigner.networks.tagger import Tagger
 from trigner.networks.toe_tagger import ToeTagger
 from trigner.networks.word_network import word_parts
 from trigner.schemes import Scheme, SequenceScheme
-from trigner.systems import NetworkSettings, tagger_spec
+from trigner.systems import (
+    GridSettings,
+    MacSettings,
+    SequenceSettings,
+    TaggerSettings,
+    ToeSettings,
+    tagger_spec,
+)
 
 
 def build_tagger(
-    model: PreTrainedModel, settings: NetworkSettings, scheme: Scheme, system: str | None = None
+    model: PreTrainedModel, settings: TaggerSettings, scheme: Scheme, system: str | None = None
 ) -> Tagger:
     """The tagger of a system around an encoder, its other weights freshly drawn.
 
@@ -38,7 +45,7 @@ def build_tagger(
     return cast(Tagger, network(encoder, settings, scheme))
 
 
-def grid_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> GridTagger:
+def grid_tagger(encoder: Encoder, settings: GridSettings, scheme: Scheme) -> GridTagger:
     """W2NER's network, or with TriG-NER's co-predictor its own."""
     features = _pair_features(settings)
     return GridTagger(
@@ -48,7 +55,7 @@ def grid_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> 
     )
 
 
-def toe_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> ToeTagger:
+def toe_tagger(encoder: Encoder, settings: ToeSettings, scheme: Scheme) -> ToeTagger:
     """TOE's network."""
     features = _pair_features(settings)
     main, auxiliary = (group.stop - group.start for group in scheme.groups)
@@ -73,7 +80,7 @@ def toe_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> T
     )
 
 
-def _pair_features(settings: NetworkSettings) -> PairFeatures:
+def _pair_features(settings: GridSettings) -> PairFeatures:
     return PairFeatures(
         size=settings.lstm_size,
         distance_size=settings.distance_size,
@@ -87,7 +94,7 @@ def _pair_features(settings: NetworkSettings) -> PairFeatures:
     )
 
 
-def _co_predictor(settings: NetworkSettings, feature_size: int, classes: int) -> CoPredictor:
+def _co_predictor(settings: GridSettings, feature_size: int, classes: int) -> CoPredictor:
     if settings.co_predictor == "w2ner":
         return W2nerCoPredictor(
             word_size=settings.lstm_size,
@@ -108,7 +115,7 @@ def _co_predictor(settings: NetworkSettings, feature_size: int, classes: int) ->
     )
 
 
-def sequence_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> SequenceTagger:
+def sequence_tagger(encoder: Encoder, settings: SequenceSettings, scheme: Scheme) -> SequenceTagger:
     """A network that scores single words."""
     grammar = cast(SequenceScheme, scheme).grammar
     transitions = None
@@ -130,7 +137,7 @@ def sequence_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme)
     )
 
 
-def _word_layer(settings: NetworkSettings, input_size: int) -> tuple[nn.Module, int]:
+def _word_layer(settings: SequenceSettings, input_size: int) -> tuple[nn.Module, int]:
     """What reads the word vectors of a sequence tagger, and its size."""
     dropout, hidden = settings.embedding_dropout, settings.sequence.hidden_size
     if settings.sequence.layer == "bilstm":
@@ -142,7 +149,7 @@ def _word_layer(settings: NetworkSettings, input_size: int) -> tuple[nn.Module, 
     return WordByWord(Dropout(dropout), linear, nn.GELU(), Dropout(settings.output_dropout)), hidden
 
 
-def mac_tagger(encoder: Encoder, settings: NetworkSettings, scheme: Scheme) -> MacTagger:
+def mac_tagger(encoder: Encoder, settings: MacSettings, scheme: Scheme) -> MacTagger:
     """MAC's two taggers, of segments and of their links."""
     mac = settings.mac
     of_segments, of_links = (group.stop - group.start for group in scheme.groups)

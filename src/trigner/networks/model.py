@@ -19,7 +19,7 @@ from trigner.networks.tagger import Tagger
 from trigner.networks.word_system import word_inputs
 from trigner.rescorer import Rescorer
 from trigner.schemes import Scheme
-from trigner.systems import NetworkSettings, tagger_spec
+from trigner.systems import TaggerSettings, tagger_spec
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Model:
     scheme: Scheme
     tokenizer: Tokenizer
     padding_id: int
-    settings: NetworkSettings
+    settings: TaggerSettings
     temperature: float = 1.0
     system: str = ""
     rescorer: Rescorer | None = None
@@ -52,7 +52,7 @@ class Model:
         )
 
 
-def create(encoder: str, system: str, labels: tuple[str, ...], settings: NetworkSettings) -> Model:
+def create(encoder: str, system: str, labels: tuple[str, ...], settings: TaggerSettings) -> Model:
     """A fresh model around a pretrained encoder. Raises InputError when that cannot be had."""
     scheme = tagger_spec(system).scheme(labels)
     pretrained, tokenizer, padding_id = load_encoder(encoder, settings.leading_words)
@@ -66,7 +66,7 @@ def load(folder: str | Path) -> Model:
     description = read_description(folder)
     try:
         spec = tagger_spec(description.system)
-        settings = cast(NetworkSettings, spec.settings.model_validate(description.model))
+        settings = cast(TaggerSettings, spec.settings.model_validate(description.model))
         scheme = spec.scheme(description.labels)
     except (InputError, ValidationError, ValueError) as error:
         raise InputError(f"is damaged: {error}", path=folder / DESCRIPTION) from error

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import torch
 from torch import Tensor, nn
-
-from trigner.systems.network_settings import EmptyWord
 
 
 class WordPooling(nn.Module):
@@ -15,7 +15,7 @@ class WordPooling(nn.Module):
     smallest value of the whole batch (W2NER's released code; depends on the batch).
     """
 
-    def __init__(self, *, empty_word: EmptyWord = "zeros") -> None:
+    def __init__(self, *, empty_word: Literal["zeros", "batch_minimum"] = "zeros") -> None:
         super().__init__()
         self.empty_word = empty_word
 

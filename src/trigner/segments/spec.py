@@ -13,11 +13,6 @@ SPEC = SystemSpec(
     load="trigner.segments.loading:load",
     export="trigner.segments.exporting:export",
     settings=SegmentSettings,
-    ignores=("optimisation.bias_init",),
-    idle={
-        ("model.max_segments", 1): ("model.pair_gap", "model.chain_gap"),
-        ("model.max_segments", 2): ("model.chain_gap",),
-    },
     round_trip=lambda labels, settings: settings.format(tuple(labels)).round_trip,
     calibration=True,
 )

@@ -10,16 +10,23 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from trigner.systems import WordSettings
+from trigner.systems import EncoderOptimisation, EncoderSettings
 
 Representation = Literal["word", "span", "bpe"]
 Order = Literal["sorted", "shuffled"]
 
 
-class Seq2SeqSettings(WordSettings):
+class Seq2SeqOptimisation(EncoderOptimisation):
+    """Rates of a fresh decoder: with a tagger's 3e-3 one run had a dev F1 of 6 after two epochs."""
+
+    learning_rate: float = Field(
+        default=1e-3, gt=0, description="learning rate of all other weights"
+    )
+
+
+class Seq2SeqSettings(EncoderSettings):
     """The output sequence, the network that writes it, and the search for it."""
 
-    context_words: Literal[0] = Field(default=0, description="0: it reads the sentence alone")
     pointers: Representation = Field(
         default="word",
         description="what a mention is written as: its words, first and last word of each segment,"

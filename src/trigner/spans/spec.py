@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trigner.spans.settings import SpanSettings
-from trigner.systems import SystemSpec
+from trigner.systems import BiasedOptimisation, SystemSpec
 
 SPEC = SystemSpec(
     name="spans",
@@ -14,5 +14,6 @@ SPEC = SystemSpec(
     export="trigner.spans.exporting:export",
     settings=SpanSettings,
     round_trip=lambda labels, settings: settings.format(tuple(labels)).round_trip,
+    optimisation=BiasedOptimisation,
     calibration=True,
 )

@@ -32,8 +32,8 @@ from pydantic import (
 from trigner.errors import InputError, validation_message
 from trigner.studies.protocols import protocol
 from trigner.studies.published import published
+from trigner.systems.sections import LARGEST_SEED
 from trigner.training.lines import KeyPath, LocatedYaml, read_yaml
-from trigner.training.sections import LARGEST_SEED
 from trigner.training.settings import flat
 
 SHIPPED = "declared"

@@ -20,7 +20,6 @@ from trigner.studies.changes import Changes, at_fault, check_changes
 from trigner.studies.declaration import FOUND, Study
 from trigner.studies.protocols import Protocol
 from trigner.studies.results import REVISED, REVISIONS, with_effect
-from trigner.systems import system_spec
 from trigner.training import Settings, resolve
 from trigner.training.adaptation import AdaptationSettings
 from trigner.training.lines import KeyPath, yaml_value
@@ -169,19 +168,19 @@ def trial(
 
 @dataclass(frozen=True)
 class _Point:
-    """A system at a point of the axes. Of its `settings` those of `idle` may have no effect."""
+    """A system at a point of the axes; of its `settings` those `shared` are for several."""
 
     label: str
     declared: str
     values: Mapping[str, Any]
     settings: Mapping[str, Any]
     section: KeyPath
-    idle: Collection[str] = ()
+    shared: Collection[str] = ()
 
 
 def _searched(values: Mapping[str, Any], *, drawn: bool = False) -> _Point:
     """What a search tries or has found; of values that were `drawn` some may be without effect."""
-    return _Point(FOUND, FOUND, {}, values, RANGES, idle=values.keys() if drawn else ())
+    return _Point(FOUND, FOUND, {}, values, RANGES, shared=values.keys() if drawn else ())
 
 
 def _points(study: Study) -> Iterator[_Point]:
@@ -244,15 +243,16 @@ def _resolved(
             start = yaml_value(value)
         else:
             given.append(assignment)
-    own = [name for name in point.settings if name in levels and name not in point.idle]
-    written = {name: f"{name}={json.dumps(value)}" for name, value in levels.items()}
+    # Only what the study says of this system must be its setting: all else is for several.
+    own = [name for name in point.settings if name in levels and name not in point.shared]
+    written = [f"{name}={json.dumps(value)}" for name, value in levels.items()]
+    names = [text.partition("=")[0] for text in (*written, *given)]
     init_from = None if start is None else Path(str(start))
     try:
         settings = resolve(
             preset=str(preset or START),
-            assignments=[*(text for name, text in written.items() if name in own), *given],
-            shared=[text for name, text in written.items() if name not in own],
-            own=own,
+            assignments=[*written, *given],
+            optional=[name for name in names if name not in own],
             options={"encoder": changes.encoder, "seed": seed},
             init_from=init_from,
         )
@@ -265,7 +265,7 @@ def _resolved(
         if init_from is not None and error.path is not None:
             named, error = INIT_FROM, InputError(f"{error.path}: {error.message}")
         raise study.error(f"{point.label}: {error.message}", named, *sections) from error
-    if not system_spec(settings.system).reads_setting("encoder"):
+    if settings.encoder is None:
         adaptation = None
     return TrainingRun(
         point.label, point.values, seed, settings, adaptation, init_from, point.declared

@@ -73,7 +73,7 @@ def _compared_systems(summaries: Sequence[Summary]) -> Section:
     start = resolve(preset=START)
     run = TrainingRun(START, {}, start.seed, start)
     # Its identity leaves out what only other schemes read, so that they may have it unchanged.
-    clean = flat(start.model_dump(mode="json")) | flat(run.identity)
+    clean = flat(start.as_json()) | flat(run.identity)
     by_corpus: dict[str, dict[str, dict[str, Any]]] = {}
     for summary, system in ((each, s) for each in summaries for s in each.systems):
         by_corpus.setdefault(system.name, {})[summary.corpus] = {

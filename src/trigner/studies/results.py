@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -21,8 +21,8 @@ from trigner.atomic_files import remove_leftovers, write_text
 from trigner.errors import InputError
 from trigner.evaluation import Score
 from trigner.studies.predictions import DAMAGE, SavedPredictions, read_predictions
-from trigner.systems import SystemSpec, systems
-from trigner.training.settings import flat
+from trigner.systems import systems
+from trigner.training.settings import flat, settings_of
 from trigner.triplets import SELECTION_ALIASES
 
 FORMAT_VERSION = 1
@@ -148,7 +148,11 @@ class Result:
         """Whether it is what a run of these settings makes of these data (None: of any)."""
         if data is not None and dict(self.data) != dict(data):
             return False
-        return with_effect(self.settings) == with_effect(settings)
+        recorded, wanted = with_effect(self.settings), with_effect(settings)
+        # A result lacks what its system did not look at beside its other settings.
+        return not recorded.keys() & REMOVED.keys() and all(
+            recorded.get(name, value) == value for name, value in wanted.items()
+        )
 
 
 def run_name(system: str, settings: Mapping[str, Any], data: Mapping[str, str]) -> str:
@@ -162,17 +166,18 @@ def run_name(system: str, settings: Mapping[str, Any], data: Mapping[str, str]) 
 def with_effect(values: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of a run, dotted, in the form that is compared.
 
-    Settings younger than a result get what was done before them, and what changes nothing is left
-    out: removed settings that were not used, what the run's system does not read, and what others
-    make idle. Settings of a system that is not installed stay as they are.
+    Settings younger than a result get what was done before them; removed ones that were not used
+    are left out; of triplets that are switched off the weight alone counts, and of a system what is
+    a setting of it. Settings of a system that is not installed stay as they are.
     """
     found = {**ADDED, **flat(values)}
     found = {n: value for n, value in found.items() if n not in REMOVED or value != REMOVED[n]}
-    if "triplets.window" in found:  # before what it makes idle
+    if "triplets.window" in found:
         found["triplets.window"] = found["triplets.window"] or None
     system = systems().get(str(found.get("system", "")))
     if system is not None:
-        found = {name: value for name, value in found.items() if _matters(name, found, system)}
+        known = flat(settings_of(system)().as_json()).keys() | REMOVED.keys()
+        found = {name: value for name, value in found.items() if _matters(name, known)}
     if not found.get("triplets.weight"):
         # Nothing else of them is looked at: the control of one study is that of another.
         others = [n for n in found if n.startswith("triplets.") and n != "triplets.weight"]
@@ -182,13 +187,10 @@ def with_effect(values: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _matters(name: str, values: Mapping[str, Any], system: SystemSpec) -> bool:
+def _matters(name: str, known: Collection[str]) -> bool:
     if name in ("system", "seed", "init_from") or name.startswith("adaptation"):
         return True
-    section, _, own = name.partition(".")
-    if name in ADDED and section == "model" and own not in system.settings.model_fields:
-        return False  # another system's
-    return system.has_effect(name.removeprefix(f"{REVISIONS}.").partition("=")[0], values)
+    return name.removeprefix(f"{REVISIONS}.").partition("=")[0] in known
 
 
 def write_result(result: Result, folder: Path) -> Path:

@@ -23,8 +23,8 @@ from trigner.studies.grid import TrainingRun, trial
 from trigner.studies.jobs import run_all
 from trigner.studies.results import with_effect
 from trigner.studies.running import trial_job
+from trigner.systems.sections import LARGEST_SEED
 from trigner.training.records import differences
-from trigner.training.sections import LARGEST_SEED
 
 if TYPE_CHECKING:
     import optuna

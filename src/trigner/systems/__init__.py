@@ -1,7 +1,13 @@
 """Systems: what each is called, can do and reads, and what training and running see of it."""
 
 from trigner.batches import Prepared
-from trigner.systems.network_settings import NetworkSettings, WordSettings
+from trigner.systems.network_settings import (
+    GridSettings,
+    MacSettings,
+    SequenceSettings,
+    TaggerSettings,
+    ToeSettings,
+)
 from trigner.systems.protocols import (
     CAPABILITY_PROTOCOLS,
     Calibrated,
@@ -28,32 +34,55 @@ from trigner.systems.registry import (
     tagger_spec,
     unusable_systems,
 )
+from trigner.systems.sections import (
+    LARGEST_SEED,
+    BiasedOptimisation,
+    EncoderOptimisation,
+    OptimisationSettings,
+    SamplingSettings,
+    Section,
+)
 from trigner.systems.spec import CAPABILITIES, SystemSpec
 from trigner.systems.taggers import TaggerSpec
+from trigner.systems.task_settings import CorroTask, MultiLabelTask
 from trigner.systems.word_predictor import SMALLEST_SCORE, WordPredictor, check_finite
+from trigner.systems.word_settings import EncoderSettings, WordSettings
 
 __all__ = [
     "CAPABILITIES",
     "CAPABILITY_PROTOCOLS",
     "GROUP",
+    "LARGEST_SEED",
     "SMALLEST_SCORE",
+    "BiasedOptimisation",
     "Calibrated",
     "Candidate",
+    "CorroTask",
+    "EncoderOptimisation",
+    "EncoderSettings",
     "Grid",
+    "GridSettings",
     "GridView",
     "Input",
     "Losses",
-    "NetworkSettings",
+    "MacSettings",
+    "MultiLabelTask",
+    "OptimisationSettings",
     "Prediction",
     "Predictor",
     "Prepared",
     "Rescoring",
+    "SamplingSettings",
     "SavedState",
+    "Section",
+    "SequenceSettings",
     "Student",
     "System",
     "SystemSpec",
+    "TaggerSettings",
     "TaggerSpec",
     "TakingOver",
+    "ToeSettings",
     "WordPredictor",
     "WordSettings",
     "check_finite",

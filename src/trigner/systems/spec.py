@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
 from pkgutil import resolve_name
-from typing import Any, get_args, get_origin
+from typing import Any
 
 from pydantic import BaseModel
 
 from trigner.errors import InputError
 from trigner.evaluation import RoundTrip
+from trigner.systems.sections import EncoderOptimisation, OptimisationSettings, SamplingSettings
 
 Implementation = str | Callable[..., Any]
 """A function, or where it is as `module:name`: then it is imported when it is needed."""
@@ -35,42 +36,17 @@ _ARGUMENTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 """What a row's functions are called with: by place, and by name."""
 
-_IDLE: Mapping[tuple[str, Any], tuple[str, ...]] = {
-    ("sampling.coordination", 0): (
-        "sampling.conjunctions",
-        "sampling.coordination_per_sentence",
-        "sampling.coordination_pool",
-        "sampling.coordination_until",
-        "sampling.split_share",
-        "sampling.whole_members",
-    ),
-    ("sampling.whole_members", 1): ("sampling.split_share",),
-    ("optimisation.cell_budget", None): ("optimisation.batches",),
-    ("triplets.window", None): ("triplets.window_metric", "triplets.window_from"),
-    ("triplets.unique_pairs", False): ("triplets.unique_masks",),
-    ("triplets.per_entity", False): ("triplets.unique_masks", "triplets.negatives"),
-    ("triplets.one_word_anchor", "diagonal"): ("triplets.window_from",),
-}
-"""`SystemSpec.idle` of the settings that systems share."""
-
-
-_NAMED = ("optimisation.distillation", "optimisation.rescoring")
-"""Settings that a section in `SystemSpec.reads` does not stand for: what they ask for is up to the
-system, so that a row says by their names that it has it."""
-
 
 @dataclass(frozen=True, eq=False)
 class SystemSpec:
     """A system: its name, what builds and loads it, its settings and what else it can do.
 
-    `settings` is the model of its own settings, the section `model`, all of them with defaults.
-    `defaults` are settings that it needs to be other than everybody's; presets and all else stand
-    above them. `reads` are the shared settings that it looks at, sections or single ones
-    (`optimisation`, `task.tag_weight`), `ignores` exceptions from these and from its own: what is
-    not read changes no result, and is refused on the command line. `optimisation.distillation`
-    and `optimisation.rescoring` are read by rows alone that name them. A section of which nothing
-    is read has its defaults whatever the preset. `idle` are settings that it does not look at where
-    another one has a value: `{("model.co_predictor", "w2ner"): ("model.pair_map",)}`.
+    `settings` is the model of its own settings, the section `model`, all of them with defaults. The
+    other sections of a training are there as far as the system reads them: `encoder` is the
+    pretrained encoder that it takes unless told otherwise, None where it reads none; `task` the
+    model of the settings of its loss; `triplets`, `sampling` and `optimisation` the shared ones,
+    of which a system may have its own, with other defaults. What a system does not read is no
+    setting of its trainings.
 
     `build(settings, labels, init_from)` gives a `System`; `init_from` is a model folder or None.
     `load(folder, description, device=..., threads=...)` gives a `Predictor`.
@@ -85,32 +61,24 @@ class SystemSpec:
     build: Implementation
     load: Implementation
     settings: type[BaseModel]
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    reads: tuple[str, ...] = ("encoder", "sampling", "optimisation")
-    ignores: tuple[str, ...] = ()
-    idle: Mapping[tuple[str, Any], tuple[str, ...]] = field(default_factory=dict)
+    encoder: str | None = "minilm"
+    task: type[BaseModel] | None = None
+    triplets: bool = False
+    sampling: type[SamplingSettings] | None = SamplingSettings
+    optimisation: type[OptimisationSettings] | None = EncoderOptimisation
     round_trip: Callable[[Sequence[str], Any], RoundTrip] | None = None
     export: Implementation | None = None
     calibration: bool = False
     grid: bool = False
     init_from: bool = False
+    teachers: bool = False
     reasons: Mapping[str, str] = field(default_factory=dict)
     package: str = "trigner"
 
     @property
-    def triplets(self) -> bool:
-        """Whether it trains with the triplet loss."""
-        return "triplets" in self.reads
-
-    @property
-    def teachers(self) -> bool:
-        """Whether it can learn from other models."""
-        return "optimisation.distillation" in self.reads
-
-    @property
     def rescoring(self) -> bool:
         """Whether a rescorer can be fitted to what it proposes."""
-        return "optimisation.rescoring" in self.reads
+        return False
 
     @property
     def capabilities(self) -> tuple[str, ...]:
@@ -132,31 +100,6 @@ class SystemSpec:
         if capability not in self.capabilities:
             why = f": {self.reasons[capability]}" if capability in self.reasons else ""
             raise InputError(f"the system {self.name} cannot {CAPABILITIES[capability]}{why}")
-
-    def reads_setting(self, name: str) -> bool:
-        """Whether a dotted setting changes what this system does."""
-        read = (
-            name in self.reads if name in _NAMED else _within(name, ("seed", "model", *self.reads))
-        )
-        return read and not _within(name, self.ignores)
-
-    def has_effect(self, name: str, values: Mapping[str, Any]) -> bool:
-        """Whether a dotted setting changes what this system does, given these other values."""
-        return self.reads_setting(name) and self.idle_beside(name, values) is None
-
-    def idle_beside(self, name: str, values: Mapping[str, Any]) -> tuple[str, Any] | None:
-        """The setting among these others, and its value, beside which it is not looked at."""
-        missing = object()
-        for other, others in {**_IDLE, **self.idle}.items():
-            if _within(name, others) and values.get(other[0], missing) == other[1]:
-                return other
-        return None
-
-    def unknown_settings(self, settings: type[BaseModel]) -> list[str]:
-        """Names in this row that are neither a setting nor a section of these settings."""
-        idle = (name for (other, _), names in self.idle.items() for name in (other, *names))
-        named = (*self.reads, *self.ignores, *idle, *_dotted(self.defaults))
-        return [name for name in dict.fromkeys(named) if not _is_setting(name, settings)]
 
     def implementation(self, part: str) -> Callable[..., Any]:
         """`build`, `load` or `export`, imported.
@@ -203,29 +146,3 @@ def _refused(
         arguments = ", ".join((*by_place, *(f"{name}=..." for name in by_name)))
         return f"cannot be called as ({arguments}): {error}"
     return None
-
-
-def _dotted(settings: Mapping[str, Any], above: str = "") -> Iterator[str]:
-    for key, value in settings.items():
-        if isinstance(value, Mapping) and value:
-            yield from _dotted(value, f"{above}{key}.")
-        else:
-            yield f"{above}{key}"
-
-
-def _is_setting(name: str, section: type[BaseModel]) -> bool:
-    """Whether a dotted name is that of a setting in a section, or of a section in it."""
-    first, _, rest = name.partition(".")
-    if first not in section.model_fields:
-        return False
-    annotation = section.model_fields[first].annotation
-    kinds = [get_origin(kind) or kind for kind in (annotation, *get_args(annotation))]
-    classes = [kind for kind in kinds if isinstance(kind, type)]
-    return not rest or any(
-        _is_setting(rest, kind) if issubclass(kind, BaseModel) else issubclass(kind, Mapping)
-        for kind in classes
-    )
-
-
-def _within(name: str, sections: Sequence[str]) -> bool:
-    return any(name == section or name.startswith(f"{section}.") for section in sections)

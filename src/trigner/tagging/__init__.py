@@ -4,6 +4,5 @@ Modules that need PyTorch are imported by those who need them: prediction itself
 """
 
 from trigner.tagging.predictor import TagPredictor
-from trigner.tagging.settings import TaskSettings
 
-__all__ = ["TagPredictor", "TaskSettings"]
+__all__ = ["TagPredictor"]

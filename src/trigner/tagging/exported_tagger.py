@@ -13,7 +13,7 @@ from trigner.networks.pair_maps import FoldedPairMap, FullPairMap
 from trigner.networks.pooling import WordPooling
 from trigner.networks.recurrent import BiLstm
 from trigner.networks.span_lstm import SpanLstm
-from trigner.systems.network_settings import EmptyWord
+from trigner.systems.word_settings import EmptyWord
 
 LSTM_OPSET = 20
 

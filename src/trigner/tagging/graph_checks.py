@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from trigner.batches import Batch
 from trigner.errors import InputError
-from trigner.schemes import Scheme, SequenceScheme, TagSpace
-from trigner.systems import NetworkSettings
+from trigner.schemes import Scheme, SequenceScheme
+from trigner.systems import SequenceSettings, TaggerSettings
 
 AXES = {"input_ids": 2, "attention_mask": 2, "word_subwords": 3, "lengths": 1}
 """The graph's inputs, named as the arrays of `batches.Batch`, and how many axes each has."""
@@ -33,9 +33,9 @@ def check_inputs(session: Any, graph: Path) -> None:
             )
 
 
-def scores_of_a_word(scheme: Scheme, settings: NetworkSettings) -> int:
+def scores_of_a_word(scheme: Scheme, settings: TaggerSettings) -> int:
     """How many scores a network gives a word or a pair of words for a scheme's tags."""
-    if scheme.tag_space is TagSpace.SEQUENCE and settings.sequence.transitions:
+    if isinstance(settings, SequenceSettings) and settings.sequence.transitions:
         return len(cast(SequenceScheme, scheme).grammar.automaton.arc_tags)
     return len(scheme.tags)
 

@@ -23,7 +23,7 @@ from trigner.model_folder import (
     padding_of,
     read_tokenizer,
 )
-from trigner.systems import NetworkSettings, tagger_spec
+from trigner.systems import TaggerSettings, tagger_spec
 from trigner.tagging.graph_checks import (
     AXES,
     check_inputs,
@@ -53,10 +53,11 @@ def onnx_predictor(
     Raises InputError when a file is missing or another model's, and for a device that ONNX Runtime
     does not have.
     """
-    settings = description.settings(NetworkSettings, folder)
+    spec = tagger_spec(description.system)
+    settings = cast(TaggerSettings, description.settings(spec.settings, folder))
     leading = settings.leading_words
     inputs = exported_inputs(folder, description, settings.context_words, leading)
-    scheme = tagger_spec(description.system).scheme(description.labels)
+    scheme = spec.scheme(description.labels)
     session = _session(folder / GRAPH, providers(device), threads)
     scores = scores_of_a_word(scheme, settings)
     check_output(session, scheme, scores, folder / GRAPH)

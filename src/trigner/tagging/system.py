@@ -24,7 +24,7 @@ from trigner.networks import (
 from trigner.networks.folder import saved_network
 from trigner.quantities import counted
 from trigner.schemes import decoded_tags
-from trigner.systems import Losses, Predictor, SavedState, system_spec
+from trigner.systems import BiasedOptimisation, Losses, Predictor, SavedState, system_spec
 from trigner.tagging.bias_init import initialise_biases
 from trigner.tagging.distillation import Teachers, distillation, soft_grid
 from trigner.tagging.objective import Objective
@@ -57,8 +57,7 @@ def build(settings: Any, labels: tuple[str, ...], init_from: Path | None = None)
         before = model.scheme.labels
         model, kept = for_labels(model, labels)
         taken_over = _in_words(kept, len(model.scheme.tags), before, labels)
-    optimisation = settings.optimisation.model_copy(update={"bias_init": False})
-    return TagSystem(model, settings.model_copy(update={"optimisation": optimisation}), taken_over)
+    return TagSystem(model, settings, taken_over, fresh=False)
 
 
 def _in_words(kept: int, tags: int, before: Sequence[str], labels: Sequence[str]) -> str:
@@ -74,14 +73,17 @@ def _in_words(kept: int, tags: int, before: Sequence[str], labels: Sequence[str]
 class TagSystem(WordSystem):
     """A model with what its training minimises (`systems.System`).
 
-    `taken_over` says what it has of a model for other types (`systems.TakingOver`).
+    `taken_over` says what it has of a model for other types (`systems.TakingOver`). Biases are
+    initialised only where a model is `fresh`.
     """
 
-    def __init__(self, model: Model, settings: Any, taken_over: str = "") -> None:
+    def __init__(
+        self, model: Model, settings: Any, taken_over: str = "", *, fresh: bool = True
+    ) -> None:
         super().__init__(model.scheme.labels, model.tagger, model.tokenizer, model.inputs)
         self.model = model
         self.taken_over = taken_over
-        triplets: TripletSettings = settings.triplets
+        triplets: TripletSettings = settings.triplets or TripletSettings(weight=0)
         if triplets.weight and triplets.source == "projection":
             tagger = cast(PairTagger, model.tagger)
             tagger.projection = ProjectionHead(tagger.pair_state_size)
@@ -94,7 +96,9 @@ class TagSystem(WordSystem):
         self._distillation: float = settings.optimisation.distillation
         self._teachers: Teachers | None = None
         self._candidates = triplets if triplets.weight else None
-        self._bias_init = settings.optimisation.bias_init
+        optimisation = settings.optimisation
+        biased = isinstance(optimisation, BiasedOptimisation) and optimisation.bias_init
+        self._bias_init = fresh and biased
 
     def learn_from(self, teachers: Sequence[Predictor]) -> None:
         """What these models make of its sentences joins the examples of `prepare` from now on."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -12,23 +11,23 @@ from torch.nn import functional
 
 from trigner.batches import IGNORED
 from trigner.schemes import Scheme, SequenceScheme, TagSpace, Triangle
+from trigner.systems import CorroTask, MultiLabelTask
 from trigner.tagging.sequence_loss import SequenceLoss
-from trigner.tagging.settings import TaskSettings
 
 TaskLoss = Callable[[Tensor, Tensor], Tensor]
 """Logits of a batch in single precision and its tags, `IGNORED` in padding, to a scalar."""
 
 
-def task_loss(scheme: Scheme, settings: TaskSettings) -> TaskLoss:
+def task_loss(scheme: Scheme, settings: Any = None) -> TaskLoss:
     """What a training with this scheme minimises, triplets apart."""
     return TASK_LOSSES[scheme.tag_space](scheme, settings)
 
 
-def _exclusive_grid(scheme: Scheme, settings: TaskSettings) -> TaskLoss:
-    return partial(cell_cross_entropy, tag_weight=settings.tag_weight)
+def _exclusive_grid(scheme: Scheme, settings: Any) -> TaskLoss:
+    return cell_cross_entropy
 
 
-def _multi_label_grid(scheme: Scheme, settings: TaskSettings) -> TaskLoss:
+def _multi_label_grid(scheme: Scheme, settings: MultiLabelTask) -> TaskLoss:
     cell_loss = CELL_LOSSES[settings.multi_label]
     weights = (settings.first_group, 1 - settings.first_group)
     groups = list(zip(scheme.groups, weights, strict=True))
@@ -46,8 +45,10 @@ def _multi_label_grid(scheme: Scheme, settings: TaskSettings) -> TaskLoss:
     return loss
 
 
-def _sequence(scheme: Scheme, settings: TaskSettings) -> TaskLoss:
-    return SequenceLoss(cast(SequenceScheme, scheme).grammar, settings.partial_labels)
+def _sequence(scheme: Scheme, settings: CorroTask | None) -> TaskLoss:
+    return SequenceLoss(
+        cast(SequenceScheme, scheme).grammar, (settings or CorroTask()).partial_labels
+    )
 
 
 def cell_cross_entropy(logits: Tensor, tags: Tensor, tag_weight: float = 1.0) -> Tensor:
@@ -130,7 +131,7 @@ CELL_LOSSES: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
     "binary": binary_loss,
 }
 
-TASK_LOSSES: Mapping[TagSpace, Callable[[Scheme, TaskSettings], TaskLoss]] = {
+TASK_LOSSES: Mapping[TagSpace, Callable[[Scheme, Any], TaskLoss]] = {
     TagSpace.EXCLUSIVE_GRID: _exclusive_grid,
     TagSpace.MULTI_LABEL_GRID: _multi_label_grid,
     TagSpace.SEQUENCE: _sequence,

@@ -44,10 +44,10 @@ from trigner.networks import (
     tokenizer_for_words,
 )
 from trigner.networks.pretrained import refuse_unknown_subwords
+from trigner.systems.sections import LARGEST_SEED
 from trigner.text import split
 from trigner.training import checkpoints, records
 from trigner.training.devices import OneDevice, deterministic
-from trigner.training.sections import LARGEST_SEED
 
 DEV_SHARE = 0.1
 """Of the sentences, held out where there is no dev text: as many as `train` holds out."""

@@ -18,10 +18,10 @@ from trigner.errors import InputError
 from trigner.mentions import Document, Sentence
 from trigner.quantities import counted
 from trigner.systems import System
+from trigner.systems.sections import OptimisationSettings
 from trigner.text import segment
 from trigner.training.coordination import coordinations
 from trigner.training.sampling import drawn, rates
-from trigner.training.sections import OptimisationSettings
 from trigner.training.settings import Settings
 from trigner.training.windows import Windows
 

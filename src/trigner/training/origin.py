@@ -28,7 +28,7 @@ def provenance_of(
     teachers: Sequence[Path],
 ) -> Provenance:
     """What a model says about its training; the epoch and its scores join later."""
-    dumped = settings.model_dump(mode="json")
+    dumped = settings.as_json()
     return Provenance(
         settings=dumped,
         parameters=sum(p.numel() for p in system.network.parameters()),

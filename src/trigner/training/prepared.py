@@ -14,11 +14,11 @@ from trigner.mentions import Document
 from trigner.model_folder import Description, Provenance, save_model
 from trigner.networks import bfloat16_notice
 from trigner.systems import System, checked_predictor, system_spec
+from trigner.systems.sections import OptimisationSettings, SelectBy
 from trigner.training.best_epoch import KeepBest, ScoreEvery
 from trigner.training.data import EpochBatches, TrainingData
 from trigner.training.processes import Processes
 from trigner.training.progress import ShowProgress
-from trigner.training.sections import OptimisationSettings, SelectBy
 from trigner.training.settings import Settings
 from trigner.training.trainer import (
     FIGURES,

@@ -22,6 +22,7 @@ from trigner.networks.pretrained import quiet
 from trigner.quantities import counted
 from trigner.rendering import say
 from trigner.systems import Student, TakingOver, system_spec
+from trigner.systems.sections import OptimisationSettings, SelectBy
 from trigner.training.best_epoch import METRICS
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint, past_log
 from trigner.training.devices import deterministic
@@ -37,7 +38,6 @@ from trigner.training.prepared import PreparedTraining
 from trigner.training.processes import connected
 from trigner.training.progress import ShowProgress
 from trigner.training.records import ORDER, RUN, finish_record, record_to_resume, write_record
-from trigner.training.sections import OptimisationSettings, SelectBy
 from trigner.training.selected_model import SelectedModel, finished, same, scored, told
 from trigner.training.settings import Settings
 from trigner.training.start import begun, check_dev, learnt_types
@@ -159,7 +159,7 @@ def _inputs(
 ) -> dict[str, Any]:
     """What a training must be given again to be resumed."""
     return {
-        "settings": settings.model_dump(mode="json"),
+        "settings": settings.as_json(),
         "train": data_hash(documents),
         ORDER: data_hash(documents, in_order=True),
         "dev": data_hash(dev),

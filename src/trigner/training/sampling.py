@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from trigner.batches import Example
-from trigner.training.sections import SamplingSettings
+from trigner.systems.sections import SamplingSettings
 
 
 def rates(examples: Sequence[Example], settings: SamplingSettings) -> list[float]:

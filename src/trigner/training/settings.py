@@ -8,76 +8,81 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, reduce
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Annotated, Any
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     Field,
     SerializeAsAny,
     ValidationError,
     create_model,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from trigner.errors import InputError, unknown_setting, validation_message
 from trigner.inference import spec_of
 from trigner.mentions import shortened
 from trigner.model_folder import DESCRIPTION, read_description
 from trigner.networks import check_settings
-from trigner.systems import NetworkSettings, SystemSpec, own_systems, system_spec
-from trigner.tagging.settings import TaskSettings
-from trigner.training.lines import read_yaml, yaml_value
-from trigner.training.presets import DEFAULT, PRESETS
-from trigner.training.records import differences
-from trigner.training.sections import (
+from trigner.systems import (
     LARGEST_SEED,
     OptimisationSettings,
     SamplingSettings,
     Section,
+    SystemSpec,
+    own_systems,
+    system_spec,
 )
+from trigner.training.lines import read_yaml, yaml_value
+from trigner.training.presets import DEFAULT, PRESETS
+from trigner.training.records import differences
 from trigner.triplets import TripletSettings
+
+ENCODER = "name on the Hub, folder, or minilm"
+SECTIONS = ("model", "task", "triplets", "sampling", "optimisation")
+"""What holds settings, of which a system may lack all but the first."""
 
 
 class Settings(Section):
     """Everything that decides what a training makes of the same data.
 
-    `model` are the system's own settings: their class is that of its row (`settings_of`).
+    The classes of the sections are those of the system's row (`settings_of`).
     """
 
     preset: str = Field(
         default="clean",
         description="the named set of settings below all others; best if none is named",
     )
-    encoder: str = Field(default="minilm", description="name on the Hub, folder, or minilm")
+    encoder: str | None = Field(default="minilm", description=ENCODER)
     system: str = Field(default="w2ner", description="system, such as a tag scheme")
     seed: int = Field(default=123, ge=0, le=LARGEST_SEED, description="seed of everything random")
-    model: SerializeAsAny[BaseModel] = NetworkSettings()
-    task: TaskSettings = TaskSettings()
-    triplets: TripletSettings = TripletSettings()
-    sampling: SamplingSettings = SamplingSettings()
-    optimisation: OptimisationSettings = OptimisationSettings()
+    model: SerializeAsAny[BaseModel]
+    task: SerializeAsAny[BaseModel] | None = None
+    triplets: TripletSettings | None = None
+    sampling: SerializeAsAny[SamplingSettings] = SamplingSettings()
+    optimisation: SerializeAsAny[OptimisationSettings] = OptimisationSettings()
 
     @model_validator(mode="after")
     def _triplets_have_what_they_need(self) -> Settings:
-        if self.triplets.weight == 0:
-            return self
-        if not system_spec(self.system).triplets:
-            raise ValueError(
-                f"the system {self.system} has no word pairs: triplets.weight must be 0"
-            )
-        if not getattr(self.model, "special_words", False):
+        if self.triplets and self.triplets.weight and not getattr(self.model, "special_words", 0):
             raise ValueError("triplets need [POS] and [NEG]: model.special_words must be true")
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Its class is made for its system and has no name that another process could import.
-        return _settings_from, (self.model_dump(mode="json"),)
+        return _settings_from, (self.as_json(),)
+
+    def as_json(self) -> dict[str, Any]:
+        """The nested settings, without the sections that the system lacks."""
+        values = self.model_dump(mode="json")
+        return {name: value for name, value in values.items() if value is not None}
 
     def identity(self) -> dict[str, Any]:
         """The dotted settings that change what a training makes of the same data."""
-        spec = system_spec(self.system)
-        values = flat(self.model_dump(mode="json", exclude={"preset"}))
-        return {n: v for n, v in values.items() if n == "system" or spec.reads_setting(n)}
+        return flat({name: value for name, value in self.as_json().items() if name != "preset"})
 
 
 def flat(settings: Mapping[str, Any], above: str = "") -> dict[str, Any]:
@@ -95,19 +100,28 @@ def _settings_from(values: Mapping[str, Any]) -> Settings:
 
 @cache
 def settings_of(spec: SystemSpec) -> type[Settings]:
-    """`Settings` whose section `model` is that of a system.
+    """`Settings` with the sections of a system."""
+    fields: dict[str, Any] = {"model": (spec.settings, spec.settings())}
+    fields["task"] = (spec.task, spec.task()) if spec.task else (None, None)
+    fields["triplets"] = (TripletSettings, TripletSettings()) if spec.triplets else (None, None)
+    fields["encoder"] = (None, None)
+    if spec.encoder is not None:
+        fields["encoder"] = (str, Field(default=spec.encoder, description=ENCODER))
+    shared: dict[str, tuple[type[Section] | None, Section]] = {
+        "sampling": (spec.sampling, SamplingSettings()),
+        "optimisation": (spec.optimisation, OptimisationSettings()),
+    }
+    for name, (kind, usual) in shared.items():
+        fields[name] = (kind, kind()) if kind else (_Unread, Field(default=usual, exclude=True))
+    return create_model("Settings", __base__=Settings, **fields)
 
-    Raises InputError when the system's row names a setting that there is not: what is misspelt in
-    `reads` would be missing in the identity of a study's runs.
-    """
-    own: Any = (spec.settings, spec.settings())
-    made = create_model("Settings", __base__=Settings, model=own)
-    if unknown := spec.unknown_settings(made):
-        raise InputError(
-            f"the system {spec.name} of the package {spec.package} names settings that do not"
-            f" exist: {', '.join(unknown)}"
-        )
-    return made
+
+def _refused(value: object) -> object:
+    raise PydanticCustomError("none_required", "")
+
+
+_Unread = Annotated[Section, BeforeValidator(_refused)]
+"""A shared section that training looks at, with its defaults, and the system does not."""
 
 
 def resolve(
@@ -117,52 +131,47 @@ def resolve(
     assignments: Sequence[str] = (),
     options: Mapping[str, Any] | None = None,
     init_from: str | Path | None = None,
-    shared: Sequence[str] = (),
-    own: Collection[str] | None = None,
+    optional: Collection[str] = (),
 ) -> Settings:
     """Settings from all levels.
 
     `assignments` are `section.key=value` as on the command line, `options` its named options (None:
-    not given). Without a preset it is `DEFAULT`. What the system needs stands above the defaults
-    and below the preset; the model settings, encoder and system of the model folder `init_from`
-    take the place of the defaults. `shared` are assignments below the others for several systems:
-    what one of them does not read is no error. `own` are the dotted names that this system must
-    read (None: all that were given); with it the preset is for several systems, too. Raises
-    InputError naming what is unknown, out of range, without effect, or not that model's.
+    not given). Without a preset it is `DEFAULT`. The model settings, encoder and system of the
+    model folder `init_from` take the place of the defaults. What a preset says counts as far as the
+    system has such settings, and so do the assignments to `optional` names, those of a study that
+    are meant for several systems. Raises InputError naming what is unknown, out of range, without
+    effect, or not that model's.
     """
     file = None if file is None else Path(file)
     init_from = None if init_from is None else Path(init_from)
     inherited = {} if init_from is None else _of_model(init_from)
     from_file = {} if file is None else _read(file)
     named = {key: value for key, value in (options or {}).items() if value is not None}
-    common = _merged(map(_assignment, shared))
     name = from_file.get("preset", DEFAULT) if preset is None else preset
     if not isinstance(name, str) or name not in PRESETS:
         where = file if preset is None else None
         raise InputError(f"unknown preset {name!r}; known are: {', '.join(PRESETS)}", path=where)
-    by_hand = _merged([*map(_assignment, assignments), named])
+    nested = [(text.partition("=")[0], _assignment(text)) for text in assignments]
+    everything = [inherited, PRESETS[name], from_file, *(own for _, own in nested), named]
+    spec = system_spec(str(_merged([{"system": "w2ner"}, *everything])["system"]))
+    kind = settings_of(spec)
+    by_hand = _merged(
+        [*(_fitting(own, kind) if n in optional else own for n, own in nested), named]
+    )
     given = _merged([from_file, by_hand])
-    levels: list[Mapping[str, Any]] = [PRESETS[name], common]
-    system = {"system": Settings.model_fields["system"].default}
-    spec = system_spec(str(_merged([system, inherited, *levels, given])["system"]))
-    if own is not None:
-        levels = [_that_it_has(level, spec) for level in levels]
-    without = {} if spec.triplets else {"triplets": {"weight": 0.0}}
-    merged = _merged([without, spec.defaults, inherited, *levels, given, {"preset": name}])
+    merged = _merged([inherited, _fitting(PRESETS[name], kind), given, {"preset": name}])
+    merged["system"] = spec.name
     try:
-        settings = settings_of(spec).model_validate(merged)
+        settings = kind.model_validate(merged)
     except ValidationError as error:
-        found = _by_setting(error.errors(), settings_of(spec))
+        found = _by_setting(error.errors(), kind)
         message = "; ".join(_message(name, own, spec) for name, own in found.items())
         blamed = None if any(_has(by_hand, name) for name in found) else file
         raise InputError(f"settings: {message}", path=blamed) from error
     if spec.name in own_systems():  # a larger one could not be loaded, if it could be trained
         check_settings(settings.model.model_dump(mode="json"), file)
-    settings = _without_unread(settings, spec)
-    must_read = flat(given).keys() if own is None else own
-    if idle := _idle(given, must_read, settings, spec):
-        what, why = idle
-        raise InputError(f"{what} changes nothing{why}", path=None if _has(by_hand, what) else file)
+    _refuse_idle_triplets(settings, from_file, file)
+    _refuse_idle_triplets(settings, _merged(own for n, own in nested if n not in optional), None)
     chosen = settings.model_dump(mode="json", include=set(inherited))
     if different := sorted(differences(inherited, chosen)):
         message = f"was trained with different {', '.join(different)}: omit them and their preset"
@@ -170,56 +179,42 @@ def resolve(
     return settings
 
 
-def _that_it_has(values: Mapping[str, Any], spec: SystemSpec) -> dict[str, Any]:
-    """Values for several systems without those that others' settings have and this one's lack."""
-    others = {name for own in own_systems().values() for name in own.settings.model_fields}
-    foreign = others - set(spec.settings.model_fields)
-    found = {name: own for name, own in values.items() if spec.triplets or name != "triplets"}
-    if isinstance(model := values.get("model"), Mapping):
-        found["model"] = {name: own for name, own in model.items() if name not in foreign}
+def _fitting(
+    values: Mapping[str, Any], kind: type[BaseModel], above: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Nested values without those that other systems' settings have and this one's lack."""
+    found = {}
+    for name, value in values.items():
+        field = kind.model_fields.get(name)
+        section = None if field is None else field.annotation
+        lacks = section in (NoneType, Section) or field is None
+        if lacks and _systems_with([*above, name]):
+            continue
+        if isinstance(value, Mapping) and isinstance(section, type):
+            value = _fitting(value, section, (*above, name))
+        found[name] = value
     return found
 
 
-def _without_unread(settings: Settings, spec: SystemSpec) -> Settings:
-    """Sections of which the system reads nothing, as by default: training looks at them too."""
-    read = {name.partition(".")[0] for name in spec.reads}
-    unread = {
-        name: type(getattr(settings, name))()
-        for name in ("task", "sampling", "optimisation")
-        if name not in read
-    }
-    return settings.model_copy(update=unread)
+def _refuse_idle_triplets(settings: Settings, given: Mapping[str, Any], file: Path | None) -> None:
+    """Raises InputError where triplets are described and switched off by a preset."""
+    described = given.get("triplets", {})
+    if (
+        described
+        and "weight" not in described
+        and settings.triplets
+        and not settings.triplets.weight
+    ):
+        raise InputError(
+            f"triplets.{next(iter(described))} changes nothing: the preset {settings.preset} trains"
+            " without triplets; set triplets.weight too, or --preset clean",
+            path=file,
+        )
 
 
 def _has(values: Mapping[str, Any], name: str) -> bool:
     """Whether a dotted setting, or one of a section, is among nested values."""
     return any(not name or f"{own}.".startswith(f"{name}.") for own in flat(values))
-
-
-def _idle(
-    given: Mapping[str, Any], must_read: Collection[str], settings: Settings, spec: SystemSpec
-) -> tuple[str, str] | None:
-    """What was asked for and changes nothing, and why."""
-    triplets = given.get("triplets", {})
-    if triplets and "weight" not in triplets and not settings.triplets.weight:
-        return f"triplets.{next(iter(triplets))}", (
-            f": the preset {settings.preset} with the system {spec.name} trains without triplets;"
-            " set triplets.weight too, or --preset clean (with a system of word pairs)"
-        )
-    defaults = _merged([spec.defaults, {"triplets": {"weight": 0}}])
-    usual = flat(settings_of(spec).model_validate(defaults).model_dump())
-    values = flat(settings.model_dump())
-    for name in must_read:
-        if name not in (*_ABOUT_ALL, "triplets.weight") and not spec.reads_setting(name):
-            return name, f": the system {spec.name} does not read it"
-        beside = spec.idle_beside(name, values)
-        if beside is not None and values.get(name) != usual.get(name):
-            other, value = beside
-            return name, f" where {other}={'none' if value is None else str(value).lower()}"
-    return None
-
-
-_ABOUT_ALL = ("preset", "system", "seed")
 
 
 def _of_model(folder: Path) -> dict[str, Any]:
@@ -266,6 +261,8 @@ def _message(name: str, errors: Sequence[Any], spec: SystemSpec) -> str:
         if others := _systems_with(error["loc"]):
             return f"{name}: the system {spec.name} has none; it is a setting of {others}"
         return f"{name}: {unknown_setting(str(error['loc'][-1]), known)}"
+    if error["type"] == "none_required":
+        return f"{name}: the system {spec.name} has none; {_systems_with([name])} have"
     if error["type"] in ("model_type", "model_attributes_type"):
         return f"{name}: is a section, not a single setting"
     message = validation_message(*errors)
@@ -274,16 +271,18 @@ def _message(name: str, errors: Sequence[Any], spec: SystemSpec) -> str:
 
 def _systems_with(place: Sequence[Any]) -> str:
     """Which systems have a setting: the first three by name."""
-    found = []
-    for name, spec in own_systems().items():
-        section: Any = settings_of(spec)
-        for part in map(str, place):
-            field = getattr(section, "model_fields", {}).get(part)
-            section = field and field.annotation
-        if field:
-            found.append(name)
+    found = [name for name, spec in own_systems().items() if _has_place(settings_of(spec), place)]
     more = [f"{len(found) - 3} more"] if len(found) > 3 else []
     return ", ".join([*found[:3], *more])
+
+
+def _has_place(section: Any, place: Sequence[Any]) -> bool:
+    for part in map(str, place):
+        field = getattr(section, "model_fields", {}).get(part)
+        if field is None or field.annotation in (NoneType, Section):
+            return False
+        section = field.annotation
+    return True
 
 
 def _merged(levels: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -328,9 +327,8 @@ def _value(value: Any) -> Any:
 
 def _read(file: Path) -> dict[str, Any]:
     # A section whose lines are all comments is none.
-    sections = {n for n, own in Settings.model_fields.items() if isinstance(own.default, BaseModel)}
     found = {name: _deep(value) for name, value in read_yaml(file).data.items()}
-    return {n: {} if n in sections and own is None else own for n, own in found.items()}
+    return {n: {} if n in SECTIONS and own is None else own for n, own in found.items()}
 
 
 def _deep(value: Any) -> Any:

@@ -16,7 +16,7 @@ from trigner.model_folder import read_description
 from trigner.quantities import counted
 from trigner.rendering import say
 from trigner.systems import Predictor, Student, System, system_spec
-from trigner.training.sections import OptimisationSettings
+from trigner.systems.sections import OptimisationSettings
 
 
 def check_teachers(teachers: Sequence[Path], settings: Any, labels: Sequence[str]) -> None:

@@ -20,11 +20,11 @@ from transformers.integrations.integration_utils import (
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import Scores
 from trigner.systems import System
+from trigner.systems.sections import OptimisationSettings
 from trigner.training.checkpoints import CHECKPOINTS, HashCheckpoints, ResumingTrainer
 from trigner.training.data import EpochBatches, TrainingData
 from trigner.training.devices import OneDevice
 from trigner.training.processes import ALONE, Processes
-from trigner.training.sections import OptimisationSettings
 
 LOGS = "logs"
 TRAIN_LOSS = "eval_train_loss"

@@ -33,9 +33,9 @@ import numpy as np
 from trigner.arrays import Floats
 from trigner.batches import in_parts
 from trigner.systems import System
+from trigner.systems.sections import BatchWeighting, OptimisationSettings
 from trigner.training.data import EpochBatches
 from trigner.training.processes import ALONE, Processes
-from trigner.training.sections import BatchWeighting, OptimisationSettings
 
 
 class Collator:

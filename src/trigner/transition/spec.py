@@ -15,7 +15,6 @@ SPEC = SystemSpec(
     build="trigner.transition.system:build",
     load="trigner.transition.loading:load",
     settings=TransitionSettings,
-    ignores=("optimisation.bias_init",),
     round_trip=lambda labels, settings: partial(
         round_trip, tuple(labels), settings.rules(tuple(labels))
     ),

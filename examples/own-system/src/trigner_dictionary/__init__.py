@@ -164,5 +164,8 @@ SPEC = SystemSpec(
     build=build,
     load=load,
     settings=DictionarySettings,
-    reads=(),  # neither encoder nor batches: two runs that differ in those alone are one
+    # It reads neither encoder nor batches: two runs that differ in those alone are one.
+    encoder=None,
+    sampling=None,
+    optimisation=None,
 )

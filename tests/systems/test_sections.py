@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from trigner.training.sections import (
+from trigner.systems.sections import (
     AUTO_UPDATES,
     FEWEST_EPOCHS,
     MOST_EPOCHS,

@@ -1,4 +1,4 @@
-"""Settings of the tags' loss."""
+"""Settings of the tags' loss, for the schemes that leave a choice."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 
-class TaskSettings(BaseModel):
-    """The loss of the tags, for schemes that leave a choice."""
+class MultiLabelTask(BaseModel):
+    """The loss of a grid whose cells can have several tags."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -21,14 +21,15 @@ class TaskSettings(BaseModel):
     negative_rate: float = Field(
         default=1.0, gt=0, le=1, description="share of the cells without tags that are learnt from"
     )
+
+
+class CorroTask(BaseModel):
+    """The loss of `corro`, whose annotations leave component types open."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
     partial_labels: Literal["soft", "hard", "first", "shared"] = Field(
         default="soft",
         description="what corro learns of component types: soft or hard EM, the first is x, or the"
         " one that all mentions of a set share is x (shared; soft EM where that decides nothing)",
-    )
-    tag_weight: float = Field(
-        default=1.0,
-        gt=0,
-        description="weight of cells with a tag, where a cell has one tag at most; their loss is"
-        " multiplied, while the mean is over the number of cells",
     )

@@ -124,9 +124,6 @@ class OptimisationSettings(Section):
         " much as its sentences would on average in random batches; equal: the mean over each"
         " batch, which weighs a sentence by the others in its batch",
     )
-    encoder_lr: float = Field(
-        default=1e-4, ge=0, description="learning rate of the pretrained encoder"
-    )
     learning_rate: float = Field(
         default=3e-3, gt=0, description="learning rate of all other weights"
     )
@@ -153,12 +150,6 @@ class OptimisationSettings(Section):
         " counts all epochs",
     )
     select_by: SelectBy = Field(default="overall", description="the dev F1 that chooses the epoch")
-    bias_init: bool = Field(
-        default=False,
-        description="initialise the output biases so that the scores of word pairs start at the"
-        " share of cells that have each tag, over all training examples, however often an epoch"
-        " draws them; not with --init-from",
-    )
     distillation: float = Field(
         default=0.5,
         ge=0,
@@ -194,3 +185,22 @@ class OptimisationSettings(Section):
     def cells(self) -> int | None:
         """Word pairs in a batch, at most; None: batches are not made by cost."""
         return AUTO_CELLS if self.cell_budget == "auto" else self.cell_budget
+
+
+class EncoderOptimisation(OptimisationSettings):
+    """The same around a pretrained encoder, which has a rate of its own."""
+
+    encoder_lr: float = Field(
+        default=1e-4, ge=0, description="learning rate of the pretrained encoder"
+    )
+
+
+class BiasedOptimisation(EncoderOptimisation):
+    """The same of networks whose output biases can start at the tags' shares."""
+
+    bias_init: bool = Field(
+        default=False,
+        description="initialise the output biases so that the scores of word pairs start at the"
+        " share of cells that have each tag, over all training examples, however often an epoch"
+        " draws them; not with --init-from",
+    )
