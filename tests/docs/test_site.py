@@ -87,11 +87,6 @@ def test_every_format_is_in_both_tables(site):
     assert all(f"<td><code>{name}</code></td>" in built for name in FORMATS)
 
 
-def test_the_readme_names_every_command():
-    text = (ROOT / "README.md").read_text("utf-8")
-    assert set(re.findall(r"^\| `([\w-]+)` \|", text, re.MULTILINE)) >= COMMAND_NAMES
-
-
 def test_every_decision_is_in_their_table():
     table = (DECISIONS / "README.md").read_text("utf-8")
     pages = {path.name for path in DECISIONS.glob("*.md")} - {"README.md"}

@@ -24,25 +24,35 @@ from trigner.errors import InputError, TrignerError
 
 INTERRUPTED = 130
 
-COMMANDS = {
-    "extract": "Find entities in a text, in files or in standard input.",
-    "annotate": "Find entities in tables of any size, with many processes or a cluster.",
-    "train": "Train a model on annotated documents.",
-    "evaluate": "Score a model against annotated documents.",
-    "score": "Score predicted documents against gold documents.",
-    "find-threshold": "Find the lowest score at which to keep entities.",
-    "convert": "Convert annotated documents from one format to another.",
-    "link": "Give entities codes from your own vocabulary.",
-    "stats": "Describe annotated documents: how many entities, how wide their gaps.",
-    "ceiling": "Measure the best score that each system could reach on annotations.",
-    "info": "Show what a model finds and how it scored on dev; --systems lists the systems.",
-    "adapt": "Adapt an encoder to your domain by masked language modelling.",
-    "export": "Export a model to ONNX, to run without PyTorch.",
-    "serve": "Serve a model over HTTP, with a web page to try it.",
-    "prompt": "Prompt a large language model for entities, and score it.",
-    "study": "Compare systems: grids of runs, significance tests, one report.",
+GROUPS = {
+    "Find entities": {
+        "extract": "Find entities in a text, in files or in standard input.",
+        "annotate": "Find entities in tables of any size, with many processes or a cluster.",
+        "link": "Give entities codes from your own vocabulary.",
+        "serve": "Serve a model over HTTP, with a web page to try it.",
+    },
+    "Train and evaluate": {
+        "train": "Train a model on annotated documents.",
+        "evaluate": "Score a model against annotated documents.",
+        "score": "Score predicted documents against gold documents.",
+        "find-threshold": "Find the lowest score at which to keep entities.",
+        "adapt": "Adapt an encoder to your domain by masked language modelling.",
+    },
+    "Look at data and models": {
+        "convert": "Convert annotated documents from one format to another.",
+        "stats": "Describe annotated documents: how many entities, how wide their gaps.",
+        "ceiling": "Measure the best score that each system could reach on annotations.",
+        "info": "Show what a model finds and how it scored on dev; --systems lists the systems.",
+        "export": "Export a model to ONNX, to run without PyTorch.",
+    },
+    "Compare systems (extra `lab`)": {
+        "study": "Compare systems: grids of runs, significance tests, one report.",
+        "prompt": "Prompt a large language model for entities, and score it.",
+    },
 }
-"""Each command with its line in the list of commands, in the order of that list."""
+"""The commands with their lines in the list of commands, in the order and groups of that list."""
+
+COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
 
 
 def load_command(name: str) -> Any:
@@ -63,7 +73,11 @@ class Commands(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self.commands = {name: TyperCommand(name, help=about) for name, about in COMMANDS.items()}
+        self.commands = {
+            name: TyperCommand(name, help=about, rich_help_panel=group)
+            for group, commands in GROUPS.items()
+            for name, about in commands.items()
+        }
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command that is called."""
@@ -75,8 +89,8 @@ app = typer.Typer(
     name="trigner",
     cls=Commands,
     help="Named entity recognition for discontinuous entities: those with other words in between.",
-    epilog="Start with:  trigner train --train FOLDER --out MODEL,"
-    "  then  trigner extract TEXT --model MODEL",
+    epilog="Start with:  trigner extract TEXT"
+    "  or  trigner train --train FOLDER --out MODEL  and  trigner extract TEXT --model MODEL",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
