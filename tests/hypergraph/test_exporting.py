@@ -25,7 +25,7 @@ def exported(request, encoder, tmp_path_factory):
     sizes = {"lstm_size": 8, "hidden_size": 8, "start_rank": 4, "max_extent": 5}
     own = [f"model.{name}={value}" for name, value in {**sizes, "graph": request.param}.items()]
     options = {"system": "hypergraph", "encoder": str(encoder)}
-    settings = resolve(options=options, shared=own)  # split reads no start_rank
+    settings = resolve(options=options, assignments=own)  # split reads no start_rank
     system = build(settings, ("ADR", "Drug"))
     state = system.saved_state()
     folder = tmp_path_factory.mktemp("hypergraph")

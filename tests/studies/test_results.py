@@ -10,26 +10,9 @@ from study_results import result_of
 from trigner.errors import InputError
 from trigner.studies import find_study, protocol, runs
 from trigner.studies.changes import Changes
-from trigner.studies.results import ADDED, REMOVED, find, read_results, run_name
+from trigner.studies.results import find, read_results, run_name, with_defaults
 
 ROOT = Path(__file__).resolve().parents[2]
-
-# Who adds a setting: results that came before it have to be told apart by `ADDED`.
-FIRST = """
-adaptation encoder system seed
-model.biaffine_size model.chained model.channels model.co_predictor model.dilations
-model.distance_size model.embedding_dropout model.empty_word model.encoder_layers
-model.feature_dropout model.grid_size model.lstm_size model.mask_between model.normalised
-model.output_dropout model.pair_map model.pair_size model.region_size model.special_words
-optimisation.batch_size optimisation.cell_budget optimisation.max_grad_norm optimisation.encoder_lr
-optimisation.epochs optimisation.epsilon optimisation.learning_rate optimisation.patience
-optimisation.precision optimisation.warmup optimisation.weight_decay
-triplets.full_grid triplets.margin triplets.metric triplets.negatives triplets.one_word_anchor
-triplets.per_entity triplets.reduction triplets.selection triplets.source
-triplets.special_positive triplets.unique_masks triplets.unique_pairs triplets.weight
-triplets.window triplets.window_from triplets.window_metric
-revisions.model.pair_map=low_rank
-"""
 
 
 @pytest.fixture
@@ -37,19 +20,14 @@ def run(declare):
     return runs(declare(), protocol("full"))[0]
 
 
-def test_settings_younger_than_results_say_what_was_before(run):
-    idle = {
-        "sampling.conjunctions",
-        "sampling.coordination_per_sentence",
-        "sampling.coordination_pool",
-        "sampling.coordination_until",
-        "sampling.split_share",
-        "sampling.whole_members",
-        "model.fragment_roles",  # of another system
-        "model.biaffine_size",  # of the other co-predictor
-        *("triplets.window_from", "triplets.window_metric"),  # without a window
-    }
-    assert set(run.identity) == {*FIRST.split(), *ADDED} - idle
+def test_what_a_result_lacks_has_its_default(run):
+    whole = run.identity
+    assert (whole["triplets.weight"], whole["adaptation"]) == (0.001, None)
+    for name in ("optimisation.beta2", "model.biaffine_size", "triplets.metric"):
+        assert with_defaults({n: v for n, v in whole.items() if n != name}) == whole
+    off = with_defaults({**whole, "triplets.weight": 0})
+    assert off == with_defaults({**whole, "triplets.weight": 0, "triplets.margin": 7})
+    assert "triplets.margin" not in off
 
 
 def test_what_killed_processes_left_of_a_result_goes(run, corpus, tmp_path):
@@ -72,30 +50,18 @@ def test_a_result_is_read_as_it_was_written(run, corpus, tmp_path):
     assert str(corpus.train[0].id) not in read.path.read_text()
 
 
-def test_a_result_belongs_to_runs_with_equal_settings_and_data(run, corpus, tmp_path, monkeypatch):
+def test_a_result_belongs_to_runs_with_equal_settings_and_data(run, corpus, tmp_path):
     made = result_of(run, corpus, tmp_path)
     assert find([made], run.identity, corpus.hashes) is made
     assert find([made], run.identity, None) is made
     assert find([made], {**run.identity, "seed": 9}, corpus.hashes) is None
     assert find([made], run.identity, {**corpus.hashes, "test": "0"}) is None
-    young = {**run.identity, "optimisation.young": None}
-    assert find([made], young, corpus.hashes) is None
-    monkeypatch.setattr("trigner.studies.results.ADDED", {**ADDED, "optimisation.young": None})
-    assert find([made], young, corpus.hashes) is made
-    assert find([made], {**young, "optimisation.young": 0.99}, corpus.hashes) is None
-    before = {n: value for n, value in run.identity.items() if not n.startswith("revisions")}
-    assert find([made], before, corpus.hashes) is None
-
-
-@pytest.mark.parametrize("removed", REMOVED)
-def test_a_setting_that_is_gone_counts_where_it_was_used(run, corpus, tmp_path, removed):
-    made = result_of(run, corpus, tmp_path)
-    unused, used = (
-        replace(made, settings={**run.identity, removed: value})
-        for value in (REMOVED[removed], "used")
-    )
-    assert find([unused], run.identity, corpus.hashes) is unused
-    assert find([used], run.identity, corpus.hashes) is None
+    without = {n: value for n, value in run.identity.items() if n != "optimisation.beta2"}
+    assert find([replace(made, settings=without)], run.identity, None)
+    other = {**run.identity, "optimisation.beta2": 0.9}
+    assert find([replace(made, settings=without)], other, None) is None
+    gone = replace(made, settings={**run.identity, "optimisation.gone": 1})
+    assert find([gone], run.identity, corpus.hashes) is None
 
 
 def test_the_kept_results_are_those_of_todays_studies():

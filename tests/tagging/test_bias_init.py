@@ -94,7 +94,10 @@ def test_scores_without_weights_are_the_shares(tiny, scheme):
 def test_only_scores_of_word_pairs_start_at_the_shares(tiny, scheme):
     model = replace(tiny(scheme), tagger=deepcopy(tiny(scheme).tagger))
     before = deepcopy(model.tagger.state_dict())
-    settings = resolve(options={"system": scheme}, shared=["optimisation.bias_init=true"])
+    wanted = "optimisation.bias_init"
+    settings = resolve(
+        options={"system": scheme}, assignments=[f"{wanted}=true"], optional=[wanted]
+    )
     TagSystem(model, settings).initialise(examples_of(model))
     same = all(before[name].equal(own) for name, own in model.tagger.state_dict().items())
     assert same == (scheme not in GRIDS)

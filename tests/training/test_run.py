@@ -66,8 +66,7 @@ DOCUMENTS = [
 def run(encoder, out, *assignments, preset=None, small=SMALL, device="cpu", **options):
     settings = resolve(
         preset=preset,
-        assignments=assignments,
-        shared=small,
+        assignments=[*small, *assignments],
         options={"encoder": encoder and str(encoder)},
         init_from=options.get("init_from"),
     )
@@ -322,7 +321,7 @@ def test_a_training_that_was_killed_while_it_removed_its_checkpoints_is_done(enc
 
 
 def test_documents_in_another_order_are_another_training(encoder, tmp_path):
-    settings = resolve(shared=SMALL, options={"encoder": str(encoder)})
+    settings = resolve(assignments=SMALL, options={"encoder": str(encoder)})
     arguments = (DOCUMENTS[:2], tmp_path / "m")
     train(settings, DOCUMENTS, *arguments, console=QUIET)
     with pytest.raises(InputError, match="started with different order"):
@@ -331,7 +330,7 @@ def test_documents_in_another_order_are_another_training(encoder, tmp_path):
 
 @pytest.mark.parametrize("dev", [[], DOCUMENTS[2:3]])
 def test_dev_documents_that_cannot_choose_an_epoch(encoder, tmp_path, dev):
-    settings = resolve(shared=SMALL, options={"encoder": str(encoder)})
+    settings = resolve(assignments=SMALL, options={"encoder": str(encoder)})
     with pytest.raises(InputError, match="dev documents contain no entity of ADR"):
         train(settings, DOCUMENTS, dev, tmp_path / "m", console=QUIET)
     assert not (tmp_path / "m").exists()
@@ -745,7 +744,7 @@ def test_batches_are_halved_when_out_of_memory(encoder, tmp_path, monkeypatch):
     expected = run(encoder, tmp_path / "b", four, "optimisation.cell_budget=288")
     too_large_for_memory(monkeypatch, 288)
     console = Console(file=StringIO(), width=200)
-    settings = resolve(assignments=[four], shared=SMALL, options={"encoder": str(encoder)})
+    settings = resolve(assignments=[*SMALL, four], options={"encoder": str(encoder)})
     trained = train(settings, DOCUMENTS, DOCUMENTS[:2], tmp_path / "a", console=console)
     told = console.file.getvalue()
     # Four sentences of up to 12 words, special words included, have 576 word pairs.
@@ -839,8 +838,7 @@ def test_a_tracker_without_its_package_is_told(encoder, tmp_path, monkeypatch):
 def with_rescoring(encoder):
     return resolve(
         preset="clean",
-        assignments=["triplets.weight=0", "optimisation.rescoring=true"],
-        shared=SMALL,
+        assignments=[*SMALL, "triplets.weight=0", "optimisation.rescoring=true"],
         options={"encoder": str(encoder)},
     )
 
@@ -924,7 +922,7 @@ def test_a_training_on_a_gpu(encoder, tmp_path, device):
 
 
 def test_what_cannot_work_is_refused_before_the_first_update(encoder, tmp_path):
-    settings = resolve(shared=SMALL, options={"encoder": str(encoder)})
+    settings = resolve(assignments=SMALL, options={"encoder": str(encoder)})
     with pytest.raises(InputError, match="duplicate id 'd1' among the dev documents"):
         train(settings, DOCUMENTS, [DOCUMENTS[0]] * 2, tmp_path / "m", console=QUIET)
     with pytest.raises(InputError, match="unknown score to choose by: 'f1'; known are: overall, "):
@@ -933,9 +931,11 @@ def test_what_cannot_work_is_refused_before_the_first_update(encoder, tmp_path):
 
 
 def test_documents_may_come_from_iterators_and_paths_be_strings(encoder, tmp_path):
-    settings = resolve(shared=[*SMALL, "optimisation.epochs=1"], options={"encoder": str(encoder)})
+    settings = resolve(
+        assignments=[*SMALL, "optimisation.epochs=1"], options={"encoder": str(encoder)}
+    )
     folder = str(tmp_path / "m")
     trained = train(settings, iter(DOCUMENTS), iter(DOCUMENTS[:2]), folder, console=QUIET)
     assert (trained.data.documents, trained.epochs) == (len(DOCUMENTS), 1)
-    again = resolve(init_from=folder, shared=["optimisation.epochs=1"])
+    again = resolve(init_from=folder, assignments=["optimisation.epochs=1"])
     train(again, DOCUMENTS, DOCUMENTS, str(tmp_path / "n"), init_from=folder, console=QUIET)

@@ -19,7 +19,7 @@ from trigner.errors import InputError, unknown_setting, validation_message
 from trigner.studies.changes import Changes, at_fault, check_changes
 from trigner.studies.declaration import FOUND, Study
 from trigner.studies.protocols import Protocol
-from trigner.studies.results import REVISED, REVISIONS, with_effect
+from trigner.studies.results import with_defaults
 from trigner.training import Settings, resolve
 from trigner.training.adaptation import AdaptationSettings
 from trigner.training.lines import KeyPath, yaml_value
@@ -65,12 +65,7 @@ class TrainingRun:
         if "optimisation.cell_budget" in values:
             values["optimisation.cell_budget"] = self.settings.optimisation.cells
         adapted = None if self.adaptation is None else self.adaptation.model_dump(mode="json")
-        revisions = {
-            f"{REVISIONS}.{name}={values[name]}": meanings[values[name]]
-            for name, meanings in REVISED.items()
-            if values.get(name) in meanings
-        }
-        return with_effect({**values, "adaptation": adapted, **revisions})
+        return with_defaults({**values, "adaptation": adapted})
 
 
 @cache

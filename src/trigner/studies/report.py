@@ -77,9 +77,7 @@ def _compared_systems(summaries: Sequence[Summary]) -> Section:
     by_corpus: dict[str, dict[str, dict[str, Any]]] = {}
     for summary, system in ((each, s) for each in summaries for s in each.systems):
         by_corpus.setdefault(system.name, {})[summary.corpus] = {
-            name: value
-            for name, value in system.settings.items()
-            if value != clean.get(name) and not name.startswith("revisions.")
+            name: value for name, value in system.settings.items() if value != clean.get(name)
         }
     own: dict[str, dict[str, Any]] = {}
     for name, found in by_corpus.items():

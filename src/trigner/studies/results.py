@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -28,62 +28,6 @@ from trigner.triplets import SELECTION_ALIASES
 FORMAT_VERSION = 1
 CHOSEN_BY = ("overall", "discontinuous")
 """The dev F1 that chose an epoch; every run has a model of each."""
-
-ADDED: Mapping[str, Any] = {
-    "model.context_words": 0,
-    "model.fragment_roles": False,
-    "optimisation.deterministic": True,
-    "optimisation.dev_every": 1,
-    "optimisation.distillation": 0.5,
-    "optimisation.batch_weighting": "equal",
-    "optimisation.batches": "similar",
-    "optimisation.beta2": 0.999,
-    "optimisation.bias_init": False,
-    "optimisation.epsilon_to": "corrected",
-    "optimisation.rescoring": False,
-    "sampling.conjunctions": ["and", "or"],
-    "sampling.coordination": 0.0,
-    "sampling.coordination_per_sentence": None,
-    "sampling.coordination_pool": 1,
-    "sampling.coordination_until": 1.0,
-    "sampling.discontinuous": 1.0,
-    "sampling.empty": 1.0,
-    "sampling.split_share": 1.0,
-    "sampling.whole_members": 0.0,
-    "sampling.windows": 0.0,
-    "task.tag_weight": 1.0,
-}
-"""Settings that are younger than results, dotted, with the value that means what was before.
-
-A result without a setting that is not here is another run's. `tests/studies/test_results.py` holds
-the names of all settings, so that nobody forgets.
-"""
-
-REMOVED: Mapping[str, Any] = {
-    "optimisation.adversarial": 0.0,
-    "optimisation.ema_decay": None,
-    "optimisation.r_drop": 0.0,
-    "triplets.level": "cells",
-    "triplets.loss": "triplet",
-    "triplets.projection_size": 64,
-    "triplets.proposed": False,
-    "triplets.schedule": "constant",
-    "triplets.temperature": 0.1,
-}
-"""Settings that results have and runs no longer do, with the value that changed nothing. A result
-with another value is of no run.
-"""
-
-REVISED: Mapping[str, Mapping[Any, str]] = {
-    "model.pair_map": {"low_rank": "of normalised word states"},
-}
-"""Values of settings that have come to mean something else than in the first results: setting ->
-value -> what it means now. Who changes what the same settings make of the same data adds a line;
-results from before are then another run's.
-"""
-
-REVISIONS = "revisions"
-"""The section of a result's settings that names the `REVISED` values it was made with."""
 
 FOUND_SUFFIX = ".found.json.gz"
 
@@ -148,11 +92,7 @@ class Result:
         """Whether it is what a run of these settings makes of these data (None: of any)."""
         if data is not None and dict(self.data) != dict(data):
             return False
-        recorded, wanted = with_effect(self.settings), with_effect(settings)
-        # A result lacks what its system did not look at beside its other settings.
-        return not recorded.keys() & REMOVED.keys() and all(
-            recorded.get(name, value) == value for name, value in wanted.items()
-        )
+        return with_defaults(self.settings) == with_defaults(settings)
 
 
 def run_name(system: str, settings: Mapping[str, Any], data: Mapping[str, str]) -> str:
@@ -163,34 +103,25 @@ def run_name(system: str, settings: Mapping[str, Any], data: Mapping[str, str]) 
     return f"{readable}-{settings['seed']}-{digest[:8]}"
 
 
-def with_effect(values: Mapping[str, Any]) -> dict[str, Any]:
+def with_defaults(values: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of a run, dotted, in the form that is compared.
 
-    Settings younger than a result get what was done before them; removed ones that were not used
-    are left out; of triplets that are switched off the weight alone counts, and of a system what is
-    a setting of it. Settings of a system that is not installed stay as they are.
+    What a run lacks has its default: a setting that was added later, or one that changed nothing
+    beside the others. Of triplets that are switched off the weight alone counts, so that the
+    control of one study is that of another. Settings of a system that is not installed stay as
+    they are.
     """
-    found = {**ADDED, **flat(values)}
-    found = {n: value for n, value in found.items() if n not in REMOVED or value != REMOVED[n]}
-    if "triplets.window" in found:
-        found["triplets.window"] = found["triplets.window"] or None
-    system = systems().get(str(found.get("system", "")))
-    if system is not None:
-        known = flat(settings_of(system)().as_json()).keys() | REMOVED.keys()
-        found = {name: value for name, value in found.items() if _matters(name, known)}
+    found = flat(values)
+    if (system := systems().get(str(found.get("system", "")))) is not None:
+        found = {**settings_of(system)().identity(), "adaptation": None, **found}
     if not found.get("triplets.weight"):
-        # Nothing else of them is looked at: the control of one study is that of another.
         others = [n for n in found if n.startswith("triplets.") and n != "triplets.weight"]
         found = {name: value for name, value in found.items() if name not in others}
-    elif isinstance(selection := found.get("triplets.selection"), str):
+    else:
+        found["triplets.window"] = found["triplets.window"] or None
+        selection = found["triplets.selection"]
         found["triplets.selection"] = SELECTION_ALIASES.get(selection, selection)
     return found
-
-
-def _matters(name: str, known: Collection[str]) -> bool:
-    if name in ("system", "seed", "init_from") or name.startswith("adaptation"):
-        return True
-    return name.removeprefix(f"{REVISIONS}.").partition("=")[0] in known
 
 
 def write_result(result: Result, folder: Path) -> Path:

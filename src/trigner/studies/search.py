@@ -21,7 +21,7 @@ from trigner.studies.corpus import CorpusSplits
 from trigner.studies.declaration import Range, Search
 from trigner.studies.grid import TrainingRun, trial
 from trigner.studies.jobs import run_all
-from trigner.studies.results import with_effect
+from trigner.studies.results import with_defaults
 from trigner.studies.running import trial_job
 from trigner.systems.sections import LARGEST_SEED
 from trigner.training.records import differences
@@ -213,7 +213,7 @@ def _check_same(
 ) -> None:
     """Raises InputError for the journal of a search with other ranges, settings or data."""
     before = dict(opened.user_attrs.get(DECLARED, {}))
-    before["settings"] = with_effect(before.get("settings", {}))
+    before["settings"] = with_defaults(before.get("settings", {}))
     now = {**_declared(context), "data": data or before.get("data")}
     if different := differences(before, now):
         names = ", ".join(sorted(different))
