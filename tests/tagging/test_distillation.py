@@ -16,7 +16,7 @@ from trigner.mentions import Mention, Sentence
 from trigner.networks import TagScores
 from trigner.schemes import TagSpace
 from trigner.systems import Student
-from trigner.tagging.distillation import Teachers, distillation
+from trigner.tagging.distillation import LEAST, SoftTags, Teachers, distillation
 from trigner.tagging.objective import Objective
 from trigner.tagging.system import TagSystem
 from trigner.tagging.task_losses import cell_cross_entropy
@@ -229,3 +229,14 @@ def test_what_is_read_through_windows_is_learnt_from_its_tags_alone(tiny):
     valid = batch["tags"] != IGNORED
     tags = nn.functional.one_hot(batch["tags"].clamp(min=0), len(model.scheme.tags))[..., 1:]
     torch.testing.assert_close(batch["soft"][valid], tags[valid].float())
+
+
+def test_cells_in_which_no_tag_is_probable_are_not_kept():
+    grid = np.zeros((2, 2, 3))
+    grid[0, 1, 2], grid[1, 0, 0], grid[1, 1] = LEAST, 0.99 * LEAST, (0.25, 0.5, 0)
+    kept = SoftTags.of(grid)
+    assert kept.cells.tolist() == [1, 3]
+    again = kept.grid(2)
+    assert again[1].tolist() == [[0, 0, 0], [0.25, 0.5, 0]]
+    assert again[0, 0].tolist() == [0, 0, 0]
+    assert again[0, 1].tolist() == pytest.approx([0, 0, LEAST], rel=1e-3)

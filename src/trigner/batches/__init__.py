@@ -4,7 +4,6 @@ from trigner.batches.batching import by_cost, in_parts, shuffled, shuffled_by_co
 from trigner.batches.collation import IGNORED, Batch, collate, pad_tags
 from trigner.batches.encoder_inputs import EncoderInputs
 from trigner.batches.examples import Example, Prepared, windowing
-from trigner.batches.soft_tags import SoftTags
 from trigner.batches.subwords import SPECIAL_WORDS, SentenceSubwords, SubwordTokenizer
 from trigner.batches.windows import Window
 
@@ -16,7 +15,6 @@ __all__ = [
     "Example",
     "Prepared",
     "SentenceSubwords",
-    "SoftTags",
     "SubwordTokenizer",
     "Window",
     "by_cost",

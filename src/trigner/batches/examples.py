@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trigner.batches.soft_tags import SoftTags
 from trigner.batches.subwords import MAX_SUBWORDS_PER_WORD, SentenceSubwords, SubwordTokenizer
 from trigner.batches.windows import MOST_WORDS, Window, whole_window, windows
 from trigner.errors import InputError
@@ -18,15 +17,13 @@ class Example:
     """A window of words of one sentence, nearly always the whole sentence.
 
     `sentence` is the sentence's index among those given; `mentions` count words from the window's
-    start. `length` is the number of words, special words not included. `soft_tags` are what other
-    models make of it, where a training learns from them too.
+    start. `length` is the number of words, special words not included.
     """
 
     sentence: int
     window: Window
     subwords: SentenceSubwords
     mentions: tuple[Mention, ...] = ()
-    soft_tags: SoftTags | None = None
 
     @property
     def length(self) -> int:

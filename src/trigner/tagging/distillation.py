@@ -2,12 +2,13 @@
 
 Hinton, Vinyals and Dean, Distilling the knowledge in a neural network, 2015. Several teachers teach
 the mean of their probabilities, which are calibrated: so there is no further temperature.
+`training.start` brings teachers and student together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import torch
@@ -15,8 +16,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from trigner.arrays import Floats, Tags
-from trigner.batches import IGNORED, Example, SoftTags, by_cost
+from trigner.arrays import Floats, Integers, Tags
+from trigner.batches import IGNORED, Example, Prepared, by_cost
 from trigner.mentions import Sentence
 from trigner.schemes import Scheme, TagSpace, typed_names
 from trigner.systems import tagger_spec
@@ -25,6 +26,9 @@ from trigner.tagging.task_losses import TRIANGLES, mean_over_groups
 
 SENTENCES, CELLS = 32, 40_000
 """What a teacher reads at once, at most; a longer sentence alone."""
+
+LEAST = 1e-3
+"""Pairs of words in which no tag is as probable as this are not kept: they have none."""
 
 SoftLoss = Callable[[Tensor, Tensor, Tensor], Tensor]
 """Logits of a batch in single precision `[B, L, L, C]`, its tags, `IGNORED` in padding, and the
@@ -44,6 +48,38 @@ def distillation(scheme: Scheme, weight: float) -> Distillation:
     return Distillation(weight, SOFT_LOSSES[scheme.tag_space](scheme))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SoftTags:
+    """Probabilities of the tags in those cells of a sentence's grid that may have one.
+
+    `cells [N]` are indices of the grid row by row, `probabilities [N, C]` in half precision. Where
+    a cell has one of several tags, "none" is not among them: it has what is left of 1.
+    """
+
+    cells: Integers
+    probabilities: NDArray[np.float16]
+
+    @classmethod
+    def of(cls, probabilities: Floats) -> SoftTags:
+        """Of a whole grid `[L, L, C]`."""
+        every = probabilities.reshape(-1, probabilities.shape[-1])
+        cells = np.flatnonzero(every.max(axis=-1) >= LEAST)
+        return cls(cells, every[cells].astype(np.float16))
+
+    def grid(self, length: int) -> NDArray[np.float32]:
+        """The grid of a sentence of so many words, `[L, L, C]`."""
+        every = np.zeros((length * length, self.probabilities.shape[-1]), dtype=np.float32)
+        every[self.cells] = self.probabilities
+        return every.reshape(length, length, -1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaughtExample(Example):
+    """An example, and what teachers make of it."""
+
+    soft_tags: SoftTags
+
+
 class Teachers:
     """Models of a scheme's tags, that read the sentences which a student is to learn from."""
 
@@ -56,6 +92,19 @@ class Teachers:
         for own in predictors:
             theirs = typed_names(make, own.labels)
             self._teachers.append((own, [theirs.index(tag) for tag in tags]))
+
+    def teach(self, prepared: Prepared, sentences: Sequence[Sentence]) -> Prepared:
+        """Examples that are whole sentences with what the teachers make of them."""
+        soft = self.soft_tags(sentences)
+        taught = (
+            TaughtExample(
+                **{own.name: getattr(e, own.name) for own in fields(e)}, soft_tags=soft[e.sentence]
+            )
+            if e.sentence in soft and e.length == len(sentences[e.sentence].words)
+            else e
+            for e in prepared.inputs
+        )
+        return replace(prepared, inputs=tuple(taught))
 
     def soft_tags(self, sentences: Sequence[Sentence]) -> dict[int, SoftTags]:
         """The mean of the teachers' probabilities, by the sentence's index.
@@ -93,7 +142,7 @@ def soft_grid(scheme: Scheme, example: Example, tags: Tags) -> NDArray[np.float3
 
     Where no teacher reads it that is its tags once more.
     """
-    if example.soft_tags is not None:
+    if isinstance(example, TaughtExample):
         return example.soft_tags.grid(example.length)
     if scheme.tag_space is TagSpace.EXCLUSIVE_GRID:
         return np.eye(len(scheme.tags), dtype=np.float32)[tags][..., 1:]

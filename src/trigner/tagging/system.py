@@ -26,7 +26,7 @@ from trigner.quantities import counted
 from trigner.schemes import decoded_tags
 from trigner.systems import BiasedOptimisation, Losses, Predictor, SavedState, system_spec
 from trigner.tagging.bias_init import initialise_biases
-from trigner.tagging.distillation import Teachers, distillation, soft_grid
+from trigner.tagging.distillation import TaughtExample, Teachers, distillation, soft_grid
 from trigner.tagging.objective import Objective
 from trigner.tagging.predictor import TagPredictor
 from trigner.tagging.task_losses import task_loss
@@ -110,21 +110,12 @@ class TagSystem(WordSystem):
 
     def has_teachers(self, example: Example) -> bool:
         """Whether an example has what teachers make of it."""
-        return example.soft_tags is not None
+        return isinstance(example, TaughtExample)
 
     def prepare(self, sentences: Sequence[Sentence]) -> Prepared:
         """Examples that the encoder can hold, with what teachers make of whole sentences."""
         prepared = super().prepare(sentences)
-        if self._teachers is None:
-            return prepared
-        soft = self._teachers.soft_tags(sentences)
-        found = (
-            replace(own, soft_tags=soft.get(own.sentence))
-            if own.length == len(sentences[own.sentence].words)
-            else own
-            for own in prepared.inputs
-        )
-        return replace(prepared, inputs=tuple(found))
+        return prepared if self._teachers is None else self._teachers.teach(prepared, sentences)
 
     def inexpressible(self, sentences: Sequence[Sentence]) -> int:
         """How many mentions of the sentences the scheme's tags cannot express."""

@@ -40,8 +40,7 @@ from trigner.training.progress import ShowProgress
 from trigner.training.records import ORDER, RUN, finish_record, record_to_resume, write_record
 from trigner.training.selected_model import SelectedModel, finished, same, scored, told
 from trigner.training.settings import Settings
-from trigner.training.start import begun, check_dev, learnt_types
-from trigner.training.teachers import check_teachers, learning_from
+from trigner.training.start import begun, check_dev, check_teachers, learning_from, learnt_types
 from trigner.training.trainer import LOGS, check_trackers, figures
 
 

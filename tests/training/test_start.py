@@ -46,7 +46,9 @@ DOCUMENTS = [
 def run(encoder_of):
     def run(out, *assignments, documents=DOCUMENTS, told=None, **options):
         settings = resolve(
-            assignments=assignments, shared=SMALL, options={"encoder": str(encoder_of())}
+            assignments=[*SMALL, *assignments],
+            optional=[text.partition("=")[0] for text in SMALL],
+            options={"encoder": str(encoder_of())},
         )
         console = Console(quiet=True) if told is None else Console(file=told)
         return train(settings, documents, DOCUMENTS, out, device="cpu", console=console, **options)
