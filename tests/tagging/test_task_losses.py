@@ -111,7 +111,7 @@ def test_sampling_keeps_every_tag_and_a_share_of_the_rest():
     assert sampled(inside, tags, 1.0) is inside
 
 
-def test_cells_with_a_tag_count_as_often_as_their_weight_says():
+def test_the_cross_entropy_of_cells_is_the_mean_over_valid_ones():
     torch.manual_seed(3)
     logits = torch.randn(2, 3, 3, 4)
     tags = torch.tensor(

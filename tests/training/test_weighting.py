@@ -37,7 +37,6 @@ CASES = [
     pytest.param(["system=w2ner"], id="w2ner"),
     pytest.param(["system=toe"], id="toe"),
     pytest.param(["system=bio"], id="bio"),
-    pytest.param(["task.tag_weight=3"], id="tag weight"),
     *(
         pytest.param([*TRIPLETS, f"triplets.selection={name}"], id=name)
         for name in ("centroid", "negative-centroid", "hard-negative", "semi-hard-or-hard")

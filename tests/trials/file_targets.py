@@ -17,7 +17,7 @@ ASSIGNMENTS = (
     *("optimisation.epochs=5", "triplets.window=none", "system=mac", "model.lstm_size=[1, 2]"),
     *("encoder=biobert", "sampling.conjunctions=[and, or]", "seed=1", "model={lstm_size: 3}"),
     *(
-        "task.tag_weight=0.5",
+        "task.negative_rate=0.5",
         "system=hypergraph",
         "optimisation.cell_budget=null",
         "model.mac.size=2",

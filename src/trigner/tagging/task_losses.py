@@ -51,25 +51,12 @@ def _sequence(scheme: Scheme, settings: CorroTask | None) -> TaskLoss:
     )
 
 
-def cell_cross_entropy(logits: Tensor, tags: Tensor, tag_weight: float = 1.0) -> Tensor:
-    """Cross-entropy, summed over all valid cells, special words' included, by their number.
+def cell_cross_entropy(logits: Tensor, tags: Tensor) -> Tensor:
+    """Cross-entropy, the mean over all valid cells, special words' included.
 
-    `logits [B, L, L, C]`, `tags [B, L, L]`. A cell with a tag counts `tag_weight` times in the sum,
-    and once in the number: batches are weighted by their cells (`training.weighting`), so that
-    parts of a batch add up to it whichever tags they have.
+    `logits [B, L, L, C]`, `tags [B, L, L]`.
     """
-    weights = None
-    if tag_weight != 1:
-        weights = logits.new_full(logits.shape[-1:], tag_weight)
-        weights[0] = 1.0
-    total = functional.cross_entropy(
-        logits.flatten(0, 2),
-        tags.flatten(),
-        weight=weights,
-        ignore_index=IGNORED,
-        reduction="sum",
-    )
-    return total / (tags != IGNORED).sum()
+    return functional.cross_entropy(logits.flatten(0, 2), tags.flatten(), ignore_index=IGNORED)
 
 
 def zero_threshold_loss(logits: Tensor, tags: Tensor) -> Tensor:
