@@ -21,7 +21,7 @@ LAYERS = (
     {
         *("mentions", "errors", "atomic_files", "arrays", "locks"),
         *("offsets", "quantities"),
-        *("cpus", "foreign_values", "rescorer"),
+        *("cpus", "foreign_values"),
     },
     {"text", "corpora", "schemes", "evaluation", "prompting", "qualifiers"},
     {"batches", "model_folder", "encoders", "rendering"},

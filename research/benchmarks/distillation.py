@@ -43,10 +43,8 @@ class Trials:
     def model(self, name: str, seed: int, teachers: Sequence[Path] = ()) -> Path:
         """The folder of a model, trained unless it is there."""
         out: Path = self.given.work / name
-        # Students learn what networks score, not what a rescorer makes of it.
-        assignments = ["optimisation.rescoring=false", *self.given.set]
         settings = resolve(
-            preset=self.given.preset, assignments=assignments, options={"seed": seed}
+            preset=self.given.preset, assignments=self.given.set, options={"seed": seed}
         )
         options: dict[str, Any] = {"teachers": teachers, "resume": out.exists()}
         train(settings, self.train, self.dev, out, device=self.given.device, **options)

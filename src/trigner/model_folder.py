@@ -25,7 +25,6 @@ from trigner import __version__
 from trigner.atomic_files import remove_leftovers, replace_together, write_text
 from trigner.errors import InputError, TrignerError
 from trigner.foreign_values import flaw_of, unique_keys
-from trigner.rescorer import Rescorer
 
 OwnSettings = TypeVar("OwnSettings", bound=BaseModel)
 
@@ -107,7 +106,6 @@ class Provenance(_Part):
     train: TrainingPart = TrainingPart()
     dev: DevPart = DevPart()
     calibration: dict[str, Any] | None = None
-    rescoring: dict[str, Any] | None = None
     licence: str | None = None
     data: str | None = None
     recipe: str | None = None
@@ -119,7 +117,7 @@ class Description(_Part):
     """A model: its system, labels, own settings and files.
 
     `model` are the system's own settings, `state` what else its loader needs, `files` the SHA-256
-    of each file. `runtime` is there when ONNX Runtime runs it, `rescorer` if it has one.
+    of each file. `runtime` is there when ONNX Runtime runs it.
     """
 
     format: int = FORMAT_VERSION
@@ -130,7 +128,6 @@ class Description(_Part):
     model: dict[str, Any] = {}
     state: dict[str, Any] = {}
     temperature: float = 1.0
-    rescorer: Rescorer | None = None
     runtime: Runtime | None = None
     files: dict[str, str]
     provenance: Provenance = Provenance()

@@ -9,7 +9,6 @@ from model_changes import change_description
 from tiny_language_models import tiny_language_model
 from trigner.model_folder import Description, save_model
 from trigner.systems import system_spec
-from trigner.tagging.rescoring import FEATURES
 from trigner.training import resolve
 
 FORMATS = {
@@ -179,30 +178,20 @@ def untrained(system, encoder, assignments, folder):
     return folder
 
 
-RESCORER = {
-    "bias": 0.5,
-    "weights": dict.fromkeys(FEATURES, 0.25),
-    "thresholds": [0.3, 0.2],
-}
-
-
 @pytest.mark.parametrize(
-    ("part", "other", "told"),
+    ("part", "told"),
     [
-        ("dev", {}, "epoch was chosen by its scores on these documents: it may score lower on"),
-        ("dev", {"rescorer": RESCORER}, "documents and its rescorer was fitted on them: it may"),
-        ("train", {}, "the model was trained on these documents: its scores on others will be"),
+        ("dev", "epoch was chosen by its scores on these documents: it may score lower on"),
+        ("train", "the model was trained on these documents: its scores on others will be"),
     ],
 )
-def test_documents_that_the_model_was_made_with_are_told(
-    run, model, gold, tmp_path, part, other, told
-):
+def test_documents_that_the_model_was_made_with_are_told(run, model, gold, tmp_path, part, told):
     arguments = ("evaluate", "--data", gold, "--json", "--model")
     before = run(*arguments, model)
     assert "these documents" not in before.err
     signature = json.loads(before.out)["signature"]
     folder = shutil.copytree(model, tmp_path / "model")
-    change_description(folder, provenance={part: {"signature": signature}}, **other)
+    change_description(folder, provenance={part: {"signature": signature}})
     result = run(*arguments, folder)
     assert result.code == 0, result.err
     assert told in " ".join(result.err.split())

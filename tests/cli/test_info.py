@@ -7,7 +7,6 @@ import pytest
 
 from model_changes import change_description
 from tiny_models import TAG_SCHEMES
-from trigner.tagging.rescoring import FEATURES
 
 
 def test_info(run, model):
@@ -27,25 +26,6 @@ def test_what_matters_fits_a_screen(run, model):
     assert "lstm_size" not in bundled
     assert run("info", "bundled").out == bundled
     assert run("info", "bundled", "--all").out.count("\n") > 100
-
-
-@pytest.mark.parametrize(
-    ("found", "told"),
-    [
-        ({"f1_before": 0.25, "f1": 0.5}, "F1 on dev 25.00 without, 50.00 with it, cross-validated"),
-        ({"f1": "much"}, "yes"),
-    ],
-)
-def test_a_rescorer_is_told(run, model, tmp_path, found, told):
-    folder = shutil.copytree(model, tmp_path / "model")
-    rescorer = {
-        "bias": 0.5,
-        "weights": dict.fromkeys(FEATURES, 0.25),
-        "thresholds": [0.3, 0.2],
-    }
-    change_description(folder, rescorer=rescorer, provenance={"rescoring": found})
-    lines = [" ".join(line.split()) for line in run("info", folder).out.splitlines()]
-    assert f"rescorer {told}" in lines
 
 
 @pytest.mark.parametrize(

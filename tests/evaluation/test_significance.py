@@ -9,7 +9,7 @@ from oracles.significance_naive import (
     naive_difference,
     share_as_far,
 )
-from trigner.evaluation import compare_slices, compare_systems
+from trigner.evaluation import compare_slices
 
 A = [[(1, 2, 2), (0, 1, 1), (1, 1, 2), (0, 0, 0), (2, 3, 3)]]
 B = [[(2, 2, 2), (1, 1, 1), (1, 2, 2), (0, 1, 0), (3, 3, 3)]]
@@ -21,9 +21,15 @@ def arrays(runs):
     return [np.array(run, dtype=np.int64) for run in runs]
 
 
+def compared(a, b, **options):
+    """Both tests where there is one slice."""
+    sides = ([{"all": run} for run in side] for side in (a, b))
+    return compare_slices(*sides, **options)["all"]
+
+
 @pytest.mark.parametrize(("a", "b"), [(A, B), ([*A, SECOND_A], [*B, SECOND_B])])
 def test_agrees_with_all_resamples_there_are(a, b):
-    found = compare_systems(arrays(a), arrays(b), resamples=40_000)
+    found = compared(arrays(a), arrays(b), resamples=40_000)
     observed = naive_difference(a, b)
     drawn = exact_bootstrap(a, b)
     assert found.difference == pytest.approx(observed)
@@ -49,12 +55,12 @@ def test_a_slice_has_the_values_that_it_has_alone():
     found = compare_slices(a, b, resamples=500)
     assert list(found) == ["all", "few"]
     for name, own in found.items():
-        alone = compare_systems([r[name] for r in a], [r[name] for r in b], resamples=500)
+        alone = compared([r[name] for r in a], [r[name] for r in b], resamples=500)
         assert own == alone
 
 
 def test_equal_systems_do_not_differ():
-    found = compare_systems(arrays(A), arrays(A), resamples=200)
+    found = compared(arrays(A), arrays(A), resamples=200)
     assert (found.difference, found.low, found.high) == (0, 0, 0)
     assert found.p_bootstrap == found.p_randomisation == 1
 
@@ -62,8 +68,8 @@ def test_equal_systems_do_not_differ():
 def test_a_large_difference_is_significant_and_turns_with_the_systems():
     right = [[(1, 1, 1)] * 200]
     wrong = [[(0, 1, 1)] * 100 + [(1, 1, 1)] * 100]
-    ahead = compare_systems(arrays(wrong), arrays(right), resamples=999)
-    behind = compare_systems(arrays(right), arrays(wrong), resamples=999)
+    ahead = compared(arrays(wrong), arrays(right), resamples=999)
+    behind = compared(arrays(right), arrays(wrong), resamples=999)
     assert ahead.difference == -behind.difference == 0.5
     assert ahead.p_bootstrap == ahead.p_randomisation == 0.001
     assert 0.4 < ahead.low < 0.5 < ahead.high < 0.6
@@ -71,27 +77,27 @@ def test_a_large_difference_is_significant_and_turns_with_the_systems():
 
 def test_the_same_seed_gives_the_same_values():
     one, same, other = (
-        compare_systems(arrays(A), arrays(B), resamples=300, seed=seed) for seed in (1, 1, 2)
+        compared(arrays(A), arrays(B), resamples=300, seed=seed) for seed in (1, 1, 2)
     )
     assert one == same != other
-    assert one == compare_systems(arrays(A), arrays(B), resamples=300)
+    assert one == compared(arrays(A), arrays(B), resamples=300)
 
 
 def test_sentences_without_mentions_score_0():
     nothing = [[(0, 0, 0)] * 4]
-    assert compare_systems(arrays(nothing), arrays(nothing), resamples=10).difference == 0
+    assert compared(arrays(nothing), arrays(nothing), resamples=10).difference == 0
 
 
 @pytest.mark.parametrize(("a", "b"), [([], []), (A, [*B, SECOND_B]), (A, [B[0][:3]])])
 def test_what_cannot_be_paired_is_refused(a, b):
     with pytest.raises(ValueError, match="the same number of runs"):
-        compare_systems(arrays(a), arrays(b))
+        compared(arrays(a), arrays(b))
 
 
 def test_runs_without_sentences_are_refused():
     nothing = [np.zeros((0, 3), dtype=np.int64)]
     with pytest.raises(ValueError, match="no sentences"):
-        compare_systems(nothing, nothing)
+        compared(nothing, nothing)
 
 
 def test_runs_without_a_slice_are_refused():

@@ -56,16 +56,6 @@ def test_a_system_that_nobody_has(saved_model, tmp_path):
     assert "made with the package" not in str(raised.value)
 
 
-def test_a_rescorer_of_a_system_that_has_none_is_refused(saved_model, tmp_path):
-    rescorer = {"bias": 0.0, "weights": {"a": 1.0}, "thresholds": [0.5, 0.5]}
-    folder = of_system(saved_model, tmp_path / "m", system="bio", rescorer=rescorer)
-    with pytest.raises(
-        InputError, match=r"is damaged: rescorer: the system bio has none$"
-    ) as raised:
-        trigner.load(folder)
-    assert raised.value.path == folder / "trigner.json"
-
-
 def test_thresholds_are_a_mapping(saved_model):
     with pytest.raises(
         InputError, match=r"thresholds must be a number for each type, got \['ADR'\]"

@@ -118,17 +118,6 @@ def test_what_provenance_says_otherwise_is_left_out_or_as_it_is(provenance, told
         assert absent not in card
 
 
-def test_a_rescorer_stands_for_the_temperature():
-    found = {"candidates": 1234, "f1_before": 0.25, "f1": 0.5}
-    provenance = {**SAVED["provenance"], "rescoring": found}
-    card = model_card(described(provenance=provenance))
-    assert "that was fitted on 1,234 candidates on dev: F1 on dev 25.00 without, 50.00" in card
-    assert "divided by 1.5" not in card
-    for other in ({**found, "why": "it does not raise F1 on dev"}, {"f1": "much"}):
-        provenance = {**SAVED["provenance"], "rescoring": other}
-        assert "divided by 1.5" in model_card(described(provenance=provenance))
-
-
 def test_labels_cannot_break_out_of_the_page():
     card = model_card(DESCRIPTION)
     assert "<script>" not in card

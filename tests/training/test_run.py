@@ -18,16 +18,12 @@ from transformers import TrainerCallback
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 
 import trigner
-from trigner import inference
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import score
-from trigner.inference.rescoring import Rescored
 from trigner.mentions import Document, Entity
 from trigner.model_folder import fingerprint, read_description
 from trigner.networks import load
-from trigner.rescorer import Rescorer
 from trigner.tagging.objective import Objective
-from trigner.tagging.rescoring import FEATURES
 from trigner.training import resolve, train
 from trigner.training.best_epoch import KeepBest
 from trigner.training.progress import ShowProgress
@@ -46,7 +42,6 @@ SMALL = [
     "optimisation.batch_size=2",
 ]
 QUIET = Console(quiet=True)
-RESCORER = Rescorer(bias=0.5, weights=dict.fromkeys(FEATURES, 0.25), thresholds=(0.3, 0.2))
 
 
 def document(number, text, *fragments):
@@ -835,62 +830,17 @@ def test_a_tracker_without_its_package_is_told(encoder, tmp_path, monkeypatch):
     assert not (tmp_path / "m").exists()  # the corrected command can have it
 
 
-def with_rescoring(encoder):
-    return resolve(
-        preset="clean",
-        assignments=[*SMALL, "triplets.weight=0", "optimisation.rescoring=true"],
-        options={"encoder": str(encoder)},
-    )
-
-
-def test_a_rescorer_is_fitted_once_training_is_over(encoder, tmp_path, monkeypatch):
-    fitted = []
-
-    def fit(extract, dev, found):
-        assert extract.predictor.rescorer is None
-        assert found == list(extract.documents(dev))
-        fitted.append(dev)
-        return Rescored(RESCORER, candidates=9, f1_before=0.25, f1=0.5)
-
-    monkeypatch.setattr("trigner.training.selected_model.fit_rescorer", fit)
-    told = StringIO()
-    settings = with_rescoring(encoder)
-    out = tmp_path / "model"
-    console = Console(file=told, width=200)
-    trained = train(settings, DOCUMENTS, DOCUMENTS[:2], out, device="cpu", console=console)
-    assert fitted == [DOCUMENTS[:2]]
-    assert "rescorer: F1 on dev 25.00 without, 50.00 with it, cross-validated" in told.getvalue()
+def test_a_finished_model_is_described_by_what_it_finds_on_dev(encoder, tmp_path):
+    out, dev = tmp_path / "model", DOCUMENTS[:2]
+    trained = run(encoder, out, preset="clean")
     description = read_description(out)
-    assert description.rescorer == RESCORER
     assert description.temperature == description.provenance.calibration["temperature"]
-    assert description.provenance.rescoring == {"candidates": 9, "f1_before": 0.25, "f1": 0.5}
-    # The scores on dev are of the model without it: it was fitted there.
-    extract = trigner.load(out)
-    assert extract.predictor.rescorer == RESCORER
-    found = list(inference.with_rescorer(extract, None).documents(DOCUMENTS[:2]))
-    plain = score(DOCUMENTS[:2], found)
-    assert trained.best.scores.overall == plain.overall
-    assert description.provenance.dev.scores["f1"] == plain.overall.f1
-    assert scored(out, DOCUMENTS[:2], torch.device("cpu")).scores.overall == plain.overall
+    overall = score(dev, list(trigner.load(out).documents(dev))).overall
+    assert description.provenance.dev.scores["f1"] == overall.f1
+    assert trained.best.scores.overall == overall
+    assert scored(out, dev, torch.device("cpu")).scores.overall == overall
     # Interrupted before it was done, it is described again from the beginning.
-    again = finished(out, DOCUMENTS[:2], torch.device("cpu"), rescoring=True)
-    assert again.description.rescorer == RESCORER
-    assert again.description.temperature == description.temperature
-    assert finished(out, DOCUMENTS[:2], torch.device("cpu")).description.rescorer is None
-    # What is trained on from it scores its epochs without, and has none unless it asks for one.
-    run(encoder, tmp_path / "next", "triplets.weight=0", init_from=out, preset="clean")
-    assert read_description(tmp_path / "next").rescorer is None
-
-
-def test_without_enough_mentions_there_is_no_rescorer_and_it_is_told(encoder, tmp_path):
-    told = StringIO()
-    settings = with_rescoring(encoder)
-    out, console = tmp_path / "model", Console(file=told, width=200)
-    train(settings, DOCUMENTS, DOCUMENTS[:2], out, device="cpu", console=console)
-    assert "no rescorer (optimisation.rescoring): of " in told.getvalue()
-    description = read_description(out)
-    assert description.rescorer is None
-    assert description.provenance.calibration is not None
+    assert finished(out, dev, torch.device("cpu")).description == description
 
 
 @pytest.mark.parametrize("wanted", [True, False])

@@ -106,7 +106,6 @@ def _known_already(description: Description, signature: str) -> list[str]:
     if same_data(signature, known.train.signature):
         return ["the model was trained on these documents: its scores on others will be lower"]
     if same_data(signature, known.dev.signature):
-        also = " and its rescorer was fitted on them" if description.rescorer else ""
-        chosen = f"the model's epoch was chosen by its scores on these documents{also}"
+        chosen = "the model's epoch was chosen by its scores on these documents"
         return [f"{chosen}: it may score lower on others"]
     return []

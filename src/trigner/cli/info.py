@@ -17,7 +17,6 @@ from trigner.foreign_values import mapping, number, text, whole_number
 from trigner.model_folder import BUNDLED, Description, need, read_description
 from trigner.quantities import counted
 from trigner.rendering import say
-from trigner.rescorer import gain
 from trigner.systems import SystemSpec, systems, unusable_systems
 
 
@@ -94,7 +93,6 @@ def summary(model: Path, description: Description, spec: SystemSpec) -> dict[str
         "data": known.data,
         "trained on": ", ".join(counted(n, one, more) for n, one, more in train if n),
         **{name: _rates(part) for name, part in parts.items()},
-        "rescorer": _rescorer(known.rescoring) if description.rescorer else None,
         "licence": known.licence,
         "format": f"{description.format}, written by trigner {description.trigner}",
     }
@@ -124,14 +122,6 @@ def _rates(part: object) -> str:
     shown = ", ".join(f"{name} {100 * rate:.1f}" for name, rate in known.items())
     documents = whole_number(mapping(part).get("documents"))
     return shown + (f" on {counted(documents, 'document')}" if shown and documents else "")
-
-
-def _rescorer(found: object) -> str:
-    """What a rescorer did for F1 on dev. The dev scores of a model are those without it."""
-    before, after = (number(mapping(found).get(name)) for name in ("f1_before", "f1"))
-    if before is None or after is None:
-        return "yes"
-    return gain(before, after)
 
 
 RATES = ("f1", "precision", "recall")

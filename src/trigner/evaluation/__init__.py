@@ -23,7 +23,7 @@ from trigner.evaluation.relaxed import Rates, relaxed_scores
 from trigner.evaluation.scores import Scores, Slices, score, unknown_labels
 from trigner.evaluation.sentence_counts import SLICES, SentenceCounts, sentence_counts
 from trigner.evaluation.signature import data_hash, same_data, sign
-from trigner.evaluation.significance import Significance, compare_slices, compare_systems
+from trigner.evaluation.significance import Significance, compare_slices
 from trigner.evaluation.skipping import without_first
 from trigner.evaluation.statistics import Statistics, describe, plot_gaps, statistics_table
 from trigner.evaluation.table import errors_table, relaxed_table, table
@@ -56,7 +56,6 @@ __all__ = [
     "check_figure",
     "compare",
     "compare_slices",
-    "compare_systems",
     "curve",
     "curves",
     "data_hash",

@@ -38,17 +38,6 @@ class Significance:
     sentences: int
 
 
-def compare_systems(
-    a: Sequence[Integers], b: Sequence[Integers], *, resamples: int = RESAMPLES, seed: int = 1
-) -> Significance:
-    """Both tests on the counts `[S, 3]` of the runs of two systems, one pair a seed.
-
-    Raises ValueError when there is no run or no sentence, or runs are not on the same sentences.
-    """
-    sides = ([{"": counts} for counts in side] for side in (a, b))
-    return compare_slices(*sides, resamples=resamples, seed=seed)[""]
-
-
 def compare_slices(
     a: Sequence[Mapping[str, Integers]],
     b: Sequence[Mapping[str, Integers]],
@@ -56,10 +45,11 @@ def compare_slices(
     resamples: int = RESAMPLES,
     seed: int = 1,
 ) -> dict[str, Significance]:
-    """`compare_systems` for each slice of mentions, at little more than the time of one.
+    """Both tests for each slice of mentions: counts `[S, 3]` of two systems' runs, one pair a seed.
 
-    The same sentences are drawn for all: each slice has the values that it has alone. Raises
-    ValueError as `compare_systems`, and for runs with other slices than the first.
+    The same sentences are drawn for all slices: each has the values that it has alone. Raises
+    ValueError when there is no run or no sentence, or runs are not on the same sentences or have
+    other slices than the first.
     """
     if not a or len(a) != len(b) or len({len(own) for run in (*a, *b) for own in run.values()}) > 1:
         raise ValueError("both systems need the same number of runs, on the same sentences")

@@ -5,7 +5,6 @@ from trigner.inference.extraction import Extractor
 from trigner.inference.fetching import fetch
 from trigner.inference.found import Extracted, PartialResult, Run, assembled
 from trigner.inference.loading import load, spec_of
-from trigner.inference.rescoring import fit_rescorer, with_rescorer
 from trigner.inference.statistics import RunStatistics
 
 __all__ = [
@@ -17,9 +16,7 @@ __all__ = [
     "assembled",
     "calibrate",
     "fetch",
-    "fit_rescorer",
     "load",
     "spec_of",
-    "with_rescorer",
     "with_temperature",
 ]

@@ -61,10 +61,6 @@ def load(
             path=folder,
         )
     spec = spec_of(folder, description)
-    if description.rescorer is not None and not spec.rescoring:
-        raise InputError(
-            f"is damaged: rescorer: the system {spec.name} has none", path=folder / DESCRIPTION
-        )
     predictor = spec.implementation("load")(folder, description, device=device, threads=threads)
     of_all, of_types = checked_thresholds(threshold, thresholds or {}, description.labels)
     return Extractor(

@@ -13,7 +13,6 @@ from trigner.foreign_values import mapping, number, text, whole_number
 from trigner.inference.fetching import HUB_NAME
 from trigner.model_folder import Description, Provenance
 from trigner.quantities import counted
-from trigner.rescorer import gain
 
 SLICES = {
     "f1": "all entities",
@@ -180,19 +179,6 @@ def _by_name(scores: Mapping[str, Any]) -> str:
 
 
 def _confidence(provenance: Provenance) -> str:
-    found = provenance.rescoring or {}
-    before, after = (number(found.get(name)) for name in ("f1_before", "f1"))
-    candidates = whole_number(found.get("candidates"))
-    if "why" in found or before is None or after is None or candidates is None:
-        return _calibration(provenance)
-    return (
-        "## Confidence\n\n"
-        f"Scores are those of a logistic regression that was fitted on {candidates:,} candidates on"
-        f" dev: {gain(before, after)}. The dev scores above are those without it.\n"
-    )
-
-
-def _calibration(provenance: Provenance) -> str:
     found = provenance.calibration or {}
     temperature, before, after = (
         number(found.get(name)) for name in ("temperature", "error_before", "error_after")

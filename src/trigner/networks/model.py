@@ -17,7 +17,6 @@ from trigner.networks.folder import load_network
 from trigner.networks.pretrained import load_encoder
 from trigner.networks.tagger import Tagger
 from trigner.networks.word_system import word_inputs
-from trigner.rescorer import Rescorer
 from trigner.schemes import Scheme
 from trigner.systems import TaggerSettings, tagger_spec
 
@@ -26,8 +25,7 @@ from trigner.systems import TaggerSettings, tagger_spec
 class Model:
     """A tagger with the scheme that reads its scores and the tokenizer that feeds it.
 
-    Its logits are divided by `temperature` where scores are read (`inference.calibration`), unless
-    a `rescorer` gives them.
+    Its logits are divided by `temperature` where scores are read (`inference.calibration`).
     `system` is the name of its row.
     """
 
@@ -38,7 +36,6 @@ class Model:
     settings: TaggerSettings
     temperature: float = 1.0
     system: str = ""
-    rescorer: Rescorer | None = None
 
     @property
     def inputs(self) -> EncoderInputs:
@@ -84,5 +81,4 @@ def load(folder: str | Path) -> Model:
         settings,
         temperature=description.temperature,
         system=spec.name,
-        rescorer=description.rescorer,
     )

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from trigner.arrays import Floats
 from trigner.batches import Example, Prepared
-from trigner.mentions import Mention, ScoredMention, Sentence
-from trigner.rescorer import Rescorer
+from trigner.mentions import ScoredMention, Sentence
 from trigner.schemes import Cell
 
 if TYPE_CHECKING:
@@ -95,39 +94,12 @@ class Calibrated(Predictor, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Candidate:
-    """A mention that may be one, with what tells whether it is: `features [F]`."""
-
-    mention: Mention
-    features: Floats
-
-
-class Rescoring(Predictor, Protocol):
-    """A predictor that proposes more than it finds, and chooses by a rescorer: the capability
-    `rescoring`."""
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        """The names of a candidate's features."""
-        ...
-
-    def candidates(self, inputs: Sequence[Any]) -> list[list[Candidate]]:
-        """What there is to choose from in each input, as mentions of its sentence."""
-        ...
-
-    def with_rescorer(self, rescorer: Rescorer | None) -> Predictor:
-        """The same with another rescorer, or none."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Grid:
     """`probabilities [L, L, C]` of the tags for each pair of a sentence's words, and its mentions.
 
     A pair has one of the tags or, where the scheme says so, each of them with its own probability.
-    `cells` are, for each mention, those that its score is the product of, unless the model has a
-    rescorer.
+    `cells` are, for each mention, those that its score is the product of.
     """
 
     tags: tuple[str, ...]
@@ -152,7 +124,6 @@ class GridView(Predictor, Protocol):
 
 CAPABILITY_PROTOCOLS: Mapping[str, type[Any]] = {
     "calibration": Calibrated,
-    "rescoring": Rescoring,
     "grid": GridView,
 }
 """What the predictor of a system with one of these capabilities has besides `Predictor`."""

@@ -157,12 +157,6 @@ class OptimisationSettings(Section):
         description="with --teacher: what the teachers' probabilities count in the loss of the"
         " tags, which have the rest of 1",
     )
-    rescoring: bool = Field(
-        default=False,
-        description="after training fit a rescorer on dev, a logistic regression that says which"
-        " candidates of a looser decoding are mentions, and keep it if F1 there gains more than"
-        " chance; for grids",
-    )
     precision: Literal["float32", "bfloat16"] = Field(
         default="float32",
         description="bfloat16: mixed precision in training and in evaluating its epochs, faster"

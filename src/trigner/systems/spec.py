@@ -20,7 +20,6 @@ Implementation = str | Callable[..., Any]
 CAPABILITIES = {
     "ceiling": "measure the best score that the format could reach",
     "calibration": "fit a temperature on dev",
-    "rescoring": "fit a rescorer on dev",
     "export": "export to ONNX",
     "grid": "show the word-pair grid",
     "triplets": "train with the triplet loss",
@@ -76,17 +75,11 @@ class SystemSpec:
     package: str = "trigner"
 
     @property
-    def rescoring(self) -> bool:
-        """Whether a rescorer can be fitted to what it proposes."""
-        return False
-
-    @property
     def capabilities(self) -> tuple[str, ...]:
         """Which of `CAPABILITIES` it has."""
         has = {
             "ceiling": self.round_trip is not None,
             "calibration": self.calibration,
-            "rescoring": self.rescoring,
             "export": self.export is not None,
             "grid": self.grid,
             "triplets": self.triplets,

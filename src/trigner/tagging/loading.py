@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from trigner.errors import require_extra
-from trigner.model_folder import DESCRIPTION, Description
+from trigner.model_folder import Description
 from trigner.tagging.predictor import TagPredictor
-from trigner.tagging.rescoring import check_rescorer
 
 
 def load(
@@ -18,7 +17,6 @@ def load(
     `threads` are those of ONNX Runtime in one process; PyTorch's are set by `torch.set_num_threads`
     alone. Raises InputError when the folder cannot be loaded or the device is not there.
     """
-    check_rescorer(description.rescorer, folder / DESCRIPTION)
     if description.is_exported:
         from trigner.tagging.onnx_runtime import onnx_predictor
 

@@ -68,13 +68,7 @@ def onnx_predictor(
         check_scores(found, batch, scheme.tag_space.word_axes, scores, folder / GRAPH)
         return found
 
-    return TagPredictor(
-        scorer,
-        scheme,
-        inputs=inputs,
-        temperature=description.temperature,
-        rescorer=description.rescorer,
-    )
+    return TagPredictor(scorer, scheme, inputs=inputs, temperature=description.temperature)
 
 
 def exported_inputs(

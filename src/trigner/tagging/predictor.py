@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import dataclass
 
 import numpy as np
 
 from trigner.arrays import Floats, Logits, Tags, logistic
 from trigner.batches import Batch, Example
 from trigner.mentions import Mention
-from trigner.rescorer import Rescorer
 from trigner.schemes import Cell, Explaining, Scheme, TagSpace
-from trigner.systems import Candidate, Grid, Prediction, WordPredictor, check_finite
-from trigner.tagging.rescoring import FEATURES, candidates, features, rescored
+from trigner.systems import Grid, Prediction, WordPredictor, check_finite
 
 Scorer = Callable[[Batch], Logits]
 """A batch to logits, special words included: `[B, L, L, C]`, of a sequence scheme `[B, L, C]`."""
@@ -24,14 +21,11 @@ Scorer = Callable[[Batch], Logits]
 class TagPredictor(WordPredictor[Logits]):
     """Predicts with a scheme from a network's logits, which are divided by `temperature`.
 
-    That makes scores probabilities (`inference.calibration`) and changes no mention. With a
-    `rescorer` that one says which candidates are mentions, with which score (`tagging.rescoring`),
-    whatever the temperature.
+    That makes scores probabilities (`inference.calibration`) and changes no mention.
     """
 
     scorer: Scorer
     scheme: Scheme
-    rescorer: Rescorer | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -57,40 +51,9 @@ class TagPredictor(WordPredictor[Logits]):
 
     def prediction(self, example: Example, output: Logits, temperature: float) -> Prediction:
         """The mentions of a window that it answers for, as mentions of its sentence."""
-        offset = self.inputs.offset
-        if self.rescorer is None:
-            decoding = self.scheme.decode(output / temperature)
-        else:
-            decoding = rescored(self.rescorer, self.scheme, output, offset)
-        bounded = not decoding.complete
+        decoding = self.scheme.decode(output / temperature)
+        bounded, offset = not decoding.complete, self.inputs.offset
         return Prediction.of(example, decoding.mentions, bounded=bounded, offset=offset)
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        """The names of a candidate's features."""
-        return FEATURES
-
-    def candidates(self, inputs: Sequence[Example]) -> list[list[Candidate]]:
-        """What a rescorer chooses from, of each input, as mentions of its sentence."""
-        if not inputs:
-            return []
-        return [self._candidates(*each) for each in zip(inputs, self.outputs(inputs), strict=True)]
-
-    def _candidates(self, example: Example, output: Logits) -> list[Candidate]:
-        offset = self.inputs.offset
-        found = candidates(self.scheme, output).mentions
-        values = features(self.scheme, output, found, offset)
-        of_sentence = []
-        for scored, own in zip(found, values, strict=True):
-            if scored.mention.words[0] < offset:
-                continue
-            if mention := example.in_sentence(scored.mention.shifted(-offset)):
-                of_sentence.append(Candidate(mention, own))
-        return of_sentence
-
-    def with_rescorer(self, rescorer: Rescorer | None) -> Self:
-        """The same with another rescorer, or none."""
-        return replace(self, rescorer=rescorer)
 
     def grids(self, inputs: Sequence[Example]) -> list[Grid]:
         """The word-pair grid of each input, for schemes that tag pairs of words."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -51,8 +50,7 @@ def build(settings: Any, labels: tuple[str, ...], init_from: Path | None = None)
         spec = system_spec(settings.system)
         return TagSystem(create(settings.encoder, spec.name, labels, settings.model), settings)
     check_init_from(init_from, settings, labels, any_types=True)
-    # The rescorer was that of its own weights.
-    model, taken_over = replace(load(init_from), rescorer=None), ""
+    model, taken_over = load(init_from), ""
     if not set(labels) <= set(model.scheme.labels):
         before = model.scheme.labels
         model, kept = for_labels(model, labels)

@@ -19,7 +19,6 @@ def torch_predictor(model: Model, device: torch.device) -> TagPredictor:
         scheme=model.scheme,
         inputs=model.inputs,
         temperature=model.temperature,
-        rescorer=model.rescorer,
     )
 
 

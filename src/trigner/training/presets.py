@@ -96,7 +96,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
             "coordination_pool": 4,
             "whole_members": 0.5,
         },
-        "optimisation": {"bias_init": True, "beta2": 0.98, "rescoring": True},
+        "optimisation": {"bias_init": True, "beta2": 0.98},
     },
     "paper": PAPER,
     "paper-cadec": _paper(BIOBERT, 12, window=25),

@@ -21,7 +21,7 @@ from trigner.networks import choose_device
 from trigner.networks.pretrained import quiet
 from trigner.quantities import counted
 from trigner.rendering import say
-from trigner.systems import Student, TakingOver, system_spec
+from trigner.systems import Student, TakingOver
 from trigner.systems.sections import OptimisationSettings, SelectBy
 from trigner.training.best_epoch import METRICS
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint, past_log
@@ -38,7 +38,7 @@ from trigner.training.prepared import PreparedTraining
 from trigner.training.processes import connected
 from trigner.training.progress import ShowProgress
 from trigner.training.records import ORDER, RUN, finish_record, record_to_resume, write_record
-from trigner.training.selected_model import SelectedModel, finished, same, scored, told
+from trigner.training.selected_model import SelectedModel, finished, same, scored
 from trigner.training.settings import Settings
 from trigner.training.start import begun, check_dev, check_teachers, learning_from, learnt_types
 from trigner.training.trainer import LOGS, check_trackers, figures
@@ -143,9 +143,7 @@ def train(
                 optimisation = halved(optimisation, lengths)
                 _start_again(out, settings.optimisation, optimisation, console)
                 checkpoint = None
-        rescoring = settings.optimisation.rescoring and system_spec(settings.system).rescoring
-        end = partial(_ended, out, dev, chosen, also_keep, record, history, rescoring, console)
-        return processes.from_main(end)
+        return processes.from_main(partial(_ended, out, dev, chosen, also_keep, record, history))
 
 
 def _inputs(
@@ -175,16 +173,12 @@ def _ended(
     also_keep: Sequence[SelectBy],
     record: Mapping[str, Any],
     history: Sequence[Mapping[str, float]],
-    rescoring: bool,
-    console: Console,
 ) -> Trained:
     """The models of a training that has no further epochs, scored and described."""
-    describe = scored if "finished" in record else partial(finished, rescoring=rescoring)
+    describe = scored if "finished" in record else finished
     best = describe(out, dev, device)
     also = {name: same(out / name, best) or describe(out / name, dev, device) for name in also_keep}
     epochs = round(record["finished"] if "finished" in record else history[-1]["epoch"])
-    if line := told(best):
-        say(console, line)
     if "finished" not in record:
         finish_record(out, epochs, history)
     shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)  # also what a killed process left of them
