@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from trigner.mentions import CONTEXT_WORDS, Document, Entity, Fragment, Mention
 from trigner.text import (
     Unreachable,
     entity_of,
-    in_one,
     segment,
     sentence_at,
     sentence_starts,
@@ -191,24 +189,6 @@ def test_losses_on_drug_labels() -> None:
     assert max(lengths) <= 2 * 100
 
 
-@given(st.text(alphabet="aB.- \n\u0301😀", max_size=40), st.data())
-def test_in_one_is_the_document_with_its_words_as_given_ones(
-    text: str, data: st.DataObject
-) -> None:
-    bound = st.integers(0, len(text))
-    fragment = st.tuples(bound, bound).map(sorted).filter(lambda pair: pair[0] < pair[1])
-    chosen = data.draw(st.lists(st.lists(fragment, min_size=1, max_size=3), max_size=4))
-    entities = tuple(Entity("X", tuple(sorted(map(tuple, own))), "") for own in chosen)
-    document = Document("d", text, entities)
-    found = segment(document)
-    whole = in_one(document, found)
-    words = tuple(offset for sentence in found.sentences for offset in sentence.offsets)
-    given_words = segment(replace(document, words=words)).sentences
-    assert whole.offsets == words
-    assert whole.words == tuple(text[a:b] for a, b in words)
-    assert whole.mentions == tuple(sorted(m for own in given_words for m in own.mentions))
-
-
 @given(st.lists(st.integers(1, 50), max_size=12))
 def test_sentences_have_the_words_around_them(lengths: list[int]) -> None:
     text = "\n\n".join(
@@ -222,9 +202,3 @@ def test_sentences_have_the_words_around_them(lengths: list[int]) -> None:
         behind = [word for own in words[n + 1 :] for word in own]
         assert sentence.left == tuple(before[-CONTEXT_WORDS:])
         assert sentence.right == tuple(behind[:CONTEXT_WORDS])
-
-
-def test_mentions_of_one_sentence_are_in_the_order_of_their_words() -> None:
-    source = document(*(entity(own) for own in ((33, 38), (23, 28), (17, 22), (12, 16), (3, 7))))
-    whole = in_one(source, segment(source))
-    assert [mention.words for mention in whole.mentions] == [(1,), (3,), (4,), (5,), (8,)]

@@ -11,7 +11,8 @@ from trigner.corpora import document_of
 from trigner.mentions import Mention, Sentence
 from trigner.systems.sections import SamplingSettings
 from trigner.text import segment
-from trigner.training.coordination import LONGEST, MEMBERS, coordinations, split_shares
+from trigner.training import coordination
+from trigner.training.coordination import LONGEST, MEMBERS
 
 ALWAYS = SamplingSettings(coordination=5, conjunctions=("and",))
 
@@ -33,12 +34,21 @@ def told(sentence: Sentence):
     return sorted(" ".join(sentence.words[i] for i in m.words) for m in sentence.mentions)
 
 
-def made_of(*documents, settings=ALWAYS, seeds=(1,)):
+def generated(sentences, settings=ALWAYS, seed=1, *, whole=0.0, per_sentence=99, pool=1):
+    """New sentences; unless the test says otherwise all that there are of parts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(coordination, "WHOLE", whole)
+        patch.setattr(coordination, "PER_SENTENCE", per_sentence)
+        patch.setattr(coordination, "POOL", pool)
+        return list(coordination.coordinations(sentences, settings, seed))
+
+
+def made_of(*documents, settings=ALWAYS, seeds=(1,), **how):
     """Each new sentence's text and its mentions' words."""
     return {
         " ".join(sentence.words): told(sentence)
         for seed in seeds
-        for sentence in coordinations(sentences_of(documents), settings, seed)
+        for sentence in generated(sentences_of(documents), settings, seed, **how)
     }
 
 
@@ -129,7 +139,7 @@ def test_one_of_the_two_mentions_is_discontinuous():
         document(1, "mild head ache", (1, 2)),
         document(2, "mild tooth ache", (1, 2)),
     ]
-    for sentence in coordinations(sentences_of(documents), ALWAYS, 3):
+    for sentence in generated(sentences_of(documents), seed=3):
         assert sorted(m.is_discontinuous for m in sentence.mentions) == [False, True]
 
 
@@ -149,13 +159,12 @@ def test_no_more_than_asked_and_the_same_again():
     documents = [document(n, f"{word} failure", (0, 1)) for n, word in enumerate("abcdefgh")]
     half = SamplingSettings(coordination=0.5)
     sentences = sentences_of(documents)[:-1] + sentences_of([])  # 9 with mentions
-    found = list(coordinations(sentences, half, 1))
+    found = generated(sentences, half)
     assert len(found) == 5
-    assert found == list(coordinations(sentences, half, 1))
-    assert found != list(coordinations(sentences, half, 2))
-    assert not list(coordinations(sentences, SamplingSettings(), 1))
-    four = half.model_copy(update={"coordination_pool": 4})
-    pool = list(coordinations(sentences, four, 1))
+    assert found == generated(sentences, half)
+    assert found != generated(sentences, half, 2)
+    assert not generated(sentences, SamplingSettings())
+    pool = generated(sentences, half, pool=4)
     assert pool[:5] == found
     assert len(pool) == len({sentence.words for sentence in pool}) == 20
 
@@ -179,8 +188,7 @@ def test_mentions_keep_their_words(drawn, seed):
         for s in segment(d).sentences
         for m in s.mentions
     }
-    settings = ALWAYS.model_copy(update={"coordination_pool": 2, "whole_members": 0.5})
-    for sentence in coordinations(sentences_of(documents), settings, seed):
+    for sentence in generated(sentences_of(documents), seed=seed, whole=0.5, pool=2):
         assert 2 <= len(sentence.mentions) <= MEMBERS
         for mention in sentence.mentions:
             assert tuple(sentence.words[i] for i in mention.words) in known
@@ -196,12 +204,8 @@ SHARING = (
 
 
 def test_whole_mentions_stand_where_parts_would():
-    whole = SamplingSettings(coordination=5, conjunctions=("and", "("), whole_members=1.0)
-    found = made_of(
-        *SHARING,
-        settings=whole,
-        seeds=range(60),
-    )
+    settings = SamplingSettings(coordination=5, conjunctions=("and", "("))
+    found = made_of(*SHARING, settings=settings, seeds=range(60), whole=1.0)
     expected = {
         "had ache and renal failure today": ["ache", "renal failure"],
         "had renal failure ( ache ) today": ["ache", "renal failure"],
@@ -216,25 +220,22 @@ def test_whole_mentions_stand_where_parts_would():
     sentences = sentences_of(
         [document(1, "had renal failure", (1, 2)), document(2, "b failure", (0, 1))]
     )
-    made = list(coordinations(sentences, whole, 1))
-    assert made
-    assert not any(m.is_discontinuous for own in made for m in own.mentions)
+    found = generated(sentences, settings, whole=1.0)
+    assert found
+    assert not any(m.is_discontinuous for own in found for m in own.mentions)
 
 
 def test_all_continuous_mentions_can_be_whole_members():
-    whole = SamplingSettings(coordination=5, conjunctions=("and",), whole_members=1.0)
     documents = [document(n, f"{word} failure", (0, 1)) for n, word in enumerate("abcdef")]
-    found = made_of(*documents, document(7, "g or h failure", (0, 3)), settings=whole, seeds=(1, 2))
+    found = made_of(*documents, document(7, "g or h failure", (0, 3)), seeds=(1, 2), whole=1.0)
     members = {own for told in found.values() for own in told}
     assert members == {f"{word} failure" for word in "abcdef"}
 
 
 def test_a_label_with_one_mention_shares_parts_all_the_same():
-    whole = SamplingSettings(coordination=5, conjunctions=("and",), whole_members=1.0)
     long = document(1, "very sore red dry throat", (0, 1, 2, 3, 4))
-    found = made_of(
-        long, document(2, "very sore red dry left arm", (0, 1, 2, 3, 4, 5)), settings=whole
-    )
+    other = document(2, "very sore red dry left arm", (0, 1, 2, 3, 4, 5))
+    found = made_of(long, other, whole=1.0)
     assert found["very sore red dry throat and left arm"] == [
         "very sore red dry left arm", "very sore red dry throat",
     ]  # fmt: skip
@@ -243,8 +244,8 @@ def test_a_label_with_one_mention_shares_parts_all_the_same():
 def test_none_where_no_mention_is_discontinuous():
     flat = [document(1, "renal failure", (0, 1)), document(2, "hepatic failure", (0, 1))]
     sentences = [sentence for own in flat for sentence in segment(own).sentences]
-    assert not list(coordinations(sentences, ALWAYS, 1))
-    assert list(coordinations(sentences_of(flat), ALWAYS, 1))
+    assert not generated(sentences)
+    assert generated(sentences_of(flat))
 
 
 def test_punctuation_alone_is_not_shared():
@@ -255,63 +256,14 @@ def test_punctuation_alone_is_not_shared():
 def test_one_of_a_sentence_at_a_time():
     listed = document(1, "a failure , b failure , c failure", (0, 1), (3, 4), (6, 7))
     assert len(made_of(listed)) > 1
-    one = ALWAYS.model_copy(update={"coordination_per_sentence": 1})
-    assert len(made_of(listed, settings=one)) == 1
-    pool = one.model_copy(update={"coordination_pool": 5})
-    assert 1 < len(made_of(listed, settings=pool)) <= 5
+    assert len(made_of(listed, per_sentence=1)) == 1
+    assert 1 < len(made_of(listed, per_sentence=1, pool=5)) <= 5
 
 
 def test_context_stays():
     own = sentences_of([document(1, "renal failure", (0, 1)), document(2, "a failure", (0, 1))])
     flanked = [replace(sentence, left=("before",), right=("behind",)) for sentence in own]
-    made = list(coordinations(flanked, ALWAYS, 1))
-    assert len(made) == 2
-    assert {(each.left, each.right) for each in made} == {(("before",), ("behind",))}
-    assert {each.offsets for each in made} == {()}  # those of the sentence would be wrong
-
-
-def test_one_mention_holds_a_list_that_is_not_split():
-    whole = ALWAYS.model_copy(update={"split_share": 0.0, "conjunctions": ("and", "(")})
-    found = made_of(
-        *SHARING,
-        settings=whole,
-        seeds=range(20),
-    )
-    assert found == {
-        "had renal and hepatic failure today": ["renal and hepatic failure"],
-        "had renal ( hepatic ) failure today": ["renal ( hepatic ) failure"],
-        "hepatic and renal failure , ache": ["ache", "hepatic and renal failure"],
-        "hepatic ( renal ) failure , ache": ["ache", "hepatic ( renal ) failure"],
-        "sore throat and lips hurts": ["sore throat and lips"],
-        "sore throat ( lips ) hurts": ["sore throat ( lips )"],
-        "sore lips and throat hurt": ["sore lips and throat"],
-        "sore lips ( throat ) hurt": ["sore lips ( throat )"],
-    }
-
-
-def test_lists_are_split_as_often_as_annotators_do_by_label():
-    """By hand: of ADR 2 of 3 lists are split, of Dose none of 2, of Split 1 of 1: half of all."""
-    documents = [
-        document(1, "left and right arm", (0, 3), (2, 3)),
-        document(2, "pain in arms , and legs", (0, 1, 5)),
-        document(3, "aches And pains", (0, 1, 2)),
-        document(4, "1 or 2 mg , very 3 , 4 mg", (0, 1, 2, 3), (6, 7, 8, 9), label="Dose"),
-        document(5, "pain and ,", (0, 1)),  # at an end it links nothing
-    ]
-    conjunctions = ("and", "or")
-    followed = SamplingSettings(conjunctions=conjunctions, split_share="annotated")
-    found = split_shares(sentences_of(documents), followed)
-    assert found == pytest.approx({"ADR": 2.5 / 4, "Dose": 0.5 / 3, "Split": 1.5 / 2})
-    assert set(split_shares(sentences_of(documents), ALWAYS).values()) == {1.0}
-    known = split_shares(sentences_of([document(1, "pain", (0,))]), followed)
-    assert known == {"ADR": 1.0, "Split": 1.0}
-
-
-def test_as_many_are_split_as_the_share_says():
-    words = [f"w{n}" for n in range(300)]
-    documents = [document(n, f"{word} failure", (0, 1)) for n, word in enumerate(words)]
-    some = SamplingSettings(coordination=1, conjunctions=("and",), split_share=0.7)
-    made = list(coordinations(sentences_of(documents), some, 1))
-    split = sum(any(m.is_discontinuous for m in sentence.mentions) for sentence in made)
-    assert len(made) > 290
-    assert 0.6 < split / len(made) < 0.8
+    found = generated(flanked)
+    assert len(found) == 2
+    assert {(each.left, each.right) for each in found} == {(("before",), ("behind",))}
+    assert {each.offsets for each in found} == {()}  # those of the sentence would be wrong

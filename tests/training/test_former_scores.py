@@ -45,22 +45,17 @@ CORRECTED = "optimisation.epsilon_to=corrected"  # which the presets of the pape
 OF_CORPORA = [
     f"paper-{name}{of}" for name in ("cadec", "share13", "share14") for of in ("", "-disc")
 ]
-PARTS_ALONE = [  # which the preset best coordinated then
-    "sampling.coordination_per_sentence=none",
-    "sampling.coordination_pool=1",
-    "sampling.whole_members=0",
-]
 LINEAR = "model.sequence.layer=none"  # what sequences had then
 CASES = {
-    "best": ("best", [*STATES, *PAIRS, *PARTS_ALONE]),
+    "best": ("best", [*STATES, *PAIRS]),
     "clean": ("clean", [*STATES, *PAIRS, "triplets.weight=0.1"]),
     "w2ner": ("w2ner", [*STATES, *OF_W2NER]),
     "paper": ("paper", [*STATES, *PAIRS, CORRECTED]),
     **{name: (name, [*STATES, *PAIRS, CORRECTED]) for name in OF_CORPORA},
     "toe": ("clean", [*STATES, *PAIRS, *TOE]),
     "paper-toe": ("paper-toe", [*STATES, *OF_W2NER, *TOE]),
-    "mac": ("best", ["system=mac", *MAC, *PARTS_ALONE]),
-    "mac_minimal": ("best", ["system=mac_minimal", *MAC, *PARTS_ALONE]),
+    "mac": ("best", ["system=mac", *MAC]),
+    "mac_minimal": ("best", ["system=mac_minimal", *MAC]),
     "paper-mac": ("paper-mac", [*MAC, "optimisation.max_grad_norm=1e9"]),
     "corro": ("clean", ["system=corro", LINEAR]),
     "biohd": ("clean", ["system=biohd", LINEAR]),
@@ -68,7 +63,7 @@ CASES = {
         "clean",
         ["system=biohd1234", LINEAR, "model.sequence.transitions=true"],
     ),
-    "bio": ("best", ["system=bio", *STATES, "model.sequence.layer=bilstm", *PARTS_ALONE]),
+    "bio": ("best", ["system=bio", *STATES, "model.sequence.layer=bilstm"]),
 }
 
 

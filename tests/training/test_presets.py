@@ -106,7 +106,7 @@ def test_clean_weighs_triplets_less_than_the_paper():
 def test_the_default_preset_suits_every_tag_scheme(system):
     settings = resolve(options={"system": system})
     assert settings.preset == "best"
-    assert (settings.sampling.coordination, settings.sampling.whole_members) == (0.5, 0.5)
+    assert settings.sampling.coordination == 0.5
     assert (settings.optimisation.bias_init, settings.optimisation.beta2) == (True, 0.98)
     assert settings.triplets.weight == 0
 

@@ -508,26 +508,18 @@ def test_resuming_with_another_start_is_refused(encoder, tmp_path):
             run(encoder, second, init_from=other, resume=True)
 
 
-@pytest.mark.parametrize("system", ["w2ner", "bio"])
-def test_training_on_windows_too_says_so(encoder, tmp_path, system):
-    crossing = document(5, "My leg was numb. Then pain was there.", ((3, 6), (22, 26)))
-    small = [each for each in SMALL if reads(system, each)]
-    settings = resolve(
-        preset="clean",
-        assignments=[f"system={system}", "sampling.windows=1", *small],
-        options={"encoder": str(encoder)},
-    )
+def test_a_training_counts_the_sentences_that_it_makes(encoder, tmp_path):
+    sharing = [document(n, f"a{n} pain", ((0, 7),)) for n in range(5, 9)]
+    settings = resolve(assignments=SMALL, options={"encoder": str(encoder)})
     told = StringIO()
     trained = train(
-        *(settings, [*DOCUMENTS, crossing], DOCUMENTS[:2], tmp_path / "m"),
+        *(settings, [*DOCUMENTS, *sharing], DOCUMENTS[:2], tmp_path / "m"),
         console=Console(file=told, width=500),
         device="cpu",
     )
-    # The other documents are one sentence each, and no window of theirs is another.
-    assert "training on 6 sentences with 5 entities, and on 1 sentence generated" in told.getvalue()
-    assert (trained.data.made, trained.data.sentences) == (1, 6)
-    assert trained.data.unusable["crosses a sentence boundary"] == 1
-    assert trained.best.description.provenance.settings["sampling"]["windows"] == 1
+    made = trained.data.made
+    assert made > 1
+    assert f"on 9 sentences with 9 entities, and on {made} sentences generated" in told.getvalue()
 
 
 TWO_SENTENCES = document(5, "numb arm .\n\nno pain .", ((0, 8),))

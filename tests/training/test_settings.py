@@ -40,7 +40,6 @@ def test_the_order_of_precedence(tmp_path):
         ("seed=4294967296", "seed: must be at most 4294967295"),
         ("model.lstm_size=1e9", r"model\.lstm_size must be at most 65,536"),
         ("optimisation.epochs=many", "epochs: must be a whole number or 'auto', got 'many'$"),
-        ("sampling.split_share=x", "split_share: must be a number or 'annotated', got 'x'$"),
         ("sampling.conjunctions=[1]", r"sampling\.conjunctions: must be a text, got 1$"),
         ("sampling.conjunctions=[and, '']", "each must be one word or sign, got ''"),
         ("sampling.conjunctions=[as well as]", "each must be one word or sign, got 'as well as'"),

@@ -18,7 +18,6 @@ from trigner.training import resolve, train
 SMALL = [
     "optimisation.epochs=2",
     "optimisation.batch_size=2",
-    "sampling.windows=1",
     "model.lstm_size=8",
     "model.channels=4",
     "model.pair_size=6",
@@ -96,7 +95,7 @@ def test_what_teachers_read_in_windows_is_counted(run, teachers, tmp_path):
     long = Document("l", " ".join(["pain"] * 60), (Entity("ADR", ((0, 4),), "pain"),))
     told = StringIO()
     run(tmp_path / "m", teachers=teachers[:1], documents=[*DOCUMENTS, long], told=told)
-    assert "sentences or windows without teachers, which read in windows there" in told.getvalue()
+    assert "sentences without teachers, which read in windows there" in told.getvalue()
 
 
 def test_what_teachers_count_for_is_a_setting(run, teachers, alone, tmp_path):
@@ -114,9 +113,13 @@ def test_generated_sentences_are_taught_too(run, teachers, tmp_path, monkeypatch
         "soft_tags",
         lambda self, given: read.extend(s.words for s in given) or own(self, given),
     )
-    trained = run(tmp_path / "m", teachers=teachers[:1])
-    assert trained.data.made > 0
-    assert len(read) == trained.data.sentences + trained.data.made
+    sharing = [
+        Document(text, text, (Entity("ADR", ((0, len(text)),), text),))
+        for text in ("arm pain", "leg pain")
+    ]
+    trained = run(tmp_path / "m", teachers=teachers[:1], documents=[*DOCUMENTS, *sharing])
+    assert trained.data.coordinated > 0
+    assert len(read) == len(trained.data) == trained.data.sentences + trained.data.coordinated
 
 
 def test_a_resumed_training_has_the_same_teachers(run, teachers, tmp_path):

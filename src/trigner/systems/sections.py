@@ -43,43 +43,6 @@ class SamplingSettings(Section):
         description="coordination augmentation: sentences made of mentions that share words, as"
         " share of the sentences with mentions, at most; none where no mention is discontinuous",
     )
-    coordination_per_sentence: int | None = Field(
-        default=None,
-        ge=1,
-        description="such sentences made of one, at most; none: one of each of its mentions",
-    )
-    coordination_pool: int = Field(
-        default=1,
-        ge=1,
-        description="how many times as many such sentences are made; each epoch draws its part",
-    )
-    coordination_until: float = Field(
-        default=1.0,
-        gt=0,
-        le=1,
-        description="share of the epochs that draw such sentences, the first ones; the last see"
-        " none, so that a model ends with what is annotated",
-    )
-    whole_members: float = Field(
-        default=0.0,
-        ge=0,
-        le=1,
-        description="share of such sentences whose mentions share no words and stay continuous, so"
-        " that a model learns which do",
-    )
-    split_share: Annotated[float, Field(ge=0, le=1)] | Literal["annotated"] = Field(
-        default=1.0,
-        description="share of the others whose members are mentions of their own, one of them"
-        " continuous; in the rest one mention holds the whole list; annotated: as often as the"
-        " annotators split a list, by type",
-    )
-    windows: float = Field(
-        default=0.0,
-        ge=0,
-        le=1,
-        description="windows of a document's words around its mentions, across sentences, in"
-        " addition to the sentences: as share of the sentences with words of a mention",
-    )
     conjunctions: tuple[str, ...] = Field(
         default=("and", "or", "/", "("),
         min_length=1,

@@ -78,26 +78,6 @@ def located(
     return ((entity, layout.locate(entity)) for entity in document.entities)
 
 
-def in_one(document: Document, found: Segmentation) -> Sentence:
-    """All words of a document as one sentence, with the mentions that cross its sentences too.
-
-    `found` is what `segment` finds in it. Mentions stand in the order of their words.
-    """
-    sentences = found.sentences
-    layout = _Layout(document, tuple(sentence.offsets for sentence in sentences))
-    mentions = {
-        mention.shifted(layout.first_words[sentence.index])
-        for sentence in sentences
-        for mention in sentence.mentions
-    }
-    for own in found.unreachable:
-        if own.reason == "crosses a sentence boundary":
-            chosen = layout.words_of(own.entity)
-            mentions |= {Mention(tuple(chosen), own.entity.label)} if chosen else set()
-    words = tuple(word for sentence in sentences for word in sentence.words)
-    return Sentence(document.id, 0, words, tuple(layout.words), tuple(sorted(mentions)))
-
-
 def sentences_in(document: Document) -> Iterator[Sentence]:
     """The sentences that `segment` finds, without mentions, each when it is asked for.
 
@@ -181,12 +161,6 @@ class _Layout:
             return "not aligned to words"
         shift = self.first_words[sentence]
         return sentence, Mention(tuple(word - shift for word in chosen), entity.label)
-
-    def words_of(self, entity: Entity) -> list[int]:
-        """Words of the document that make up an entity, in whichever sentences; or none do."""
-        merged = self.document.merged(entity.fragments)
-        chosen = self._chosen(merged, entity)
-        return chosen if self.document.merged(joined(chosen, self.words)) == merged else []
 
     def _chosen(self, merged: Sequence[Fragment], entity: Entity) -> list[int]:
         """Words inside an entity's fragments."""

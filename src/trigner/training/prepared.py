@@ -110,8 +110,9 @@ class PreparedTraining:
         """What trains it, from its last checkpoint on if there is one."""
         settings, optimisation = self.settings, self.optimisation
         epochs = optimisation.epochs_of(sum(self.data.rates))
-        rates = self.data.epoch_rates(epochs, settings)
-        batches = EpochBatches(self.data.lengths, optimisation, settings.seed, epochs, rates)
+        batches = EpochBatches(
+            self.data.lengths, optimisation, settings.seed, epochs, self.data.rates
+        )
         also_keep = [
             KeepBest(select_by=name, patience=None, save=self.save_to(self.out / name))
             for name in self.also_keep

@@ -90,12 +90,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "clean": {},
     "best": {
         "triplets": {"weight": 0.0},
-        "sampling": {
-            "coordination": 0.5,
-            "coordination_per_sentence": 1,
-            "coordination_pool": 4,
-            "whole_members": 0.5,
-        },
+        "sampling": {"coordination": 0.5},
         "optimisation": {"bias_init": True, "beta2": 0.98},
     },
     "paper": PAPER,

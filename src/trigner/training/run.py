@@ -206,8 +206,8 @@ def _epochs(
     if prepared.provenance.teachers and isinstance(prepared.system, Student):
         untaught = sum(not prepared.system.has_teachers(own) for own in prepared.data.examples)
         if untaught:
-            told = f"{counted(untaught, 'sentence or window', 'sentences or windows')} without"
-            say(console, f"{told} teachers, which read in windows there")
+            told = f"{counted(untaught, 'sentence')} without teachers, which read in windows there"
+            say(console, told)
     if not any(p.requires_grad for p in prepared.system.network.parameters()):
         say(console, f"{learning}; the system has no weights to update")
         return _without_updates(prepared)
