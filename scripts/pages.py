@@ -164,9 +164,13 @@ def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
 
 def systems() -> str:
     """Every system of this package: what it is and what it can do."""
-    from trigner.systems.taggers import TAGGERS
+    from trigner.systems import TaggerSpec, own_systems
 
-    rows = [(f"`{row.name}`", row.about, ", ".join(row.capabilities)) for row in TAGGERS.values()]
+    rows = [
+        (f"`{spec.name}`", spec.about, ", ".join(spec.capabilities))
+        for spec in own_systems().values()
+        if isinstance(spec, TaggerSpec)
+    ]
     return _table(("system", "what it is", "can"), rows)
 
 

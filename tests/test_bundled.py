@@ -63,6 +63,21 @@ def test_it_is_the_default_and_needs_no_torch():
     assert any("swelling" in text and "tongue" in text for text in found)
 
 
+OTHER_ROOMS = {
+    *("spans", "segments", "hypergraph", "transition", "seq2seq", "generative"),
+    *("prompting", "studies", "training"),
+}
+
+
+def test_loading_it_imports_no_other_family():
+    code = f"import sys, trigner; trigner.load()({SENTENCE!r}); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    imported = [name for name in done.stdout.split() if name.startswith("trigner.")]
+    rooms = {name.split(".")[1] for name in imported}
+    assert "tagging" in rooms
+    assert not OTHER_ROOMS & rooms
+
+
 def has_vnni():
     """Whether the processor multiplies 8 bits as that of the card; yes where that is not told."""
     told = Path("/proc/cpuinfo")

@@ -17,12 +17,11 @@ from trigner.inference import Extractor
 from trigner.model_folder import Description, Provenance, save_model
 from trigner.networks import Model, create, saved_network
 from trigner.schemes import Scheme, TagSpace
-from trigner.systems import TaggerSettings, tagger_spec
-from trigner.systems.taggers import TAGGERS
+from trigner.systems import TaggerSettings, TaggerSpec, own_systems, tagger_spec
 from trigner.tagging import exporting
 from trigner.tagging.torch_runtime import torch_predictor, torch_scorer
 
-TAG_SCHEMES = tuple(TAGGERS)
+TAG_SCHEMES = tuple(n for n, spec in own_systems().items() if isinstance(spec, TaggerSpec))
 """Names of all tag schemes."""
 
 SIZES = {

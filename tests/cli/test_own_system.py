@@ -13,10 +13,11 @@ import pytest
 from starlette.testclient import TestClient
 
 import trigner
+from installed_systems import look_again
 from trigner.errors import InputError
 from trigner.model_folder import read_description
 from trigner.serving import create_app
-from trigner.systems import registry, system_spec, systems
+from trigner.systems import system_spec, systems
 from trigner.training import resolve
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,10 +48,10 @@ def site(tmp_path_factory):
 def installed(site, monkeypatch):
     """The example is installed for the length of a test."""
     monkeypatch.syspath_prepend(str(site))
-    registry._all.cache_clear()
+    look_again()
     yield
     monkeypatch.undo()
-    registry._all.cache_clear()
+    look_again()
 
 
 @pytest.fixture(scope="module")
@@ -202,6 +203,6 @@ def test_a_study_compares_it_with_w2ner(run, encoder, tmp_path):
 
 def test_a_model_whose_system_is_not_installed_says_so(model, monkeypatch, site):
     monkeypatch.undo()
-    registry._all.cache_clear()
+    look_again()
     with pytest.raises(InputError, match=r"unknown system .dictionary.*trigner-dictionary"):
         trigner.load(model)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tiny_models import TAG_SCHEMES
 from trigner.encoders import ENCODERS
 from trigner.errors import InputError
-from trigner.systems.taggers import TAGGERS
 from trigner.training import resolve
 
 
@@ -102,7 +102,7 @@ def test_clean_weighs_triplets_less_than_the_paper():
     assert resolve(preset="paper").triplets.weight == 1.0
 
 
-@pytest.mark.parametrize("system", TAGGERS)
+@pytest.mark.parametrize("system", TAG_SCHEMES)
 def test_the_default_preset_suits_every_tag_scheme(system):
     settings = resolve(options={"system": system})
     assert settings.preset == "best"

@@ -11,11 +11,11 @@ from trigner.batches import IGNORED, Example
 from trigner.errors import InputError
 from trigner.mentions import Mention
 from trigner.model_folder import Description
-from trigner.transition import SPEC
 from trigner.transition.layout import states_of
 from trigner.transition.loading import load
 from trigner.transition.oracle import derivation
 from trigner.transition.parser import Action
+from trigner.transition.spec import SPEC
 
 CROSSING = sentence("my arm and leg hurt numb", ((0, 2, 4), "ADR"), ((1, 2, 5), "ADR"))
 

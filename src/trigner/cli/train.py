@@ -37,10 +37,10 @@ from trigner.errors import InputError, require_extra
 from trigner.evaluation import table, unknown_labels
 from trigner.mentions import Document, types_of
 from trigner.quantities import counted
-from trigner.systems import own_systems, system_spec
+from trigner.systems import BUILT_IN, system_spec
 
 # Of this package alone: to name those of others their code would have to run for every --help.
-SYSTEMS = f"w2ner (default), {', '.join(name for name in own_systems() if name != 'w2ner')}"
+SYSTEMS = f"w2ner (default), {', '.join(name for name in BUILT_IN if name != 'w2ner')}"
 HELD_OUT = 10  # percent of the documents that become dev when none is given
 
 

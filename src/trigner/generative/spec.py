@@ -20,8 +20,6 @@ def round_trip(labels: Sequence[str], settings: GenerativeSettings) -> RoundTrip
 
 SPEC = SystemSpec(
     name="generative",
-    about="mentions as text that a causal or encoder-decoder language model writes, constrained to"
-    " the sentence's words; tuned with LoRA, a soft prompt or whole",
     build="trigner.generative.system:build",
     load="trigner.generative.loading:load",
     settings=GenerativeSettings,

@@ -10,8 +10,6 @@ from trigner.systems import SystemSpec
 
 SPEC = SystemSpec(
     name="hypergraph",
-    about="a hypergraph of segments and gaps that mentions are paths of, summed over exactly"
-    " (Muis and Lu, EMNLP 2016; Wang and Lu, EMNLP 2018)",
     build="trigner.hypergraph.system:build",
     load="trigner.hypergraph.loading:load",
     export="trigner.hypergraph.exporting:export",

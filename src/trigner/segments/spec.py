@@ -7,8 +7,6 @@ from trigner.systems import SystemSpec
 
 SPEC = SystemSpec(
     name="segments",
-    about="segments, summed over exactly, then which combinations of them are mentions"
-    " (Wang and Lu, EMNLP 2019)",
     build="trigner.segments.system:build",
     load="trigner.segments.loading:load",
     export="trigner.segments.exporting:export",

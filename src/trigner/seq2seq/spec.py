@@ -8,8 +8,6 @@ from trigner.systems import SystemSpec
 
 SPEC = SystemSpec(
     name="seq2seq",
-    about="pointers into the sentence and types, written by a decoder (BARTNER, Yan et al., ACL"
-    " 2021); any encoder-decoder, or an encoder with a fresh decoder",
     build="trigner.seq2seq.system:build",
     load="trigner.seq2seq.loading:load",
     settings=Seq2SeqSettings,

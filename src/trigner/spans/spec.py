@@ -7,8 +7,6 @@ from trigner.systems import BiasedOptimisation, SystemSpec
 
 SPEC = SystemSpec(
     name="spans",
-    about="fragments and relations between them, mentions as maximal cliques"
-    " (SODNER, Li et al., ACL 2021)",
     build="trigner.spans.system:build",
     load="trigner.spans.loading:load",
     export="trigner.spans.exporting:export",

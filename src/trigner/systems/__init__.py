@@ -23,13 +23,13 @@ from trigner.systems.protocols import (
     TakingOver,
 )
 from trigner.systems.registry import (
+    BUILT_IN,
     GROUP,
     checked_predictor,
     checked_system,
     own_systems,
     system_spec,
     systems,
-    tagger_spec,
     unusable_systems,
 )
 from trigner.systems.sections import (
@@ -41,12 +41,13 @@ from trigner.systems.sections import (
     Section,
 )
 from trigner.systems.spec import CAPABILITIES, SystemSpec
-from trigner.systems.taggers import TaggerSpec
+from trigner.systems.taggers import TaggerSpec, tagger_spec
 from trigner.systems.task_settings import CorroTask, MultiLabelTask
 from trigner.systems.word_predictor import SMALLEST_SCORE, WordPredictor, check_finite
 from trigner.systems.word_settings import EncoderSettings, WordSettings
 
 __all__ = [
+    "BUILT_IN",
     "CAPABILITIES",
     "CAPABILITY_PROTOCOLS",
     "GROUP",

@@ -6,10 +6,11 @@ system's, its object a `SystemSpec`. `examples/own-system` is such a package.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pkgutil import resolve_name
 from typing import Any
 
@@ -18,30 +19,106 @@ from pydantic import BaseModel, ValidationError
 from trigner.errors import InputError
 from trigner.systems.protocols import CAPABILITY_PROTOCOLS, Predictor, System
 from trigner.systems.spec import SystemSpec
-from trigner.systems.taggers import TAGGERS, TaggerSpec
 
 GROUP = "trigner.systems"
 
-OWN: tuple[str, ...] = (
-    "trigner.transition.spec:SPEC",
-    "trigner.spans.spec:SPEC",
-    "trigner.seq2seq.spec:SPEC",
-    "trigner.hypergraph.spec:SPEC",
-    "trigner.segments.spec:SPEC",
-    "trigner.generative.spec:SPEC",
-)
-"""The rows of this package besides the tag schemes, as `module:name`: each in its system's room,
-which stands above this one."""
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A system of this package, before anything of it is imported.
+
+    `spec` is where its `SystemSpec` is, as `module:name`; `about` says in a line what it is.
+    """
+
+    spec: str
+    about: str
+
+
+BUILT_IN: Mapping[str, Row] = {
+    "w2ner": Row(
+        "trigner.systems.taggers:W2NER",
+        "a grid of word pairs: next-neighbouring words, and typed tail-head words (Li et al., AAAI"
+        " 2022); with triplets TriG-NER (Cabral et al., WWW 2025)",
+    ),
+    "toe": Row(
+        "trigner.systems.taggers:TOE",
+        "a grid of word pairs with tags that know of each other (TOE, Liu et al., 2022)",
+    ),
+    "mac": Row(
+        "trigner.systems.taggers:MAC",
+        "segments and their links, mentions as maximal cliques (Wang et al., ACL 2021)",
+    ),
+    "mac_minimal": Row(
+        "trigner.systems.taggers:MAC_MINIMAL",
+        "mac with the links of neighbouring segments only",
+    ),
+    "span_grid": Row(
+        "trigner.systems.taggers:SPAN_GRID",
+        "segments and the gaps between them, mentions as paths (Mao et al., 2024)",
+    ),
+    "gap_grid": Row(
+        "trigner.systems.taggers:GAP_GRID",
+        "fragments, gaps and the ends of entities, mentions as paths (after GapDNER, 2025)",
+    ),
+    "corro": Row(
+        "trigner.systems.taggers:CORRO",
+        "tags with component types, found exactly (Corro, EMNLP 2024)",
+    ),
+    "biohd": Row(
+        "trigner.systems.taggers:BIOHD",
+        "BIO tags for shared heads and for parts (Tang et al., 2013)",
+    ),
+    "biohd1234": Row(
+        "trigner.systems.taggers:BIOHD1234",
+        "BIOHD with digits that say which segment a part belongs to",
+    ),
+    "bio": Row(
+        "trigner.systems.taggers:BIO",
+        "plain BIO tags: no discontinuous mention at all",
+    ),
+    "transition": Row(
+        "trigner.transition.spec:SPEC",
+        "a shift-reduce parser that merges and shares parts of mentions on a stack (Dai et al., ACL"
+        " 2020)",
+    ),
+    "spans": Row(
+        "trigner.spans.spec:SPEC",
+        "fragments and relations between them, mentions as maximal cliques (SODNER, Li et al., ACL"
+        " 2021)",
+    ),
+    "seq2seq": Row(
+        "trigner.seq2seq.spec:SPEC",
+        "pointers into the sentence and types, written by a decoder (BARTNER, Yan et al., ACL"
+        " 2021); any encoder-decoder, or an encoder with a fresh decoder",
+    ),
+    "hypergraph": Row(
+        "trigner.hypergraph.spec:SPEC",
+        "a hypergraph of segments and gaps that mentions are paths of, summed over exactly (Muis"
+        " and Lu, EMNLP 2016; Wang and Lu, EMNLP 2018)",
+    ),
+    "segments": Row(
+        "trigner.segments.spec:SPEC",
+        "segments, summed over exactly, then which combinations of them are mentions (Wang and Lu,"
+        " EMNLP 2019)",
+    ),
+    "generative": Row(
+        "trigner.generative.spec:SPEC",
+        "mentions as text that a causal or encoder-decoder language model writes, constrained to"
+        " the sentence's words; tuned with LoRA, a soft prompt or whole",
+    ),
+}
+"""The systems of this package. Each is in its family's room, which stands above this one and is
+imported when its system is asked for."""
 
 
 def systems() -> dict[str, SystemSpec]:
-    """Every system that can be used, by name."""
+    """Every system that can be used, by name. All of them are imported."""
     return {name: found for name, found in _all().items() if isinstance(found, SystemSpec)}
 
 
 def own_systems() -> dict[str, SystemSpec]:
-    """The systems of this package alone: no code of others runs."""
-    return {**TAGGERS, **{spec.name: spec for spec in map(resolve_name, OWN)}}
+    """The systems of this package alone, imported: no code of others runs."""
+    return {name: _own(name) for name in BUILT_IN}
 
 
 def unusable_systems() -> dict[str, str]:
@@ -50,23 +127,15 @@ def unusable_systems() -> dict[str, str]:
 
 
 def system_spec(name: str) -> SystemSpec:
-    """The row of a system.
+    """The spec of a system. No other system is imported, if there is one of this name.
 
-    Raises InputError when there is none of this name, when two packages add one of the same name,
-    and when the package that adds it cannot be imported.
+    Raises InputError when there is none, when two packages add one of the same name, and when the
+    package that adds it cannot be imported.
     """
-    found = _all().get(name)
+    found = _found(name)
     if isinstance(found, SystemSpec):
         return found
     raise InputError(found or f"unknown system {name!r}; known are: {', '.join(systems())}")
-
-
-def tagger_spec(name: str) -> TaggerSpec:
-    """The row of a tag scheme. Raises InputError for other systems."""
-    spec = system_spec(name)
-    if not isinstance(spec, TaggerSpec):
-        raise InputError(f"the system {name} is not a tag scheme")
-    return spec
 
 
 def checked_system(spec: SystemSpec, system: Any) -> System:
@@ -93,38 +162,62 @@ def _checked(spec: SystemSpec, made: Any, what: str, *protocols: type[Any]) -> A
     return made
 
 
+def _all() -> dict[str, SystemSpec | str | None]:
+    """Each system's spec, or why it cannot be used."""
+    return {name: _found(name) for name in dict.fromkeys([*BUILT_IN, *_added()])}
+
+
 @cache
-def _all() -> Mapping[str, SystemSpec | str]:
-    """Each system's row, or why it cannot be used."""
-    found: dict[str, SystemSpec | str] = {**own_systems()}
+def _found(name: str) -> SystemSpec | str | None:
+    """A system's spec, why it cannot be used, or None where there is no such system."""
+    points = _added().get(name, ())
+    packages = [*(["trigner"] if name in BUILT_IN else []), *map(_package, points)]
+    if len(packages) > 1:
+        return (
+            f"two packages add a system called {name!r}: {packages[0]} and {packages[1]};"
+            " uninstall one of them"
+        )
+    if name in BUILT_IN:
+        return _own(name)
+    return _of_package(points[0]) if points else None
+
+
+@cache
+def _own(name: str) -> SystemSpec:
+    row = BUILT_IN[name]
+    spec: SystemSpec = resolve_name(row.spec)
+    return replace(spec, about=row.about)
+
+
+@cache
+def _added() -> Mapping[str, Sequence[EntryPoint]]:
+    """What installed packages add, by the system's name."""
+    found: defaultdict[str, list[EntryPoint]] = defaultdict(list)
     for point in entry_points(group=GROUP):
-        package = point.dist.name if point.dist is not None else "an unknown package"
-        known = found.get(point.name)
-        if known is not None:
-            other = known.package if isinstance(known, SystemSpec) else "another package"
-            found[point.name] = (
-                f"two packages add a system called {point.name!r}: {other} and {package};"
-                " uninstall one of them"
-            )
-            continue
-        try:
-            spec = point.load()
-        except Exception as error:  # the code of others fails in any way
-            found[point.name] = (
-                f"the system {point.name!r} of the package {package} cannot be imported:"
-                f" {type(error).__name__}: {error}"
-            )
-            continue
-        if isinstance(spec, SystemSpec) and (fault := _fault(spec)):
-            found[point.name] = f"the system {point.name!r} of the package {package} {fault}"
-        elif isinstance(spec, SystemSpec):
-            found[point.name] = replace(spec, name=point.name, package=package)
-        else:
-            found[point.name] = (
-                f"the package {package} declares {point.value!r} as the system {point.name!r},"
-                f" which is a {type(spec).__name__}, not a SystemSpec"
-            )
-    return found
+        found[point.name].append(point)
+    return dict(found)
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else "an unknown package"
+
+
+def _of_package(point: EntryPoint) -> SystemSpec | str:
+    """The spec that an entry point names, or why it cannot be used."""
+    package = _package(point)
+    called = f"the system {point.name!r} of the package {package}"
+    try:
+        spec = point.load()
+    except Exception as error:  # the code of others fails in any way
+        return f"{called} cannot be imported: {type(error).__name__}: {error}"
+    if not isinstance(spec, SystemSpec):
+        return (
+            f"the package {package} declares {point.value!r} as the system {point.name!r},"
+            f" which is a {type(spec).__name__}, not a SystemSpec"
+        )
+    if fault := _fault(spec):
+        return f"{called} {fault}"
+    return replace(spec, name=point.name, package=package)
 
 
 def _fault(spec: SystemSpec) -> str | None:

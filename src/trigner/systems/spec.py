@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
 from pkgutil import resolve_name
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from trigner.errors import InputError
-from trigner.evaluation import RoundTrip
 from trigner.systems.sections import EncoderOptimisation, OptimisationSettings, SamplingSettings
+
+if TYPE_CHECKING:
+    from trigner.evaluation import RoundTrip
 
 Implementation = str | Callable[..., Any]
 """A function, or where it is as `module:name`: then it is imported when it is needed."""
@@ -36,10 +38,11 @@ _ARGUMENTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 """What a row's functions are called with: by place, and by name."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SystemSpec:
     """A system: its name, what builds and loads it, its settings and what else it can do.
 
+    `about` says in a line what it is; of the systems of this package the registry says it.
     `settings` is the model of its own settings, the section `model`, all of them with defaults. The
     other sections of a training are there as far as the system reads them: `encoder` is the
     pretrained encoder that it takes unless told otherwise, None where it reads none; `task` the
@@ -56,7 +59,7 @@ class SystemSpec:
     """
 
     name: str
-    about: str
+    about: str = ""
     build: Implementation
     load: Implementation
     settings: type[BaseModel]

@@ -1,6 +1,6 @@
-"""The systems that are tag schemes: one row each.
+"""The systems that are tag schemes: one spec each, which `registry.BUILT_IN` names.
 
-A scheme turns mentions into tags and back; a network gives each tag a score. Both stand in the row.
+A scheme turns mentions into tags and back; a network gives each tag a score.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from trigner.errors import InputError
 from trigner.schemes import (
     Bio,
     Biohd,
@@ -29,6 +30,7 @@ from trigner.systems.network_settings import (
     TaggerSettings,
     ToeSettings,
 )
+from trigner.systems.registry import system_spec
 from trigner.systems.sections import BiasedOptimisation
 from trigner.systems.spec import SystemSpec
 from trigner.systems.task_settings import CorroTask, MultiLabelTask
@@ -49,7 +51,6 @@ class TaggerSpec(SystemSpec):
 
 def _tagger(
     name: str,
-    about: str,
     scheme: MakeScheme,
     network: str,
     settings: type[TaggerSettings],
@@ -57,7 +58,6 @@ def _tagger(
 ) -> TaggerSpec:
     return TaggerSpec(
         name=name,
-        about=about,
         build="trigner.tagging.system:build",
         load="trigner.tagging.loading:load",
         export="trigner.tagging.exporting:export",
@@ -79,64 +79,21 @@ _sequence = partial(_tagger, network="sequence_tagger", settings=SequenceSetting
 
 _mac = partial(_grid, network="mac_tagger", settings=MacSettings, task=MultiLabelTask)
 
-TAGGERS: dict[str, SystemSpec] = {
-    row.name: row
-    for row in (
-        _grid(
-            "w2ner",
-            "a grid of word pairs: next-neighbouring words, and typed tail-head words"
-            " (Li et al., AAAI 2022); with triplets TriG-NER (Cabral et al., WWW 2025)",
-            W2ner,
-            "grid_tagger",
-            GridSettings,
-        ),
-        _grid(
-            "toe",
-            "a grid of word pairs with tags that know of each other (TOE, Liu et al., 2022)",
-            Toe,
-            "toe_tagger",
-            ToeSettings,
-            task=MultiLabelTask,
-        ),
-        _mac(
-            "mac",
-            "segments and their links, mentions as maximal cliques (Wang et al., ACL 2021)",
-            Mac,
-        ),
-        _mac(
-            "mac_minimal",
-            "mac with the links of neighbouring segments only",
-            partial(Mac, full=False),
-        ),
-        _grid(
-            "span_grid",
-            "segments and the gaps between them, mentions as paths (Mao et al., 2024)",
-            SpanGrid,
-            "grid_tagger",
-            GridSettings,
-            task=MultiLabelTask,
-        ),
-        _grid(
-            "gap_grid",
-            "fragments, gaps and the ends of entities, mentions as paths (after GapDNER, 2025)",
-            GapGrid,
-            "grid_tagger",
-            GridSettings,
-            task=MultiLabelTask,
-        ),
-        _sequence(
-            "corro",
-            "tags with component types, found exactly (Corro, EMNLP 2024)",
-            Corro,
-            task=CorroTask,
-        ),
-        _sequence("biohd", "BIO tags for shared heads and for parts (Tang et al., 2013)", Biohd),
-        _sequence(
-            "biohd1234",
-            "BIOHD with digits that say which segment a part belongs to",
-            partial(Biohd, digits=True),
-        ),
-        _sequence("bio", "plain BIO tags: no discontinuous mention at all", Bio),
-    )
-}
-"""The systems of this package that are tag schemes."""
+W2NER = _grid("w2ner", W2ner, "grid_tagger", GridSettings)
+TOE = _grid("toe", Toe, "toe_tagger", ToeSettings, task=MultiLabelTask)
+MAC = _mac("mac", Mac)
+MAC_MINIMAL = _mac("mac_minimal", partial(Mac, full=False))
+SPAN_GRID = _grid("span_grid", SpanGrid, "grid_tagger", GridSettings, task=MultiLabelTask)
+GAP_GRID = _grid("gap_grid", GapGrid, "grid_tagger", GridSettings, task=MultiLabelTask)
+CORRO = _sequence("corro", Corro, task=CorroTask)
+BIOHD = _sequence("biohd", Biohd)
+BIOHD1234 = _sequence("biohd1234", partial(Biohd, digits=True))
+BIO = _sequence("bio", Bio)
+
+
+def tagger_spec(name: str) -> TaggerSpec:
+    """The spec of a tag scheme. Raises InputError for other systems."""
+    spec = system_spec(name)
+    if not isinstance(spec, TaggerSpec):
+        raise InputError(f"the system {name} is not a tag scheme")
+    return spec

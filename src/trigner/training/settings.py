@@ -28,6 +28,7 @@ from trigner.mentions import shortened
 from trigner.model_folder import DESCRIPTION, read_description
 from trigner.networks import check_settings
 from trigner.systems import (
+    BUILT_IN,
     LARGEST_SEED,
     OptimisationSettings,
     SamplingSettings,
@@ -168,7 +169,7 @@ def resolve(
         message = "; ".join(_message(name, own, spec) for name, own in found.items())
         blamed = None if any(_has(by_hand, name) for name in found) else file
         raise InputError(f"settings: {message}", path=blamed) from error
-    if spec.name in own_systems():  # a larger one could not be loaded, if it could be trained
+    if spec.name in BUILT_IN:  # a larger one could not be loaded, if it could be trained
         check_settings(settings.model.model_dump(mode="json"), file)
     _refuse_idle_triplets(settings, from_file, file)
     _refuse_idle_triplets(settings, _merged(own for n, own in nested if n not in optional), None)

@@ -3,10 +3,8 @@
 from trigner.transition.oracle import Derivation, actions_for, derivation, static_oracle
 from trigner.transition.parser import Action, Rules, State, action_names, after, replay
 from trigner.transition.settings import TransitionSettings
-from trigner.transition.spec import SPEC
 
 __all__ = [
-    "SPEC",
     "Action",
     "Derivation",
     "Rules",

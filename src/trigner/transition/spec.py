@@ -10,8 +10,6 @@ from trigner.transition.settings import TransitionSettings
 
 SPEC = SystemSpec(
     name="transition",
-    about="a shift-reduce parser that merges and shares parts of mentions on a stack"
-    " (Dai et al., ACL 2020)",
     build="trigner.transition.system:build",
     load="trigner.transition.loading:load",
     settings=TransitionSettings,
