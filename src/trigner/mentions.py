@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Self
 
-from trigner.offsets import miscounted
+from trigner.errors import miscounted
 
 Fragment = tuple[int, int]
 """Half-open character range `[start, end)`."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -51,17 +50,6 @@ TEMPERATURES = (0.01, 100.0)
 
 BUNDLED = Path(__file__).with_name("bundled")
 """The model that ships with the package: adverse reactions, in 8 bits, without PyTorch."""
-
-
-def is_path(name: str | Path) -> bool:
-    """Whether a folder is meant, not a name on the Hub: it exists, or is written as a path is.
-
-    `./a`, `../a`, `/a`, `~/a`, `a\\b`, anything in a folder that exists, and every Path.
-    """
-    if isinstance(name, Path) or name.startswith((".", "/", "~")) or "\\" in name:
-        return True
-    path = Path(name)  # os.path raises nothing where a name is too long
-    return os.path.exists(path) or (len(path.parts) > 1 and os.path.isdir(path.parent))
 
 
 class _Part(BaseModel):

@@ -12,7 +12,7 @@ from hub_stub import TOKEN
 from tiny_models import TEXT
 from trigner.errors import InputError, TrignerError
 from trigner.inference import fetch
-from trigner.integrations import from_pretrained, push_to_hub, save_pretrained
+from trigner.integrations import push_to_hub, save_pretrained
 
 
 @pytest.fixture(params=["saved_model", "exported_model"])
@@ -33,7 +33,7 @@ def test_a_saved_folder_is_the_model_with_a_card(folder, tmp_path):
     found = contents(out)
     assert b"library_name: trigner" in found.pop("README.md")
     assert found == before
-    document = from_pretrained(out, device="cpu", threshold=0.1)(TEXT)
+    document = trigner.load(out, device="cpu", threshold=0.1)(TEXT)
     assert document.entities
     assert document == trigner.load(folder, device="cpu", threshold=0.1)(TEXT)
 
@@ -78,9 +78,7 @@ def test_what_was_uploaded_comes_back(hub, folder):
     model = {n: c for n, c in contents(folder).items() if n not in {"run.json", "secret.txt"}}
     assert held == {**model, "README.md": held["README.md"]}
     assert 'trigner.load("ann/adr")' in held["README.md"].decode()
-    assert from_pretrained("ann/adr", device="cpu")(TEXT) == trigner.load(folder, device="cpu")(
-        TEXT
-    )
+    assert trigner.load("ann/adr", device="cpu")(TEXT) == trigner.load(folder, device="cpu")(TEXT)
 
 
 def test_what_can_be_saved_can_be_uploaded(hub, exported_model):
@@ -93,8 +91,9 @@ def test_what_can_be_saved_can_be_uploaded(hub, exported_model):
 def test_private_models(hub, exported_model):
     push_to_hub(exported_model, "ann/adr", private=True, token=TOKEN)
     with pytest.raises(InputError, match="needs a token"):
-        from_pretrained("ann/adr")
-    assert from_pretrained("ann/adr", token=TOKEN).labels == ("ADR", "Drug")
+        trigner.load("ann/adr")
+    folder = fetch("ann/adr", token=TOKEN)
+    assert trigner.load(folder).labels == ("ADR", "Drug")
 
 
 def test_a_model_of_the_other_kind_is_replaced_and_the_rest_stays(hub, saved_model, exported_model):

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trigner.corpora.reading import Reading
-from trigner.errors import InputError
+from trigner.errors import InputError, miscounted
 from trigner.mentions import Fragment, shortened, surface_of
-from trigner.offsets import miscounted
 
 # CADEC as released has 4 surfaces among its 6,318 ADR mentions that the text does not have.
 # Offsets that belong to other texts (other line ends, another version) differ nearly everywhere.

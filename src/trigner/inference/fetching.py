@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from trigner import __version__
+from trigner.encoders import is_path
 from trigner.errors import InputError, TrignerError, first_line
 from trigner.mentions import shortened
-from trigner.model_folder import BUNDLED, CARD, DESCRIPTION, is_path, read_description
+from trigner.model_folder import BUNDLED, CARD, DESCRIPTION, read_description
 
 HUB_NAME = re.compile(r"(?P<name>\w[\w.-]*/[\w.-]+)(?:@(?P<revision>[^@\s]+))?", re.ASCII)
 """`user/name`, with `@revision` (branch, tag or commit) where it matters."""
@@ -30,7 +31,7 @@ def fetch(
     """The folder of a model: `model` itself, or where the Hub's model of that name was put.
 
     The string `bundled` is the model that ships with the package. What is written as a path
-    (`model_folder.is_path`) and every Path is never looked up on the Hub. `token` is
+    (`encoders.is_path`) and every Path is never looked up on the Hub. `token` is
     huggingface_hub's: a string, or None for the one that is logged in. Raises InputError when there
     is no such folder, the Hub has no such model or it is not one of ours, TrignerError when it
     cannot be had.

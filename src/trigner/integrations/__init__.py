@@ -5,6 +5,6 @@ library, `spacy`, `pandas`, `datasets` and `spark`.
 from __future__ import annotations
 
 from trigner.integrations.card import model_card
-from trigner.integrations.hub import from_pretrained, push_to_hub, save_pretrained
+from trigner.integrations.hub import push_to_hub, save_pretrained
 
-__all__ = ["from_pretrained", "model_card", "push_to_hub", "save_pretrained"]
+__all__ = ["model_card", "push_to_hub", "save_pretrained"]

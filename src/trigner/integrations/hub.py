@@ -1,4 +1,4 @@
-"""Model folders on the Hugging Face Hub: save with a card, load by name, upload.
+"""Model folders on the Hugging Face Hub: save with a card, upload.
 
 PyTorch and exported folders are treated alike: a few files that `trigner.json` describes.
 See research/decisions/hub.md.
@@ -7,16 +7,15 @@ See research/decisions/hub.md.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any, Protocol
 
 from trigner import __version__
 from trigner.atomic_files import replace_together
 from trigner.errors import InputError, TrignerError, first_line
-from trigner.inference import Extractor
 from trigner.inference.fetching import HUB_NAME, fetch
-from trigner.inference.loading import load
 from trigner.integrations.card import model_card
 from trigner.model_folder import (
     CARD,
@@ -30,27 +29,17 @@ from trigner.model_folder import (
 )
 
 
-def from_pretrained(
-    model: str | Path,
-    *,
-    revision: str | None = None,
-    cache_dir: str | Path | None = None,
-    token: str | bool | None = None,
-    device: str = "auto",
-    batch_size: int = 32,
-    threshold: float | Mapping[str, float] = 0.0,
-) -> Extractor:
-    """Load a model by folder or by name on the Hub, ready to extract.
+class Loaded(Protocol):
+    """An extractor: `source.folder` is the model folder that it was loaded from."""
 
-    `revision` is a branch, tag or commit. Raises the errors of `inference.fetch` and
-    `inference.load`.
-    """
-    folder = fetch(model, revision=revision, cache_dir=cache_dir, token=token)
-    return load(folder, device=device, batch_size=batch_size, threshold=threshold)
+    @property
+    def source(self) -> Any:
+        """Where it was loaded from; None where it was made in memory."""
+        ...
 
 
 def save_pretrained(
-    model: str | Path | Extractor, folder: str | Path, *, licence: str | None = None
+    model: str | Path | Loaded, folder: str | Path, *, licence: str | None = None
 ) -> Path:
     """Write a model and its card to a folder, in the layout of the Hub.
 
@@ -79,7 +68,7 @@ def save_pretrained(
 
 
 def push_to_hub(
-    model: Extractor | str | Path,
+    model: Loaded | str | Path,
     repo_id: str,
     *,
     private: bool | None = None,
@@ -123,12 +112,12 @@ def push_to_hub(
     return str(commit.commit_url)
 
 
-def _saved(model: str | Path | Extractor) -> tuple[Path, Description]:
+def _saved(model: str | Path | Loaded) -> tuple[Path, Description]:
     """The folder of a model and its description.
 
     Raises InputError if it is none or is damaged.
     """
-    if not isinstance(model, Extractor):
+    if isinstance(model, (str, Path)):
         folder = fetch(model)
     elif model.source is not None:
         folder = model.source.folder

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from trigner.errors import miscounted
 from trigner.mentions import Entity
-from trigner.offsets import miscounted
 
 
 @pytest.mark.parametrize(
