@@ -38,7 +38,6 @@ COMMON = {
 VARIANTS: dict[str, dict[str, Any] | None] = {
     "plain": None,
     "shuffled": {"optimisation.cell_budget": None, "optimisation.batch_weighting": "equal"},
-    "parts": {"optimisation.batches": "random", "optimisation.batch_weighting": "equal"},
     "random": {"optimisation.batch_weighting": "random"},
     "cells": {"optimisation.batch_weighting": "cells"},
     "equal": {"optimisation.batch_weighting": "equal"},
@@ -142,7 +141,7 @@ def report(_: argparse.Namespace) -> None:
         print(f"\n{corpus}, {epochs} epochs\n")
         heads = " | ".join(f"after {n}" for n in range(1, epochs + 1))
         print(f"| batches | seeds | {heads} | seconds |\n|---|---|{'---|' * (epochs + 1)}")
-        for name in VARIANTS:
+        for name in dict.fromkeys([*VARIANTS, *(r["variant"] for r in runs)]):
             own = [
                 r
                 for r in runs

@@ -86,7 +86,7 @@ def compared(folder: Path, settings: Settings, updates: int) -> Iterator[tuple[i
         warm = min(1.0, (update + 1) / max(1, optimisation.warmup * updates))
         for group, rate in zip(optimiser.param_groups, learning_rates, strict=True):
             group["lr"] = rate * warm
-        [batch] = collate([data.examples[i] for i in members])["parts"]
+        batch = collate([data.examples[i] for i in members])["batch"]
         counts = dict(batch.pop("weights"))
         random = torch.get_rng_state()
         losses = system.loss(counts, **batch)

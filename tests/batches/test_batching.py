@@ -2,11 +2,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from trigner.batches import by_cost, in_parts, shuffled, shuffled_by_cost
-from trigner.batches.batching import PART_CELLS, WORD_CELLS
+from trigner.batches import by_cost, shuffled, shuffled_by_cost
 
 LENGTHS = st.lists(st.integers(0, 50), max_size=60)
 
@@ -17,35 +16,6 @@ def within(batches, lengths, sentences, cells):
         and (len(batch) == 1 or len(batch) * max(lengths[i] for i in batch) ** 2 <= cells)
         for batch in batches
     )
-
-
-@settings(max_examples=60)
-@given(st.lists(st.integers(1, 60), max_size=8), st.integers(1, 5000))
-def test_parts_cost_least(lengths, cells):
-    found = in_parts(lengths, cells=cells)
-    assert sorted(i for part in found for i in part) == list(range(len(lengths)))
-    drawn = [lengths[i] for part in found for i in part]
-    assert drawn == sorted(drawn, reverse=True)
-
-    def cost(parts):
-        longest = [max(lengths[i] for i in part) for part in parts]
-        words = [len(part) * length for part, length in zip(parts, longest, strict=True)]
-        sizes = [n * length for n, length in zip(words, longest, strict=True)]
-        if any(s > cells and len(p) > 1 for s, p in zip(sizes, parts, strict=True)):
-            return float("inf")
-        return sum(sizes) + WORD_CELLS * sum(words) + PART_CELLS * len(parts)
-
-    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
-    every = []
-    for ends in range(2 ** max(0, len(order) - 1)):
-        parts, part = [], []
-        for number, index in enumerate(order):
-            part.append(index)
-            if number == len(order) - 1 or ends >> number & 1:
-                parts.append(part)
-                part = []
-        every.append(cost(parts))
-    assert cost(found) == min(every)
 
 
 @given(LENGTHS, st.integers(1, 8), st.integers(1, 4000))
@@ -96,6 +66,3 @@ def test_shuffled_drops_the_incomplete_batch():
     assert [len(batch) for batch in batches] == [4, 4]
     assert len({i for batch in batches for i in batch}) == 8
     assert batches != shuffled(10, sentences=4, seed=3)
-    whole = shuffled(10, sentences=4, seed=2, with_last=True)
-    assert whole[:2] == batches
-    assert sorted(i for batch in whole for i in batch) == list(range(10))

@@ -29,6 +29,7 @@ SMALL = [
     "optimisation.batch_size=2",
     "optimisation.epochs=2",
     "optimisation.bias_init=false",
+    "triplets.weight=0",
 ]
 LENGTHS = (2, 9, 5, 3, 14, 2)
 # As many triplets as pairs of anchors and positives, or as anchors.
@@ -51,9 +52,9 @@ def made(folder, *assignments):
     encoder = tiny_encoder(folder, "bert", head=False)
     settings = resolve(
         preset="clean",
-        assignments=assignments,
+        assignments=[*SMALL, *assignments],
         options={"encoder": str(encoder)},
-        shared=[*SMALL, "triplets.weight=0"],
+        optional=[each.partition("=")[0] for each in SMALL],
     )
     system = system_spec(settings.system).implementation("build")(settings, ("ADR",), None)
     system.network.eval()
@@ -71,11 +72,6 @@ def made(folder, *assignments):
     sizes = [example.size for example in examples]
     batches = EpochBatches(sizes, settings.optimisation, seed=1, epochs=2)
     return system, settings, examples, batches
-
-
-def only_part(batch):
-    [part] = batch["parts"]
-    return part
 
 
 def epochs_of(batches):
@@ -98,45 +94,13 @@ def test_the_mean_gradient_of_an_epochs_batches_is_that_of_the_mean_over_all_cel
         optimisation = settings.optimisation.model_copy(update={"batch_weighting": weighting})
         collate = Collator(system, examples, batches, optimisation)
         members = [[examples[i] for i in batch] for batch in epochs_of(batches)]
-        return [system.loss(**only_part(collate(own))).total for own in members]
+        return [system.loss(**collate(own)["batch"]).total for own in members]
 
     whole = gradient(system, [system.loss(weights={}, **system.collate(examples)).total])
     found = gradient(system, losses("cells"))
     torch.testing.assert_close(found, whole, rtol=1e-3, atol=1e-6)
     equal = gradient(system, losses("equal"))
     assert (equal - whole).abs().max() > 1e-3
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_parts_of_similar_length_have_the_gradient_of_the_whole_batch(case, tmp_path):
-    system, settings, examples, batches = made(
-        tmp_path, *case, "optimisation.batches=random", "optimisation.cell_budget=300"
-    )
-    optimisation = settings.optimisation.model_copy(update={"batch_weighting": "equal"})
-    parts = Collator(system, examples, batches, optimisation)(examples)["parts"]
-    assert len(parts) > 1
-    assert sum(len(part["lengths"]) for part in parts) == len(examples)
-    losses = [system.loss(**part).total for part in parts]
-    whole = gradient(system, [system.loss(weights={}, **system.collate(examples)).total])
-    found = gradient(system, [torch.stack(losses).sum()])
-    torch.testing.assert_close(found, whole, rtol=1e-3, atol=1e-6)
-
-
-@pytest.mark.parametrize("weighting", ["cells", "random"])
-def test_parts_of_a_batch_count_together_what_it_counts(weighting, tmp_path):
-    system, settings, examples, batches = made(tmp_path, "optimisation.cell_budget=300")
-    in_parts, as_one = (
-        settings.optimisation.model_copy(update={"batch_weighting": weighting, "batches": kind})
-        for kind in ("random", "similar")
-    )
-    for batch in ([0, 1, 4], [2, 3, 4], [*range(6)]):
-        members = [examples[i] for i in batch]
-        parts = Collator(system, examples, batches, in_parts)(members)["parts"]
-        whole = only_part(Collator(system, examples, batches, as_one)(members))["weights"]
-        assert whole
-        assert len(parts) > 1
-        for name, weight in whole.items():
-            assert sum(part["weights"][name] for part in parts) == pytest.approx(weight)
 
 
 @given(st.lists(st.integers(1, 40), min_size=12, max_size=60), st.integers(0, 99))
@@ -177,7 +141,7 @@ def test_equal_weighting_leaves_each_batch_its_mean(tmp_path):
     system, settings, examples, batches = made(tmp_path)
     optimisation = settings.optimisation.model_copy(update={"batch_weighting": "equal"})
     collate = Collator(system, examples, batches, optimisation)
-    assert only_part(collate(examples))["weights"] == {}
+    assert collate(examples)["batch"]["weights"] == {}
 
 
 @pytest.mark.parametrize("selection", ["centroid", "negative-centroid"])
@@ -187,7 +151,7 @@ def test_triplets_weigh_by_their_number(selection, tmp_path):
     collate = Collator(system, examples, batches, settings.optimisation)
     factors, counts = [], []
     for batch in epochs_of(batches):
-        inputs = only_part(collate([examples[i] for i in batch]))
+        inputs = collate([examples[i] for i in batch])["batch"]
         factors.append(inputs["weights"]["triplets"])
         states = torch.zeros(len(inputs["candidates"].rows), 3)
         counts.append(int(TripletLoss(selection)(states, inputs["candidates"]).triplets))

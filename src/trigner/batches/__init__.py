@@ -1,6 +1,6 @@
 """Sentences -> padded arrays. Numpy only."""
 
-from trigner.batches.batching import by_cost, in_parts, shuffled, shuffled_by_cost
+from trigner.batches.batching import by_cost, shuffled, shuffled_by_cost
 from trigner.batches.collation import IGNORED, Batch, collate, pad_tags
 from trigner.batches.encoder_inputs import EncoderInputs
 from trigner.batches.examples import Example, Prepared, windowing
@@ -19,7 +19,6 @@ __all__ = [
     "Window",
     "by_cost",
     "collate",
-    "in_parts",
     "pad_tags",
     "shuffled",
     "shuffled_by_cost",

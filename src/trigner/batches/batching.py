@@ -56,42 +56,11 @@ def shuffled_by_cost(
     return batches
 
 
-PART_CELLS, WORD_CELLS = 4800, 20
-"""What a part of a batch costs, and each of its words, as cells: MiniLM and W2NER's network on one
-core of a CPU, where a part takes 57 ms, a word 0.24 ms and a cell 0.012 ms."""
+def shuffled(count: int, *, sentences: int, seed: int) -> list[list[int]]:
+    """One epoch of random batches of exactly `sentences`; the incomplete last one is dropped.
 
-
-def in_parts(lengths: Sequence[int], *, cells: int) -> list[list[int]]:
-    """One batch as parts of similar length, longest first, that together cost least.
-
-    A part costs its cells and words, with padding, and `PART_CELLS`. It has at most `cells`, or is
-    one sentence.
-    """
-    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
-    best: list[tuple[int, int]] = [(0, 0)]  # cost of the first sentences, where their last part is
-    for end in range(1, len(order) + 1):
-        costs = []
-        for start in range(end):
-            words = (end - start) * lengths[order[start]]
-            size = words * lengths[order[start]]
-            if size <= cells or end - start == 1:
-                cost = best[start][0] + size + WORD_CELLS * words + PART_CELLS
-                costs.append((cost, start))
-        best.append(min(costs))
-    parts = []
-    end = len(order)
-    while end:
-        start = best[end][1]
-        parts.append(order[start:end])
-        end = start
-    return parts[::-1]
-
-
-def shuffled(count: int, *, sentences: int, seed: int, with_last: bool = False) -> list[list[int]]:
-    """One epoch of random batches of exactly `sentences`.
-
-    The incomplete last one is dropped, as W2NER does, unless it is wanted `with_last`.
+    As W2NER does.
     """
     order = np.random.default_rng(seed).permutation(count).tolist()
-    last = count if with_last else count - count % sentences
+    last = count - count % sentences
     return [order[start : start + sentences] for start in range(0, last, sentences)]

@@ -75,11 +75,6 @@ class OptimisationSettings(Section):
         description="word pairs in a batch, at most; auto: 40,000, longer sentences alone;"
         " none: random batches, last dropped",
     )
-    batches: Literal["similar", "random"] = Field(
-        default="similar",
-        description="sentences of a batch: of similar length; or random, computed in parts of"
-        " similar length with cell_budget word pairs each, for the gradient of the whole batch",
-    )
     batch_weighting: BatchWeighting = Field(
         default="cells",
         description="what a batch's loss counts: as much as it has word pairs (words where a scheme"

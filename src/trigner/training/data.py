@@ -217,8 +217,6 @@ class EpochBatches:
         members = drawn(self._rates, seed)
         if settings.cells is None:
             plan = shuffled(len(members), sentences=settings.batch_size, seed=seed)
-        elif settings.batches == "random":
-            plan = shuffled(len(members), sentences=settings.batch_size, seed=seed, with_last=True)
         else:
             plan = shuffled_by_cost(
                 [self._lengths[i] for i in members],

@@ -60,7 +60,7 @@ def halved(settings: OptimisationSettings, lengths: Sequence[int]) -> Optimisati
         raise TrignerError(
             f"out of memory with the longest training sentence alone: {max(lengths)} words"
         )
-    if settings.cells is None or settings.batches == "random":  # all parts' graphs are held
+    if settings.cells is None:
         return settings.model_copy(update={"batch_size": settings.batch_size // 2})
     largest = min(settings.cells, settings.batch_size * longest)
     return settings.model_copy(update={"cell_budget": max(largest // 2, longest)})

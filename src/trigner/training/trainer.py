@@ -104,15 +104,14 @@ class SystemModule(nn.Module):
     def __init__(self, system: System) -> None:
         super().__init__()
         self.network = system.network
-        self.parts: Mapping[str, torch.Tensor | float] = {}
+        self.parts: Mapping[str, torch.Tensor] = {}
         self._loss = system.loss
 
-    def forward(self, parts: Sequence[Mapping[str, Any]], factor: float = 1.0) -> torch.Tensor:
-        """The loss of a batch, a scalar: the sum over its parts, times a factor."""
-        losses = [self._loss(**part) for part in parts]
-        names = {name for own in losses for name in own.parts}
-        self.parts = {name: sum(own.parts.get(name, 0.0) for own in losses) for name in names}
-        return factor * torch.stack([own.total for own in losses]).sum()
+    def forward(self, batch: Mapping[str, Any], factor: float = 1.0) -> torch.Tensor:
+        """The loss of a batch, a scalar, times a factor."""
+        losses = self._loss(**batch)
+        self.parts = losses.parts
+        return factor * losses.total
 
 
 class SystemTrainer(ResumingTrainer):

@@ -7,17 +7,14 @@ counts alike. In random batches a sentence has that part of a batch that its cel
 by cost counts can be that, too, so that a very long sentence does not count as many batches
 (`research/decisions/batch-weighting.md`).
 
-Random batches can be computed in parts of similar length (`optimisation.batches=random`): a part
-counts as much as it has of its batch, so that their sum is the mean over the batch's cells.
-
-Tags that stand in one triangle of the grid have a mean over its cells, and their batches and parts
+Tags that stand in one triangle of the grid have a mean over its cells, and their batches and shares
 count by all cells. A triangle has (1 + 1/L)/2 of the cells of L words, nearly half of any: the
-gradients of parts add up to that of their batch but for a thousandth or two (mac, span_grid,
+gradients of shares add up to that of their batch but for a thousandth or two (mac, span_grid,
 gap_grid).
 
 The triplet loss counts its triplets. With `triplets.reduction=mean_violating` it is a mean over
 those whose loss is above 0, with the selection `sn` over pairs that have a negative between the
-bounds: how many these are is known from the scores alone, so there parts do not add up exactly.
+bounds: how many these are is known from the scores alone, so there shares do not add up exactly.
 
 Several processes take a share of each batch: its loss counts as much as it has of the batch, times
 the number of processes, as gradients are averaged over them.
@@ -31,7 +28,6 @@ from typing import Any
 import numpy as np
 
 from trigner.arrays import Floats
-from trigner.batches import in_parts
 from trigner.systems import System
 from trigner.systems.sections import BatchWeighting, OptimisationSettings
 from trigner.training.data import EpochBatches
@@ -60,9 +56,8 @@ class Collator:
         self._rows: dict[int, int] = {}
         self._sizes: dict[str, Floats] = {}
         self._counts: dict[str, Floats] = {}
-        self._part_cells = settings.cells if settings.batches == "random" else None
         weighting = settings.batch_weighting
-        if weighting == "equal" and processes.count == 1 and self._part_cells is None:
+        if weighting == "equal" and processes.count == 1:
             return
         self._rows = {id(example): row for row, example in enumerate(examples)}
         for row, example in enumerate(examples):
@@ -76,32 +71,21 @@ class Collator:
                 self._counts[name] = counts / mean
 
     def __call__(self, examples: Sequence[Any]) -> dict[str, Any]:
-        """A batch as its `parts`, each with the keyword arguments of `System.loss`.
-
-        `examples` are among those given.
-        """
+        """A `batch` of examples among those given: the keyword arguments of `System.loss`."""
         share = self._processes.share(examples)
         # All processes take part in an update: one without a share has a loss that counts nothing.
-        parts = [self._part(part, examples) for part in self._parts(share or examples[:1])]
+        own = self._weighted(share or examples[:1], examples)
         count = self._processes.count
-        if count == 1:
-            return {"parts": parts}
-        return {"parts": parts, "factor": float(count if share else 0)}
+        return {"batch": own} if count == 1 else {"batch": own, "factor": count if share else 0}
 
-    def _parts(self, examples: Sequence[Any]) -> list[Sequence[Any]]:
-        if self._part_cells is None:
-            return [examples]
-        found = in_parts([example.size for example in examples], cells=self._part_cells)
-        return [[examples[i] for i in part] for part in found]
-
-    def _part(self, part: Sequence[Any], batch: Sequence[Any]) -> dict[str, Any]:
-        """A part of a batch, with what its loss counts."""
+    def _weighted(self, share: Sequence[Any], batch: Sequence[Any]) -> dict[str, Any]:
+        """A share of a batch, with what its loss counts."""
         weights = self._summed(self._counts, batch)
-        if len(part) < len(batch):
-            sizes, whole = self._summed(self._sizes, part), self._summed(self._sizes, batch)
-            shares = {name: sizes[name] / size for name, size in whole.items() if size}
-            weights = {name: weights.get(name, 1.0) * share for name, share in shares.items()}
-        return {**self._system.collate(part), "weights": weights}
+        if len(share) < len(batch):
+            sizes, whole = self._summed(self._sizes, share), self._summed(self._sizes, batch)
+            parts = {name: sizes[name] / size for name, size in whole.items() if size}
+            weights = {name: weights.get(name, 1.0) * part for name, part in parts.items()}
+        return {**self._system.collate(share), "weights": weights}
 
     def _summed(self, numbers: Mapping[str, Floats], examples: Sequence[Any]) -> dict[str, float]:
         """The sum of the examples' numbers, by name."""
