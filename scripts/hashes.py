@@ -3,8 +3,9 @@
     python scripts/hashes.py report.json > hashes/NAME.txt         (or: make hashes)
     python scripts/hashes.py --part serve hashes/NAME.txt > hashes/image/serve-PLATFORM.txt
 
-The second form takes those lines alone that the image needs: `serve` of what runs in it, `build` of
-what its wheel is built with, by the packages of this environment.
+The second form takes those lines alone that the image or `make demo` needs: of what runs (`core`,
+`serve`, `train`), of what a wheel is built with (`build`), by the packages of this environment.
+`core` has the latter too, as `make demo` installs the checkout.
 
 They are those of one platform, one Python version and one package index
 (`research/decisions/pins.md`).
@@ -60,18 +61,22 @@ def part(text: str, names: Collection[str]) -> str:
     return HEAD + "".join(found[name] for name in sorted(names))
 
 
+def names(part: str) -> set[str]:
+    """The packages of a part, by their normalised names and by this environment's metadata."""
+    from licences import needed  # beside this file
+
+    runs = set() if part == "build" else {*needed(part.replace("core", ""))}
+    return runs | ({*needed(name="hatchling")} if part in ("core", "build") else set())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("report", type=Path)
-    parser.add_argument("--part", choices=("serve", "build"), help="of a requirements file")
+    parts = ("core", "serve", "train", "build")
+    parser.add_argument("--part", choices=parts, help="of a requirements file")
     given = parser.parse_args()
-    if given.part:
-        from licences import needed  # beside this file
-
-        names = needed("serve") if given.part == "serve" else needed(name="hatchling")
-        print(part(given.report.read_text("utf-8"), names), end="")
-        return
-    print(requirements(json.loads(given.report.read_text("utf-8"))), end="")
+    text = given.report.read_text("utf-8")
+    print(part(text, names(given.part)) if given.part else requirements(json.loads(text)), end="")
 
 
 if __name__ == "__main__":

@@ -15,8 +15,11 @@ import sysconfig
 import tarfile
 import tomllib
 import zipfile
-from importlib.metadata import version
+from functools import partial
+from http.server import HTTPServer, SimpleHTTPRequestHandler
+from importlib.metadata import distribution, version
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from packaging.utils import canonicalize_name
@@ -43,7 +46,7 @@ FILES = (
 FOLDERS = ("src", "tests", "docs", "data", "scripts", "research", "examples", "hashes")
 HASHED = sorted((ROOT / "hashes").glob("*.txt"))
 PLATFORM = f"cp{sys.version_info[0]}{sys.version_info[1]}-{sysconfig.get_platform()}"
-IMAGE = sorted((ROOT / "hashes" / "image").glob("*.txt"))
+PARTS = sorted((ROOT / "hashes").glob("*/*.txt"))
 
 
 def test_the_source_distribution_names_what_its_makefile_needs():
@@ -182,26 +185,26 @@ def test_hashes_of_a_part_are_lines_of_the_whole():
         part(one, {"a-b", "d"})
 
 
-@pytest.mark.parametrize("path", IMAGE, ids=lambda path: path.stem)
-def test_the_image_has_the_hashes_of_all_that_it_needs(path):
+@pytest.mark.parametrize("path", PARTS, ids=lambda path: path.stem)
+def test_image_and_demo_have_the_hashes_of_all_that_they_need(path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "scripts")
     kind, _, platform = path.stem.partition("-")
     whole = ROOT / "hashes" / f"constraints-{platform}.txt"
     lines = set(path.read_text("utf-8").splitlines())
     assert lines <= set(whole.read_text("utf-8").splitlines())
-    licences = script("licences")
-    needed = licences.needed("serve") if kind == "serve" else licences.needed(name="hatchling")
-    found = pins(path)
+    needed, found = script("hashes").names(kind), pins(path)
     if platform != PLATFORM or any(
-        n in found and not _is(own, found[n]) for n, own in needed.items()
+        name in needed and not _is(distribution(name), own) for name, own in found.items()
     ):
         pytest.skip("this environment is not the one that the file was written in")
-    assert {*needed} == {*pins(path)}
-    assert {"fastapi", "onnxruntime"} <= {*pins(path)} or kind == "build"
+    assert needed == {*found}
+    runs = {"core": "onnxruntime", "serve": "fastapi", "train": "torch", "build": "hatchling"}
+    assert runs[kind] in found
 
 
 @pytest.fixture
 def make(tmp_path):
-    """What `make env` would do in a folder where nothing was made yet."""
+    """What `make` would do in a folder where nothing was made yet."""
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
     for name in ("minilm", "local-llm"):
@@ -209,8 +212,8 @@ def make(tmp_path):
     (tmp_path / "hashes").mkdir()
     hashed = tmp_path / "hashes" / f"constraints-{PLATFORM}.txt"
 
-    def run(*options):
-        line = ["make", "-n", "env", f"PYTHON={sys.executable}", *options]
+    def run(*options, target="env"):
+        line = ["make", "-n", target, f"PYTHON={sys.executable}", *options]
         done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True)
         return done.returncode, done.stdout, done.stderr
 
@@ -249,6 +252,44 @@ def test_as_a_rule_versions_are_what_is_asked_for(make):
     assert code == 0
     assert re.search(r'--constraint constraints\.txt --editable "\.\[all,dev,docs\]"', out)
     assert "--no-build-isolation" not in out
+
+
+def test_the_demo_extracts_before_it_installs_what_training_needs(make):
+    code, out, err = make[0](target="demo")
+    assert code == 0, err
+    extracted = out.index(".venv-demo/bin/trigner extract")
+    core, train = (out.index(f'--editable "{own}"') for own in (".", ".[train]"))
+    assert core < extracted < train < out.index(".venv-demo/bin/trigner train")
+    assert ".[all" not in out
+    # The tutorial's models are in runs/.
+    assert re.findall(r"^rm .*", out, re.MULTILINE) == ["rm -rf build/demo"]
+    assert "runs" not in make[0](target="clean")[1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="PyPI's builds for others are small")
+def test_the_demo_takes_a_small_build_of_pytorch_where_it_can(make, tmp_path, monkeypatch):
+    run, tools = make[0], tmp_path / "tools"
+    (tmp_path / "index" / "torch").mkdir(parents=True)
+    handler = partial(SimpleHTTPRequestHandler, directory=tmp_path / "index")
+    with HTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        index = f"http://127.0.0.1:{server.server_port}"
+        tools.mkdir()
+        for name in ("uname", "timeout", "make", "sh"):
+            (tools / name).symlink_to(shutil.which(name))
+        monkeypatch.setenv("PATH", str(tools))
+        try:
+            assert f"--extra-index-url {index} " in run(f"CPU_BUILDS={index}", target="demo")[1]
+            (tools / "nvidia-smi").symlink_to(shutil.which("sh", path="/bin:/usr/bin"))
+            assert index not in run(f"CPU_BUILDS={index}", target="demo")[1]
+            (tools / "nvidia-smi").unlink()
+        finally:
+            server.shutdown()
+            thread.join()
+    code, out, _ = run(f"CPU_BUILDS={index}", target="demo")
+    assert code == 0
+    assert "--extra-index-url" not in out
 
 
 def test_what_builds_the_package_is_in_the_hashed_set():
