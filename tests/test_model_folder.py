@@ -107,13 +107,13 @@ def test_a_description_can_be_written_again(folder, monkeypatch):
         (b'{"format": 0}', "has model format 0, written by trigner of an unknown version;"),
         (
             b'{"format": 6, "trigner": "0.2.0"}',
-            "has model format 6, written by trigner 0.2.0; this version reads format 7:"
+            "has model format 6, written by trigner 0.2.0; this version reads format 1:"
             " load it with the version that wrote it",
         ),
-        (b'{"format": 8}', "has model format 8"),
-        (b'{"format": "7"}', "has model format '7'"),
-        (b'{"format": 7.0}', "has model format 7.0"),
-        (b'{"format": 7}', "is damaged: system: Field required"),
+        (b'{"format": 2}', "has model format 2"),
+        (b'{"format": "1"}', "has model format '1'"),
+        (b'{"format": 1.0}', "has model format 1.0"),
+        (b'{"format": 1}', "is damaged: system: Field required"),
     ],
 )
 def test_what_is_not_a_description(tmp_path, content, message):

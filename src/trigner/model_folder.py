@@ -27,7 +27,7 @@ from trigner.foreign_values import flaw_of, unique_keys
 
 OwnSettings = TypeVar("OwnSettings", bound=BaseModel)
 
-FORMAT_VERSION = 7
+FORMAT_VERSION = 1
 HASH = "sha256"
 CHANGED = "checksum mismatch: changed since it was saved"
 DESCRIPTION, TOKENIZER, GRAPH = "trigner.json", "tokenizer.json", "model.onnx"

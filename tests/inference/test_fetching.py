@@ -134,7 +134,7 @@ def test_a_hub_that_cannot_be_reached(held, monkeypatch, change):
     [
         (None, "ann/adr: is not a trigner model: this Hub repository has no trigner.json"),
         (b"[]", r"ann/adr/trigner.json: was not written by trigner"),
-        (json.dumps({"format": 1}).encode(), r"ann/adr/trigner.json: has model format 1"),
+        (json.dumps({"format": 2}).encode(), r"ann/adr/trigner.json: has model format 2"),
     ],
 )
 def test_foreign_and_old_models_are_refused_before_their_weights_are_fetched(

@@ -91,7 +91,7 @@ def test_what_the_card_says():
         "divided by 1.5, fitted on 90",
         "0.200 before, 0.050 after",
         "## Limits",
-        "trigner 0.1.0, model format 7",
+        "trigner 0.1.0, model format 1",
         "Signature of train: `data:7ae67a43/documents:66`",
     ):
         assert told in card, told

@@ -158,7 +158,7 @@ def without_hashes(folder):
 
 BAD = {
     foreign: "is not a trigner model folder: it has no trigner.json",
-    old: r"has model format 2, written by trigner .*; this version reads the formats 4 to 7",
+    old: r"has model format 2, written by trigner .*; this version reads format 1",
     changed: r"tokenizer\.json: checksum mismatch",
     incomplete: r"this model folder has no tokenizer\.json",
     without_hashes: "is damaged: files: ",
