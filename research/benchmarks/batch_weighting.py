@@ -1,4 +1,4 @@
-"""Dev F1 after every epoch: batches by cost weighed in three ways, random ones, plain W2NER.
+"""Dev F1 after every epoch: batches by cost weighed in two ways, random ones, plain W2NER.
 
     python research/benchmarks/batch_weighting.py run --data psytar=DIR \
         --types AdverseReaction --seeds 1,2,3
@@ -38,7 +38,6 @@ COMMON = {
 VARIANTS: dict[str, dict[str, Any] | None] = {
     "plain": None,
     "shuffled": {"optimisation.cell_budget": None, "optimisation.batch_weighting": "equal"},
-    "random": {"optimisation.batch_weighting": "random"},
     "cells": {"optimisation.batch_weighting": "cells"},
     "equal": {"optimisation.batch_weighting": "equal"},
 }

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tiny_encoders import tiny_encoder
 from trigner.mentions import Mention, Sentence
 from trigner.systems import system_spec
-from trigner.systems.sections import OptimisationSettings
 from trigner.training import resolve
 from trigner.training.data import EpochBatches
-from trigner.training.weighting import Collator, counted
+from trigner.training.processes import ALONE, Processes
+from trigner.training.weighting import Collator
 from trigner.triplets import TripletLoss
 
 SMALL = [
@@ -103,38 +99,20 @@ def test_the_mean_gradient_of_an_epochs_batches_is_that_of_the_mean_over_all_cel
     assert (equal - whole).abs().max() > 1e-3
 
 
-@given(st.lists(st.integers(1, 40), min_size=12, max_size=60), st.integers(0, 99))
-def test_an_example_counts_about_what_it_is_of_random_batches(lengths, seed):
-    random = Random(seed)
-    sizes = [length**2 for length in lengths]
-    settings = OptimisationSettings(batch_size=4, cell_budget=None)
-    batches = EpochBatches(lengths, settings, seed=1, epochs=1)
-    members = {i for batch in batches for i in batch}
-    own = [size if i in members else 0 for i, size in enumerate(sizes)]
-    counts = counted(np.array(own, float), batches, "random", 4).tolist()
-    assert all(0 <= count <= 1 for count in counts)
-    assert sorted(counts) == [counts[i] for i in sorted(range(len(own)), key=own.__getitem__)]
-    chosen = max(members, key=sizes.__getitem__)
-    others = [i for i in members if i != chosen]
-    mean = np.mean(
-        [
-            sizes[chosen] / (sizes[chosen] + sum(sizes[i] for i in random.sample(others, 3)))
-            for _ in range(300)
-        ]
-    )
-    assert counts[chosen] == pytest.approx(mean, rel=0.35)
+@pytest.mark.parametrize("weighting", ["cells", "equal"])
+def test_the_shares_of_several_processes_have_the_gradient_of_the_batch(weighting, tmp_path):
+    system, settings, examples, batches = made(tmp_path)
+    optimisation = settings.optimisation.model_copy(update={"batch_weighting": weighting})
 
+    def loss(members, processes):
+        found = Collator(system, examples, batches, optimisation, processes)(members)
+        return found.get("factor", 1) * system.loss(**found["batch"]).total
 
-def test_sentences_of_one_length_count_alike(tmp_path):
-    settings = OptimisationSettings(batch_size=4)
-    batches = EpochBatches([5] * 12, settings, seed=1, epochs=1)
-    assert len({round(c, 9) for c in counted(np.full(12, 25.0), batches, "random", 4)}) == 1
-    assert counted(np.full(12, 25.0), batches, "random", 4)[0] == pytest.approx(1 / 4)
-
-
-def test_a_sentence_without_a_size_counts_nothing():
-    batches = EpochBatches([5, 5], OptimisationSettings(batch_size=1), seed=1, epochs=1)
-    assert counted(np.array([0.0, 25.0]), batches, "random", 1).tolist() == [0, 1]
+    for batch in ([0, 1, 4], [2, 3, 4, 5], [1]):
+        members = [examples[i] for i in batch]
+        whole = gradient(system, [loss(members, ALONE)])
+        shares = gradient(system, [loss(members, Processes(2, index)) for index in range(2)])
+        torch.testing.assert_close(shares, whole, rtol=1e-3, atol=1e-6)
 
 
 def test_equal_weighting_leaves_each_batch_its_mean(tmp_path):

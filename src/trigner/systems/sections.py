@@ -58,9 +58,6 @@ class SamplingSettings(Section):
         return given
 
 
-BatchWeighting = Literal["random", "cells", "equal"]
-
-
 class OptimisationSettings(Section):
     """Rates, schedule, batches, and when to stop."""
 
@@ -75,12 +72,11 @@ class OptimisationSettings(Section):
         description="word pairs in a batch, at most; auto: 40,000, longer sentences alone;"
         " none: random batches, last dropped",
     )
-    batch_weighting: BatchWeighting = Field(
+    batch_weighting: Literal["cells", "equal"] = Field(
         default="cells",
         description="what a batch's loss counts: as much as it has word pairs (words where a scheme"
-        " scores words; triplets for theirs), so that each counts alike in the corpus; random: as"
-        " much as its sentences would on average in random batches; equal: the mean over each"
-        " batch, which weighs a sentence by the others in its batch",
+        " scores words; triplets for theirs), so that each counts alike in the corpus; equal: the"
+        " mean over each batch, which weighs a sentence by the others in its batch",
     )
     learning_rate: float = Field(
         default=3e-3, gt=0, description="learning rate of all other weights"

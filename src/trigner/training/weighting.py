@@ -3,9 +3,7 @@
 A batch's loss is a mean over its cells. Batches by cost hold sentences of similar length: as means
 they count alike, and so a cell of a long sentence, where discontinuous mentions stand, counts many
 times less than one of a short sentence. A batch's size over the mean size mends that: each cell
-counts alike. In random batches a sentence has that part of a batch that its cells are: what a batch
-by cost counts can be that, too, so that a very long sentence does not count as many batches
-(`research/decisions/batch-weighting.md`).
+counts alike (`research/decisions/batch-weighting.md`).
 
 Tags that stand in one triangle of the grid have a mean over its cells, and their batches and shares
 count by all cells. A triangle has (1 + 1/L)/2 of the cells of L words, nearly half of any: the
@@ -29,7 +27,7 @@ import numpy as np
 
 from trigner.arrays import Floats
 from trigner.systems import System
-from trigner.systems.sections import BatchWeighting, OptimisationSettings
+from trigner.systems.sections import OptimisationSettings
 from trigner.training.data import EpochBatches
 from trigner.training.processes import ALONE, Processes
 
@@ -56,19 +54,18 @@ class Collator:
         self._rows: dict[int, int] = {}
         self._sizes: dict[str, Floats] = {}
         self._counts: dict[str, Floats] = {}
-        weighting = settings.batch_weighting
-        if weighting == "equal" and processes.count == 1:
+        equal = settings.batch_weighting == "equal"
+        if equal and processes.count == 1:
             return
         self._rows = {id(example): row for row, example in enumerate(examples)}
         for row, example in enumerate(examples):
             for name, size in system.sizes(example).items():
                 self._sizes.setdefault(name, np.zeros(len(examples)))[row] = size
-        if weighting == "equal":
+        if equal:
             return
         for name, sizes in sorted(self._sizes.items()):
-            counts = counted(sizes, batches, weighting, settings.batch_size)
-            if mean := batches.mean_sum(counts):
-                self._counts[name] = counts / mean
+            if mean := batches.mean_sum(sizes):
+                self._counts[name] = sizes / mean
 
     def __call__(self, examples: Sequence[Any]) -> dict[str, Any]:
         """A `batch` of examples among those given: the keyword arguments of `System.loss`."""
@@ -91,15 +88,3 @@ class Collator:
         """The sum of the examples' numbers, by name."""
         rows = [self._rows[id(example)] for example in examples] if numbers else []
         return {name: float(own[rows].sum()) for name, own in numbers.items()}
-
-
-def counted(
-    sizes: Floats, batches: EpochBatches, weighting: BatchWeighting, batch_size: int
-) -> Floats:
-    """What each example counts: its size, or its expected part of a random batch of that many."""
-    if weighting == "cells":
-        return sizes
-    mean = batches.mean_sum(sizes) / batches.mean_sum(np.ones(len(sizes)))
-    others = (batch_size - 1) * mean
-    # With batches of one sentence, one without a size is of nothing a part.
-    return np.divide(sizes, sizes + others, out=np.zeros(len(sizes)), where=sizes > 0)
