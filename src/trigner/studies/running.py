@@ -176,7 +176,7 @@ def _adapted(
         with _resuming(out, resume):
             adapt(
                 [document.text for document in corpus.train],
-                encoder=run.settings.encoder,
+                encoder=str(run.settings.encoder),
                 out=out,
                 dev_texts=[document.text for document in corpus.dev],
                 settings=run.adaptation,

@@ -217,7 +217,7 @@ def _trainer(
     device: torch.device,
     show: Show,
 ) -> Trainer:
-    limit = min(LONGEST, Encoder(model.base_model).max_subwords)
+    limit = min(LONGEST, Encoder(cast(PreTrainedModel, model.base_model)).max_subwords)
     train, dev = (_passages(sentences, tokenizer, limit) for sentences in parts)
     arguments = OneDevice(
         output_dir=str(out / checkpoints.CHECKPOINTS),
