@@ -25,7 +25,7 @@ QUICK = {
         "distance_size": 4,
         "region_size": 4,
         "channels": 16,
-        "pair_map": "folded",
+        "pair_size": 24,
         "grid_size": 24,
         "encoder_layers": 1,
         "embedding_dropout": 0.1,

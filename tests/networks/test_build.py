@@ -6,7 +6,7 @@ from tiny_models import TAG_SCHEMES, make_scheme, small_settings
 from trigner.networks import PairTagger
 from trigner.networks.build import build_tagger
 from trigner.networks.co_predictor import TrignerCoPredictor, W2nerCoPredictor
-from trigner.networks.pair_maps import FoldedPairMap, FullPairMap, LowRankPairMap
+from trigner.networks.pair_maps import FullPairMap, LowRankPairMap
 from trigner.networks.pretrained import encoder_from_config
 from trigner.schemes import TagSpace
 from trigner.systems import GridSettings, ToeSettings
@@ -31,7 +31,6 @@ def test_every_scheme_has_a_network(encoders, name):
     ("changes", "expected"),
     [
         ({}, LowRankPairMap),
-        ({"pair_map": "folded"}, FoldedPairMap),
         ({"pair_map": "full"}, FullPairMap),
     ],
 )

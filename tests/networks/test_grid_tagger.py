@@ -22,7 +22,7 @@ SMALL = GridSettings(
 W2NER = make_scheme("w2ner", ("ADR", "Drug"))
 CO_PREDICTORS = [
     {"co_predictor": "w2ner"},
-    *({"pair_map": kind} for kind in ("full", "folded", "low_rank")),
+    *({"pair_map": kind} for kind in ("full", "low_rank")),
 ]
 
 
@@ -115,7 +115,7 @@ def test_gradients_reach_every_parameter(encoders, changes):
     assert tagger.features.region.weight.grad.abs().sum(1).gt(0).tolist() == [False, True, True]
 
 
-@pytest.mark.parametrize("kind", ["full", "folded", "low_rank"])
+@pytest.mark.parametrize("kind", ["full", "low_rank"])
 def test_pair_states_are_those_of_the_whole_tensor(encoders, kind):
     tagger, batch = make(encoders["bert"], pair_map=kind)
     scores = tagger(*batch(SENTENCES))

@@ -73,7 +73,7 @@ def folder(written, tmp_path):
         {"scheme": "toe"},
         {"co_predictor": "w2ner", "special_words": False},
         {"pair_map": "full"},
-        {"pair_map": "folded", "normalised": "column", "dilations": (1, 3)},
+        {"normalised": "column", "dilations": (1, 3)},
         {"pair_map": "low_rank", "empty_word": "batch_minimum", "encoder_layers": 1},
     ],
 )

@@ -5,7 +5,6 @@ import torch
 
 from oracles import pair_grid_naive
 from trigner.networks.pair_maps import (
-    FoldedPairMap,
     FullPairMap,
     LowRankPairMap,
     pair_map,
@@ -13,7 +12,7 @@ from trigner.networks.pair_maps import (
     with_one,
 )
 
-KINDS = {"full": FullPairMap, "folded": FoldedPairMap, "low_rank": LowRankPairMap}
+KINDS = {"full": FullPairMap, "low_rank": LowRankPairMap}
 
 
 def make(kind, size=20):
@@ -66,7 +65,7 @@ def test_states_at_cells_equal_the_whole_pair_tensor(kind, size):
     """Also where the outputs are no multiple of the slice that is computed at once."""
     layer, states = make(kind, size), draw_states()
     expected = pair_grid_naive.pair_states(layer, states)[CELLS]
-    assert expected.shape == (6, 3 if kind == "folded" else size)
+    assert expected.shape == (6, size)
     assert_same(layer.states_at(states, *CELLS), expected, layer, states)
 
 
@@ -74,7 +73,7 @@ def test_states_at_cells_equal_the_whole_pair_tensor(kind, size):
 def test_states_at_no_cells(kind):
     none = torch.zeros(0, dtype=torch.long)
     found = make(kind).states_at(draw_states(), none, none, none)
-    assert found.shape == (0, 3 if kind == "folded" else 20)
+    assert found.shape == (0, 20)
 
 
 def test_states_at_every_cell_in_single_precision():

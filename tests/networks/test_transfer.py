@@ -19,7 +19,6 @@ AFTER = [("ADR", "Dose", "Drug"), ("Dose", "Effect"), ("Dose", "Drug"), (*BEFORE
 KINDS = [
     *((name, {}) for name in TAG_SCHEMES),
     ("w2ner", {"pair_map": "full"}),
-    ("w2ner", {"pair_map": "folded"}),
     ("w2ner", {"co_predictor": "w2ner"}),
     ("toe", {"co_predictor": "w2ner"}),
     ("bio", {"sequence": {"transitions": True}}),

@@ -14,7 +14,7 @@ from trigner.networks.co_predictor import GridBranch, TrignerCoPredictor, W2nerC
 from trigner.networks.dropout import Dropout
 from trigner.networks.grid_tagger import GridTagger
 from trigner.networks.pair_features import PairFeatures
-from trigner.networks.pair_maps import FoldedPairMap, FullPairMap, LowRankPairMap
+from trigner.networks.pair_maps import FullPairMap, LowRankPairMap
 
 
 def distance_id(row: int, column: int) -> int:
@@ -95,17 +95,14 @@ def pair_states(layer: torch.nn.Module, states: Tensor) -> Tensor:
         normal = (states - mean) / (variance + 1e-5).sqrt()
         states = normal * layer.norm.weight + layer.norm.bias
         return layer.left(states)[:, :, None] * layer.right(states)[:, None]
-    assert isinstance(layer, (FullPairMap, FoldedPairMap))
+    assert isinstance(layer, FullPairMap)
     words = with_one(states)
     return torch.einsum("bid,ode,bje->bijo", words, layer.weight, words)
 
 
 def pair_scores(layer: torch.nn.Module, states: Tensor) -> Tensor:
-    """Scores `[B, C, L, L]`: the pair states through the linear layer, where there is one."""
-    found = pair_states(layer, states)
-    if not isinstance(layer, FoldedPairMap):
-        found = layer.output(found)
-    return found.permute(0, 3, 1, 2)
+    """Scores `[B, C, L, L]`: the pair states through the linear layer."""
+    return layer.output(pair_states(layer, states)).permute(0, 3, 1, 2)
 
 
 def grid_scores(layer: GridBranch, features: Tensor) -> Tensor:

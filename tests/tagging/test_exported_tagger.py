@@ -5,7 +5,7 @@ from torch import nn
 
 from trigner.networks.pair_maps import FullPairMap
 from trigner.networks.pooling import WordPooling
-from trigner.tagging.exported_tagger import GatheredPooling, folded
+from trigner.tagging.exported_tagger import FoldedPairMap, GatheredPooling
 
 
 def test_pooling_is_that_of_training():
@@ -20,7 +20,7 @@ def test_the_full_map_is_folded_with_its_bias():
     torch.manual_seed(0)
     pairs = FullPairMap(input_size=6, size=9, classes=3)
     nn.init.normal_(pairs.output.bias)
-    small = folded(pairs)
+    small = FoldedPairMap(pairs)
     states = torch.randn(2, 4, 6)
     assert sum(p.numel() for p in small.parameters()) == 3 * 7 * 7
     torch.testing.assert_close(small(states), pairs(states))

@@ -30,7 +30,7 @@ SENTENCES = [
         ("mpnet", {}),
         ("roberta", {"special_words": False, "co_predictor": "w2ner"}),
         ("bert", {"pair_map": "full", "mask_between": False, "normalised": "column"}),
-        ("bert", {"pair_map": "folded", "chained": False, "encoder_layers": 1}),
+        ("bert", {"chained": False, "encoder_layers": 1}),
         ("bert", {"scheme": "toe", "co_predictor": "w2ner", "dilations": (1, 2)}),
         ("bert", {"scheme": "mac"}),
         ("bert", {"scheme": "corro"}),

@@ -94,7 +94,7 @@ def weights(trained):
         ),
         ("system=mac",),
         ("system=mac", "triplets.weight=0.1", "optimisation.bias_init=false"),
-        ("model.pair_map=folded", "model.special_words=false", "sampling.coordination=0"),
+        ("model.special_words=false", "sampling.coordination=0"),
         ("optimisation.cell_budget=none", "optimisation.precision=bfloat16"),
         ("system=corro", "task.partial_labels=hard", "optimisation.precision=bfloat16"),
         ("system=biohd1234", "model.sequence.transitions=true"),

@@ -35,7 +35,7 @@ from trigner.triplets import TripletSettings
 
 SELECTIONS = ("ce", "nc", "hn", "sn")
 PLAIN, BARE = "straightforward", "bare encoder"
-MAPS = ("low_rank", "folded", "full")
+MAPS = ("low_rank", "full")
 INPUTS = ("input_ids", "attention_mask", "word_subwords", "lengths")
 """What a tagger reads of a batch."""
 

@@ -75,26 +75,6 @@ class FullPairMap(nn.Module):
         return output_weights(self.output, start)
 
 
-class FoldedPairMap(nn.Module):
-    """The folded map trained directly: `[C, D + 1, D + 1]`. Its `H^bi` are the tag scores."""
-
-    def __init__(self, *, input_size: int, classes: int) -> None:
-        super().__init__()
-        self.size = classes
-        self.weight = nn.Parameter(torch.empty(classes, input_size + 1, input_size + 1))
-        nn.init.xavier_normal_(self.weight)
-
-    def forward(self, states: Tensor) -> Tensor:
-        words = with_one(states)
-        return trilinear(words, self.weight, words)
-
-    def states_at(self, states: Tensor, sentences: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
-        return self(states)[sentences, :, rows, columns]
-
-    def tag_weights(self, start: int) -> list[TagWeights]:
-        return [TagWeights(self.weight, start)]
-
-
 class LowRankPairMap(nn.Module):
     """`H^bi[i, j] = U x_i * V x_j` of `rank` features, then the linear layer.
 
@@ -128,6 +108,4 @@ def pair_map(kind: PairMapKind, *, input_size: int, size: int, classes: int) -> 
     """The pair map called `kind`; `size` is the width of `H^bi` (the rank of a low-rank map)."""
     if kind == "full":
         return FullPairMap(input_size=input_size, size=size, classes=classes)
-    if kind == "folded":
-        return FoldedPairMap(input_size=input_size, classes=classes)
     return LowRankPairMap(input_size=input_size, rank=size, classes=classes)

@@ -13,7 +13,7 @@ from trigner.batches import SPECIAL_WORDS
 from trigner.systems.word_settings import WordSettings
 
 Normalised = Literal["row", "column"]
-PairMapKind = Literal["full", "folded", "low_rank"]
+PairMapKind = Literal["full", "low_rank"]
 
 
 class TaggerSettings(WordSettings):

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from trigner.networks import Tagger
-from trigner.networks.pair_maps import FoldedPairMap, FullPairMap
+from trigner.networks.pair_maps import FullPairMap, trilinear, with_one
 from trigner.networks.pooling import WordPooling
 from trigner.networks.recurrent import BiLstm
 from trigner.networks.span_lstm import SpanLstm
@@ -52,7 +52,7 @@ def _replace_layers(module: nn.Module) -> None:
         elif isinstance(layer, SpanLstm):
             setattr(module, name, OnnxSpanLstm(layer))
         elif isinstance(layer, FullPairMap):
-            setattr(module, name, folded(layer))
+            setattr(module, name, FoldedPairMap(layer))
         else:
             _replace_layers(layer)
 
@@ -156,12 +156,18 @@ def _reordered(weight: Tensor) -> Tensor:
     return torch.cat([i, o, f, c])
 
 
-def folded(pairs: FullPairMap) -> FoldedPairMap:
-    """The same tag scores from `[C, D + 1, D + 1]` weights; the bias goes where 1 meets 1."""
-    size = pairs.weight.shape[1] - 1
-    small = FoldedPairMap(input_size=size, classes=pairs.output.out_features)
-    with torch.no_grad():
-        weight = (pairs.output.weight @ pairs.weight.flatten(1)).unflatten(1, (size + 1, size + 1))
-        weight[:, size, size] += pairs.output.bias
-        small.weight.copy_(weight)
-    return small
+class FoldedPairMap(nn.Module):
+    """The full pair map in weights `[C, D + 1, D + 1]`; its bias is where 1 meets 1."""
+
+    def __init__(self, pairs: FullPairMap) -> None:
+        super().__init__()
+        layer, of_size = pairs.output, pairs.weight.shape[1:]
+        with torch.no_grad():
+            weight = (layer.weight @ pairs.weight.flatten(1)).unflatten(1, of_size)
+            weight[:, -1, -1] += layer.bias
+        self.weight = nn.Parameter(weight)
+
+    def forward(self, states: Tensor) -> Tensor:
+        """Scores `[B, C, L, L]` of word states `[B, L, D]`."""
+        words = with_one(states)
+        return trilinear(words, self.weight, words)
