@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -58,7 +59,7 @@ class CandidateBatch:
     def to(self, device: torch.device | str, non_blocking: bool = False) -> CandidateBatch:
         """A copy with all tensors on `device`."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        moved = {
+        moved: dict[str, Any] = {
             name: value.to(device, non_blocking=non_blocking)
             for name, value in values.items()
             if isinstance(value, Tensor)
