@@ -67,13 +67,13 @@ def settings_of(
 
 def compared(folder: Path, settings: Settings, updates: int) -> Iterator[tuple[int, float, float]]:
     """Update, norm of the triplets' gradient over that of the tags', and their cosine."""
+    assert settings.triplets is not None  # `best` trains a system that has some
     weight, seed = settings.triplets.weight, settings.seed
     optimisation = settings.optimisation
     system, data = begun(settings, read(folder).documents, None)
     size = max(1, len(data) // optimisation.batch_size)
     epochs = -(-updates // size) + 1
-    rates = data.epoch_rates(epochs, settings)
-    batches = EpochBatches(data.lengths, optimisation, seed, epochs, rates)
+    batches = EpochBatches(data.lengths, optimisation, seed, epochs, data.rates)
     collate = Collator(system, data.examples, batches, optimisation)
     groups = system.parameter_groups(optimisation)
     optimiser = torch.optim.AdamW(groups, betas=(0.9, optimisation.beta2), fused=True)

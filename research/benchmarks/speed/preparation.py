@@ -42,8 +42,7 @@ def one_preparation(
 
     def work() -> object:
         system, data = begun(settings, documents, None)
-        rates = data.epoch_rates(12, settings)
-        batches = EpochBatches(data.lengths, settings.optimisation, settings.seed, 12, rates)
+        batches = EpochBatches(data.lengths, settings.optimisation, settings.seed, 12, data.rates)
         return Collator(system, data.examples, batches, settings.optimisation)
 
     return work
