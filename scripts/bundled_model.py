@@ -20,14 +20,16 @@ from typing import Any
 from rich.console import Console
 
 from trigner.corpora import read, with_types
-from trigner.evaluation import calibration_error, predictions, score, sign, together
-from trigner.inference import load
-from trigner.integrations import model_card
+from trigner.evaluation.calibration import calibration_error, predictions, together
+from trigner.evaluation.scores import score
+from trigner.evaluation.signature import sign
+from trigner.families.tagging.exporting import export
 from trigner.mentions import Document
-from trigner.model_folder import BUNDLED, CARD, Provenance, describe_again, read_description
-from trigner.tagging.exporting import export
-from trigner.training import resolve
-from trigner.training import train as train_model
+from trigner.models.card import model_card
+from trigner.models.folder import BUNDLED, CARD, Provenance, describe_again, read_description
+from trigner.pipeline.loading import load
+from trigner.training.run import train as train_model
+from trigner.training.settings import resolve
 
 HERE = Path(__file__).parent
 SETTINGS = HERE / "bundled.yaml"

@@ -79,7 +79,7 @@ def commands() -> str:
 
 def settings() -> str:
     """Every setting of a training: the sections of `w2ner`, and what other systems have instead."""
-    from trigner.systems import own_systems
+    from trigner.systems.registry import own_systems
     from trigner.training.settings import settings_of
 
     systems_of: dict[tuple[str, type[BaseModel]], list[str]] = {}
@@ -106,7 +106,7 @@ def _is_section(field: FieldInfo) -> bool:
 
 
 def _settings_table(prefix: str, model: type[BaseModel], systems: Sequence[str]) -> str:
-    from trigner.systems import own_systems
+    from trigner.systems.registry import own_systems
 
     fields = {name: f for name, f in model.model_fields.items() if not _is_section(f)}
     schema = model.model_json_schema()["properties"]
@@ -142,7 +142,7 @@ def _values(schema: Mapping[str, Any]) -> str:
 
 def presets() -> str:
     """What each preset sets otherwise than the defaults do."""
-    from trigner.training import PRESETS
+    from trigner.training.presets import PRESETS
 
     names = [name for name in PRESETS if PRESETS[name]]
     flat = {name: dict(_flat(PRESETS[name])) for name in names}
@@ -164,7 +164,8 @@ def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
 
 def systems() -> str:
     """Every system of this package: what it is and what it can do."""
-    from trigner.systems import TaggerSpec, own_systems
+    from trigner.families.tagging.taggers import TaggerSpec
+    from trigner.systems.registry import own_systems
 
     rows = [
         (f"`{spec.name}`", spec.about, ", ".join(spec.capabilities))
@@ -176,7 +177,7 @@ def systems() -> str:
 
 def formats() -> str:
     """Every format: its name, its files, whether it is written."""
-    from trigner.corpora import FORMATS
+    from trigner.corpora.formats import FORMATS
 
     rows = [
         (

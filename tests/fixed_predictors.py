@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from trigner.batches.examples import Prepared
 from trigner.mentions import Mention, ScoredMention
-from trigner.systems import Prediction, Prepared
+from trigner.systems.protocols import Prediction
 
 
 @dataclass

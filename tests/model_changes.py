@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from trigner.model_folder import DESCRIPTION, HASH, hash_of_description, hash_of_file
+from trigner.models.folder import DESCRIPTION, HASH, hash_of_description, hash_of_file
 
 
 def change_description(folder: Path, **changes: Any) -> Path:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from serving_process import process
-from trigner.cli import main
+from trigner.cli.app import main
 
 ADDRESS = "http://127.0.0.1:8000"
 """Where pages say that the service is."""

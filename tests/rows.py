@@ -16,8 +16,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 import trigner
-from trigner.bulk.tables import ADDED
-from trigner.inference import RunStatistics
+from trigner.pipeline.bulk.tables import ADDED
+from trigner.pipeline.statistics import RunStatistics
 
 
 @dataclass(frozen=True)

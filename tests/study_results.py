@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from trigner.evaluation import score, sentence_counts, sign
-from trigner.studies.predictions import SavedPredictions, write_predictions
-from trigner.studies.results import CHOSEN_BY, FOUND_SUFFIX, Chosen, Result, write_result
+from trigner.evaluation import sentence_counts
+from trigner.evaluation.scores import score
+from trigner.evaluation.signature import sign
+from trigner.lab.studies.predictions import SavedPredictions, write_predictions
+from trigner.lab.studies.results import CHOSEN_BY, FOUND_SUFFIX, Chosen, Result, write_result
 
 SMALL = """\
   model: {lstm_size: 8, distance_size: 3, region_size: 3, channels: 4, pair_size: 6, grid_size: 5}

@@ -13,11 +13,11 @@ import yaml
 
 import trigner
 from trigner.corpora import read, with_types
-from trigner.evaluation import score, sign
-from trigner.integrations import model_card
-from trigner.model_folder import BUNDLED, check_files, read_description
-from trigner.training import resolve
-from trigner.training.settings import flat
+from trigner.evaluation.scores import score
+from trigner.evaluation.signature import sign
+from trigner.models.card import model_card
+from trigner.models.folder import BUNDLED, check_files, read_description
+from trigner.training.settings import flat, resolve
 
 MINI_ADR_TEST = Path(__file__).parents[1] / "data" / "mini-adr" / "test"
 SCRIPT = Path(__file__).parents[1] / "scripts" / "bundled_model.py"

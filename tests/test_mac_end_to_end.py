@@ -10,12 +10,12 @@ import torch
 import trigner
 from tiny_encoders import tiny_encoder
 from tiny_models import export, extractor, save
-from trigner.batches import collate
-from trigner.model_folder import read_description
-from trigner.networks import create, load
-from trigner.systems import MacSettings
-from trigner.tagging.onnx_runtime import onnx_scorer
-from trigner.tagging.torch_runtime import torch_scorer
+from trigner.batches.collation import collate
+from trigner.families.tagging.model import create, load
+from trigner.families.tagging.network_settings import MacSettings
+from trigner.families.tagging.onnx_runtime import onnx_scorer
+from trigner.families.tagging.torch_runtime import torch_scorer
+from trigner.models.folder import read_description
 
 SMALL = MacSettings(
     lstm_size=8,
@@ -90,7 +90,7 @@ def test_exported_scores_are_those_of_pytorch(tmp_path, kind, scheme, changes):
 
 def test_in_8_bits_batches_change_nothing(model, tmp_path, monkeypatch):
     # Its matrices are far smaller than those worth the trouble.
-    monkeypatch.setattr("trigner.tagging.quantization.LARGE", 64)
+    monkeypatch.setattr("trigner.families.onnx.quantization.LARGE", 64)
     folder = export(model, tmp_path / "int8", int8=True)
     assert read_description(folder).runtime.precision == "int8"
     operators = [node.op_type for node in onnx.load(str(folder / "model.onnx")).graph.node]

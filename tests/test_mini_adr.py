@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from trigner.text import split
+from trigner.text.sentences import split
 
 CORPUS = Path(__file__).resolve().parents[1] / "data" / "mini-adr"
 PARTS = ("train", "dev", "test")

@@ -21,9 +21,9 @@ from transformers import (
 
 from tiny_encoder_decoders import tiny_encoder_decoder_model
 from tiny_encoders import WORDS
-from trigner.generative.spelling import TASK
-from trigner.generative.system import GenerativeSystem, build
-from trigner.training import resolve
+from trigner.families.generative.spelling import TASK
+from trigner.families.generative.system import GenerativeSystem, build
+from trigner.training.settings import resolve
 
 KINDS = ("gpt2", "llama", "bart", "t5")
 END = 2

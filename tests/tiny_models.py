@@ -12,14 +12,17 @@ import torch
 
 import graphs_made_once  # noqa: F401 - in its place from here on
 from tiny_encoders import tiny_encoder
-from trigner.batches import collate
-from trigner.inference import Extractor
-from trigner.model_folder import Description, Provenance, save_model
-from trigner.networks import Model, create, saved_network
-from trigner.schemes import Scheme, TagSpace
-from trigner.systems import TaggerSettings, TaggerSpec, own_systems, tagger_spec
-from trigner.tagging import exporting
-from trigner.tagging.torch_runtime import torch_predictor, torch_scorer
+from trigner.batches.collation import collate
+from trigner.families.core.folder import saved_network
+from trigner.families.tagging import exporting
+from trigner.families.tagging.model import Model, create
+from trigner.families.tagging.network_settings import TaggerSettings
+from trigner.families.tagging.taggers import TaggerSpec, tagger_spec
+from trigner.families.tagging.torch_runtime import torch_predictor, torch_scorer
+from trigner.models.folder import Description, Provenance, save_model
+from trigner.pipeline.extraction import Extractor
+from trigner.schemes.scheme import Scheme, TagSpace
+from trigner.systems.registry import own_systems
 
 TAG_SCHEMES = tuple(n for n, spec in own_systems().items() if isinstance(spec, TaggerSpec))
 """Names of all tag schemes."""

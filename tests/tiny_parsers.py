@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
+from trigner.families.transition.settings import TransitionSettings
+from trigner.families.transition.system import TransitionSystem, build
 from trigner.mentions import Mention, Sentence
-from trigner.transition import TransitionSettings
-from trigner.transition.system import TransitionSystem, build
 
 LABELS = ("ADR", "Drug")
 SMALL = {"lstm_size": 8, "hidden_size": 7, "action_size": 3}

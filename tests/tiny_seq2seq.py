@@ -11,9 +11,9 @@ from transformers import PreTrainedTokenizerFast
 
 from tiny_encoder_decoders import tiny_encoder_decoder_model
 from tiny_encoders import WORDS, tiny_encoder
-from trigner.seq2seq import END
-from trigner.seq2seq.system import Seq2SeqSystem, build
-from trigner.training import resolve
+from trigner.families.seq2seq.automaton import END
+from trigner.families.seq2seq.system import Seq2SeqSystem, build
+from trigner.training.settings import resolve
 
 KINDS = ("bert", "bart", "t5")
 SMALL = (

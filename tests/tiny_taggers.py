@@ -8,13 +8,14 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from trigner.batches import SubwordTokenizer, collate
-from trigner.networks.build import build_tagger
-from trigner.networks.conditional_norm import ConditionalNorm
-from trigner.networks.pretrained import load_encoder
-from trigner.networks.tagger import Tagger
-from trigner.schemes import Scheme
-from trigner.systems import TaggerSettings
+from trigner.batches.collation import collate
+from trigner.batches.subwords import SubwordTokenizer
+from trigner.encoders.pretrained import load_encoder
+from trigner.families.tagging.build import build_tagger
+from trigner.families.tagging.conditional_norm import ConditionalNorm
+from trigner.families.tagging.network_settings import TaggerSettings
+from trigner.families.tagging.tagger import Tagger
+from trigner.schemes.scheme import Scheme
 
 SENTENCES = [
     ["my", "left", "leg", "hurt", "."],

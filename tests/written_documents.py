@@ -10,7 +10,8 @@ from hypothesis import reject
 from hypothesis import strategies as st
 
 from random_documents import CHARACTERS, FIELDS, TEXTS, entities
-from trigner.corpora import FORMATS, read, write
+from trigner.corpora import read, write
+from trigner.corpora.formats import FORMATS
 from trigner.corpora.words import document_of
 from trigner.errors import InputError
 from trigner.mentions import Document, Extra, Mention

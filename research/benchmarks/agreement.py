@@ -22,13 +22,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from trigner.evaluation import compare_slices, score, sentence_counts
+from trigner.evaluation import sentence_counts
+from trigner.evaluation.scores import score
+from trigner.evaluation.significance import compare_slices
+from trigner.lab.studies.changes import Changes
+from trigner.lab.studies.corpus import corpus_location, read_splits
+from trigner.lab.studies.declaration import find_study
+from trigner.lab.studies.grid import runs
+from trigner.lab.studies.predictions import read_predictions
+from trigner.lab.studies.protocols import protocol
+from trigner.lab.studies.results import Result, read_results
+from trigner.lab.studies.summary import Spread, gather
 from trigner.mentions import Document
-from trigner.studies import Changes, find_study, protocol, runs
-from trigner.studies.corpus import corpus_location, read_splits
-from trigner.studies.predictions import read_predictions
-from trigner.studies.results import Result, read_results
-from trigner.studies.summary import Spread, gather
 
 SLICES = ("overall", "discontinuous")
 

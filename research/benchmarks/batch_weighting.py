@@ -24,9 +24,11 @@ import torch
 from plain_w2ner import train_plainly
 
 from trigner.corpora import read, with_types
-from trigner.evaluation import data_hash, score, sign
+from trigner.evaluation.scores import score
+from trigner.evaluation.signature import data_hash, sign
 from trigner.mentions import Document
-from trigner.training import resolve, train
+from trigner.training.run import train
+from trigner.training.settings import resolve
 
 RESULTS = Path(__file__).resolve().parents[2] / "research/results/batch-weighting"
 COMMON = {

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from trigner.training import resolve
+from trigner.training.settings import resolve
 from trigner.triplets import candidates
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))

@@ -22,11 +22,13 @@ import torch
 from torch.nn import functional
 
 from trigner.corpora import read, with_types
-from trigner.evaluation import Curve, curve
+from trigner.evaluation.thresholds import Curve, curve
+from trigner.families.core.word_network import batch_tensors, evaluating
+from trigner.families.tagging.model import load
+from trigner.families.tagging.tagger import PairTagger
+from trigner.families.tagging.torch_runtime import torch_predictor
 from trigner.mentions import Document
-from trigner.networks import PairTagger, batch_tensors, evaluating, load
-from trigner.tagging.torch_runtime import torch_predictor
-from trigner.text import segment
+from trigner.text.segmentation import segment
 
 POWERS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 

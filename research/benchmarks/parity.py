@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 
 from trigner.corpora import read
-from trigner.inference import Extractor, load
+from trigner.families.tagging.predictor import TagPredictor
 from trigner.mentions import Document, Mention, Sentence
-from trigner.tagging.predictor import TagPredictor
-from trigner.text import segment
+from trigner.pipeline.extraction import Extractor
+from trigner.pipeline.loading import load
+from trigner.text.segmentation import segment
 
 TIE = 1e-4
 

@@ -16,13 +16,16 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from transformers import get_linear_schedule_with_warmup
 
-from trigner.batches import Batch, EncoderInputs, Example, SubwordTokenizer, collate, windowing
-from trigner.inference import Extractor
+from trigner.batches.collation import Batch, collate
+from trigner.batches.encoder_inputs import EncoderInputs
+from trigner.batches.examples import Example, windowing
+from trigner.batches.subwords import SubwordTokenizer
+from trigner.encoders.pretrained import load_encoder
+from trigner.families.tagging.predictor import TagPredictor
 from trigner.mentions import Document, Mention
-from trigner.networks.pretrained import load_encoder
-from trigner.schemes import W2ner
-from trigner.tagging import TagPredictor
-from trigner.text import segment
+from trigner.pipeline.extraction import Extractor
+from trigner.schemes.w2ner import W2ner
+from trigner.text.segmentation import segment
 
 IGNORED = -100
 STATES, CHANNELS, BIAFFINE, GRID = 512, 80, 512, 120

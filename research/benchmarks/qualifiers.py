@@ -25,8 +25,8 @@ from rich.table import Table
 from trigner.corpora import read, with_types
 from trigner.evaluation.counts import Score
 from trigner.mentions import Document, Entity
-from trigner.qualifiers import QUALIFIERS, english
-from trigner.text import sentence_at, sentences_in
+from trigner.qualifiers.rules import QUALIFIERS, english
+from trigner.text.segmentation import sentence_at, sentences_in
 
 _LINE = re.compile(r"[\r\n]\s*(?=[A-Z0-9*•-])")
 

@@ -27,7 +27,7 @@ from rich.table import Table
 
 from trigner.corpora import read
 from trigner.mentions import Document, Fragment
-from trigner.text import split
+from trigner.text.sentences import split
 from trigner.text.words import word_ranges
 
 Splitter = Callable[[str], Iterable[Fragment]]

@@ -25,9 +25,9 @@ import torch
 from torch import Tensor
 
 from trigner.corpora import read
-from trigner.evaluation import sign
-from trigner.training import Settings, resolve
+from trigner.evaluation.signature import sign
 from trigner.training.data import EpochBatches
+from trigner.training.settings import Settings, resolve
 from trigner.training.start import begun
 from trigner.training.weighting import Collator
 

@@ -20,8 +20,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from trigner.training import resolve
-from trigner.triplets import SELECTIONS, TripletLoss, candidates, collate
+from trigner.training.settings import resolve
+from trigner.triplets import candidates
+from trigner.triplets.batch import collate
+from trigner.triplets.loss import TripletLoss
+from trigner.triplets.selection import SELECTIONS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 from oracles.triplets_naive import naive_candidates, naive_loss, naive_triplets

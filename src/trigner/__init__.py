@@ -8,8 +8,8 @@ from os import environ as _environ
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trigner.inference import load
     from trigner.mentions import Document, Entity
+    from trigner.pipeline import load
     from trigner.rendering import to_dataframe
 
 # ONNX Runtime from 1.29 on reports its use to its maker and keeps a number of the device on disk,
@@ -24,7 +24,7 @@ __all__ = ["Document", "Entity", "__version__", "load", "to_dataframe"]
 _ROOMS = {
     "Document": "trigner.mentions",
     "Entity": "trigner.mentions",
-    "load": "trigner.inference",
+    "load": "trigner.pipeline",
     "to_dataframe": "trigner.rendering",
 }
 """Where public names are. `load` brings the runtime with it: rooms that need numpy alone must not
@@ -43,6 +43,6 @@ def __dir__() -> list[str]:
 
 
 if "IPython" in _sys.modules:  # perhaps a notebook, which shows documents
-    from trigner.rendering.notebook import register as _register
+    from trigner.rendering import register as _register
 
     _register()

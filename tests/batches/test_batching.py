@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trigner.batches import by_cost, shuffled, shuffled_by_cost
+from trigner.batches.batching import by_cost, shuffled, shuffled_by_cost
 
 LENGTHS = st.lists(st.integers(0, 50), max_size=60)
 

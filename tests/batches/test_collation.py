@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from trigner.batches import IGNORED, SentenceSubwords, collate, pad_tags
+from trigner.batches.collation import IGNORED, collate, pad_tags
+from trigner.batches.subwords import SentenceSubwords
 
 
 def test_collate_pads_subwords_words_and_widths():

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
-from trigner.batches import SubwordTokenizer, windowing
+from trigner.batches.examples import windowing
+from trigner.batches.subwords import SubwordTokenizer
 from trigner.batches.windows import MOST_WORDS
 from trigner.errors import InputError
 from trigner.mentions import Mention, Sentence

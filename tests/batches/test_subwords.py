@@ -10,8 +10,7 @@ from transformers import AutoTokenizer
 
 from oracles.context_naive import ids_in_context
 from tiny_encoders import tiny_encoder
-from trigner.batches import SPECIAL_WORDS, SubwordTokenizer
-from trigner.batches.subwords import MAX_SUBWORDS_PER_WORD
+from trigner.batches.subwords import MAX_SUBWORDS_PER_WORD, SPECIAL_WORDS, SubwordTokenizer
 from trigner.errors import InputError
 
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trigner.batches import Window
-from trigner.batches.windows import windows
+from trigner.batches.windows import Window, windows
 
 
 @given(

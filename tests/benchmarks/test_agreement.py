@@ -8,8 +8,10 @@ import agreement
 import pytest
 
 from study_results import STUDY, result_of, write_corpus
-from trigner.studies import corpus_location, find_study, protocol, runs
-from trigner.studies.corpus import read_splits
+from trigner.lab.studies.corpus import corpus_location, read_splits
+from trigner.lab.studies.declaration import find_study
+from trigner.lab.studies.grid import runs
+from trigner.lab.studies.protocols import protocol
 
 
 @pytest.fixture

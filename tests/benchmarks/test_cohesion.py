@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from trigner.corpora import write
-from trigner.evaluation import curve
+from trigner.evaluation.thresholds import curve
 from trigner.mentions import Document, Entity
 
 TEXT = "my left leg hurt, no pain in arm"

@@ -195,7 +195,7 @@ def test_scores_of_annotations_are_decoded_to_them(name):
 
 
 def test_precision_and_cold_start(encoder, monkeypatch):
-    monkeypatch.setattr("trigner.tagging.quantization.LARGE", 64)
+    monkeypatch.setattr("trigner.families.onnx.quantization.LARGE", 64)
     section = precision.measure(encoder, None, None, sentences=4, rounds=1, tell=tell)
     asked = [figure for figure in section.figures if figure.target]
     assert [figure.reached is None for figure in asked] == [False, True, False]

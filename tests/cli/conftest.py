@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from trigner.cli import main
-from trigner.training import resolve
-from trigner.training.settings import flat
+from trigner.cli.app import main
+from trigner.training.settings import flat, resolve
 
 TEXTS = {
     "one": ("my left leg hurt. no pain.\n", ["T1\tADR 3 11;12 16\tleft leg hurt"]),

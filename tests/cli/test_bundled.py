@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from trigner.model_folder import BUNDLED, read_description
+from trigner.models.folder import BUNDLED, read_description
 
 
 def test_the_model_that_ships_is_the_default(run):

@@ -6,7 +6,8 @@ import stat
 
 import pytest
 
-from trigner.corpora import FORMATS, brat
+from trigner.corpora import brat
+from trigner.corpora.formats import FORMATS
 from trigner.errors import TrignerError
 
 

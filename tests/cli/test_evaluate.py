@@ -7,9 +7,9 @@ import pytest
 
 from model_changes import change_description
 from tiny_language_models import tiny_language_model
-from trigner.model_folder import Description, save_model
-from trigner.systems import system_spec
-from trigner.training import resolve
+from trigner.models.folder import Description, save_model
+from trigner.systems.registry import system_spec
+from trigner.training.settings import resolve
 
 FORMATS = {
     "transition": (["model.actions=paper"], [0, 1, 1, 1]),

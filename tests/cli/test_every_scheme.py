@@ -9,10 +9,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from tiny_models import TAG_SCHEMES, TEXT, save
-from trigner.inference import load
-from trigner.model_folder import read_description
-from trigner.serving import ServiceSettings, create_app
-from trigner.systems import system_spec, systems
+from trigner.models.folder import read_description
+from trigner.pipeline.loading import load
+from trigner.serving.app import create_app
+from trigner.serving.settings import ServiceSettings
+from trigner.systems.registry import system_spec, systems
 from trigner.training.checkpoints import CHECKPOINTS, last_checkpoint
 from trigner.training.progress import ShowProgress
 
@@ -83,7 +84,7 @@ def test_extract_and_score_agree_with_evaluate(run, model, gold, tmp_path):
 
 def test_exports_find_nearly_the_same(run, model, monkeypatch):
     """In float32 the export itself holds scores against the model's before it makes 8 bits."""
-    monkeypatch.setattr("trigner.tagging.quantization.LARGE", 64)
+    monkeypatch.setattr("trigner.families.onnx.quantization.LARGE", 64)
     small = model.parent / "int8"
     result = run("export", "--model", model, "--out", small, "--int8")
     assert result.code == 0, result.err

@@ -21,10 +21,11 @@ from tiny_language_models import tiny_language_model
 from trigner.corpora import read, write
 from trigner.errors import InputError
 from trigner.evaluation import ceiling
+from trigner.families.tagging.taggers import TaggerSpec
 from trigner.mentions import Document, Entity
-from trigner.model_folder import read_description
-from trigner.serving import create_app
-from trigner.systems import TaggerSpec, system_spec, systems
+from trigner.models.folder import read_description
+from trigner.serving.app import create_app
+from trigner.systems.registry import system_spec, systems
 from trigner.training.best_epoch import KeepBest
 from trigner.training.checkpoints import CHECKPOINTS, last_checkpoint
 from trigner.training.progress import ShowProgress
@@ -306,6 +307,6 @@ def test_weights_that_are_no_numbers_are_refused(without_numbers):
 
 def test_scores_that_are_no_numbers_are_refused(without_numbers, monkeypatch):
     """Numbers may overflow to NaN, whatever the weights are."""
-    monkeypatch.setattr("trigner.networks.folder.check_numbers", lambda *_: None)
+    monkeypatch.setattr("trigner.families.core.folder.check_numbers", lambda *_: None)
     with pytest.raises(InputError, match="scores are NaN or infinite"):
         trigner.load(without_numbers)(TEXT)

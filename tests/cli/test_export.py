@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from trigner import atomic_files
-from trigner.tagging import exporting
+from trigner.families.tagging import exporting
+from trigner.machine import atomic_files
 
 
 def test_evaluate_agrees_on_the_model_and_its_export(run, model, gold, tmp_path):

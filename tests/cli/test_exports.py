@@ -8,7 +8,8 @@ from collections import Counter
 import pytest
 
 from exports import EXPORTS, FOUND, TEXTS
-from trigner.corpora import FORMATS, read
+from trigner.corpora import read
+from trigner.corpora.formats import FORMATS
 
 TRAINED = ["--device", "cpu", "--set", "optimisation.epochs=1", "--set", "model.lstm_size=8"]
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from trigner.cli.extract import _print
-from trigner.corpora import LineWriter
-from trigner.inference import PartialResult, chunks, extraction
+from trigner.corpora.jsonl import LineWriter
 from trigner.mentions import Document, Entity
+from trigner.pipeline import chunks, extraction
+from trigner.pipeline.found import PartialResult
 
 
 def test_a_sentence(run, model):

@@ -8,7 +8,8 @@ import weakref
 import pytest
 
 from trigner.cli.inputs import inputs
-from trigner.corpora import FORMATS, Reading
+from trigner.corpora.formats import FORMATS
+from trigner.corpora.reading import Reading
 from trigner.errors import InputError, TrignerError
 from trigner.mentions import Document
 

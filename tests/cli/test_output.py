@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from trigner import atomic_files
 from trigner.cli import output
 from trigner.errors import InputError
+from trigner.machine import atomic_files
 
 
 def test_only_the_first_notices_are_shown_and_all_are_counted(capsys):
@@ -44,7 +44,7 @@ def test_nothing_of_what_is_shown_is_obeyed(capsys):
 
 def test_what_the_library_logs_is_a_note(run, tmp_path, monkeypatch):
     def logs(_):
-        logging.getLogger("trigner.inference").warning("of %s", "\x1b[31mred")
+        logging.getLogger("trigner.pipeline").warning("of %s", "\x1b[31mred")
         raise InputError("no more")
 
     monkeypatch.setattr("trigner.cli.info.read_description", logs)

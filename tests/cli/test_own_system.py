@@ -15,10 +15,10 @@ from starlette.testclient import TestClient
 import trigner
 from installed_systems import look_again
 from trigner.errors import InputError
-from trigner.model_folder import read_description
-from trigner.serving import create_app
-from trigner.systems import system_spec, systems
-from trigner.training import resolve
+from trigner.models.folder import read_description
+from trigner.serving.app import create_app
+from trigner.systems.registry import system_spec, systems
+from trigner.training.settings import resolve
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "examples" / "own-system"

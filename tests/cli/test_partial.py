@@ -14,12 +14,13 @@ import time
 import pytest
 
 import trial_seed
-from trigner.atomic_files import atomic_write
 from trigner.cli import partial as room
 from trigner.cli.extract import OUTPUTS
-from trigner.corpora import FORMATS, LineWriter
-from trigner.locks import locked
-from trigner.quantities import counted
+from trigner.corpora.formats import FORMATS
+from trigner.corpora.jsonl import LineWriter
+from trigner.machine.atomic_files import atomic_write
+from trigner.machine.locks import locked
+from trigner.machine.quantities import counted
 
 SENTENCES = (
     "my left leg hurt .",

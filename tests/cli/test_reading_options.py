@@ -7,8 +7,8 @@ import shutil
 
 import pytest
 
-from trigner.studies.corpus import CorpusLocation, read_splits
-from trigner.studies.protocols import protocol
+from trigner.lab.studies.corpus import CorpusLocation, read_splits
+from trigner.lab.studies.protocols import protocol
 
 TOLD = "no .ann for 1 of 3 texts, such as two.txt"
 

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from trigner.systems import own_systems
+from trigner.systems.registry import own_systems
 
 
 def test_train_then_use(run, gold, encoder, quick, tmp_path):

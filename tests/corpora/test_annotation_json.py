@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from random_documents import LABELS, TEXTS
-from trigner.corpora import document_of, read, write
+from trigner.corpora import read, write
 from trigner.corpora.json_shapes import beginning, bounds_of, refuse_annotations
 from trigner.corpora.span_entries import entity_of
+from trigner.corpora.words import document_of
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra
 

@@ -7,8 +7,9 @@ import json
 import pytest
 
 from trigner import corpora
-from trigner.corpora import FORMATS, WRITABLE, Notice, Reading, read, source, writable, write
-from trigner.corpora.formats import known, recognise
+from trigner.corpora import read, source, writable, write
+from trigner.corpora.formats import FORMATS, WRITABLE, known, recognise
+from trigner.corpora.reading import Notice, Reading
 from trigner.corpora.words import document_of
 from trigner.errors import InputError, TrignerError
 from trigner.mentions import Document, Entity, Mention

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trigner.corpora import FORMATS
+from trigner.corpora.formats import FORMATS
 from trigner.corpora.published import Counts, compared
 from trigner.corpora.reading import Reading
 from trigner.mentions import Document, Entity

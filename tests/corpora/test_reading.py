@@ -6,13 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from trigner.corpora.reading import (
-    Reading,
-    WriteReport,
-    decoded_lines,
-    opened,
-    read_text,
-)
+from trigner.corpora.reading import Reading, WriteReport, decoded_lines, opened, read_text
 from trigner.errors import InputError
 
 

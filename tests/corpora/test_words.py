@@ -6,7 +6,7 @@ import pytest
 
 from trigner.corpora.words import checked, document_of, dropped_with_words, sentences_of
 from trigner.mentions import Document, Entity, Extra, Mention
-from trigner.text import segment
+from trigner.text.segmentation import segment
 
 
 def test_consecutive_words_are_one_fragment():

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from trigner.corpora import WRITABLE, read, with_types, write
+from trigner.corpora import read, with_types, write
+from trigner.corpora.formats import WRITABLE
 from trigner.corpora.words import document_of
 from trigner.errors import InputError
-from trigner.evaluation import data_hash
+from trigner.evaluation.signature import data_hash
 from trigner.mentions import Document, Entity, Extra
 from written_documents import check_written, odd_documents
 

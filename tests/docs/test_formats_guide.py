@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from trigner.corpora import FORMATS, WRITABLE, read, write
+from trigner.corpora import read, write
+from trigner.corpora.formats import FORMATS, WRITABLE
 from trigner.mentions import Document, Entity
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "formats.md"

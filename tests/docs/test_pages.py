@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from tiny_models import TAG_SCHEMES
-from trigner.corpora import WRITABLE
-from trigner.prompting.failures import FAILURE_KINDS
-from trigner.schemes import Corro
-from trigner.training import resolve
-from trigner.training.settings import flat
+from trigner.corpora.formats import WRITABLE
+from trigner.lab.prompting.failures import FAILURE_KINDS
+from trigner.schemes.corro import Corro
+from trigner.training.settings import flat, resolve
 
 ROOT = Path(__file__).resolve().parents[2]
 

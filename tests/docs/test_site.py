@@ -79,7 +79,7 @@ def test_every_setting_says_what_it_is(site):
 
 
 def test_every_format_is_in_both_tables(site):
-    from trigner.corpora import FORMATS
+    from trigner.corpora.formats import FORMATS
 
     page = (DOCS / "guides/formats.md").read_text("utf-8")
     assert all(f"| `{name}` |" in page for name, known in FORMATS.items() if known.write)

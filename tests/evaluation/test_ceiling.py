@@ -11,8 +11,9 @@ from trigner.corpora import read
 from trigner.evaluation.ceiling import FORMAT, UNKNOWN, RoundTrip, ceiling, ceilings
 from trigner.evaluation.counts import Score
 from trigner.mentions import Document, Entity
-from trigner.schemes import Scheme, W2ner, round_trip
-from trigner.text import segment
+from trigner.schemes.scheme import Scheme, round_trip
+from trigner.schemes.w2ner import W2ner
+from trigner.text.segmentation import segment
 
 
 def tags(scheme: Scheme) -> RoundTrip:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from oracles.comparison_naive import naive_groups
 from random_documents import documents, entities
 from trigner.errors import InputError
-from trigner.evaluation import Count, compare, score
-from trigner.evaluation.comparison import KINDS, _clusters, _groups
+from trigner.evaluation.comparison import KINDS, Count, _clusters, _groups, compare
+from trigner.evaluation.scores import score
 from trigner.mentions import Document, Entity
 
 TEXT = "pain and severe cramping in my hands and lower legs , rash"

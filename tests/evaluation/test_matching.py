@@ -7,7 +7,11 @@ from dataclasses import replace
 import pytest
 
 from trigner.errors import InputError
-from trigner.evaluation import compare, curves, relaxed_scores, score, sentence_counts
+from trigner.evaluation import sentence_counts
+from trigner.evaluation.comparison import compare
+from trigner.evaluation.relaxed import relaxed_scores
+from trigner.evaluation.scores import score
+from trigner.evaluation.thresholds import curves
 from trigner.mentions import Document, Entity
 
 TEXT = "Pain and weakness in my arms and lower legs. I slept badly. The nausea went away."

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trigner.evaluation import relaxed_scores, score
-from trigner.evaluation.relaxed import partners
+from trigner.evaluation.relaxed import partners, relaxed_scores
+from trigner.evaluation.scores import score
 from trigner.mentions import Document, Entity
 
 TEXT = "ab cd ef gh"

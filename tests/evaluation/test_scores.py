@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from oracles.scores_naive import naive_slices
 from trigner.errors import InputError
-from trigner.evaluation import Score, Slices, score, unknown_labels
-from trigner.evaluation.scores import Key, is_discontinuous
+from trigner.evaluation.counts import Score
+from trigner.evaluation.scores import Key, Slices, is_discontinuous, score, unknown_labels
 from trigner.mentions import Document, Entity
 
 # Words by index:  0    1   2        3  4  5     6   7     8

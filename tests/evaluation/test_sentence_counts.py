@@ -4,7 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from random_documents import documents
-from trigner.evaluation import SLICES, score, sentence_counts
+from trigner.evaluation import sentence_counts
+from trigner.evaluation.scores import score
+from trigner.evaluation.sentence_counts import SLICES
 from trigner.mentions import Document, Entity
 
 TEXT = "Pain in my left and right arm. Nothing else. I slept badly."

@@ -9,7 +9,7 @@ from oracles.significance_naive import (
     naive_difference,
     share_as_far,
 )
-from trigner.evaluation import compare_slices
+from trigner.evaluation.significance import compare_slices
 
 A = [[(1, 2, 2), (0, 1, 1), (1, 1, 2), (0, 0, 0), (2, 3, 3)]]
 B = [[(2, 2, 2), (1, 1, 1), (1, 2, 2), (0, 1, 0), (3, 3, 3)]]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from trigner.evaluation import score, without_first
+from trigner.evaluation.scores import score
+from trigner.evaluation.skipping import without_first
 from trigner.mentions import Document, Entity
 
 TEXTS = {

@@ -13,8 +13,13 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from trigner.errors import InputError, TrignerError
-from trigner.evaluation import describe, plot_gaps, statistics_table
-from trigner.evaluation.statistics import LONGEST_BAR, gap_bars
+from trigner.evaluation.statistics import (
+    LONGEST_BAR,
+    describe,
+    gap_bars,
+    plot_gaps,
+    statistics_table,
+)
 from trigner.mentions import Document, Entity, Fragment
 
 

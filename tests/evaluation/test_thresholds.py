@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trigner.errors import InputError, TrignerError
-from trigner.evaluation import curve, curves, plot_curves, score, thresholds
-from trigner.evaluation.thresholds import ALL
+from trigner.evaluation import thresholds
+from trigner.evaluation.scores import score
+from trigner.evaluation.thresholds import ALL, curve, curves, plot_curves
 from trigner.mentions import Document, Entity
 
 TEXT = "a b c d e f g h"

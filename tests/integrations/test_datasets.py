@@ -65,7 +65,7 @@ def test_equal_functions_have_one_cache(function, exported_model):
 
 
 def test_what_is_worth_knowing_is_logged(function, caplog):
-    with caplog.at_level(logging.WARNING, "trigner.bulk.annotator"):
+    with caplog.at_level(logging.WARNING, "trigner.pipeline.bulk.annotator"):
         function({"body": ["a" * 3000 + " hurt"]})
     assert caplog.messages
 

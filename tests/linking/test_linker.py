@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from trigner.corpora import read
 from trigner.errors import InputError, TrignerError
-from trigner.linking import Concept, Linker, Vocabulary, evaluate, normalised, read_vocabulary
-from trigner.linking.linker import THRESHOLD
+from trigner.linking.evaluation import evaluate
+from trigner.linking.linker import THRESHOLD, Linker
+from trigner.linking.vocabulary import Concept, Vocabulary, normalised, read_vocabulary
 from trigner.mentions import Document, Entity
 
 fuzz = pytest.importorskip("rapidfuzz").fuzz

@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from trigner.errors import InputError
-from trigner.linking import Concept, normalised, read_vocabulary
+from trigner.linking.vocabulary import Concept, normalised, read_vocabulary
 
 
 @pytest.fixture

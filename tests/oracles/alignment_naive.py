@@ -10,7 +10,7 @@ CUTS = (r"\w+|[^\w\s]", r"\w+")
 
 
 def find_text(words, text, near):
-    """As `trigner.prompting.alignment.find_text`, straight from its description."""
+    """As `trigner.lab.prompting.alignment.find_text`, straight from its description."""
     for cut in CUTS:
         found = []
         for chosen in matches(words, text, cut):

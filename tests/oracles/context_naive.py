@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trigner.batches import SubwordTokenizer
+from trigner.batches.subwords import SubwordTokenizer
 
 
 def ids_in_context(

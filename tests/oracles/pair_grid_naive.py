@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from trigner.networks.co_predictor import GridBranch, TrignerCoPredictor, W2nerCoPredictor
+from trigner.families.tagging.co_predictor import GridBranch, TrignerCoPredictor, W2nerCoPredictor
+from trigner.families.tagging.grid_tagger import GridTagger
+from trigner.families.tagging.pair_features import PairFeatures
+from trigner.families.tagging.pair_maps import FullPairMap, LowRankPairMap
 from trigner.networks.dropout import Dropout
-from trigner.networks.grid_tagger import GridTagger
-from trigner.networks.pair_features import PairFeatures
-from trigner.networks.pair_maps import FullPairMap, LowRankPairMap
 
 
 def distance_id(row: int, column: int) -> int:

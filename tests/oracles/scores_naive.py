@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trigner.mentions import Document
-from trigner.text import segment
+from trigner.text.segmentation import segment
 
 
 def naive_slices(

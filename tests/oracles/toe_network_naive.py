@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from oracles import pair_grid_naive
-from trigner.networks.co_predictor import CoPredictor, TrignerCoPredictor
-from trigner.networks.toe_tagger import ToeTagger
+from trigner.families.tagging.co_predictor import CoPredictor, TrignerCoPredictor
+from trigner.families.tagging.toe_tagger import ToeTagger
 
 
 def attention(layer: nn.MultiheadAttention, queries: Tensor, keys: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from trigner.triplets import TripletSettings
+from trigner.triplets.settings import TripletSettings
 
 Cell = tuple[int, int]
 Found = dict[Cell, tuple[list[Cell], list[Cell]]]

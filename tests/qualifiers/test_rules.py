@@ -13,8 +13,8 @@ from oracles import qualifiers_naive
 from trigner.corpora import read
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Sentence
-from trigner.qualifiers import QUALIFIERS, english, read_rules
-from trigner.text import segment
+from trigner.qualifiers.rules import QUALIFIERS, english, read_rules
+from trigner.text.segmentation import segment
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from trigner.mentions import Document, Entity
-from trigner.rendering import differences_page
+from trigner.rendering.differences import differences_page
 
 TEXT = "Pain in my left and right arm. I slept badly. Nausea </script> too."
 LEFT = Entity("ADR", ((0, 15), (26, 29)), "")

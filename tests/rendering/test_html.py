@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 
 from random_documents import documents
-from trigner.evaluation import compare
+from trigner.evaluation.comparison import compare
 from trigner.mentions import Document, Entity
-from trigner.rendering import (
+from trigner.rendering.html import (
     asset,
     comparison_page,
     documents_page_parts,

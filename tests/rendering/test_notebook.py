@@ -13,8 +13,7 @@ from hypothesis import given
 
 from random_documents import documents
 from trigner.mentions import Document, Entity
-from trigner.rendering import document_html
-from trigner.rendering.notebook import CHARACTERS, ENTITIES, register
+from trigner.rendering.notebook import CHARACTERS, ENTITIES, document_html, register
 
 
 @given(documents(scored=True))

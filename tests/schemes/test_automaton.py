@@ -7,7 +7,7 @@ import pytest
 
 from oracles import automaton_naive
 from tiny_models import make_scheme
-from trigner.schemes import Arc, Automaton
+from trigner.schemes.automaton import Arc, Automaton
 
 SEQUENCES = ("corro", "biohd", "biohd1234", "bio")
 

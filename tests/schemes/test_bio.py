@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from oracles import automaton_naive
 from trigner.mentions import Mention
-from trigner.schemes import Bio
+from trigner.schemes.bio import Bio
 
 BIO = Bio(("ADR", "Drug"))
 ONE = Bio(("A",))

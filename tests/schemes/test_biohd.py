@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from oracles import automaton_naive
 from trigner.mentions import Mention
-from trigner.schemes import Biohd
+from trigner.schemes.biohd import Biohd
 
 ONE = Biohd(("A",))
 DIGITS = Biohd(("A",), digits=True)

@@ -7,9 +7,13 @@ from itertools import permutations
 import pytest
 
 from tiny_models import TAG_SCHEMES, make_scheme
-from trigner.schemes import Bio, SpanGrid, TagSpace, TypedName, W2ner, arc_names, typed_names
-from trigner.schemes import origins as found_origins
-from trigner.systems import tagger_spec
+from trigner.families.tagging.taggers import tagger_spec
+from trigner.schemes.bio import Bio
+from trigner.schemes.correspondence import TypedName, arc_names, typed_names
+from trigner.schemes.correspondence import origins as found_origins
+from trigner.schemes.scheme import TagSpace
+from trigner.schemes.span_grid import SpanGrid
+from trigner.schemes.w2ner import W2ner
 
 CHANGES = [
     (("ADR", "Drug"), ("ADR", "Dose")),

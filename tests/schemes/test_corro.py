@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from oracles import automaton_naive
 from trigner.mentions import Mention
-from trigner.schemes import Corro
+from trigner.schemes.corro import Corro
 
 LABELS = ("ADR", "Drug")
 ONE = Corro(("A",))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from trigner.mentions import Mention
-from trigner.schemes import GapGrid
+from trigner.schemes.gap_grid import GapGrid
 
 LABELS = ("ADR", "Drug")
 GRID = GapGrid(LABELS)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tiny_models import TAG_SCHEMES, make_scheme
-from trigner.schemes import TagSpace
 from trigner.schemes.grammar import NO_TAG
+from trigner.schemes.scheme import TagSpace
 
 SEQUENCES = [name for name in TAG_SCHEMES if make_scheme(name, ()).tag_space is TagSpace.SEQUENCE]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from oracles import mac_naive
 from trigner.mentions import Mention
-from trigner.schemes import Mac
+from trigner.schemes.mac import Mac
 
 LABELS = ("ADR", "Drug")
 FULL, MINIMAL = Mac(LABELS), Mac(LABELS, full=False)

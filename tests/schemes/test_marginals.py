@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from oracles import automaton_naive, marginals_naive
 from tiny_models import make_scheme
 from trigner.mentions import Mention
-from trigner.schemes import Corro
+from trigner.schemes.corro import Corro
 from trigner.schemes.marginals import marginals, prefixes_of
 
 CORRO = Corro(("A",))

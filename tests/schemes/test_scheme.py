@@ -5,8 +5,7 @@ import pytest
 
 from tiny_models import TAG_SCHEMES, make_scheme
 from trigner.mentions import Mention
-from trigner.schemes import Explaining, TagSpace, decoded_tags
-from trigner.schemes.scheme import check, log_probability
+from trigner.schemes.scheme import Explaining, TagSpace, check, decoded_tags, log_probability
 
 LABELS = ("ADR", "Drug")
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from oracles import gap_grid_naive, span_grid_naive
 from trigner.mentions import Mention
-from trigner.schemes import GapGrid, SpanGrid
+from trigner.schemes.gap_grid import GapGrid
+from trigner.schemes.span_grid import SpanGrid
 
 LABELS = ("ADR", "Drug")
 

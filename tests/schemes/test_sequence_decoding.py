@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from trigner.mentions import Mention
-from trigner.schemes import Corro
+from trigner.schemes.corro import Corro
 from trigner.schemes.sequence_decoding import Product, apart, certain, decode
 
 CORRO = Corro(("A",))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from trigner.mentions import Mention
-from trigner.schemes import SpanGrid
+from trigner.schemes.span_grid import SpanGrid
 
 LABELS = ("ADR", "Drug")
 GRID = SpanGrid(LABELS)

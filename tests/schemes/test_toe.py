@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from oracles import toe_naive
 from tiny_models import make_scheme
 from trigner.mentions import Mention
-from trigner.schemes import Toe, W2ner
+from trigner.schemes.toe import Toe
+from trigner.schemes.w2ner import W2ner
 
 ONE = Toe(("ADR",))
 LABELS = ("ADR", "Drug")

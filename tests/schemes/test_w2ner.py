@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from oracles import w2ner_naive
 from trigner.mentions import Mention
-from trigner.schemes import W2ner
+from trigner.schemes.w2ner import W2ner
 
 LABELS = ("ADR", "Drug")
 W2NER = W2ner(LABELS)

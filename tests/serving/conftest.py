@@ -9,8 +9,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from tiny_models import extractor
-from trigner.model_folder import read_description
-from trigner.serving import ServiceSettings, create_app
+from trigner.models.folder import read_description
+from trigner.serving.app import create_app
+from trigner.serving.settings import ServiceSettings
 
 
 @pytest.fixture

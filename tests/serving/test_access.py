@@ -137,7 +137,7 @@ def test_keys_are_compared_in_constant_time(serve, monkeypatch):
 
 
 def test_a_key_is_not_shown():
-    from trigner.serving import ServiceSettings
+    from trigner.serving.settings import ServiceSettings
 
     assert "s3cret" not in repr(ServiceSettings(api_key="s3cret"))
 

@@ -10,8 +10,9 @@ from types import SimpleNamespace
 import pytest
 from fastapi import HTTPException
 
-from trigner.serving import ServiceSettings, create_app
 from trigner.serving.admission import AdmissionControl
+from trigner.serving.app import create_app
+from trigner.serving.settings import ServiceSettings
 
 SECRET = "what a user sent"
 

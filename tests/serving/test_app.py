@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tiny_models import extractor
 from trigner.mentions import SCORE_DIGITS
-from trigner.model_folder import read_description
+from trigner.models.folder import read_description
 from trigner.serving.messages import SENTENCE
 
 TEXTS = [
@@ -284,7 +284,7 @@ def until(true):
 def test_unhealthy_without_the_worker(extract):
     from starlette.testclient import TestClient
 
-    from trigner.serving import create_app
+    from trigner.serving.app import create_app
 
     app = create_app(extract)
     with TestClient(app) as client:

@@ -14,8 +14,9 @@ import pytest
 
 from serving_process import process
 from trigner.errors import TrignerError
-from trigner.model_folder import BUNDLED
-from trigner.serving import create_app, serve
+from trigner.models.folder import BUNDLED
+from trigner.serving.app import create_app
+from trigner.serving.server import serve
 
 
 def post(port, body, timeout=60, **headers):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from trigner.serving import ServiceSettings
+from trigner.serving.settings import ServiceSettings
 
 
 @pytest.mark.parametrize(

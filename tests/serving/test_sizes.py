@@ -7,9 +7,9 @@ from fastapi import HTTPException
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trigner.inference.extraction import CELL_BUDGET
-from trigner.serving import ServiceSettings
+from trigner.pipeline.extraction import CELL_BUDGET
 from trigner.serving.batching import group_by_length
+from trigner.serving.settings import ServiceSettings
 from trigner.serving.sizes import SHORTEST, check_sentences, padded_cells
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fixed_predictors import Scored
 from tiny_models import extractor
-from trigner.inference import Extractor
+from trigner.pipeline.extraction import Extractor
 from trigner.serving.work import extraction
 
 LINES = [

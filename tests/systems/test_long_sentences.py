@@ -22,9 +22,9 @@ import torch
 
 from tiny_language_models import tiny_language_model
 from tiny_parsers import LABELS, TEXT, sentence
-from trigner.seq2seq import FIRST_TYPE
-from trigner.systems import system_spec
-from trigner.training import resolve
+from trigner.families.seq2seq.automaton import FIRST_TYPE
+from trigner.systems.registry import system_spec
+from trigner.training.settings import resolve
 
 SECONDS = 60
 MEGABYTES = {
@@ -122,7 +122,7 @@ def relate_all(network):
 
 def never_end(network):
     """An output goes through the sets of words, and ends where nothing else may be written."""
-    from trigner.seq2seq.automaton import END
+    from trigner.families.seq2seq.automaton import END
 
     plain = network.next_scores
 
@@ -151,7 +151,7 @@ def combine_all(network):
 
 def write_on(network):
     """A text goes through the sets of words, as long as it may become."""
-    from trigner.generative.writing import Writing
+    from trigner.families.generative.writing import Writing
 
     plain = Writing.allowed
 

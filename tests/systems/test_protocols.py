@@ -3,21 +3,16 @@ from __future__ import annotations
 import pytest
 
 from tiny_models import TAG_SCHEMES, TEXT, save
-from trigner.inference import load
+from trigner.batches.examples import Prepared
+from trigner.encoders.devices import choose_device
+from trigner.families.tagging.system import TagSystem
+from trigner.families.tagging.torch_runtime import torch_predictor
 from trigner.mentions import Document
-from trigner.networks import choose_device
-from trigner.systems import (
-    Losses,
-    Prediction,
-    Prepared,
-    checked_predictor,
-    checked_system,
-    system_spec,
-)
-from trigner.tagging.system import TagSystem
-from trigner.tagging.torch_runtime import torch_predictor
-from trigner.text import segment
-from trigner.training import resolve
+from trigner.pipeline.loading import load
+from trigner.systems.protocols import Losses, Prediction
+from trigner.systems.registry import checked_predictor, checked_system, system_spec
+from trigner.text.segmentation import segment
+from trigner.training.settings import resolve
 
 SENTENCES = segment(Document("d", TEXT)).sentences
 

@@ -10,23 +10,19 @@ from pydantic import BaseModel
 from installed_systems import look_again
 from tiny_models import TAG_SCHEMES
 from trigner.errors import InputError
-from trigner.systems import (
+from trigner.families.tagging.taggers import tagger_spec
+from trigner.systems.protocols import CAPABILITY_PROTOCOLS, GridView, Predictor, System
+from trigner.systems.registry import (
     BUILT_IN,
-    CAPABILITIES,
-    CAPABILITY_PROTOCOLS,
     GROUP,
-    GridView,
-    Predictor,
-    System,
-    SystemSpec,
     checked_predictor,
     checked_system,
     own_systems,
     system_spec,
     systems,
-    tagger_spec,
     unusable_systems,
 )
+from trigner.systems.spec import CAPABILITIES, SystemSpec
 
 MODULE = """
 from pydantic import BaseModel, Field

@@ -2,12 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from trigner.systems.sections import (
-    AUTO_UPDATES,
-    FEWEST_EPOCHS,
-    MOST_EPOCHS,
-    OptimisationSettings,
-)
+from trigner.systems.sections import AUTO_UPDATES, FEWEST_EPOCHS, MOST_EPOCHS, OptimisationSettings
 
 
 @pytest.mark.parametrize(

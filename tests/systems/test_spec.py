@@ -6,8 +6,8 @@ import pytest
 from pydantic import BaseModel
 
 from trigner.errors import InputError
-from trigner.systems import CAPABILITIES, SystemSpec
-from trigner.tagging import system
+from trigner.families.tagging import system
+from trigner.systems.spec import CAPABILITIES, SystemSpec
 
 
 def row(**changes):
@@ -56,7 +56,7 @@ def test_functions_are_given_or_found_where_they_are():
     def load(folder, description, *, device, threads):
         """Loads nothing."""
 
-    spec = row(build="trigner.tagging.system:build", load=load)
+    spec = row(build="trigner.families.tagging.system:build", load=load)
     assert spec.implementation("build") is system.build
     assert spec.implementation("load") is load
 
@@ -95,7 +95,7 @@ def test_a_function_that_takes_other_arguments_is_named(part, function, fault):
     ("where", "reason"),
     [
         ("no_such_module:build", "No module named 'no_such_module'"),
-        ("trigner.tagging.system:nothing", "has no attribute 'nothing'"),
+        ("trigner.families.tagging.system:nothing", "has no attribute 'nothing'"),
         ("trigner: of, not", "invalid"),
     ],
 )

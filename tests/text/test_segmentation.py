@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from oracles.segment_naive import place_naive
 from trigner.mentions import CONTEXT_WORDS, Document, Entity, Fragment, Mention
-from trigner.text import (
+from trigner.text.segmentation import (
     Unreachable,
     entity_of,
     segment,
     sentence_at,
     sentence_starts,
     sentences_in,
-    split,
 )
+from trigner.text.sentences import split
 
 CORPUS = Path(__file__).parents[3] / "shared" / "data" / "spl-adr"
 TEXT = "My arms and legs ached badly. No fever.\n\nCoughing then."

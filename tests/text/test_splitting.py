@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trigner.text import split
+from trigner.text.sentences import split
 
 
 def test_words_come_sentence_by_sentence() -> None:

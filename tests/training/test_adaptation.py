@@ -12,8 +12,8 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer
 
 from tiny_encoders import KINDS, tiny_encoder
+from trigner.encoders.pretrained import tokenizer_for_words
 from trigner.errors import InputError, TrignerError
-from trigner.networks import tokenizer_for_words
 from trigner.training.adaptation import AdaptationSettings, _collator, _passages, adapt
 
 TEXTS = [

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trigner.corpora import document_of
+from trigner.corpora.words import document_of
 from trigner.mentions import Mention, Sentence
 from trigner.systems.sections import SamplingSettings
-from trigner.text import segment
+from trigner.text.segmentation import segment
 from trigner.training import coordination
 from trigner.training.coordination import LONGEST, MEMBERS
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from tiny_encoders import tiny_encoder
 from trigner.errors import InputError
 from trigner.mentions import Document, Entity
-from trigner.systems import system_spec
+from trigner.systems.registry import system_spec
 from trigner.systems.sections import OptimisationSettings
-from trigner.training import resolve
 from trigner.training.coordination import POOL
 from trigner.training.data import EpochBatches, prepare
 from trigner.training.sampling import drawn
+from trigner.training.settings import resolve
 
 
 @given(

@@ -15,7 +15,9 @@ from rich.console import Console
 from tiny_encoders import tiny_encoder
 from trigner.corpora import read
 from trigner.systems.registry import own_systems
-from trigner.training import PRESETS, resolve, train
+from trigner.training.presets import PRESETS
+from trigner.training.run import train
+from trigner.training.settings import resolve
 
 ROOT = Path(__file__).resolve().parents[2]
 FORMER = json.loads((Path(__file__).parent / "former_scores.json").read_text())

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tiny_models import TAG_SCHEMES
-from trigner.encoders import ENCODERS
+from trigner.encoders.names import ENCODERS
 from trigner.errors import InputError
-from trigner.training import resolve
+from trigner.training.settings import resolve
 
 
 @pytest.mark.parametrize(

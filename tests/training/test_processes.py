@@ -18,7 +18,7 @@ from safetensors.torch import load_file
 import trial_seed
 from tiny_encoders import tiny_encoder
 from trigner.errors import InputError
-from trigner.model_folder import WEIGHTS
+from trigner.models.folder import WEIGHTS
 from trigner.training.checkpoints import CHECKPOINTS, HASHES
 from trigner.training.processes import Processes, connected
 

@@ -19,16 +19,16 @@ from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 
 import trigner
 from trigner.errors import InputError, TrignerError
-from trigner.evaluation import score
+from trigner.evaluation.scores import score
+from trigner.families.tagging.model import load
+from trigner.families.tagging.objective import Objective
 from trigner.mentions import Document, Entity
-from trigner.model_folder import fingerprint, read_description
-from trigner.networks import load
-from trigner.tagging.objective import Objective
-from trigner.training import resolve, train
+from trigner.models.folder import fingerprint, read_description
 from trigner.training.best_epoch import KeepBest
 from trigner.training.progress import ShowProgress
+from trigner.training.run import train
 from trigner.training.selected_model import finished, scored
-from trigner.training.settings import flat
+from trigner.training.settings import flat, resolve
 from trigner.training.trainer import FIGURES, SystemTrainer
 
 SMALL = [
@@ -129,7 +129,7 @@ def test_a_training_leaves_a_model_and_nothing_unfinished(encoder, tmp_path, ass
 def test_a_precision_that_is_slow_on_this_cpu_is_told(
     encoder, tmp_path, monkeypatch, precision, time, told
 ):
-    monkeypatch.setattr("trigner.networks.devices.bfloat16_time", lambda: time)
+    monkeypatch.setattr("trigner.encoders.devices.bfloat16_time", lambda: time)
     shown = StringIO()
     monkeypatch.setitem(globals(), "QUIET", Console(file=shown, width=1000))
     run(encoder, tmp_path / "m", f"optimisation.precision={precision}")
@@ -437,7 +437,7 @@ def test_a_full_disk_leaves_no_model_and_says_so(encoder, tmp_path, monkeypatch)
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("trigner.networks.folder.save_file", full)
+    monkeypatch.setattr("trigner.families.core.folder.save_file", full)
     with pytest.raises(TrignerError, match="No space left on device"):
         run(encoder, tmp_path / "m")
     assert not (tmp_path / "m" / "trigner.json").exists()
@@ -701,7 +701,7 @@ def test_a_wrong_resumption_is_refused_before_an_encoder_is_loaded(encoder, tmp_
     def create(*_):
         raise AssertionError("an encoder was loaded")
 
-    monkeypatch.setattr("trigner.tagging.system.create", create)
+    monkeypatch.setattr("trigner.families.tagging.system.create", create)
     with pytest.raises(InputError, match=r"started with different settings\.seed"):
         run(encoder, tmp_path / "m", "seed=4", resume=True)
 

@@ -5,8 +5,9 @@ import pickle
 import pytest
 
 from trigner.errors import InputError
-from trigner.systems import own_systems
-from trigner.training import PRESETS, resolve
+from trigner.systems.registry import own_systems
+from trigner.training.presets import PRESETS
+from trigner.training.settings import resolve
 
 
 def test_the_order_of_precedence(tmp_path):

@@ -10,10 +10,11 @@ from rich.console import Console
 from safetensors.torch import load_file
 
 from trigner.errors import InputError
+from trigner.families.tagging.distillation import Teachers
 from trigner.mentions import Document, Entity
-from trigner.model_folder import fingerprint
-from trigner.tagging.distillation import Teachers
-from trigner.training import resolve, train
+from trigner.models.folder import fingerprint
+from trigner.training.run import train
+from trigner.training.settings import resolve
 
 SMALL = [
     "optimisation.epochs=2",

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from trials.targets import TARGETS
-from trigner.atomic_files import write_text
-from trigner.locks import locked
+from trigner.machine.atomic_files import write_text
+from trigner.machine.locks import locked
 
 FILE = Path(__file__).resolve().parents[2] / "research/results/robustness.json"
 SUMS = ("inputs", "refused", "seconds", "foreign")

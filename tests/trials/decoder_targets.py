@@ -19,7 +19,7 @@ from tiny_models import make_scheme
 from trials.targets import Target
 from trials.writer_targets import choices
 from trigner.mentions import Mention, ScoredMention
-from trigner.schemes import TagSpace
+from trigner.schemes.scheme import TagSpace
 
 LABELS = ("ADR", "Drug")
 SCALES = (1.0, 0.0, 1e-6, 8.0, 100.0, 1e4, 1e30, -1.0)
@@ -110,7 +110,7 @@ def tagger(name: str, _: Path) -> Target:
 
 
 def spans(_: Path) -> tuple[int, Callable[[Numbers, int], Sequence[ScoredMention]]]:
-    from trigner.spans import FragmentFormat, SpanScores
+    from trigner.families.spans.fragments import FragmentFormat, SpanScores
 
     formats = [
         FragmentFormat(LABELS, 4, reading, roles)
@@ -134,9 +134,9 @@ def spans(_: Path) -> tuple[int, Callable[[Numbers, int], Sequence[ScoredMention
 
 
 def hypergraph(_: Path) -> tuple[int, Callable[[Numbers, int], Sequence[ScoredMention]]]:
-    from trigner.hypergraph import Graph
-    from trigner.hypergraph.decoding import Chart, best, marginals
-    from trigner.hypergraph.predictor import HypergraphPredictor
+    from trigner.families.hypergraph.decoding import Chart, best, marginals
+    from trigner.families.hypergraph.graph import Graph
+    from trigner.families.hypergraph.predictor import HypergraphPredictor
 
     graphs = [
         Graph(kind, 3, extent) for kind in ("start", "shared", "split") for extent in (8, None)
@@ -163,8 +163,8 @@ def hypergraph(_: Path) -> tuple[int, Callable[[Numbers, int], Sequence[ScoredMe
 
 def _edges(numbers: Numbers, graph: Any, length: int) -> tuple[Any, Any]:
     """Scores of starts and edges of a sentence, NEVER where there is no edge."""
-    from trigner.hypergraph.graph import Edge
-    from trigner.hypergraph.inside import NEVER
+    from trigner.families.hypergraph.graph import Edge
+    from trigner.families.hypergraph.inside import NEVER
 
     count, places = graph.size(length)
     edges = numbers.draw((count, places, 2, len(graph.rows), len(Edge))).astype(np.float64)
@@ -178,9 +178,9 @@ def _edges(numbers: Numbers, graph: Any, length: int) -> tuple[Any, Any]:
 
 
 def segments(_: Path) -> tuple[int, Callable[[Numbers, int], Sequence[ScoredMention]]]:
-    from trigner.hypergraph import Graph
-    from trigner.segments import SegmentFormat
-    from trigner.segments.decoding import GAPS, SegmentScores, decode
+    from trigner.families.hypergraph.graph import Graph
+    from trigner.families.segments.decoding import GAPS, SegmentScores, decode
+    from trigner.families.segments.format import SegmentFormat
 
     graph = Graph("start", 1, 4)
     formats = [
@@ -203,8 +203,8 @@ def transition(folder: Path) -> tuple[int, Callable[[Numbers, int], Sequence[Sco
 
     from tiny_encoders import tiny_encoder
     from tiny_parsers import tiny_parser
-    from trigner.transition.decoding import parses
-    from trigner.transition.predictor import TransitionPredictor
+    from trigner.families.transition.decoding import parses
+    from trigner.families.transition.predictor import TransitionPredictor
 
     encoder = tiny_encoder(folder / "encoder", "bert", head=False)
     systems = [
@@ -236,9 +236,9 @@ def _example(length: int) -> Any:
 def seq2seq(folder: Path) -> tuple[int, Callable[[Numbers, int], Sequence[ScoredMention]]]:
     import torch
 
-    from trigner.seq2seq.format import Format
-    from trigner.seq2seq.network import EncodedSource
-    from trigner.seq2seq.search import search
+    from trigner.families.seq2seq.format import Format
+    from trigner.families.seq2seq.network import EncodedSource
+    from trigner.families.seq2seq.search import search
 
     kinds = [
         Format(LABELS, representation, order)

@@ -50,7 +50,7 @@ def file(kind: str, folder: Path) -> Target:
 
 
 def settings(folder: Path) -> Target:
-    from trigner.training import resolve
+    from trigner.training.settings import resolve
 
     def check(path: Path) -> None:
         resolve(file=path)
@@ -59,7 +59,7 @@ def settings(folder: Path) -> Target:
 
 
 def assignment(_: Path) -> Target:
-    from trigner.training import resolve
+    from trigner.training.settings import resolve
 
     def check(data: bytes) -> None:
         text = data.decode("utf-8", "replace")
@@ -69,8 +69,9 @@ def assignment(_: Path) -> Target:
 
 
 def study(folder: Path) -> Target:
-    from trigner.studies import protocol, runs
-    from trigner.studies.declaration import read_study
+    from trigner.lab.studies.declaration import read_study
+    from trigner.lab.studies.grid import runs
+    from trigner.lab.studies.protocols import protocol
 
     def check(path: Path) -> None:
         found = read_study(path)
@@ -81,8 +82,8 @@ def study(folder: Path) -> Target:
 
 
 def result(folder: Path) -> Target:
-    from trigner.studies.results import Chosen, Result, read_results, write_result
-    from trigner.training import resolve
+    from trigner.lab.studies.results import Chosen, Result, read_results, write_result
+    from trigner.training.settings import resolve
 
     identity = resolve().identity()
     scores = {"overall": {"gold": 1, "predicted": 1, "correct": 1, "f1": 1.0}}
@@ -102,7 +103,7 @@ def result(folder: Path) -> Target:
 
 
 def predictions(folder: Path) -> Target:
-    from trigner.studies.predictions import read_predictions
+    from trigner.lab.studies.predictions import read_predictions
 
     content = {
         "sentences": 2,
@@ -122,20 +123,20 @@ def predictions(folder: Path) -> Target:
 
 
 def _slices() -> tuple[str, ...]:
-    from trigner.evaluation import SLICES
+    from trigner.evaluation.sentence_counts import SLICES
 
     return tuple(SLICES)
 
 
 def sentences(folder: Path) -> Target:
-    from trigner.prompting.sentences import read_sentences
+    from trigner.lab.prompting.sentences import read_sentences
 
     seed = json.dumps(SENTENCE).encode() + b"\n"
     return _of_file(folder / "s.jsonl", [seed, seed * 3], lambda path: list(read_sentences(path)))
 
 
 def answers(folder: Path) -> Target:
-    from trigner.prompting.cache import _FIELDS, CompletionCache
+    from trigner.lab.prompting.cache import _FIELDS, CompletionCache
 
     seed = json.dumps({"key": "0" * 64, **dict.fromkeys(_FIELDS, "x")}).encode() + b"\n"
     return _of_file(folder / "a.jsonl", [seed, seed * 3], CompletionCache)
@@ -152,7 +153,7 @@ def record(folder: Path) -> Target:
 
 def partial(folder: Path) -> Target:
     from trigner.cli.partial import Output, begun
-    from trigner.corpora import FORMATS
+    from trigner.corpora.formats import FORMATS
     from trigner.mentions import Document
 
     output = Output(folder / "out", FORMATS["jsonl"])
@@ -217,7 +218,7 @@ def checkpoint(folder: Path) -> Target:
 
 def job(folder: Path) -> Target:
     """What `annotate` leaves in the folder of its output."""
-    from trigner.bulk.output import JOB, JOURNAL, STATE, SUCCESS, begun
+    from trigner.pipeline.bulk.output import JOB, JOURNAL, STATE, SUCCESS, begun
 
     out = folder / "out"
     made_with = {"--model": "0", "input": [["a.csv", "0"]]}
@@ -241,7 +242,7 @@ def job(folder: Path) -> Target:
 
 
 def vocabulary(folder: Path) -> Target:
-    from trigner.linking import read_vocabulary
+    from trigner.linking.vocabulary import read_vocabulary
 
     seeds = (
         b"code,name,synonyms\n1,Rash,red skin|spots\n2,Pain,\n1,Eruption,\n",
@@ -252,8 +253,8 @@ def vocabulary(folder: Path) -> Target:
 
 def answer(_: Path) -> Target:
     """What a language model says."""
-    from trigner.prompting.alignment import REPAIRS, align
-    from trigner.prompting.parsing import parse
+    from trigner.lab.prompting.alignment import REPAIRS, align
+    from trigner.lab.prompting.parsing import parse
 
     words = TEXT.split()
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from study_results import STUDY, write_corpus
 from tiny_encoders import tiny_encoder
-from trigner.model_folder import hash_of_file, read_description
+from trigner.models.folder import hash_of_file, read_description
 from trigner.training.records import RUN
 
 SMALL = (

@@ -13,9 +13,9 @@ from trials.reader_targets import check_document
 from trials.targets import Target
 from trigner.cli.info import everything, summary
 from trigner.corpora.jsonl import as_json_line
-from trigner.inference import spec_of
-from trigner.integrations import model_card
-from trigner.model_folder import DESCRIPTION, HASH, hash_of_description, read_description
+from trigner.models.card import model_card
+from trigner.models.folder import DESCRIPTION, HASH, hash_of_description, read_description
+from trigner.pipeline.loading import spec_of
 
 TEXT = "my left leg hurt, no pain in arm"
 NAMES = {

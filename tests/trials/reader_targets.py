@@ -8,7 +8,9 @@ from pathlib import Path
 from shutil import rmtree
 
 from trials.targets import Target
-from trigner.corpora import FORMATS, WRITABLE, document_of, read, write
+from trigner.corpora import read, write
+from trigner.corpora.formats import FORMATS, WRITABLE
+from trigner.corpora.words import document_of
 from trigner.errors import TrignerError
 from trigner.mentions import Document, Entity, Extra, Mention
 
@@ -135,10 +137,10 @@ def rows(kind: str, folder: Path) -> Target:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from trigner.bulk.ranges import Ranges
-    from trigner.bulk.reading import batches
-    from trigner.bulk.shapes import chosen_columns, look_at
-    from trigner.bulk.sources import find_sources
+    from trigner.pipeline.bulk.ranges import Ranges
+    from trigner.pipeline.bulk.reading import batches
+    from trigner.pipeline.bulk.shapes import chosen_columns, look_at
+    from trigner.pipeline.bulk.sources import find_sources
 
     path = folder / f"a.{kind}"
     seeds = ROWS[kind]

@@ -14,7 +14,8 @@ from typing import Any
 from tiny_models import extractor, tiny_model
 from trials.targets import Target
 from trigner.errors import InputError
-from trigner.serving import ServiceSettings, create_app
+from trigner.serving.app import create_app
+from trigner.serving.settings import ServiceSettings
 
 BODIES = (
     '{"text": "my left leg hurt. no pain in arm, numb after the tablet.", "threshold": 0.5}',

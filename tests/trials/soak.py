@@ -30,7 +30,7 @@ import trigner
 from serving_process import process
 from trials import kills
 from trigner.mentions import SCORE_DIGITS
-from trigner.model_folder import BUNDLED
+from trigner.models.folder import BUNDLED
 
 TEXTS = (
     "The most common adverse reactions were headache, nausea and vomiting.",

@@ -12,7 +12,7 @@ from study_results import STUDY, write_corpus
 from tiny_encoders import tiny_encoder
 from tiny_models import save
 from trials import kills
-from trigner.corpora import FORMATS, WRITABLE
+from trigner.corpora.formats import FORMATS, WRITABLE
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ import pytest
 from trials import counts, fuzz
 from trials.mutations import changed_json, mutated
 from trials.targets import FILES, MODELS, READ, SYSTEMS, TAGGERS, TARGETS, WRITE, Target
-from trigner.corpora import FORMATS, WRITABLE
+from trigner.corpora.formats import FORMATS, WRITABLE
 from trigner.errors import InputError
-from trigner.systems import systems
+from trigner.systems.registry import systems
 
 SLOW = {"service": 150, "text": 40, **{f"model-{name}": 25 for name in MODELS}}
 SLOW |= {f"decode-{name}": 30 for name in (*TAGGERS, *SYSTEMS)}

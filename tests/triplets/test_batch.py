@@ -6,8 +6,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from trigner.triplets import CandidateBatch, TripletSettings, candidates, collate
 from trigner.triplets import batch as batch_module
+from trigner.triplets import candidates
+from trigner.triplets.batch import CandidateBatch, collate
+from trigner.triplets.settings import TripletSettings
 
 CLEAN = TripletSettings()
 SENTENCES = [

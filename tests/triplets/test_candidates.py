@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.triplets_naive import Found, naive_candidates
-from trigner.training import resolve
-from trigner.triplets import Candidates, TripletSettings, candidates
+from trigner.training.settings import resolve
+from trigner.triplets import candidates
+from trigner.triplets.candidates import Candidates
+from trigner.triplets.settings import TripletSettings
 
 POS, NEG = (0, 0), (1, 1)
 CLEAN = TripletSettings()

@@ -3,9 +3,11 @@ from __future__ import annotations
 import pytest
 import torch
 
-from trigner.triplets import TripletSettings, candidates, collate
 from trigner.triplets import batch as batch_module
+from trigner.triplets import candidates
+from trigner.triplets.batch import collate
 from trigner.triplets.centroids import negative_centroids, positive_centroids
+from trigner.triplets.settings import TripletSettings
 
 CLEAN = TripletSettings()
 SENTENCES = [

@@ -8,16 +8,13 @@ from torch import Tensor
 
 from oracles.triplets_naive import naive_candidates, naive_loss, naive_triplets
 from trigner.errors import InputError
-from trigner.training import resolve
-from trigner.triplets import (
-    SELECTIONS,
-    CandidateBatch,
-    Candidates,
-    TripletLoss,
-    TripletSettings,
-    candidates,
-    collate,
-)
+from trigner.training.settings import resolve
+from trigner.triplets import candidates
+from trigner.triplets.batch import CandidateBatch, collate
+from trigner.triplets.candidates import Candidates
+from trigner.triplets.loss import TripletLoss
+from trigner.triplets.selection import SELECTIONS
+from trigner.triplets.settings import TripletSettings
 
 CLEAN, PAPER = TripletSettings(), resolve(preset="paper").triplets
 

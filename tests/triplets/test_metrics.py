@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from trigner.errors import InputError
-from trigner.triplets import METRICS, TripletLoss
+from trigner.triplets.loss import TripletLoss
+from trigner.triplets.metrics import METRICS
 
 
 @pytest.mark.parametrize("width", [3, 47, 48, 512])

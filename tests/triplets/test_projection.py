@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from trigner.triplets import ProjectionHead
-from trigner.triplets.projection import SIZE
+from trigner.triplets.projection import SIZE, ProjectionHead
 
 
 def test_vectors_of_length_1():

@@ -8,20 +8,14 @@ from torch import Tensor
 
 from oracles.triplets_naive import Triplet, naive_candidates, naive_triplets
 from trigner.errors import InputError
-from trigner.training import resolve
-from trigner.triplets import (
-    METRICS,
-    SELECTION_ALIASES,
-    SELECTIONS,
-    CandidateBatch,
-    Candidates,
-    TripletLoss,
-    TripletSettings,
-    candidates,
-    collate,
-    triplet_count,
-)
-from trigner.triplets.selection import Triplets
+from trigner.training.settings import resolve
+from trigner.triplets import candidates
+from trigner.triplets.batch import CandidateBatch, collate
+from trigner.triplets.candidates import Candidates
+from trigner.triplets.loss import TripletLoss
+from trigner.triplets.metrics import METRICS
+from trigner.triplets.selection import SELECTIONS, Triplets, triplet_count
+from trigner.triplets.settings import SELECTION_ALIASES, TripletSettings
 
 EUCLIDEAN = METRICS["euclidean"]
 CLEAN, PAPER = TripletSettings(), resolve(preset="paper").triplets

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from trigner.training import resolve
-from trigner.triplets import TripletSettings
+from trigner.training.settings import resolve
+from trigner.triplets.settings import TripletSettings
 
 CLEAN, PAPER = (resolve(preset=name).triplets for name in ("clean", "paper"))
 

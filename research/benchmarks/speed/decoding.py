@@ -7,7 +7,7 @@ import numpy as np
 from oracles import w2ner_naive
 from speed import made_up
 from speed.figures import Figure, Section, Tell, ratios, seconds, spread
-from trigner.schemes import W2ner
+from trigner.schemes.w2ner import W2ner
 
 DENSITIES = (0.0, 0.01, 0.1, 0.3, 1.0)
 LIMIT = 0.050

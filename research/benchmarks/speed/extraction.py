@@ -19,10 +19,11 @@ from speed.figures import (
     spread,
     told,
 )
-from trigner.inference import Extractor
-from trigner.tagging import TagPredictor
-from trigner.training import resolve
-from trigner.triplets import Candidates, candidates
+from trigner.families.tagging.predictor import TagPredictor
+from trigner.pipeline.extraction import Extractor
+from trigner.training.settings import resolve
+from trigner.triplets import candidates
+from trigner.triplets.candidates import Candidates
 
 PAPER = resolve(preset="paper").triplets
 WINDOWS = (None, 1, 5, 10, 15, 20, 25)

@@ -14,13 +14,14 @@ from speed import made_up
 from speed.figures import Figure, Section, Tell, in_turns, ratios, spread, told_ratio
 from speed.forward import run_bare
 from speed.step import bare_loss, updater
-from trigner.inference import Extractor
+from trigner.families.core.word_network import batch_tensors
+from trigner.families.tagging.model import Model
+from trigner.families.tagging.system import TagSystem
+from trigner.families.tagging.torch_runtime import torch_predictor
 from trigner.mentions import Sentence
-from trigner.networks import Model, batch_tensors
-from trigner.tagging.system import TagSystem
-from trigner.tagging.torch_runtime import torch_predictor
-from trigner.training import resolve
+from trigner.pipeline.extraction import Extractor
 from trigner.training.devices import deterministic
+from trigner.training.settings import resolve
 
 TITLE = "On a GPU"
 OURS, BARE = "ours", "bare encoder"

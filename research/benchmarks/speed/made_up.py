@@ -22,16 +22,21 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from trigner.batches import Batch, Example, Window, by_cost, collate, windowing
+from trigner.batches.batching import by_cost
+from trigner.batches.collation import Batch, collate
+from trigner.batches.examples import Example, windowing
+from trigner.batches.windows import Window
 from trigner.corpora import read
-from trigner.generative.spelling import ANSWER, TASK
-from trigner.inference.extraction import CELL_BUDGET
+from trigner.encoders.pretrained import quiet
+from trigner.families.generative.spelling import ANSWER, TASK
+from trigner.families.tagging.build import build_tagger
+from trigner.families.tagging.model import Model, create
+from trigner.families.tagging.network_settings import GridSettings
 from trigner.mentions import Mention, Sentence
-from trigner.networks import Model, create, quiet
-from trigner.networks.build import build_tagger
-from trigner.systems import GridSettings, system_spec
-from trigner.text import segment
-from trigner.training import Settings
+from trigner.pipeline.extraction import CELL_BUDGET
+from trigner.systems.registry import system_spec
+from trigner.text.segmentation import segment
+from trigner.training.settings import Settings
 
 LABEL = "ADR"
 END = "<|endoftext|>"

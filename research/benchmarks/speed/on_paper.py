@@ -13,8 +13,7 @@ from speed import memory
 from speed.figures import Figure, Section, Tell
 from speed.kill import PART_ROWS, Many
 from speed.scale import Measured
-from trigner.bulk import begun
-from trigner.bulk.output import JOURNAL, STATE, Counts
+from trigner.pipeline.bulk.output import JOURNAL, STATE, Counts, begun
 
 DOCUMENTS = 1_000_000_000
 WORKERS = 100

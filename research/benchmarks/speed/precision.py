@@ -14,14 +14,15 @@ import numpy as np
 from speed import made_up
 from speed.figures import Figure, Section, Tell, at_least, in_turns, ratios, seconds, spread
 from tiny_models import save
-from trigner.batches import Batch
+from trigner.batches.collation import Batch
 from trigner.corpora import read
-from trigner.evaluation import score
-from trigner.inference import Extractor, load
-from trigner.networks import load as load_model
-from trigner.tagging.exporting import export
-from trigner.tagging.predictor import Scorer, TagPredictor
-from trigner.tagging.torch_runtime import torch_scorer
+from trigner.evaluation.scores import score
+from trigner.families.tagging.exporting import export
+from trigner.families.tagging.model import load as load_model
+from trigner.families.tagging.predictor import Scorer, TagPredictor
+from trigner.families.tagging.torch_runtime import torch_scorer
+from trigner.pipeline.extraction import Extractor
+from trigner.pipeline.loading import load
 
 F1_LIMIT, COLD_LIMIT = 0.3, 1.5
 SENTENCE = "Since Tuesday I have pain and cramping in my hands and lower legs."

@@ -10,9 +10,9 @@ from speed import memory
 from speed.figures import Figure, Section, Tell
 from trigner.corpora import read
 from trigner.mentions import Document
-from trigner.text import segment
-from trigner.training import resolve
+from trigner.text.segmentation import segment
 from trigner.training.data import EpochBatches
+from trigner.training.settings import resolve
 from trigner.training.start import begun
 from trigner.training.weighting import Collator
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trigner.corpora import read
-from trigner.text import split
+from trigner.text.sentences import split
 
 SHIPPED = Path(__file__).parents[3] / "data" / "mini-adr"
 SHORTEST = 4

@@ -25,13 +25,13 @@ from speed.figures import (
 )
 from speed.forward import check_equal, difference
 from speed.straightforward import Straightforward, centroid_loss
+from trigner.families.tagging.model import Model
+from trigner.families.tagging.objective import Objective
+from trigner.families.tagging.system import TagSystem
+from trigner.families.tagging.task_losses import cell_cross_entropy
 from trigner.mentions import Sentence
-from trigner.networks import Model
-from trigner.tagging.objective import Objective
-from trigner.tagging.system import TagSystem
-from trigner.tagging.task_losses import cell_cross_entropy
-from trigner.training import Settings
-from trigner.triplets import TripletSettings
+from trigner.training.settings import Settings
+from trigner.triplets.settings import TripletSettings
 
 SELECTIONS = ("ce", "nc", "hn", "sn")
 PLAIN, BARE = "straightforward", "bare encoder"

@@ -16,7 +16,7 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from oracles.pair_grid_naive import distance_id, region_id
-from trigner.networks.grid_tagger import GridTagger
+from trigner.families.tagging.grid_tagger import GridTagger
 
 Cell = tuple[int, int]
 Found = Mapping[Cell, tuple[Sequence[Cell], Sequence[Cell]]]

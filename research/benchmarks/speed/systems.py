@@ -16,13 +16,16 @@ from speed.figures import Figure, Section, Tell, Work, in_turns, ratios, spread
 from speed.forward import run_bare
 from speed.step import BARE, bare_loss, updater
 from speed.straightforward import Straightforward
-from trigner.batches import Example
+from trigner.batches.examples import Example
+from trigner.families.core.word_predictor import WordPredictor
+from trigner.families.tagging.system import TagSystem
+from trigner.lab.studies.declaration import find_study
+from trigner.lab.studies.grid import runs
+from trigner.lab.studies.protocols import protocol
 from trigner.mentions import Mention, Sentence
-from trigner.schemes import Scheme, TagSpace
-from trigner.studies import find_study, protocol, runs
-from trigner.systems import System, WordPredictor
-from trigner.tagging.system import TagSystem
-from trigner.training import Settings, resolve
+from trigner.schemes.scheme import Scheme, TagSpace
+from trigner.systems.protocols import System
+from trigner.training.settings import Settings, resolve
 
 GRID, PLAIN = "trigner-without", "w2ner, straightforward"
 WIDE = (32, 43)

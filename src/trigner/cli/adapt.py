@@ -54,8 +54,8 @@ def adapt(
     if not resume:
         refuse_non_empty(out)
     check_encoder(encoder)
-    from trigner.training.adaptation import AdaptationSettings
-    from trigner.training.adaptation import adapt as run
+    from trigner.training import AdaptationSettings
+    from trigner.training import adapt as run
 
     settings = _checked(
         AdaptationSettings,

@@ -17,14 +17,13 @@ import typer
 
 from trigner.cli.options import BatchSize, Json, ModelOrBundled, Threshold, thresholds
 from trigner.cli.output import comma_list, counting, note, note_interrupted, print_json, results
-from trigner.cpus import available_cpus
 from trigner.errors import InputError, TrignerError, require_extra
-from trigner.model_folder import BUNDLED
-from trigner.quantities import counted
+from trigner.machine import available_cpus, counted
+from trigner.models import BUNDLED
 from trigner.rendering import say
 
 if TYPE_CHECKING:
-    from trigner.bulk import Annotator, InputFiles, Workers
+    from trigner.pipeline.bulk import Annotator, InputFiles, Workers
 
 MOST_CHARACTERS = 10_000_000
 PART_ROWS = 10_000
@@ -157,8 +156,7 @@ def _annotated(
     address: str | None,
 ) -> dict[str, Any]:
     """Run the job, or go on with it; its summary."""
-    from trigner.bulk import Job, begun, chosen_columns, find_sources, look_at
-    from trigner.bulk.json_values import holds_bytes
+    from trigner.pipeline.bulk import Job, begun, chosen_columns, find_sources, holds_bytes, look_at
 
     annotator = _annotator(settings, in_process=workers == 0)
     note_interrupted(annotator.folder)
@@ -231,7 +229,7 @@ def _hash(value: Any) -> str:
 
 
 def _annotator(settings: dict[str, Any], *, in_process: bool) -> Annotator:
-    from trigner.bulk import annotator
+    from trigner.pipeline.bulk import annotator
 
     of_all, of_types = thresholds(settings["--threshold"])
     return annotator(
@@ -249,7 +247,7 @@ def _annotator(settings: dict[str, Any], *, in_process: bool) -> Annotator:
 def _workers(
     annotator: Annotator, number: int | None, address: str | None, *, gpu: bool
 ) -> Iterator[Workers]:
-    from trigner.bulk import Actors, InProcess, ray_session
+    from trigner.pipeline.bulk import Actors, InProcess, ray_session
 
     if number == 0:
         annotator.extractor  # noqa: B018  # what cannot be loaded is reported now

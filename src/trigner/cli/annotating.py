@@ -12,15 +12,15 @@ import typer
 
 from trigner.cli.options import RunOptions
 from trigner.cli.output import note
-from trigner.corpora.encodings import EncodingError
+from trigner.corpora import EncodingError
 from trigner.errors import InputError
+from trigner.machine import counted
 from trigner.mentions import Entity
-from trigner.model_folder import hash_of_file
-from trigner.quantities import counted
+from trigner.models import hash_of_file
 
 if TYPE_CHECKING:
-    from trigner.inference import Extractor
     from trigner.linking import Linker
+    from trigner.pipeline import Extractor
 
 LINK_THRESHOLD = 0.65
 LinkThreshold = Annotated[
@@ -147,7 +147,7 @@ def linker(
         note([f"{vocabulary}: columns ignored: {', '.join(found.ignored)}"])
     vectors = None
     if encoder is not None:
-        from trigner.linking.vectors import encoder_vectors
+        from trigner.linking import encoder_vectors
 
         vectors = encoder_vectors(encoder)
     return Linker(found, candidates=candidates, threshold=threshold, vectors=vectors)

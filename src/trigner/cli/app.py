@@ -24,6 +24,7 @@ from trigner.errors import InputError, TrignerError
 
 INTERRUPTED = 130
 
+LABORATORY = "Compare systems (extra `lab`)"
 GROUPS = {
     "Find entities": {
         "extract": "Find entities in a text, in files or in standard input.",
@@ -45,7 +46,7 @@ GROUPS = {
         "info": "Show what a model finds and how it scored on dev; --systems lists the systems.",
         "export": "Export a model to ONNX, to run without PyTorch.",
     },
-    "Compare systems (extra `lab`)": {
+    LABORATORY: {
         "study": "Compare systems: grids of runs, significance tests, one report.",
         "prompt": "Prompt a large language model for entities, and score it.",
     },
@@ -56,11 +57,12 @@ COMMANDS = {name: about for group in GROUPS.values() for name, about in group.it
 
 
 def load_command(name: str) -> Any:
-    """The command of this name from `trigner.cli.NAME`, as Typer makes it."""
+    """The command of this name from its module, as Typer makes it."""
     from trigner.cli.options import with_single_options  # reads corpora: not for --help
 
     attribute = name.replace("-", "_")
-    found = getattr(import_module(f"trigner.cli.{attribute}"), attribute)
+    home = "trigner.lab.commands" if name in GROUPS[LABORATORY] else "trigner.cli"
+    found = getattr(import_module(f"{home}.{attribute}"), attribute)
     if isinstance(found, typer.Typer):
         return get_command(found)
     alone = typer.Typer(add_completion=False)

@@ -19,11 +19,9 @@ from trigner.cli.output import (
     results,
     tables,
 )
-from trigner.evaluation import Ceiling, Lost, ceilings
-from trigner.evaluation.ceiling import FORMAT
-from trigner.evaluation.table import percentages, report_table
+from trigner.evaluation import FORMAT, Ceiling, Lost, ceilings, percentages, report_table
+from trigner.machine import counted
 from trigner.mentions import types_of
-from trigner.quantities import counted
 from trigner.rendering import printable, surface
 from trigner.systems import system_spec, systems
 

@@ -9,18 +9,11 @@ from typing import Annotated
 
 import typer
 
-from trigner.atomic_files import write_text
 from trigner.cli.options import Json, Overwrite
 from trigner.cli.output import note, print_json, refuse_non_empty, results, tables
 from trigner.errors import InputError
-from trigner.evaluation import (
-    Scores,
-    compare,
-    errors_table,
-    relaxed_scores,
-    relaxed_table,
-    table,
-)
+from trigner.evaluation import Scores, compare, errors_table, relaxed_scores, relaxed_table, table
+from trigner.machine import write_text
 from trigner.mentions import Document
 from trigner.rendering import comparison_page
 

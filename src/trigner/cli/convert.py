@@ -9,23 +9,9 @@ from typing import Annotated
 
 import typer
 
-from trigner.cli.options import (
-    CorpusOptions,
-    Json,
-    Overwrite,
-    labels_of,
-    of_types,
-    with_labels,
-)
-from trigner.cli.output import (
-    documents_format,
-    note,
-    print_json,
-    say_written,
-    write_documents,
-)
-from trigner.corpora import WRITABLE, Corpus
-from trigner.corpora.references import count_of, say_labels
+from trigner.cli.options import CorpusOptions, Json, Overwrite, labels_of, of_types, with_labels
+from trigner.cli.output import documents_format, note, print_json, say_written, write_documents
+from trigner.corpora import WRITABLE, Corpus, count_of, say_labels
 
 
 def convert(

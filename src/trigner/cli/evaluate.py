@@ -26,8 +26,8 @@ from trigner.cli.output import (
 )
 from trigner.corpora import with_types
 from trigner.evaluation import ceiling, same_data, score, sign, without_first
-from trigner.model_folder import BUNDLED, Description, read_description
-from trigner.quantities import counted
+from trigner.machine import counted
+from trigner.models import BUNDLED, Description, read_description
 from trigner.systems import system_spec
 
 

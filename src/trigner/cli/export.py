@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from trigner.atomic_files import check_folder, is_leftover, left_of
 from trigner.cli.options import Json, ModelFolder, Overwrite
 from trigner.cli.output import errors, print_json, refuse_non_empty, results
 from trigner.errors import InputError, require_extra
-from trigner.model_folder import DESCRIPTION, GRAPH, TOKENIZER, read_description
+from trigner.machine import check_folder, is_leftover, left_of
+from trigner.models import DESCRIPTION, GRAPH, TOKENIZER, read_description
 
 
 def export(
@@ -37,7 +37,7 @@ def export(
     refuse_non_empty(out, overwrite=overwrite)
     if overwrite and out.is_dir() and not all(map(is_leftover, out.iterdir())):
         _check_is_export(out)
-    from trigner.inference import spec_of
+    from trigner.pipeline import spec_of
 
     description = read_description(model)
     if description.is_exported:

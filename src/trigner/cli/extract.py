@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from trigner.atomic_files import atomic_write, is_written_into
 from trigner.cli.annotating import AnnotatingOptions, Codes
 from trigner.cli.inputs import Inputs, inputs, refuse_input
 from trigner.cli.options import (
@@ -28,9 +27,9 @@ from trigner.cli.output import counting, note, refuse_non_empty, results, say_wr
 from trigner.cli.partial import Journal, Output, begun
 from trigner.corpora import WRITABLE, LineWriter, Reading, writable, write
 from trigner.errors import InputError
+from trigner.machine import atomic_write, counted, is_written_into
 from trigner.mentions import Document
-from trigner.model_folder import BUNDLED, fingerprint, read_description
-from trigner.quantities import counted
+from trigner.models import BUNDLED, fingerprint, read_description
 from trigner.rendering import (
     ASCII,
     UNICODE,
@@ -38,11 +37,11 @@ from trigner.rendering import (
     documents_page_parts,
     drawing,
     entity_table,
+    printable,
 )
-from trigner.rendering.columns import printable
 
 if TYPE_CHECKING:
-    from trigner.inference import PartialResult
+    from trigner.pipeline import PartialResult
 
 OUTPUTS = (*WRITABLE, "html")
 """What `--out` can be."""
@@ -108,7 +107,7 @@ def extract(
 
       zcat posts.jsonl.gz | trigner extract - --from jsonl --model model --format jsonl
     """
-    from trigner.inference import RunStatistics
+    from trigner.pipeline import RunStatistics
 
     if out is not None:
         refuse_input(out, arguments, format=from_)
@@ -234,7 +233,7 @@ def _stream(
 def _written(
     found: Iterator[PartialResult], inputs: Inputs, output: Output | None, format: str
 ) -> Sequence[str]:
-    from trigner.inference import assembled
+    from trigner.pipeline import assembled
 
     if output is None and format == "pretty":
         _print(found, many=inputs.total != 1)

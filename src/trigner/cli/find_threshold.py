@@ -34,10 +34,17 @@ from trigner.cli.output import (
 )
 from trigner.corpora import with_types
 from trigner.errors import InputError
-from trigner.evaluation import Curve, Score, check_figure, curves, plot_curves
-from trigner.evaluation.table import percentages
-from trigner.evaluation.thresholds import ALL, refuse_all
-from trigner.model_folder import BUNDLED
+from trigner.evaluation import (
+    ALL,
+    Curve,
+    Score,
+    check_figure,
+    curves,
+    percentages,
+    plot_curves,
+    refuse_all,
+)
+from trigner.models import BUNDLED
 
 
 def find_threshold(

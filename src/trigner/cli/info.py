@@ -13,9 +13,8 @@ from rich.text import Text
 
 from trigner.cli.options import MODEL_HELP, Json, model_folder
 from trigner.cli.output import note, note_interrupted, print_json, results, tables
-from trigner.foreign_values import mapping, number, text, whole_number
-from trigner.model_folder import BUNDLED, Description, need, read_description
-from trigner.quantities import counted
+from trigner.machine import counted, mapping, number, text, whole_number
+from trigner.models import BUNDLED, Description, need, read_description
 from trigner.rendering import say
 from trigner.systems import SystemSpec, systems, unusable_systems
 
@@ -45,7 +44,7 @@ def info(
     if systems_:
         _show_systems(json)
         return
-    from trigner.inference import spec_of
+    from trigner.pipeline import spec_of
 
     description = read_description(model)
     spec = spec_of(model, description)

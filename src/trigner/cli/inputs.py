@@ -21,13 +21,21 @@ from typing import Protocol
 
 from trigner.cli.options import print_notices
 from trigner.cli.output import note, progress
-from trigner.corpora import FORMATS, Reading, Source, read_lines, source
-from trigner.corpora.folders import files_in, walk, without_ending
-from trigner.corpora.reading import decoded_lines
-from trigner.corpora.xml_elements import NOT_XML
+from trigner.corpora import (
+    FORMATS,
+    NOT_XML,
+    Reading,
+    Source,
+    decoded_lines,
+    files_in,
+    read_lines,
+    source,
+    walk,
+    without_ending,
+)
 from trigner.errors import InputError, TrignerError
+from trigner.machine import counted
 from trigner.mentions import Document
-from trigner.quantities import counted
 
 STANDARD_INPUT = Path("standard input")
 

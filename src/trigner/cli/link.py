@@ -26,9 +26,9 @@ from trigner.cli.output import (
 )
 from trigner.corpora import WRITABLE, as_json_line
 from trigner.errors import InputError
-from trigner.evaluation.table import percentages
+from trigner.evaluation import percentages
+from trigner.machine import counted
 from trigner.mentions import Document
-from trigner.quantities import counted
 from trigner.rendering import printable
 
 if TYPE_CHECKING:

@@ -24,11 +24,11 @@ from trigner.corpora import (
     with_types,
 )
 from trigner.errors import InputError
+from trigner.machine import counted
 from trigner.mentions import types_of
-from trigner.quantities import counted
 
 if TYPE_CHECKING:
-    from trigner.inference import Extractor
+    from trigner.pipeline import Extractor
 
 From = Annotated[
     str | None,
@@ -92,7 +92,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 def model_folder(model: str | Path) -> Path:
     """A model's folder, fetched when `model` is a name on the Hub."""
-    from trigner.inference import fetch
+    from trigner.models import fetch
 
     return fetch(model)
 
@@ -248,7 +248,7 @@ class RunOptions:
 
     def load(self, model: Path, threshold: str = "0", **further: Any) -> Extractor:
         """The model as the options ask for it; `further` options go to `inference.load`."""
-        from trigner.inference import load
+        from trigner.pipeline import load
 
         of_all, of_types = thresholds(threshold)
         extractor = load(

@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from trigner.atomic_files import check_writable, is_leftover, is_written_into, staged
 from trigner.cli.staged_folder import staged_folder
 from trigner.corpora import Format, WriteReport, writable, write
 from trigner.errors import InputError
+from trigner.machine import check_writable, counted, is_leftover, is_written_into, staged
 from trigner.mentions import Document
-from trigner.model_folder import read_description
-from trigner.quantities import counted
+from trigner.models import read_description
 from trigner.rendering import say
 
 if TYPE_CHECKING:
@@ -126,7 +125,7 @@ def note_types_alike(path: Path, documents: Iterable[Document]) -> None:
 
 def note_interrupted(model: Path) -> None:
     """Note that the training of a model has not come to its end, if that is so."""
-    from trigner.inference import spec_of
+    from trigner.pipeline import spec_of
 
     description = read_description(model)
     known, spec = description.provenance, spec_of(model, description)

@@ -17,11 +17,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trigner import __version__
-from trigner.atomic_files import (
+from trigner.cli.output import files_to_replace, refuse_non_empty, write_documents
+from trigner.corpora import Format, LineWriter, Reading, WriteReport, read_lines
+from trigner.errors import InputError
+from trigner.machine import (
     check_own,
     check_writable,
     explained,
     followed,
+    locked,
     own_file,
     partial_of,
     publish,
@@ -29,15 +33,11 @@ from trigner.atomic_files import (
     staged,
     write_text,
 )
-from trigner.cli.output import files_to_replace, refuse_non_empty, write_documents
-from trigner.corpora import Format, LineWriter, Reading, WriteReport, read_lines
-from trigner.errors import InputError
-from trigner.locks import locked
 from trigner.mentions import Document
 from trigner.rendering import documents_page_parts
 
 if TYPE_CHECKING:
-    from trigner.inference import PartialResult
+    from trigner.pipeline import PartialResult
 
 BOTH = "--resume continues it, --overwrite starts again"
 

@@ -25,7 +25,7 @@ from trigner.cli.options import (
 from trigner.cli.output import note, note_repeated
 from trigner.evaluation import score as score_documents
 from trigner.evaluation import sign
-from trigner.quantities import counted
+from trigner.machine import counted
 
 
 def score(

@@ -11,7 +11,7 @@ from trigner.cli.annotating import AnnotatingOptions
 from trigner.cli.options import ModelOrBundled, Threshold
 from trigner.cli.output import errors
 from trigner.errors import InputError, require_extra
-from trigner.model_folder import BUNDLED, read_description
+from trigner.models import BUNDLED, read_description
 
 
 def serve(

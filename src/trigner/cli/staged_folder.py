@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from trigner.atomic_files import explained, named_as, publish
 from trigner.errors import InputError
+from trigner.machine import explained, named_as, publish
 
 
 @contextmanager

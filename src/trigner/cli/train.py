@@ -11,16 +11,7 @@ from typing import Annotated
 
 import typer
 
-from trigner.atomic_files import check_folder
-from trigner.cli.options import (
-    Device,
-    Encoder,
-    Json,
-    ReportTo,
-    Set,
-    TrainingOptions,
-    model_folder,
-)
+from trigner.cli.options import Device, Encoder, Json, ReportTo, Set, TrainingOptions, model_folder
 from trigner.cli.output import (
     comma_list,
     errors,
@@ -35,8 +26,8 @@ from trigner.corpora import Corpus, NoPartError
 from trigner.encoders import check_encoder
 from trigner.errors import InputError, require_extra
 from trigner.evaluation import table, unknown_labels
+from trigner.machine import check_folder, counted
 from trigner.mentions import Document, types_of
-from trigner.quantities import counted
 from trigner.systems import BUILT_IN, system_spec
 
 # Of this package alone: to name those of others their code would have to run for every --help.

@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from trigner.atomic_files import staged
-from trigner.corpora.encodings import UTF_8, checked_encoding
-from trigner.corpora.folders import check_file, check_files
+from trigner.corpora.encodings import UTF_8, EncodingError, checked_encoding
+from trigner.corpora.folders import check_file, check_files, files_in, walk, without_ending
 from trigner.corpora.formats import (
     FORMATS,
     WRITABLE,
@@ -21,20 +20,34 @@ from trigner.corpora.formats import (
     recognise_corpus,
 )
 from trigner.corpora.jsonl import LineWriter, as_json_line, read_lines
-from trigner.corpora.parts import NoPartError
+from trigner.corpora.parts import PARTS, NoPartError
 from trigner.corpora.published import Counts
-from trigner.corpora.reading import MissingAnnotations, Notice, Reading, WriteReport
-from trigner.corpora.references import count_of, without_dangling
+from trigner.corpora.reading import (
+    MissingAnnotations,
+    Notice,
+    Reading,
+    WriteReport,
+    decoded_lines,
+    opened,
+    read_text,
+)
+from trigner.corpora.references import count_of, say_labels, without_dangling
 from trigner.corpora.strict_json import flaw_in
+from trigner.corpora.tables import allow_long_cells, check_names, check_row_groups
 from trigner.corpora.words import document_of
+from trigner.corpora.xml_elements import NOT_XML
 from trigner.errors import InputError
+from trigner.machine import staged
 from trigner.mentions import Document, Fragment, shortened
 
 __all__ = [
     "FORMATS",
+    "NOT_XML",
+    "PARTS",
     "WRITABLE",
     "Corpus",
     "Counts",
+    "EncodingError",
     "Format",
     "LineWriter",
     "MissingAnnotations",
@@ -43,13 +56,23 @@ __all__ = [
     "Reading",
     "Source",
     "WriteReport",
+    "allow_long_cells",
     "as_json_line",
+    "check_names",
+    "check_row_groups",
     "checked_encoding",
+    "decoded_lines",
     "document_of",
+    "files_in",
+    "opened",
     "read",
     "read_lines",
+    "read_text",
+    "say_labels",
     "source",
+    "walk",
     "with_types",
+    "without_ending",
     "writable",
     "write",
 ]

@@ -15,13 +15,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from trigner.atomic_files import write_new_text, write_text
 from trigner.corpora.brat_fields import document_fields, fields_in, lines_of, note_of_fields
 from trigner.corpora.documents import files, name_below
 from trigner.corpora.folders import has_ending, is_hidden, walk, without_ending
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.corpora.strict_json import FLAWS
 from trigner.errors import InputError
+from trigner.machine import write_new_text, write_text
 from trigner.mentions import Document, Entity, Extra, Fragment, check_fragments, shortened
 
 NAME = "brat"

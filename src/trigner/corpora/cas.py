@@ -20,7 +20,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trigner.atomic_files import write_new_text, write_text
 from trigner.corpora import brat
 from trigner.corpora.documents import all_end, read_files
 from trigner.corpora.reading import Reading, WriteReport
@@ -28,8 +27,8 @@ from trigner.corpora.span_entries import connected
 from trigner.corpora.words import fields_lost
 from trigner.corpora.xml_elements import NOT_XML, Element, parse
 from trigner.errors import InputError, require_extra
+from trigner.machine import counted, write_new_text, write_text
 from trigner.mentions import Document, Entity, shortened
-from trigner.quantities import counted
 
 if TYPE_CHECKING:
     from cassis import Cas, TypeSystem

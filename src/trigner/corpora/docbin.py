@@ -18,12 +18,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trigner.atomic_files import atomic_write, explained
 from trigner.corpora.documents import Item, all_end, read_items
 from trigner.corpora.json_shapes import Object
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.corpora.strict_json import FLAWS, parsed
 from trigner.errors import InputError, require_extra
+from trigner.machine import atomic_write, explained
 from trigner.mentions import Document, Entity, Fragment, score_from
 
 if TYPE_CHECKING:

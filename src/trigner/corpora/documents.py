@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from trigner.atomic_files import atomic_write
 from trigner.corpora.encodings import UTF_8, marked_encoding
 from trigner.corpora.folders import walk
 from trigner.corpora.reading import Reading, decoded_lines, opened
 from trigner.corpora.strict_json import DECODER, FLAWS
 from trigner.errors import InputError
-from trigner.foreign_values import flaw_of
+from trigner.machine import atomic_write, flaw_of
 from trigner.mentions import Document, shortened
 
 _BLANKS = re.compile(r"[ \t\r\n]*")

@@ -28,8 +28,8 @@ from trigner.corpora.published import Counts, compared
 from trigner.corpora.reading import Reading
 from trigner.corpora.xml_elements import Element, begins_with, parse
 from trigner.errors import InputError
+from trigner.machine import counted
 from trigner.mentions import Document, Entity, Extra, shortened
-from trigner.quantities import counted
 
 NAME = "spl-adr"
 ENDINGS: tuple[str, ...] = (".xml", ".txt", ".ann")

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from trigner.atomic_files import check_readable
 from trigner.errors import InputError
+from trigner.machine import check_readable
 
 _LITTER = "__MACOSX"
 

@@ -17,13 +17,7 @@ from typing import Any
 from trigner.corpora.documents import Item, all_begin, has_key, read_items, write_list
 from trigner.corpora.json_shapes import Object, extras_of, kept_in, listed, others, separated
 from trigner.corpora.reading import Reading, WriteReport
-from trigner.corpora.words import (
-    WordSentence,
-    checked,
-    document_of,
-    words_of,
-    written_sentences,
-)
+from trigner.corpora.words import WordSentence, checked, document_of, words_of, written_sentences
 from trigner.mentions import ENTITY_KEYS, Document, Mention, shortened
 
 NAME = "grid"

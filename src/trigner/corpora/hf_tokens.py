@@ -18,7 +18,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from trigner.atomic_files import atomic_write
 from trigner.corpora.documents import Item, files, read_items, values
 from trigner.corpora.json_shapes import Object, beginning, extras_of, kept_in, others, separated
 from trigner.corpora.reading import Reading, WriteReport
@@ -26,7 +25,7 @@ from trigner.corpora.tables import parquet_rows, parquet_schema, write_parquet
 from trigner.corpora.tags import TAG, mentions_of, tags_of
 from trigner.corpora.words import WordSentence, document_of, words_of, written_sentences
 from trigner.errors import InputError
-from trigner.foreign_values import DuplicateKeyError, unique_keys
+from trigner.machine import DuplicateKeyError, atomic_write, unique_keys
 from trigner.mentions import Document, shortened
 
 NAME = "hf-tokens"

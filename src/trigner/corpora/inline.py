@@ -14,13 +14,7 @@ from pathlib import Path
 
 from trigner.corpora.documents import files, peek, read_files
 from trigner.corpora.reading import Reading, WriteReport
-from trigner.corpora.words import (
-    WordSentence,
-    between,
-    checked,
-    document_of,
-    write_sentences,
-)
+from trigner.corpora.words import WordSentence, between, checked, document_of, write_sentences
 from trigner.errors import InputError
 from trigner.mentions import Document, Mention, shortened
 

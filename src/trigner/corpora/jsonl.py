@@ -15,18 +15,11 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from trigner.atomic_files import atomic_write
-from trigner.corpora.documents import (
-    all_begin,
-    has_key,
-    place,
-    read_files,
-    values,
-    values_of_lines,
-)
+from trigner.corpora.documents import all_begin, has_key, place, read_files, values, values_of_lines
 from trigner.corpora.json_shapes import refuse_annotations
 from trigner.corpora.reading import Reading, WriteReport
 from trigner.errors import InputError
+from trigner.machine import atomic_write
 from trigner.mentions import Document, Entity
 
 NAME = "jsonl"

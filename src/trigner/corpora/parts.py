@@ -10,7 +10,7 @@ from pathlib import Path
 
 from trigner.corpora.reading import Reading, read_text
 from trigner.errors import InputError
-from trigner.quantities import counted
+from trigner.machine import counted
 
 PARTS = ("train", "dev", "test")
 

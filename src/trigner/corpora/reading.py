@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal, get_args
 
-from trigner.atomic_files import check_readable
 from trigner.corpora.encodings import ADVICE, AUTO, UTF_8, EncodingError, decoded, is_utf_8, not_in
 from trigner.errors import InputError
-from trigner.quantities import counted
+from trigner.machine import check_readable, counted
 
 MissingAnnotations = Literal["error", "empty"]
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from trigner.atomic_files import atomic_write
 from trigner.corpora.documents import Item, read_items
 from trigner.corpora.json_shapes import (
     ENDS,
@@ -20,6 +19,7 @@ from trigner.corpora.json_shapes import (
     refuse_annotations,
 )
 from trigner.corpora.reading import Reading, WriteReport
+from trigner.machine import atomic_write
 from trigner.mentions import Document, Entity, Fragment, score_from, shortened
 
 Node = TypeVar("Node", bound=Hashable)

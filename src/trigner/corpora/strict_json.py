@@ -8,7 +8,7 @@ import json
 import math
 from typing import Any
 
-from trigner.foreign_values import DuplicateKeyError, unique_keys
+from trigner.machine import DuplicateKeyError, unique_keys
 
 
 class NotFiniteError(ValueError):

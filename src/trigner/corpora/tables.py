@@ -16,12 +16,11 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from trigner.atomic_files import atomic_write, explained
 from trigner.corpora.json_shapes import Object
 from trigner.corpora.reading import Reading
 from trigner.errors import InputError, require_extra
+from trigner.machine import atomic_write, counted, explained
 from trigner.mentions import shortened
-from trigner.quantities import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,9 +9,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trigner.atomic_files import atomic_write
 from trigner.corpora.json_shapes import Object
 from trigner.corpora.reading import WITHOUT_WORDS, WriteReport
+from trigner.machine import atomic_write
 from trigner.mentions import Document, Entity, Extra, Mention, joined, surface_of
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from trigner.atomic_files import staged
 from trigner.errors import InputError, TrignerError
+from trigner.machine import staged
 
 # What each format calls its date; None leaves it out.
 _DATE = {"svg": "Date", "svgz": "Date", "pdf": "CreationDate"}

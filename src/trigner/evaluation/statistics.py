@@ -18,8 +18,8 @@ from rich.text import Text
 
 from trigner.evaluation.figures import figure_for, save_figure
 from trigner.evaluation.table import report_table
+from trigner.machine import counted
 from trigner.mentions import Document, Fragment
-from trigner.quantities import counted
 from trigner.text import split
 
 Range = tuple[int, int]

@@ -14,7 +14,7 @@ from trigner.evaluation.comparison import Comparison
 from trigner.evaluation.counts import Score
 from trigner.evaluation.relaxed import Rates
 from trigner.evaluation.scores import Scores
-from trigner.quantities import counted
+from trigner.machine import counted
 
 _ROWS = {
     "overall": "overall",

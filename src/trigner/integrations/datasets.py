@@ -16,10 +16,9 @@ from typing import Any
 
 from datasets import Dataset, Features, IterableDataset, List, Value
 
-from trigner.bulk import Annotator, annotator
-from trigner.bulk.tables import refuse_added
 from trigner.errors import InputError
-from trigner.model_folder import BUNDLED
+from trigner.models import BUNDLED
+from trigner.pipeline.bulk import Annotator, annotator, refuse_added
 
 ADDED = {
     "entities": List(

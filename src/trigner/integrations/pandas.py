@@ -14,10 +14,9 @@ from typing import Any
 
 import pandas as pd
 
-from trigner.bulk import annotator
-from trigner.bulk.tables import refuse_added
 from trigner.errors import InputError
-from trigner.model_folder import BUNDLED
+from trigner.models import BUNDLED
+from trigner.pipeline.bulk import annotator, refuse_added
 
 
 def annotate(

@@ -28,13 +28,12 @@ from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Span, SpanGroup
 
-from trigner.atomic_files import replace_together
 from trigner.errors import InputError
-from trigner.inference import Extractor, RunStatistics, fetch, load
-from trigner.integrations.hub import save_pretrained
 from trigner.linking import Linker, read_vocabulary
+from trigner.machine import replace_together
 from trigner.mentions import Document, Fragment
-from trigner.model_folder import BUNDLED, DESCRIPTION, read_description
+from trigner.models import BUNDLED, DESCRIPTION, fetch, read_description, save_pretrained
+from trigner.pipeline import Extractor, RunStatistics, load
 
 VOCABULARY = "vocabulary.csv"
 """File of a saved component, beside its model."""

@@ -26,10 +26,9 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from trigner.bulk import Annotator, annotator
-from trigner.bulk.tables import refuse_added
 from trigner.errors import InputError
-from trigner.model_folder import BUNDLED
+from trigner.models import BUNDLED
+from trigner.pipeline.bulk import Annotator, annotator, refuse_added
 
 FRAGMENT = StructType([StructField("start", IntegerType()), StructField("end", IntegerType())])
 ENTITY = StructType(

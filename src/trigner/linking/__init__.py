@@ -1,9 +1,8 @@
 """Codes of a user's own vocabulary for what was found."""
 
-from __future__ import annotations
-
 from trigner.linking.evaluation import Linked, evaluate
 from trigner.linking.linker import Candidate, Linker
+from trigner.linking.vectors import encoder_vectors
 from trigner.linking.vocabulary import Concept, Vocabulary, normalised, read_vocabulary
 
 __all__ = [
@@ -12,6 +11,7 @@ __all__ = [
     "Linked",
     "Linker",
     "Vocabulary",
+    "encoder_vectors",
     "evaluate",
     "normalised",
     "read_vocabulary",

@@ -22,7 +22,7 @@ def encoder_vectors(encoder: str) -> Vectors:
     require_extra("train", "torch", "transformers")
     import torch
 
-    from trigner.networks.pretrained import load_encoder
+    from trigner.encoders import load_encoder
 
     model, subwords, padding = load_encoder(encoder, ())
     model.eval()

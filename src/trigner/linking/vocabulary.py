@@ -11,14 +11,18 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from trigner.corpora import Reading, checked_encoding
-from trigner.corpora.encodings import EncodingError
-from trigner.corpora.reading import opened
-from trigner.corpora.tables import allow_long_cells, check_names
+from trigner.corpora import (
+    EncodingError,
+    Reading,
+    allow_long_cells,
+    check_names,
+    checked_encoding,
+    opened,
+)
 from trigner.errors import InputError
+from trigner.machine import counted
 from trigner.mentions import shortened
-from trigner.quantities import counted
-from trigner.text.words import marks
+from trigner.text import marks
 
 COLUMNS = ("code", "name", "synonyms")
 BETWEEN_SYNONYMS = "|"

@@ -10,7 +10,7 @@ from trigner.rendering.html import (
     html_page,
     systems_page,
 )
-from trigner.rendering.notebook import document_html
+from trigner.rendering.notebook import document_html, register
 from trigner.rendering.terminal import ASCII, UNICODE, Colours, drawing, entity_table, say, surface
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "entity_table",
     "html_page",
     "printable",
+    "register",
     "say",
     "surface",
     "systems_page",

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from html import escape
 from itertools import pairwise
 
+from trigner.machine import counted
 from trigner.mentions import Document, Entity
-from trigner.quantities import counted
 
 CHARACTERS, ENTITIES = 5_000, 200
 """How much of a document is shown at most."""

@@ -18,9 +18,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from trigner.machine import counted
 from trigner.mentions import Document, Entity, Fragment
 from trigner.qualifiers import QUALIFIERS
-from trigner.quantities import counted
 from trigner.rendering.columns import columns_of, printable, runs_right_to_left
 from trigner.rendering.snippets import snippets
 

@@ -1,10 +1,9 @@
 """Tagging schemes: mentions <-> tags."""
 
-from __future__ import annotations
-
 from trigner.schemes.automaton import Arc, Automaton
 from trigner.schemes.bio import Bio
 from trigner.schemes.biohd import Biohd
+from trigner.schemes.cliques import Effort, maximal_cliques, members, sets_of
 from trigner.schemes.correspondence import TypedName, arc_names, origins, typed_names
 from trigner.schemes.corro import Corro
 from trigner.schemes.gap_grid import GapGrid
@@ -19,7 +18,10 @@ from trigner.schemes.scheme import (
     TagGroup,
     TagSpace,
     Triangle,
+    best_of,
+    check,
     decoded_tags,
+    log_probability,
     round_trip,
 )
 from trigner.schemes.span_grid import SpanGrid
@@ -34,6 +36,7 @@ __all__ = [
     "Cell",
     "Corro",
     "Decoding",
+    "Effort",
     "Encoding",
     "Explaining",
     "GapGrid",
@@ -49,8 +52,14 @@ __all__ = [
     "TypedName",
     "W2ner",
     "arc_names",
+    "best_of",
+    "check",
     "decoded_tags",
+    "log_probability",
+    "maximal_cliques",
+    "members",
     "origins",
     "round_trip",
+    "sets_of",
     "typed_names",
 ]

@@ -6,4 +6,10 @@ from trigner.serving.connections import ConnectionLimits
 from trigner.serving.server import serve
 from trigner.serving.settings import ServiceSettings
 
-__all__ = ["ConnectionLimits", "Proxies", "ServiceSettings", "create_app", "serve"]
+__all__ = [
+    "ConnectionLimits",
+    "Proxies",
+    "ServiceSettings",
+    "create_app",
+    "serve",
+]

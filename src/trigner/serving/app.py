@@ -13,8 +13,8 @@ from pydantic import BaseModel
 
 from trigner import __version__
 from trigner.errors import InputError
-from trigner.inference import Extractor
-from trigner.model_folder import Description, Provenance
+from trigner.models import Description, Provenance
+from trigner.pipeline import Extractor
 from trigner.serving.access import Access
 from trigner.serving.admission import AdmissionControl
 from trigner.serving.batching import Batcher

@@ -16,7 +16,7 @@ from typing import Any
 
 from trigner.batches import by_cost
 from trigner.errors import TrignerError
-from trigner.inference.extraction import CELL_BUDGET
+from trigner.pipeline import CELL_BUDGET
 from trigner.serving.failures import without_texts
 from trigner.serving.work import Work, WorkItem
 

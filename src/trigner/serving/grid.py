@@ -9,8 +9,8 @@ import numpy as np
 
 from trigner.arrays import Floats
 from trigner.errors import InputError
-from trigner.inference import Extractor
 from trigner.mentions import Document, Entity, Sentence
+from trigner.pipeline import Extractor
 from trigner.schemes import Cell
 from trigner.serving.work import Work, WorkItem
 from trigner.systems import Grid, GridView, system_spec

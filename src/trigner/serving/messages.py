@@ -18,7 +18,7 @@ from pydantic import (
 )
 from pydantic_core import from_json
 
-from trigner.foreign_values import DuplicateKeyError, unique_keys
+from trigner.machine import DuplicateKeyError, unique_keys
 from trigner.mentions import SCORE_DIGITS, Entity
 from trigner.qualifiers import QUALIFIERS
 from trigner.serving.grid import SentenceGrid

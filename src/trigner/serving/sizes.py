@@ -8,7 +8,7 @@ from fastapi import HTTPException
 
 from trigner.serving.batching import group_by_length
 from trigner.serving.settings import ServiceSettings
-from trigner.text.sentences import sentence_words
+from trigner.text import sentence_words
 
 SHORTEST = 8
 """Words that a sentence counts as at least: one of two words takes as long as these do."""

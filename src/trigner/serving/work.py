@@ -15,10 +15,8 @@ from functools import partial
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from trigner.inference import Extractor, RunStatistics
-from trigner.inference.chunks import ordered
-from trigner.inference.extraction import best_first
 from trigner.mentions import Document, Entity, ScoredMention, Sentence
+from trigner.pipeline import Extractor, RunStatistics, best_first, ordered
 from trigner.systems import Input, Prediction
 from trigner.text import sentences_in
 

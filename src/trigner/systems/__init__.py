@@ -1,13 +1,5 @@
 """Systems: what each is called, can do and reads, and what training and running see of it."""
 
-from trigner.batches import Prepared
-from trigner.systems.network_settings import (
-    GridSettings,
-    MacSettings,
-    SequenceSettings,
-    TaggerSettings,
-    ToeSettings,
-)
 from trigner.systems.protocols import (
     CAPABILITY_PROTOCOLS,
     Calibrated,
@@ -34,17 +26,15 @@ from trigner.systems.registry import (
 )
 from trigner.systems.sections import (
     LARGEST_SEED,
+    BatchWeighting,
     BiasedOptimisation,
     EncoderOptimisation,
     OptimisationSettings,
     SamplingSettings,
     Section,
+    SelectBy,
 )
 from trigner.systems.spec import CAPABILITIES, SystemSpec
-from trigner.systems.taggers import TaggerSpec, tagger_spec
-from trigner.systems.task_settings import CorroTask, MultiLabelTask
-from trigner.systems.word_predictor import SMALLEST_SCORE, WordPredictor, check_finite
-from trigner.systems.word_settings import EncoderSettings, WordSettings
 
 __all__ = [
     "BUILT_IN",
@@ -52,42 +42,29 @@ __all__ = [
     "CAPABILITY_PROTOCOLS",
     "GROUP",
     "LARGEST_SEED",
-    "SMALLEST_SCORE",
+    "BatchWeighting",
     "BiasedOptimisation",
     "Calibrated",
-    "CorroTask",
     "EncoderOptimisation",
-    "EncoderSettings",
     "Grid",
-    "GridSettings",
     "GridView",
     "Input",
     "Losses",
-    "MacSettings",
-    "MultiLabelTask",
     "OptimisationSettings",
     "Prediction",
     "Predictor",
-    "Prepared",
     "SamplingSettings",
     "SavedState",
     "Section",
-    "SequenceSettings",
+    "SelectBy",
     "Student",
     "System",
     "SystemSpec",
-    "TaggerSettings",
-    "TaggerSpec",
     "TakingOver",
-    "ToeSettings",
-    "WordPredictor",
-    "WordSettings",
-    "check_finite",
     "checked_predictor",
     "checked_system",
     "own_systems",
     "system_spec",
     "systems",
-    "tagger_spec",
     "unusable_systems",
 ]

@@ -36,73 +36,73 @@ class Row:
 
 BUILT_IN: Mapping[str, Row] = {
     "w2ner": Row(
-        "trigner.systems.taggers:W2NER",
+        "trigner.families.tagging.taggers:W2NER",
         "a grid of word pairs: next-neighbouring words, and typed tail-head words (Li et al., AAAI"
         " 2022); with triplets TriG-NER (Cabral et al., WWW 2025)",
     ),
     "toe": Row(
-        "trigner.systems.taggers:TOE",
+        "trigner.families.tagging.taggers:TOE",
         "a grid of word pairs with tags that know of each other (TOE, Liu et al., 2022)",
     ),
     "mac": Row(
-        "trigner.systems.taggers:MAC",
+        "trigner.families.tagging.taggers:MAC",
         "segments and their links, mentions as maximal cliques (Wang et al., ACL 2021)",
     ),
     "mac_minimal": Row(
-        "trigner.systems.taggers:MAC_MINIMAL",
+        "trigner.families.tagging.taggers:MAC_MINIMAL",
         "mac with the links of neighbouring segments only",
     ),
     "span_grid": Row(
-        "trigner.systems.taggers:SPAN_GRID",
+        "trigner.families.tagging.taggers:SPAN_GRID",
         "segments and the gaps between them, mentions as paths (Mao et al., 2024)",
     ),
     "gap_grid": Row(
-        "trigner.systems.taggers:GAP_GRID",
+        "trigner.families.tagging.taggers:GAP_GRID",
         "fragments, gaps and the ends of entities, mentions as paths (after GapDNER, 2025)",
     ),
     "corro": Row(
-        "trigner.systems.taggers:CORRO",
+        "trigner.families.tagging.taggers:CORRO",
         "tags with component types, found exactly (Corro, EMNLP 2024)",
     ),
     "biohd": Row(
-        "trigner.systems.taggers:BIOHD",
+        "trigner.families.tagging.taggers:BIOHD",
         "BIO tags for shared heads and for parts (Tang et al., 2013)",
     ),
     "biohd1234": Row(
-        "trigner.systems.taggers:BIOHD1234",
+        "trigner.families.tagging.taggers:BIOHD1234",
         "BIOHD with digits that say which segment a part belongs to",
     ),
     "bio": Row(
-        "trigner.systems.taggers:BIO",
+        "trigner.families.tagging.taggers:BIO",
         "plain BIO tags: no discontinuous mention at all",
     ),
     "transition": Row(
-        "trigner.transition.spec:SPEC",
+        "trigner.families.transition.spec:SPEC",
         "a shift-reduce parser that merges and shares parts of mentions on a stack (Dai et al., ACL"
         " 2020)",
     ),
     "spans": Row(
-        "trigner.spans.spec:SPEC",
+        "trigner.families.spans.spec:SPEC",
         "fragments and relations between them, mentions as maximal cliques (SODNER, Li et al., ACL"
         " 2021)",
     ),
     "seq2seq": Row(
-        "trigner.seq2seq.spec:SPEC",
+        "trigner.families.seq2seq.spec:SPEC",
         "pointers into the sentence and types, written by a decoder (BARTNER, Yan et al., ACL"
         " 2021); any encoder-decoder, or an encoder with a fresh decoder",
     ),
     "hypergraph": Row(
-        "trigner.hypergraph.spec:SPEC",
+        "trigner.families.hypergraph.spec:SPEC",
         "a hypergraph of segments and gaps that mentions are paths of, summed over exactly (Muis"
         " and Lu, EMNLP 2016; Wang and Lu, EMNLP 2018)",
     ),
     "segments": Row(
-        "trigner.segments.spec:SPEC",
+        "trigner.families.segments.spec:SPEC",
         "segments, summed over exactly, then which combinations of them are mentions (Wang and Lu,"
         " EMNLP 2019)",
     ),
     "generative": Row(
-        "trigner.generative.spec:SPEC",
+        "trigner.families.generative.spec:SPEC",
         "mentions as text that a causal or encoder-decoder language model writes, constrained to"
         " the sentence's words; tuned with LoRA, a soft prompt or whole",
     ),

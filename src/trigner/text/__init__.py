@@ -10,16 +10,19 @@ from trigner.text.segmentation import (
     sentence_starts,
     sentences_in,
 )
-from trigner.text.sentences import split
+from trigner.text.sentences import sentence_words, split
+from trigner.text.words import marks
 
 __all__ = [
     "Segmentation",
     "Unreachable",
     "entity_of",
     "located",
+    "marks",
     "segment",
     "sentence_at",
     "sentence_starts",
+    "sentence_words",
     "sentences_in",
     "split",
 ]

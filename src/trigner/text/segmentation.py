@@ -9,15 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, chain, islice
 from typing import Literal
 
-from trigner.mentions import (
-    CONTEXT_WORDS,
-    Document,
-    Entity,
-    Fragment,
-    Mention,
-    Sentence,
-    joined,
-)
+from trigner.mentions import CONTEXT_WORDS, Document, Entity, Fragment, Mention, Sentence, joined
 from trigner.text.sentences import sentence_words
 
 Reason = Literal["crosses a sentence boundary", "not aligned to words", "empty"]

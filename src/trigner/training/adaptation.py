@@ -32,19 +32,19 @@ from transformers import (
     TrainingArguments,
 )
 
-from trigner.batches.subwords import readable
-from trigner.encoders import encoder_source
-from trigner.errors import InputError, TrignerError
-from trigner.networks import (
+from trigner.batches import readable
+from trigner.encoders import (
     Encoder,
     choose_device,
+    encoder_source,
     load_checkpoint,
     quiet,
+    refuse_unknown_subwords,
     refuse_weights,
     tokenizer_for_words,
 )
-from trigner.networks.pretrained import refuse_unknown_subwords
-from trigner.systems.sections import LARGEST_SEED
+from trigner.errors import InputError, TrignerError
+from trigner.systems import LARGEST_SEED
 from trigner.text import split
 from trigner.training import checkpoints, records
 from trigner.training.devices import OneDevice, deterministic

@@ -8,7 +8,7 @@ from typing import Any
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-from trigner.systems.sections import SelectBy
+from trigner.systems import SelectBy
 
 METRICS: Mapping[SelectBy, tuple[str, str]] = {
     "overall": ("eval_f1", "eval_f1"),

@@ -15,9 +15,9 @@ from safetensors import SafetensorError
 from torch import nn
 from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-from trigner.atomic_files import check_own, write_text
 from trigner.errors import InputError, TrignerError, validation_message
-from trigner.model_folder import hash_of_file
+from trigner.machine import check_own, write_text
+from trigner.models import hash_of_file
 from trigner.training.memory import is_out_of_memory
 from trigner.training.processes import ALONE, Processes
 from trigner.training.records import read_record

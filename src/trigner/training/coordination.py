@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trigner.mentions import Mention, Sentence
-from trigner.systems.sections import SamplingSettings
+from trigner.systems import SamplingSettings
 
 LONGEST = 3
 """Words of a member that coordination puts in, at most."""

@@ -15,10 +15,9 @@ from torch.utils.data import Dataset
 from trigner.arrays import Floats, Integers
 from trigner.batches import shuffled, shuffled_by_cost
 from trigner.errors import InputError
+from trigner.machine import counted
 from trigner.mentions import Document, Sentence
-from trigner.quantities import counted
-from trigner.systems import System
-from trigner.systems.sections import OptimisationSettings
+from trigner.systems import OptimisationSettings, System
 from trigner.text import segment
 from trigner.training.coordination import POOL, coordinations
 from trigner.training.sampling import drawn, rates

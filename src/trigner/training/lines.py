@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 from yaml.constructor import SafeConstructor
 
-from trigner.corpora.reading import read_text
+from trigner.corpora import read_text
 from trigner.errors import InputError
 from trigner.mentions import shortened
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from trigner.errors import InputError, TrignerError
-from trigner.systems.sections import OptimisationSettings
+from trigner.systems import OptimisationSettings
 
 
 def check_budget(lengths: Sequence[int], settings: OptimisationSettings) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from trigner.evaluation import sign
 from trigner.mentions import Document
-from trigner.model_folder import DevPart, Provenance, TrainingPart, fingerprint
+from trigner.models import DevPart, Provenance, TrainingPart, fingerprint
 from trigner.systems import System
 from trigner.training.data import TrainingData
 from trigner.training.settings import Settings

@@ -8,24 +8,18 @@ from pathlib import Path
 
 import torch
 
+from trigner.encoders import bfloat16_notice
 from trigner.evaluation import Scores, score
-from trigner.inference import Extractor
 from trigner.mentions import Document
-from trigner.model_folder import Description, Provenance, save_model
-from trigner.networks import bfloat16_notice
-from trigner.systems import System, checked_predictor, system_spec
-from trigner.systems.sections import OptimisationSettings, SelectBy
+from trigner.models import Description, Provenance, save_model
+from trigner.pipeline import Extractor
+from trigner.systems import OptimisationSettings, SelectBy, System, checked_predictor, system_spec
 from trigner.training.best_epoch import KeepBest, ScoreEvery
 from trigner.training.data import EpochBatches, TrainingData
 from trigner.training.processes import Processes
 from trigner.training.progress import ShowProgress
 from trigner.training.settings import Settings
-from trigner.training.trainer import (
-    FIGURES,
-    LOGS,
-    SystemTrainer,
-    training_arguments,
-)
+from trigner.training.trainer import FIGURES, LOGS, SystemTrainer, training_arguments
 from trigner.training.weighting import Collator
 
 

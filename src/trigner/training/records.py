@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from trigner.atomic_files import is_leftover, remove_leftovers, write_text
 from trigner.errors import InputError
+from trigner.machine import is_leftover, remove_leftovers, write_text
 
 RUN = "run.json"
 """Settings and data of a run, written before it starts: a resumption must agree with them."""

@@ -12,27 +12,18 @@ from typing import Any
 import torch
 from rich.console import Console
 
-from trigner.atomic_files import check_own
+from trigner.encoders import choose_device, quiet
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import data_hash
+from trigner.machine import check_own, counted
 from trigner.mentions import Document
-from trigner.model_folder import TrainingPart, fingerprint
-from trigner.networks import choose_device
-from trigner.networks.pretrained import quiet
-from trigner.quantities import counted
+from trigner.models import TrainingPart, fingerprint
 from trigner.rendering import say
-from trigner.systems import Student, TakingOver
-from trigner.systems.sections import OptimisationSettings, SelectBy
+from trigner.systems import OptimisationSettings, SelectBy, Student, TakingOver
 from trigner.training.best_epoch import METRICS
 from trigner.training.checkpoints import CHECKPOINTS, disk_errors, last_checkpoint, past_log
 from trigner.training.devices import deterministic
-from trigner.training.memory import (
-    check_budget,
-    halved,
-    is_out_of_memory,
-    reductions,
-    release,
-)
+from trigner.training.memory import check_budget, halved, is_out_of_memory, reductions, release
 from trigner.training.origin import provenance_of
 from trigner.training.prepared import PreparedTraining
 from trigner.training.processes import connected

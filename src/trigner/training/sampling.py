@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from trigner.batches import Example
-from trigner.systems.sections import SamplingSettings
+from trigner.systems import SamplingSettings
 
 
 def rates(examples: Sequence[Example], settings: SamplingSettings) -> list[float]:

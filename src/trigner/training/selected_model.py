@@ -10,9 +10,9 @@ from typing import Any
 import torch
 
 from trigner.evaluation import Scores, score
-from trigner.inference import calibrate, load, with_temperature
 from trigner.mentions import Document
-from trigner.model_folder import Description, describe_again, read_description
+from trigner.models import Description, describe_again, read_description
+from trigner.pipeline import calibrate, load, with_temperature
 from trigner.systems import system_spec
 from trigner.training.trainer import figures
 

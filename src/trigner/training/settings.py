@@ -22,11 +22,11 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from trigner.encoders import check_settings
 from trigner.errors import InputError, unknown_setting, validation_message
-from trigner.inference import spec_of
 from trigner.mentions import shortened
-from trigner.model_folder import DESCRIPTION, read_description
-from trigner.networks import check_settings
+from trigner.models import DESCRIPTION, read_description
+from trigner.pipeline import spec_of
 from trigner.systems import (
     BUILT_IN,
     LARGEST_SEED,

@@ -12,14 +12,20 @@ from rich.console import Console
 from transformers import set_seed
 
 from trigner.errors import InputError
-from trigner.evaluation.matching import by_id
-from trigner.inference import load
+from trigner.evaluation import by_id
+from trigner.machine import counted
 from trigner.mentions import Document, types_of
-from trigner.model_folder import read_description
-from trigner.quantities import counted
+from trigner.models import read_description
+from trigner.pipeline import load
 from trigner.rendering import say
-from trigner.systems import Predictor, Student, System, checked_system, system_spec
-from trigner.systems.sections import OptimisationSettings
+from trigner.systems import (
+    OptimisationSettings,
+    Predictor,
+    Student,
+    System,
+    checked_system,
+    system_spec,
+)
 from trigner.training.data import TrainingData, prepare
 from trigner.training.memory import fitting
 from trigner.training.settings import Settings

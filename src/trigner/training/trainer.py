@@ -19,8 +19,7 @@ from transformers.integrations.integration_utils import (
 
 from trigner.errors import InputError, TrignerError
 from trigner.evaluation import Scores
-from trigner.systems import System
-from trigner.systems.sections import OptimisationSettings
+from trigner.systems import OptimisationSettings, System
 from trigner.training.checkpoints import CHECKPOINTS, HashCheckpoints, ResumingTrainer
 from trigner.training.data import EpochBatches, TrainingData
 from trigner.training.devices import OneDevice

@@ -26,8 +26,7 @@ from typing import Any
 import numpy as np
 
 from trigner.arrays import Floats
-from trigner.systems import System
-from trigner.systems.sections import OptimisationSettings
+from trigner.systems import OptimisationSettings, System
 from trigner.training.data import EpochBatches
 from trigner.training.processes import ALONE, Processes
 

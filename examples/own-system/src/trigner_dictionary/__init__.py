@@ -11,10 +11,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from trigner.batches.examples import Prepared
 from trigner.errors import InputError
 from trigner.mentions import Mention, ScoredMention, Sentence
-from trigner.model_folder import Description
-from trigner.systems import Losses, Prediction, Prepared, SavedState, SystemSpec
+from trigner.models.folder import Description
+from trigner.systems.protocols import Losses, Prediction, SavedState
+from trigner.systems.spec import SystemSpec
 
 ENTRIES = "entries.json"
 

@@ -1,0 +1,5 @@
+"""Pretrained encoders: names, loading, checks, sharing of weights, devices."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,1 @@
+"""Every kind of system, one room each, over what they share: `core` and `onnx`."""

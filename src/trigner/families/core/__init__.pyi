@@ -1,0 +1,15 @@
+from .folder import check_init_from as check_init_from
+from .folder import load_network as load_network
+from .folder import saved_network as saved_network
+from .settings import EmptyWord as EmptyWord
+from .settings import EncoderSettings as EncoderSettings
+from .settings import WordSettings as WordSettings
+from .word_network import WordNetwork as WordNetwork
+from .word_network import batch_tensors as batch_tensors
+from .word_network import evaluating as evaluating
+from .word_network import word_parts as word_parts
+from .word_predictor import SMALLEST_SCORE as SMALLEST_SCORE
+from .word_predictor import WordPredictor as WordPredictor
+from .word_predictor import check_finite as check_finite
+from .word_system import WordSystem as WordSystem
+from .word_system import word_inputs as word_inputs

@@ -1,0 +1,11 @@
+from .automaton import END as END
+from .automaton import FIRST_TYPE as FIRST_TYPE
+from .automaton import START as START
+from .automaton import OutputAutomaton as OutputAutomaton
+from .automaton import State as State
+from .format import Decoded as Decoded
+from .format import Encoded as Encoded
+from .format import Format as Format
+from .pointers import Pointers as Pointers
+from .pointers import point as point
+from .settings import Seq2SeqSettings as Seq2SeqSettings

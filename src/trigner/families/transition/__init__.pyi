@@ -1,0 +1,11 @@
+from .oracle import Derivation as Derivation
+from .oracle import actions_for as actions_for
+from .oracle import derivation as derivation
+from .oracle import static_oracle as static_oracle
+from .parser import Action as Action
+from .parser import Rules as Rules
+from .parser import State as State
+from .parser import action_names as action_names
+from .parser import after as after
+from .parser import replay as replay
+from .settings import TransitionSettings as TransitionSettings

@@ -1,0 +1,1 @@
+"""The commands of the laboratory: `study` and `prompt`."""

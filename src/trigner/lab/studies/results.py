@@ -1,0 +1,175 @@
+"""Finished runs: one small JSON file each, written whole or not at all, and never touched again.
+
+    RESULTS/CORPUS/SYSTEM-SEED-HASH.json            settings, data, scores, signature
+    RESULTS/CORPUS/SYSTEM-SEED-HASH.found.json.gz   what was found in the test part (`predictions`)
+
+A result belongs to a run when data and settings are equal, whatever the study calls it: studies
+share the runs that they have in common.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from trigner.errors import InputError
+from trigner.evaluation import Score
+from trigner.lab.studies.predictions import DAMAGE, SavedPredictions, read_predictions
+from trigner.machine import remove_leftovers, write_text
+from trigner.systems import systems
+from trigner.training import flat, settings_of
+from trigner.triplets import SELECTION_ALIASES
+
+FORMAT_VERSION = 1
+CHOSEN_BY = ("overall", "discontinuous")
+"""The dev F1 that chose an epoch; every run has a model of each."""
+
+FOUND_SUFFIX = ".found.json.gz"
+
+LONGEST_NAME = 100
+"""Characters of a system in the name of a run: file systems take 255 of a whole name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The epoch that one dev score chose, and its scores as `Scores.as_json` has them."""
+
+    epoch: int | None
+    dev: Mapping[str, Any]
+    test: Mapping[str, Any]
+
+    def score(self, part: Literal["dev", "test"], slice_: str) -> Score:
+        """The counts of a slice."""
+        counts = getattr(self, part)[slice_]
+        return Score(counts["correct"], counts["predicted"], counts["gold"])
+
+
+@dataclass(frozen=True)
+class Result:
+    """A finished run.
+
+    `settings` is `TrainingRun.identity`, `data` the hash of each part, `curve` the dev scores of
+    each epoch that has some. `chosen` lacks what was not saved; `found` names the file of
+    predictions next to this one (None: they were not saved). `notes` say in which way it is unlike
+    other runs.
+    """
+
+    system: str
+    corpus: str
+    protocol: str
+    seed: int
+    settings: Mapping[str, Any]
+    data: Mapping[str, str]
+    train: Mapping[str, int]
+    parameters: int
+    epochs: int
+    seconds: float
+    device: str
+    signature: str
+    chosen: Mapping[str, Chosen]
+    curve: Sequence[Mapping[str, float]] = ()
+    found: str | None = None
+    notes: Sequence[str] = ()
+    path: Path | None = field(default=None, compare=False)
+
+    @property
+    def stem(self) -> str:
+        """The name of its files."""
+        return run_name(self.system, self.settings, self.data)
+
+    def predictions(self) -> dict[str, SavedPredictions]:
+        """What its models found, by what chose them; empty when that was not saved."""
+        if self.found is None or self.path is None:
+            return {}
+        return read_predictions(self.path.with_name(self.found))
+
+    def is_of(self, settings: Mapping[str, Any], data: Mapping[str, str] | None) -> bool:
+        """Whether it is what a run of these settings makes of these data (None: of any)."""
+        if data is not None and dict(self.data) != dict(data):
+            return False
+        return with_defaults(self.settings) == with_defaults(settings)
+
+
+def run_name(system: str, settings: Mapping[str, Any], data: Mapping[str, str]) -> str:
+    """`SYSTEM-SEED-HASH`: a name for people, and what tells runs of equal names apart."""
+    readable = re.sub(r"[^a-z0-9.=]+", "-", system.lower())[:LONGEST_NAME].strip("-") or "run"
+    written = json.dumps([flat(settings), dict(data)], sort_keys=True)
+    digest = hashlib.sha256(written.encode()).hexdigest()
+    return f"{readable}-{settings['seed']}-{digest[:8]}"
+
+
+def with_defaults(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of a run, dotted, in the form that is compared.
+
+    What a run lacks has its default: a setting that was added later, or one that changed nothing
+    beside the others. Of triplets that are switched off the weight alone counts, so that the
+    control of one study is that of another. Settings of a system that is not installed stay as
+    they are.
+    """
+    found = flat(values)
+    if (system := systems().get(str(found.get("system", "")))) is not None:
+        found = {**settings_of(system)().identity(), "adaptation": None, **found}
+    if not found.get("triplets.weight"):
+        others = [n for n in found if n.startswith("triplets.") and n != "triplets.weight"]
+        found = {name: value for name, value in found.items() if name not in others}
+    else:
+        found["triplets.window"] = found["triplets.window"] or None
+        selection = found["triplets.selection"]
+        found["triplets.selection"] = SELECTION_ALIASES.get(selection, selection)
+    return found
+
+
+def write_result(result: Result, folder: Path) -> Path:
+    """Write a result below the folder of all results, whole or not at all; gives its path."""
+    path = folder / result.corpus / f"{result.stem}.json"
+    content = asdict(result)
+    del content["path"]
+    written = json.dumps({"format": FORMAT_VERSION, **content}, indent=1, ensure_ascii=False)
+    remove_leftovers(path)
+    write_text(path, written + "\n")
+    return path
+
+
+def read_results(folder: Path, corpus: str) -> list[Result]:
+    """All results of a corpus. Raises InputError for a file that is damaged or of another version.
+
+    A damaged result is no reason to train again in silence.
+    """
+    return [_read(path) for path in sorted((folder / corpus).glob("*.json"))]
+
+
+def find(
+    results: Sequence[Result], settings: Mapping[str, Any], data: Mapping[str, str] | None
+) -> Result | None:
+    """The result of a run; of several the one with predictions, then the first."""
+    found = [result for result in results if result.is_of(settings, data)]
+    found.sort(key=lambda result: result.found is None)
+    return found[0] if found else None
+
+
+def _read(path: Path) -> Result:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        version = content.pop("format")
+        if version != FORMAT_VERSION:
+            raise InputError(
+                f"was written by another version of trigner (format {version!r}, this one reads"
+                f" {FORMAT_VERSION}): move it away, or use that version",
+                path=path,
+            )
+        if not all(isinstance(content[name], dict) for name in ("settings", "data", "train")):
+            raise ValueError("settings, data and train are objects")
+        chosen = {name: Chosen(**found) for name, found in content.pop("chosen").items()}
+        curve, notes = tuple(content.pop("curve")), tuple(content.pop("notes"))
+        result = Result(**content, chosen=chosen, curve=curve, notes=notes, path=path)
+        for found in chosen.values():
+            found.score("dev", "overall"), found.score("test", "overall")
+    except DAMAGE as error:
+        message = f"is damaged: {error}; move it away, and the run is repeated"
+        raise InputError(message, path=path) from error
+    return result
