@@ -6,7 +6,7 @@ import trigner
 from tiny_models import TEXT
 from trigner.errors import InputError
 
-pd = pytest.importorskip("pandas", reason="pandas is not installed (extra `study`)")
+pd = pytest.importorskip("pandas", reason="pandas is not installed (extra `lab`)")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra `scale`)")
 
 from trigner.integrations.pandas import annotate  # noqa: E402

@@ -8,7 +8,7 @@ from trigner.mentions import Document
 from trigner.pipeline.bulk.texts import annotate_texts
 from trigner.pipeline.statistics import RunStatistics
 
-pd = pytest.importorskip("pandas", reason="pandas is not installed (extra `study`)")
+pd = pytest.importorskip("pandas", reason="pandas is not installed (extra `lab`)")
 
 
 def alone(extractor, text):

@@ -312,7 +312,7 @@ def report(
 
 def _require_study() -> None:
     extra = ("torch", "transformers", "filelock", "optuna", "matplotlib", "pandas", "jinja2")
-    require_extra("study", *extra)
+    require_extra("lab", *extra)
 
 
 def _numbers(seeds: str | None) -> tuple[int, ...] | None:

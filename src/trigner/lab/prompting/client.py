@@ -92,7 +92,7 @@ class Client:
     """
 
     def __init__(self, server: Endpoint, retry_policy: RetryPolicy | None = None) -> None:
-        require_extra("llm", "openai", "httpx2")
+        require_extra("lab", "openai", "httpx2")
         import httpx2
 
         try:

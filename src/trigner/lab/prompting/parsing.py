@@ -143,7 +143,7 @@ def _python(text: str) -> Any:
 
 
 def _repaired(text: str) -> Any:
-    require_extra("llm", "json_repair")
+    require_extra("lab", "json_repair")
     from json_repair import repair_json
 
     try:
