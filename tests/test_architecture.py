@@ -231,6 +231,10 @@ def test_every_file_is_named_after_a_concept():
     assert not nameless
 
 
+FACELESS = {"families", "integrations", "lab", "lab/commands"}
+"""Rooms that export nothing: what stands in them is named by its module."""
+
+
 @pytest.mark.parametrize(
     "room", sorted({room_of(path) for path in MODULES} - {"__main__", "families", "lab"})
 )

@@ -26,7 +26,6 @@ from trigner.systems.registry import (
 )
 from trigner.systems.sections import (
     LARGEST_SEED,
-    BatchWeighting,
     BiasedOptimisation,
     EncoderOptimisation,
     OptimisationSettings,
@@ -42,7 +41,6 @@ __all__ = [
     "CAPABILITY_PROTOCOLS",
     "GROUP",
     "LARGEST_SEED",
-    "BatchWeighting",
     "BiasedOptimisation",
     "Calibrated",
     "EncoderOptimisation",
