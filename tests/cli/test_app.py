@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 
@@ -7,6 +9,8 @@ import pytest
 
 from trigner.cli.app import COMMANDS
 from trigner.errors import TrignerError
+from trigner.machine import available_cpus
+from trigner.machine.cpus import FEW_CPUS, WAITING
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -45,6 +49,29 @@ except SystemExit:
     assert "trigner.cli.score" in loaded
     others = {f"trigner.cli.{name.replace('-', '_')}" for name in COMMANDS} - {"trigner.cli.score"}
     assert not loaded & {*others, "onnxruntime", "yaml", "asyncio", "trigner.systems"}
+
+
+@pytest.mark.skipif(available_cpus() > FEW_CPUS, reason="with many CPUs threads spin")
+def test_the_threads_of_pytorch_sleep_while_they_wait():
+    """Its OpenMP has been told so, which it reads when PyTorch is imported."""
+    code = """
+import sys
+from trigner.cli import main
+sys.argv = ["trigner", "--version"]
+try:
+    main()
+except SystemExit:
+    import torch
+"""
+    environment = {n: value for n, value in os.environ.items() if n not in WAITING}
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**environment, "OMP_DISPLAY_ENV": "true"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert re.search(r"OMP_WAIT_POLICY\s*=\s*'PASSIVE'", told.stderr), told.stderr
 
 
 def test_failures_have_exit_code_1(run, model, monkeypatch):

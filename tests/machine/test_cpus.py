@@ -56,3 +56,28 @@ def test_machines_without_affinities(machine, monkeypatch):
     assert cpus.available_cpus() == 8
     monkeypatch.setattr(os, "cpu_count", lambda: None)
     assert cpus.available_cpus() == 1
+
+
+@pytest.fixture
+def unset(monkeypatch):
+    """No variable says how threads wait."""
+    for name in cpus.WAITING:
+        monkeypatch.setenv(name, "")  # so that what is set below goes afterwards
+        monkeypatch.delenv(name)
+
+
+def test_threads_sleep_while_they_wait_for_few_cpus(machine, unset):
+    machine(affinity=cpus.FEW_CPUS + 1)
+    cpus.sleep_while_waiting()
+    assert "OMP_WAIT_POLICY" not in os.environ
+    machine(affinity=cpus.FEW_CPUS)
+    cpus.sleep_while_waiting()
+    assert os.environ["OMP_WAIT_POLICY"] == "PASSIVE"
+
+
+@pytest.mark.parametrize("name", cpus.WAITING)
+def test_how_threads_wait_is_left_to_who_said_it(machine, unset, monkeypatch, name):
+    machine(affinity=1)
+    monkeypatch.setenv(name, "active")
+    cpus.sleep_while_waiting()
+    assert {n: os.environ[n] for n in cpus.WAITING if n in os.environ} == {name: "active"}

@@ -21,6 +21,7 @@ from typer.main import get_command
 
 from trigner import __version__
 from trigner.errors import InputError, TrignerError
+from trigner.machine import sleep_while_waiting
 
 INTERRUPTED = 130
 
@@ -147,6 +148,7 @@ def _in_ascii(error: UnicodeError) -> tuple[str, int]:
 
 def main() -> None:
     """Run the command line and exit."""
+    sleep_while_waiting()  # before a command imports PyTorch
     logging.getLogger("trigner").addHandler(NOTES)  # once, however often
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in _NOT_ASKED_FOR:
         codecs.register_error("trigner", _in_ascii)

@@ -21,7 +21,12 @@ from trigner.machine.atomic_files import (
     write_new_text,
     write_text,
 )
-from trigner.machine.cpus import MOST_THREADS, available_cpus, threads_for_models
+from trigner.machine.cpus import (
+    MOST_THREADS,
+    available_cpus,
+    sleep_while_waiting,
+    threads_for_models,
+)
 from trigner.machine.foreign_values import (
     DuplicateKeyError,
     flaw_of,
@@ -61,6 +66,7 @@ __all__ = [
     "publish",
     "remove_leftovers",
     "replace_together",
+    "sleep_while_waiting",
     "staged",
     "text",
     "threads_for_models",

@@ -13,6 +13,9 @@ _NONE = sys.maxsize
 
 MOST_THREADS = 1024
 """More than these are a slip: each has memory of its own, whether there is a CPU for it or not."""
+FEW_CPUS = 4
+WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
+"""Variables by which OpenMP's runtimes know how a thread waits for the others."""
 _DIGITS = 100
 """So many may a number have that is looked at: Python refuses to read one of thousands."""
 
@@ -36,6 +39,20 @@ def threads_for_models() -> int | None:
         return int(asked)
     available = available_cpus()
     return available if available < (os.cpu_count() or 1) else None
+
+
+def sleep_while_waiting() -> None:
+    """Let PyTorch's threads sleep where they wait for each other, if this process has few CPUs.
+
+    OpenMP's threads spin there by default. A thread that spins uses up its share of a CPU, so that
+    beside another busy process it has none left when there is work, and the others wait for it,
+    thousands of times in an update. One that sleeps gives its CPU away and gets it back at once.
+    With many CPUs that would cost more than it saves: a short loop would have to wake many threads.
+
+    The environment goes before. OpenMP reads it when PyTorch is imported: call this earlier.
+    """
+    if available_cpus() <= FEW_CPUS and not any(name in os.environ for name in WAITING):
+        os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
 
 
 def _quota() -> int:
