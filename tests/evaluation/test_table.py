@@ -10,7 +10,7 @@ from trigner.evaluation.comparison import ComparedDocument, Comparison, Finding
 from trigner.evaluation.counts import Score
 from trigner.evaluation.relaxed import Rates
 from trigner.evaluation.scores import Scores, Slices
-from trigner.evaluation.table import errors_table, relaxed_table, table
+from trigner.evaluation.table import errors_table, relaxed_table, slices_table
 from trigner.mentions import Document, Entity
 
 PAIN, RASH = Entity("X", ((0, 4),), "pain"), Entity("X", ((5, 9),), "rash")
@@ -30,7 +30,7 @@ SCORES = Scores(
 
 def printed(scores: Scores, width: int = 80) -> list[str]:
     out = io.StringIO()
-    Console(file=out, width=width).print(table(scores))
+    Console(file=out, width=width).print(slices_table(scores))
     return [line.rstrip() for line in out.getvalue().splitlines()]
 
 

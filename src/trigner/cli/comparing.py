@@ -12,7 +12,14 @@ import typer
 from trigner.cli.options import Json, Overwrite
 from trigner.cli.output import note, print_json, refuse_non_empty, results, tables
 from trigner.errors import InputError
-from trigner.evaluation import Scores, compare, errors_table, relaxed_scores, relaxed_table, table
+from trigner.evaluation import (
+    Scores,
+    compare,
+    errors_table,
+    relaxed_scores,
+    relaxed_table,
+    slices_table,
+)
 from trigner.machine import write_text
 from trigner.mentions import Document
 from trigner.rendering import comparison_page
@@ -70,7 +77,7 @@ class ScoreOptions:
             more = {**(errors if kinds else {}), **(forgiving if relaxed else {})}
             print_json({**scores.as_json(), **more})
         else:
-            tables().print(table(scores))
+            tables().print(slices_table(scores))
             if relaxed:
                 results().print()
                 tables().print(relaxed_table(relaxed))

@@ -25,7 +25,7 @@ from trigner.cli.output import (
 from trigner.corpora import Corpus, NoPartError
 from trigner.encoders import check_encoder
 from trigner.errors import InputError, require_extra
-from trigner.evaluation import table, unknown_labels
+from trigner.evaluation import slices_table, unknown_labels
 from trigner.machine import check_folder, counted
 from trigner.mentions import Document, types_of
 from trigner.systems import BUILT_IN, system_spec
@@ -171,7 +171,7 @@ def train(
     console = results()
     number = counted(len(held_out.documents), "document")
     console.print(f"best epoch on dev ({number}): {best.epoch}", highlight=False)
-    tables().print(table(scores))
+    tables().print(slices_table(scores))
     console.print(f"model: {out}", markup=False, highlight=False)
 
 

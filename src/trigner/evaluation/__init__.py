@@ -27,7 +27,13 @@ from trigner.evaluation.signature import data_hash, same_data, sign
 from trigner.evaluation.significance import Significance, compare_slices
 from trigner.evaluation.skipping import without_first
 from trigner.evaluation.statistics import Statistics, describe, plot_gaps, statistics_table
-from trigner.evaluation.table import errors_table, percentages, relaxed_table, report_table
+from trigner.evaluation.table import (
+    errors_table,
+    percentages,
+    relaxed_table,
+    report_table,
+    slices_table,
+)
 from trigner.evaluation.thresholds import ALL, Curve, curve, curves, plot_curves, refuse_all
 
 __all__ = [
@@ -78,6 +84,7 @@ __all__ = [
     "save_figure",
     "score",
     "sign",
+    "slices_table",
     "statistics_table",
     "together",
     "unknown_labels",

@@ -47,7 +47,7 @@ def percentages(score: Score) -> list[str]:
     return [f"{100 * rate:.2f}" for rate in (score.precision, score.recall, score.f1)]
 
 
-def table(scores: Scores) -> Table:
+def slices_table(scores: Scores) -> Table:
     """Slices, then labels when there are several, as rows; rates in percent.
 
     A single label stands in the head.

@@ -12,7 +12,7 @@ from pathlib import Path
 from trigner.cli import RunOptions, check_page, model_folder, note, results, tables, write_documents
 from trigner.corpora import FORMATS, WRITABLE
 from trigner.errors import InputError
-from trigner.evaluation import compare, table
+from trigner.evaluation import compare, slices_table
 from trigner.lab.prompting import (
     SENTENCES,
     STRATA,
@@ -135,4 +135,4 @@ def print_report(task: Task, runs: Sequence[VariantResult]) -> None:
     tables().print(failures_table(runs))
     if len(runs) == 1:
         console.print(f"\nwith repair {_SHOWN_REPAIR}:", highlight=False)
-        tables().print(table(runs[0].scores[_SHOWN_REPAIR]))
+        tables().print(slices_table(runs[0].scores[_SHOWN_REPAIR]))
