@@ -63,7 +63,7 @@ def test_a_setting_that_the_system_does_not_read_is_refused(run, gold, tmp_path)
     arguments = ["--system", "corro", "--set", "model.channels=4"]
     result = run("train", "--train", gold, "--out", tmp_path / "m", *arguments)
     assert result.code == 2
-    assert "model.channels changes nothing: the system corro does not read it" in result.err
+    assert "model.channels: the system corro has none; it is a setting of w2ner" in result.err
 
 
 def test_an_unknown_system_is_answered_with_the_known_ones(run, gold, tmp_path):
