@@ -15,6 +15,7 @@
 #   make dist          wheel and source distribution, in dist/, built twice and compared, and an SBOM
 #   make audit         known vulnerabilities of the environment's packages: asks the network
 #   make hashes        hashes of what may be installed    (after a change of constraints)
+#   make pages         the tables of results in research/, from the kept runs
 #   make licences      research/results/licences.md
 #   make check         ruff and mypy alone
 #   make format        let ruff mend what it can
@@ -58,7 +59,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export NO_MKDOCS_2_WARNING := 1 # a banner of the theme's
 demo test test-oldest bench bench-scale bundled-model fuzz soak: export HF_HUB_OFFLINE := 1
 
-.PHONY: env demo test test-oldest bench bench-scale bundled-model fuzz soak docs docs-serve dist \
+.PHONY: env demo test test-oldest bench bench-scale bundled-model fuzz soak docs docs-serve pages dist \
   audit hashes licences check lint types pytest format clean
 .DELETE_ON_ERROR:
 
@@ -185,6 +186,9 @@ soak: env
 
 docs: env
 	$(BIN)/mkdocs build --strict
+
+pages: env
+	$(BIN)/python scripts/evidence.py
 
 docs-serve: env
 	$(BIN)/mkdocs serve

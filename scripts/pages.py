@@ -105,10 +105,15 @@ def _is_section(field: FieldInfo) -> bool:
     return isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
 
 
+def _is_setting(field: FieldInfo) -> bool:
+    """Not a section, nor one that the system has not."""
+    return field.annotation not in (None, type(None)) and not _is_section(field)
+
+
 def _settings_table(prefix: str, model: type[BaseModel], systems: Sequence[str]) -> str:
     from trigner.systems.registry import own_systems
 
-    fields = {name: f for name, f in model.model_fields.items() if not _is_section(f)}
+    fields = {name: f for name, f in model.model_fields.items() if _is_setting(f)}
     schema = model.model_json_schema()["properties"]
     rows = [
         (

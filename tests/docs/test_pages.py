@@ -12,7 +12,6 @@ import pytest
 from tiny_models import TAG_SCHEMES
 from trigner.corpora.formats import WRITABLE
 from trigner.lab.prompting.failures import FAILURE_KINDS
-from trigner.schemes.corro import Corro
 from trigner.training.settings import flat, resolve
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,7 +44,7 @@ def test_places_are_filled_with_what_the_code_says(pages):
 
 
 def test_a_function_is_told_from_the_module_of_its_name(pages):
-    assert "::: trigner.triplets.candidates.candidates" in pages.names("trigner.triplets")
+    assert "::: trigner.networks.pair_products.pair_products" in pages.names("trigner.networks")
     assert "::: trigner.triplets.TripletLoss" in pages.names("trigner.triplets")
 
 
@@ -79,11 +78,8 @@ def test_links_that_the_site_does_not_have_become_text(pages):
 
 def test_whatever_the_preset_paper_changes_has_its_row():
     clean, paper = (flat(resolve(preset=name).model_dump()) for name in ("clean", "paper"))
-    pages = [
-        (ROOT / f"research/decisions/{name}.md").read_text("utf-8")
-        for name in ("paper-preset", "triplet-presets")
-    ]
-    rows = re.findall(r"^\| (?:\d+ \| )?(`.*?) \|", "\n".join(pages), re.M)
+    page = (ROOT / "research/decisions/paper-preset.md").read_text("utf-8")
+    rows = re.findall(r"^\| (`.*?) \|", page, re.M)
     told = {own.rpartition(".")[2] for row in rows for own in re.findall(r"`([\w.]+)`", row)}
     changed = {name.rpartition(".")[2] for name in clean if clean[name] != paper[name]}
     assert changed - {"preset"} <= told
@@ -98,17 +94,8 @@ def test_the_first_page_names_every_extra_and_how_many_formats_there_are():
     assert "brat and fourteen other formats" in page
 
 
-def test_how_many_arcs_sequences_of_many_types_have():
-    page = " ".join((ROOT / "docs/schemes.md").read_text("utf-8").split())
-    ten, twenty, hundred = (
-        len(Corro(tuple(map(str, range(types)))).grammar.automaton.arcs) for types in (10, 20, 100)
-    )
-    told = f"`corro` has {ten:,} arcs for 10 types, {twenty:,} for 20 and {hundred:,} for 100"
-    assert told in page
-
-
 def test_the_guide_to_prompting_says_what_each_failure_means():
-    page = (ROOT / "docs/prompting.md").read_text("utf-8")
+    page = (ROOT / "docs/guides/prompting.md").read_text("utf-8")
     rows = [line for line in page.splitlines() if line.count("|") == 4 and "`" not in line]
     expected = [f"| {name} | {own.unit} | {own.meaning} |" for name, own in FAILURE_KINDS.items()]
     assert rows[2:] == expected

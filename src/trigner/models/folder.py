@@ -29,8 +29,11 @@ OwnSettings = TypeVar("OwnSettings", bound=BaseModel)
 FORMAT_VERSION = 1
 HASH = "sha256"
 CHANGED = "checksum mismatch: changed since it was saved"
-DESCRIPTION, TOKENIZER, GRAPH = "trigner.json", "tokenizer.json", "model.onnx"
-WEIGHTS, CONFIG = "model.safetensors", "encoder/config.json"
+DESCRIPTION = "trigner.json"
+TOKENIZER = "tokenizer.json"
+GRAPH = "model.onnx"
+WEIGHTS = "model.safetensors"
+CONFIG = "encoder/config.json"
 CARD = "README.md"
 """The model card; a folder may lack it."""
 

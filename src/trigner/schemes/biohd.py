@@ -1,7 +1,7 @@
 """BIOHD and BIOHD1234: words that mentions share are marked, and segments merged by rules.
 
 Tang et al., 2013 and 2015; Metke-Jimenez and Karimi, 2016. Ties and the table of BIOHD1234's digits
-are ours: `docs/schemes.md`.
+are ours: `docs/guides/systems.md`.
 """
 
 from __future__ import annotations

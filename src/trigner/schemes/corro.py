@@ -1,8 +1,8 @@
 """Corro's two layers: sets of mentions, and in each set components of two types.
 
 Corro, A fast and sound tagging method for discontinuous named-entity recognition, EMNLP 2024. The
-mentions of a set are all pairs of one x and one y component. `docs/schemes.md` says which parts
-are the article's and which are reconstructed.
+mentions of a set are all pairs of one x and one y component. `docs/guides/systems.md` says which
+parts are the article's and which are reconstructed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Well-formed tags of two-layer sets of mentions: ten tags and thirteen states for one type.
 
-A reconstruction: the article's own automaton was not at hand (`docs/schemes.md`).
+A reconstruction: the article's own automaton was not at hand (`docs/guides/systems.md`).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ published numbers (the released code, which differs from the article in points t
 `research/decisions/paper-preset.md` lists); `paper-CORPUS` and `paper-CORPUS-disc` are its six
 released set-ups. `w2ner` is the baseline that TriG-NER extends, `paper-toe` the released CADEC
 setting of TOE (`research/decisions/toe.md`), `paper-mac` MAC's as far as it makes sense on words
-(`docs/schemes.md`).
+(`docs/guides/systems.md`).
 """
 
 from __future__ import annotations

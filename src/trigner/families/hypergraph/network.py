@@ -21,7 +21,8 @@ TORCH_LOG = Semiring(
 )
 """Sums of probabilities, of tensors."""
 
-START_BIAS, EDGE_BIAS = -3.0, -1.0
+START_BIAS = -3.0
+EDGE_BIAS = -1.0
 """An untrained network finds few mentions, and short ones: most words begin none."""
 
 

@@ -113,7 +113,8 @@ class SequenceLayer(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
-    # A linear layer over the encoder alone, as Corro publishes, finds less (`docs/schemes.md`).
+    # A linear layer over the encoder alone, as Corro publishes, finds less
+    # (`research/results/systems.md`).
     layer: Literal["none", "hidden", "bilstm"] = Field(
         default="bilstm", description="between word vectors and tags; the BiLSTM has lstm_size"
     )

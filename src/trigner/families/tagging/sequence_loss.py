@@ -1,7 +1,7 @@
 """Losses of tag sequences: gold against all well-formed sequences, in time linear in the words.
 
 Corro's types of components are annotated nowhere: gold is every naming of them that means the same
-mentions (`docs/schemes.md`).
+mentions (`docs/guides/systems.md`).
 """
 
 from __future__ import annotations
