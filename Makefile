@@ -2,7 +2,9 @@
 #
 #   make demo          extract with the bundled model; train on the shipped corpus, evaluate, extract,
 #                      in .venv-demo, with what that needs and no more
-#   make test          ruff, mypy and every test          (PYTEST_OPTS="-n 1 -k brat" chooses)
+#   make check         ruff and mypy
+#   make test          the tests of behaviour: minutes    (PYTEST_OPTS="-n 1 -k brat" chooses)
+#   make test-all      all other tests: Ray, browsers, a JVM, services, kills, the wheel, pages, trials
 #   make test-oldest   the tests on the oldest supported torch and transformers
 #   make bundled-model  train, export and describe the model that ships (SPL_ADR=folder PSYTAR=folder)
 #   make bench         speed and memory of everything     (CORPUS=folder MODEL=folder ENCODER=name SECTION=name)
@@ -17,7 +19,6 @@
 #   make hashes        hashes of what may be installed    (after a change of constraints)
 #   make pages         the tables of results in research/, from the kept runs
 #   make licences      research/results/licences.md
-#   make check         ruff and mypy alone
 #   make format        let ruff mend what it can
 #   make env           only the environment, in .venv     (PYTHON=python3.12 chooses another Python)
 #   make clean         remove the environments, the caches and what the demo trained
@@ -57,10 +58,10 @@ unexport PYTHONPATH PYTHONHOME
 unexport PYTHONDONTWRITEBYTECODE
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export NO_MKDOCS_2_WARNING := 1 # a banner of the theme's
-demo test test-oldest bench bench-scale bundled-model fuzz soak: export HF_HUB_OFFLINE := 1
+demo test test-all test-oldest bench bench-scale bundled-model fuzz soak: export HF_HUB_OFFLINE := 1
 
-.PHONY: env demo test test-oldest bench bench-scale bundled-model fuzz soak docs docs-serve pages dist \
-  audit hashes licences check lint types pytest format clean
+.PHONY: env demo test test-all test-oldest bench bench-scale bundled-model fuzz soak docs docs-serve pages \
+  dist audit hashes licences check lint types format clean
 .DELETE_ON_ERROR:
 
 # $(1): folder of an environment that is there
@@ -149,13 +150,12 @@ demo: $(DEMO_VENV)/.core
 	@echo
 	@echo "The model is in $(DEMO). To go on: source $(DEMO_VENV)/bin/activate, and docs/tutorial.md"
 
-# mypy takes minutes of one core when it has no cache: the tests begin beside it.
-test: lint
-	$(MAKE) --no-print-directory --jobs=2 types pytest
+test: env
+	$(BIN)/python -m pytest -m "not slow" $(PYTEST_OPTS)
 
-pytest: env
+test-all: env
 	@$(MAKE) --no-print-directory $(SUPPLY)/.ready || echo "nothing here makes an SBOM: its test is skipped" >&2
-	$(BIN)/python -m pytest $(PYTEST_OPTS)
+	$(BIN)/python -m pytest -m slow $(PYTEST_OPTS)
 
 test-oldest: $(OLDEST)/.ready
 	$(call check_python,$(OLDEST))

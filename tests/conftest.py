@@ -13,6 +13,7 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("RAY_worker_niceness", "0")
 
 from functools import cache
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -20,6 +21,33 @@ from hypothesis import settings
 
 settings.register_profile("trigner", deadline=None, print_blob=True)
 settings.load_profile("trigner")
+
+
+TESTS = Path(__file__).parent
+SLOW = (
+    *("benchmarks", "docs", "trials"),
+    "integrations/test_spark.py",
+    "lab/prompting/test_local_llm.py",
+    "lab/studies/test_jobs.py",
+    "pipeline/bulk/test_cluster.py",
+    "pipeline/bulk/test_workers.py",
+    "serving/test_container.py",
+    "serving/test_page_in_browser.py",
+    "serving/test_server.py",
+    "systems/test_long_sentences.py",
+    "test_distribution.py",
+    "training/test_processes.py",
+)
+"""Folders and files of which all tests are `slow`; single ones have the mark themselves."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark what is in `SLOW`, before a mark chooses among the tests."""
+    slow = [(TESTS / name).resolve(strict=True) for name in SLOW]  # what has moved is an error
+    for item in items:
+        if any(item.path.is_relative_to(path) for path in slow):
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_configure(config):

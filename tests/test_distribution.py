@@ -116,7 +116,7 @@ def test_the_sbom_names_what_is_installed(tmp_path):
     Without comparing it with CycloneDX's schema as that does: 12 seconds for a hundred addresses.
     """
     if not (ROOT / SBOM_MAKER).exists() or shutil.which("make") is None:
-        pytest.skip("what makes it is not installed: `make test` and `make dist` do")
+        pytest.skip("what makes it is not installed: `make test-all` and `make dist` do")
     line = ["make", "-n", "dist"]
     recipe = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     lines = recipe.replace("\\\n", "").splitlines()

@@ -294,6 +294,7 @@ def kill_after(run, tmp_path, parts, chosen, *, group):
     run.communicate()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("workers", "groups"), [("0", (False, False)), ("2", (False, True))])
 def test_killed_at_any_moment_nothing_is_lost_or_twice(
     start, tmp_path, exported_model, workers, groups

@@ -82,7 +82,7 @@ def test_resumed_after_any_document_it_gives_the_bytes_of_an_uninterrupted_one(
     assert extract("whole", format=format).code == 0
     in_folder = format in FORMATS and FORMATS[format].writes_folder
     partial = tmp_path / "out" / ".partial" if in_folder else tmp_path / "out.partial"
-    for done in range(7):
+    for done in range(7) if format == "jsonl" else (0, 3, 6):
         patch = interrupt(monkeypatch, done)
         stopped = extract("out", format=format)
         patch.__exit__(None, None, None)
@@ -394,6 +394,7 @@ def test_through_a_process_substitution(exported_model, notes, tmp_path):
     assert names == {p.name for p in tmp_path.iterdir()}
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments_it_gives_the_bytes_of_an_unkilled_one(exported_model, tmp_path):
     chosen = trial_seed.chosen(7)
     notes = tmp_path / "notes.jsonl"

@@ -165,6 +165,7 @@ def test_a_run_goes_on_where_it_ended(command, tmp_path):
     assert json.loads(again.out)["zero-shot"]["scores"] == told["scores"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_run_asks_nothing_twice(gold, tmp_path, how):
     """A real process, killed while questions are under way."""

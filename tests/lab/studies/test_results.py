@@ -66,6 +66,7 @@ def test_a_result_belongs_to_runs_with_equal_settings_and_data(run, corpus, tmp_
     assert find([gone], run.identity, corpus.hashes) is None
 
 
+@pytest.mark.slow
 def test_the_kept_results_are_those_of_todays_studies():
     """Of batches that weigh alike, and sequences without a BiLSTM, as they all were then."""
     kept = read_results(ROOT / "docs" / "results" / "studies", "spl-adr")
