@@ -72,7 +72,9 @@ def training(epochs: int, set_up: Mapping[str, str]) -> Taken:
             *("--device", "cpu"),
         ]
         before, began = _cpu_of_children(), time.perf_counter()
-        subprocess.run(command, env={**asked, **set_up}, check=True, stderr=subprocess.DEVNULL)
+        done = subprocess.run(command, env={**asked, **set_up}, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(done.stderr)
         return Taken(time.perf_counter() - began, _cpu_of_children() - before)
 
 
