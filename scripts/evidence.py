@@ -109,7 +109,12 @@ def pages() -> Iterator[tuple[Path, str, str]]:
     Raises ValueError for a block that nothing fills.
     """
     evidence = Evidence(yaml.safe_load(DECLARED.read_text("utf-8")))
-    known = {"runs": evidence.runs, "front": evidence.front, "measured": measured, **MEASURED}
+    known: dict[str, Callable[..., str]] = {
+        "runs": evidence.runs,
+        "front": evidence.front,
+        "measured": measured,
+        **MEASURED,
+    }
     for path in sorted(RESEARCH.rglob("*.md")):
         text = path.read_text("utf-8")
         yield path, text, BLOCK.sub(lambda block: _filled(block, known), text)

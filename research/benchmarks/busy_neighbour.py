@@ -65,7 +65,7 @@ def training(epochs: int, set_up: Mapping[str, str]) -> Taken:
     """A training with the settings of `make demo` but for its epochs."""
     asked = {n: value for n, value in os.environ.items() if n not in (*WAITING, "OMP_NUM_THREADS")}
     with tempfile.TemporaryDirectory() as folder:
-        command = [
+        command: list[str | Path] = [
             *(sys.executable, "-m", "trigner", "train", "--train", DATA / "train"),
             *("--dev", DATA / "dev", "--out", Path(folder) / "model"),
             *("--config", DATA / "demo.yaml", "--set", f"optimisation.epochs={epochs}"),

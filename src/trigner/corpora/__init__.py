@@ -61,6 +61,7 @@ __all__ = [
     "check_names",
     "check_row_groups",
     "checked_encoding",
+    "count_of",
     "decoded_lines",
     "document_of",
     "files_in",

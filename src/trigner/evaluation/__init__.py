@@ -8,7 +8,7 @@ from trigner.evaluation.calibration import (
     predictions,
     together,
 )
-from trigner.evaluation.ceiling import FORMAT, Ceiling, Lost, RoundTrip, ceilings
+from trigner.evaluation.ceiling import FORMAT, Ceiling, Lost, RoundTrip, ceiling, ceilings
 from trigner.evaluation.comparison import (
     ComparedDocument,
     Comparison,
@@ -22,7 +22,7 @@ from trigner.evaluation.figures import check_figure, figure_for, plain_legend, s
 from trigner.evaluation.matching import by_id
 from trigner.evaluation.relaxed import Rates, relaxed_scores
 from trigner.evaluation.scores import Scores, Slices, score, unknown_labels
-from trigner.evaluation.sentence_counts import SLICES, SentenceCounts
+from trigner.evaluation.sentence_counts import SLICES, SentenceCounts, sentence_counts
 from trigner.evaluation.signature import data_hash, same_data, sign
 from trigner.evaluation.significance import Significance, compare_slices
 from trigner.evaluation.skipping import without_first
@@ -61,6 +61,7 @@ __all__ = [
     "best_temperature",
     "by_id",
     "calibration_error",
+    "ceiling",
     "ceilings",
     "check_figure",
     "compare",
@@ -83,6 +84,7 @@ __all__ = [
     "same_data",
     "save_figure",
     "score",
+    "sentence_counts",
     "sign",
     "slices_table",
     "statistics_table",

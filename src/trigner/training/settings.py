@@ -60,7 +60,7 @@ class Settings(Section):
     encoder: str | None = Field(default="minilm", description=ENCODER)
     system: str = Field(default="w2ner", description="system, such as a tag scheme")
     seed: int = Field(default=123, ge=0, le=LARGEST_SEED, description="seed of everything random")
-    model: SerializeAsAny[BaseModel]
+    model: SerializeAsAny[BaseModel] = BaseModel()
     task: SerializeAsAny[BaseModel] | None = None
     triplets: TripletSettings | None = None
     sampling: SerializeAsAny[SamplingSettings] = SamplingSettings()
@@ -191,8 +191,9 @@ def _fitting(
         lacks = section in (NoneType, Section) or field is None
         if lacks and _systems_with([*above, name]):
             continue
-        if isinstance(value, Mapping) and isinstance(section, type):
-            value = _fitting(value, section, (*above, name))
+        inside: Any = section
+        if isinstance(value, Mapping) and isinstance(inside, type):
+            value = _fitting(value, inside, (*above, name))
         found[name] = value
     return found
 

@@ -5,7 +5,7 @@ vectors of the batch's cells.
 """
 
 from trigner.triplets.batch import CandidateBatch, collate
-from trigner.triplets.candidates import Candidates
+from trigner.triplets.candidates import Candidates, candidates
 from trigner.triplets.loss import TripletLoss, TripletResult
 from trigner.triplets.metrics import METRICS
 from trigner.triplets.projection import ProjectionHead
@@ -22,6 +22,7 @@ __all__ = [
     "TripletLoss",
     "TripletResult",
     "TripletSettings",
+    "candidates",
     "collate",
     "triplet_count",
 ]

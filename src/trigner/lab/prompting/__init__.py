@@ -4,9 +4,9 @@ from trigner.lab.prompting.alignment import Repair
 from trigner.lab.prompting.cache import CompletionCache, CompletionRequest
 from trigner.lab.prompting.client import RetryPolicy
 from trigner.lab.prompting.completions import RequestSummary
-from trigner.lab.prompting.endpoint import Endpoint, check_licence, check_reachable
+from trigner.lab.prompting.endpoint import Endpoint, check_licence, check_reachable, endpoint
 from trigner.lab.prompting.entity_types import EntityType, entity_types_of
-from trigner.lab.prompting.estimate import TOKEN_RULE, Estimate, Prices
+from trigner.lab.prompting.estimate import TOKEN_RULE, Estimate, Prices, estimate
 from trigner.lab.prompting.experiment import (
     DEFAULT_PARAMETERS,
     Task,
@@ -51,7 +51,9 @@ __all__ = [
     "build_requests",
     "check_licence",
     "check_reachable",
+    "endpoint",
     "entity_types_of",
+    "estimate",
     "failures_table",
     "prepare_task",
     "read_sentences",

@@ -1,6 +1,6 @@
 """Tables of any size -> the same rows with entities: the batch function, and jobs around it."""
 
-from trigner.pipeline.bulk.annotator import Annotator
+from trigner.pipeline.bulk.annotator import Annotator, annotator
 from trigner.pipeline.bulk.job import Job
 from trigner.pipeline.bulk.json_values import holds_bytes
 from trigner.pipeline.bulk.output import Output, begun
@@ -24,6 +24,7 @@ __all__ = [
     "annotate_batch",
     "annotate_texts",
     "annotated_schema",
+    "annotator",
     "begun",
     "chosen_columns",
     "find_sources",
