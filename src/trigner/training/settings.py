@@ -60,7 +60,7 @@ class Settings(Section):
     encoder: str | None = Field(default="minilm", description=ENCODER)
     system: str = Field(default="w2ner", description="system, such as a tag scheme")
     seed: int = Field(default=123, ge=0, le=LARGEST_SEED, description="seed of everything random")
-    model: SerializeAsAny[BaseModel] = BaseModel()
+    model: SerializeAsAny[BaseModel] = Section()
     task: SerializeAsAny[BaseModel] | None = None
     triplets: TripletSettings | None = None
     sampling: SerializeAsAny[SamplingSettings] = SamplingSettings()
