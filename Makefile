@@ -19,6 +19,7 @@
 #   make hashes        hashes of what may be installed    (after a change of constraints)
 #   make pages         the tables of results in research/, from the kept runs
 #   make licences      research/results/licences.md
+#   make pack          kept runs of studies, in one compressed table a corpus
 #   make format        let ruff mend what it can
 #   make env           only the environment, in .venv     (PYTHON=python3.12 chooses another Python)
 #   make clean         remove the environments, the caches and what the demo trained
@@ -61,7 +62,7 @@ export NO_MKDOCS_2_WARNING := 1 # a banner of the theme's
 demo test test-all test-oldest bench bench-scale bundled-model fuzz soak: export HF_HUB_OFFLINE := 1
 
 .PHONY: env demo test test-all test-oldest bench bench-scale bundled-model fuzz soak docs docs-serve pages \
-  dist audit hashes licences check lint types format clean
+  dist audit hashes licences pack check lint types format clean
 .DELETE_ON_ERROR:
 
 # $(1): folder of an environment that is there
@@ -228,6 +229,9 @@ hashes: env
 
 licences: env
 	$(BIN)/python scripts/licences.py > research/results/licences.md
+
+pack: env
+	$(BIN)/python scripts/pack_results.py
 
 check: lint types
 

@@ -12,10 +12,9 @@ from typing import Any, Literal
 
 from trigner.evaluation import compare_slices
 from trigner.lab.studies.results import Result, read_results
-from trigner.training.settings import flat
 
 ROOT = Path(__file__).resolve().parents[1]
-RUNS = ROOT / "docs/results/studies"
+RUNS = ROOT / "research/results/studies"
 SLICES = ("overall", "discontinuous")
 ANY = "any"
 """In place of a setting's value: whatever it was."""
@@ -72,7 +71,7 @@ class Differences:
         """That of a group from its baseline."""
         seeds = tuple(sorted(baseline.runs.keys() & group.runs.keys()))
         sides = [[side.runs[seed] for seed in seeds] for side in (group, baseline)]
-        key = " less ".join(" ".join(run.stem for run in side) for side in sides)
+        key = " less ".join(" ".join(run.name for run in side) for side in sides)
         self._used.add(key)
         if key not in self._kept:
             self._kept[key] = _compared(sides[1], sides[0])
@@ -109,13 +108,12 @@ def _counts(run: Result) -> dict[str, Any]:
 class KeptRuns:
     """The groups that a declaration names.
 
-    `usual` has what a run was trained with unless its group says otherwise, `absent` what it means
-    that a run lacks a setting, `groups` for each name the corpus, the protocol and what differs.
+    `usual` has what a run was trained with unless its group says otherwise (None: it lacks that
+    setting), `groups` for each name the corpus, the protocol and what differs.
     """
 
     def __init__(self, declaration: Mapping[str, Any], folder: Path = RUNS) -> None:
         self._usual: Mapping[str, Any] = declaration["usual"]
-        self._absent: Mapping[str, Any] = declaration["absent"]
         self._groups: Mapping[str, Mapping[str, Any]] = declaration["groups"]
         self._read = cache(lambda corpus: read_results(folder, corpus))
 
@@ -127,8 +125,8 @@ class KeptRuns:
         for run in self._read(declared["corpus"]):
             if run.protocol == declared["protocol"] and self._fits(run, declared["with"]):
                 if run.seed in runs:
-                    files = [own.path and own.path.name for own in (runs[run.seed], run)]
-                    raise ValueError(f"{name!r} has two runs of seed {run.seed}: {files}")
+                    both = f"{runs[run.seed].name} and {run.name}"
+                    raise ValueError(f"{name!r} has two runs of seed {run.seed}: {both}")
                 runs[run.seed] = run
         return Group(name, dict(sorted(runs.items())))
 
@@ -138,7 +136,7 @@ class KeptRuns:
         return {**like, **own, "with": {**like["with"], **own.get("with", {})}}
 
     def _fits(self, run: Result, wanted: Mapping[str, Any]) -> bool:
-        own = {**self._absent, **flat(run.settings)}
+        own = dict(run.settings)
         own["encoder"] = str(own["encoder"]).partition("#")[0]
         own["adapted"] = own.get("adaptation.learning_rate") is not None
         return all(value in (ANY, own.get(name)) for name, value in wanted.items())

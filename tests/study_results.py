@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from trigner.evaluation import sentence_counts
 from trigner.evaluation.scores import score
+from trigner.evaluation.sentence_counts import sentence_counts
 from trigner.evaluation.signature import sign
-from trigner.lab.studies.predictions import SavedPredictions, write_predictions
-from trigner.lab.studies.results import CHOSEN_BY, FOUND_SUFFIX, Chosen, Result, write_result
+from trigner.lab.studies.predictions import SavedPredictions, predictions_text
+from trigner.lab.studies.results import CHOSEN_BY, Chosen, Result, run_name, write_result
 
 SMALL = """\
   model: {lstm_size: 8, distance_size: 3, region_size: 3, channels: 4, pair_size: 6, grid_size: 5}
@@ -53,7 +53,10 @@ def result_of(run, corpus, results, *, kept=1, models=CHOSEN_BY):
     found = [replace(d, entities=d.entities[:kept]) for d in corpus.test]
     signature = sign(corpus.test, settings=run.identity, seed=run.seed)
     scores = score(corpus.test, found, signature=signature).as_json()
+    counts = sentence_counts(corpus.test, found)
+    predictions = {name: SavedPredictions(counts, tuple(found)) for name in models}
     made = Result(
+        name=run_name(run.system, run.identity, corpus.hashes),
         system=run.system,
         corpus=corpus.name,
         protocol="full",
@@ -67,9 +70,6 @@ def result_of(run, corpus, results, *, kept=1, models=CHOSEN_BY):
         device="cpu",
         signature=signature,
         chosen={name: Chosen(1, scores, scores) for name in models},
+        found=predictions_text(predictions),
     )
-    made = replace(made, found=f"{made.stem}{FOUND_SUFFIX}")
-    counts = sentence_counts(corpus.test, found)
-    predictions = {name: SavedPredictions(counts, tuple(found)) for name in models}
-    write_predictions(results / corpus.name / made.found, predictions)
-    return replace(made, path=write_result(made, results))
+    return write_result(made, results)

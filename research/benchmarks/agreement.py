@@ -1,9 +1,9 @@
 """Agreement: what is found when only mentions count that more than half of several runs found.
 
     python research/benchmarks/agreement.py systems --protocol cpu --data spl-adr=DIR \
-        --results docs/results/studies --system trigner-without --system toe --system corro
+        --results research/results/studies --system trigner-without --system toe --system corro
     python research/benchmarks/agreement.py best --protocol dense --data spl-adr=DIR \
-        --results docs/results/studies --system best --over seeds
+        --results research/results/studies --system best --over seeds
 
 Runs are found by their settings: `--preset`, `--set` and `--seeds` are those that they were made
 with, as `trigner study` has them.
@@ -22,14 +22,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from trigner.evaluation import sentence_counts
 from trigner.evaluation.scores import score
+from trigner.evaluation.sentence_counts import sentence_counts
 from trigner.evaluation.significance import compare_slices
 from trigner.lab.studies.changes import Changes
 from trigner.lab.studies.corpus import corpus_location, read_splits
 from trigner.lab.studies.declaration import find_study
 from trigner.lab.studies.grid import runs
-from trigner.lab.studies.predictions import read_predictions
 from trigner.lab.studies.protocols import protocol
 from trigner.lab.studies.results import Result, read_results
 from trigner.lab.studies.summary import Spread, gather
@@ -57,9 +56,9 @@ def voted(answers: Sequence[Sequence[Document]]) -> list[Document]:
 
 def found_by(result: Result, gold: Sequence[Document]) -> list[Document]:
     """What the model that dev F1 overall chose found in the test part."""
-    if result.path is None or result.found is None:
+    if result.found is None:
         raise SystemExit(f"{result.system}, seed {result.seed}: its predictions were not kept")
-    return read_predictions(result.path.with_name(result.found))["overall"].on(gold)
+    return result.predictions()["overall"].on(gold)
 
 
 def line(name: str, gold: Sequence[Document], answers: Sequence[Sequence[Document]]) -> str:

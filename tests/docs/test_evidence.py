@@ -38,7 +38,7 @@ def test_a_block_that_nothing_fills_is_an_error(evidence):
 
 
 def test_what_has_not_been_run_says_so(evidence):
-    declared = {"usual": {}, "absent": {}, "groups": {"new": GROUP | {"with": {"seed": -1}}}}
+    declared = {"usual": {}, "groups": {"new": GROUP | {"with": {"seed": -1}}}}
     declared["tables"] = {
         "one": {"head": ["what"], "show": ["seeds"], "rows": [["a", "new", None]]}
     }
@@ -49,7 +49,7 @@ GROUP = {"corpus": "mini-adr", "protocol": "full"}
 
 
 def test_two_runs_of_one_seed_are_no_group(evidence):
-    runs = evidence.KeptRuns({"usual": {}, "absent": {}, "groups": {"all": GROUP}})
+    runs = evidence.KeptRuns({"usual": {}, "groups": {"all": GROUP}})
     with pytest.raises(ValueError, match="two runs of seed"):
         runs["all"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import json
+import lzma
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -82,44 +82,63 @@ def study(folder: Path) -> Target:
 
 
 def result(folder: Path) -> Target:
-    from trigner.lab.studies.results import Chosen, Result, read_results, write_result
+    from trigner.lab.studies.results import read_results
+
+    made = _kept(folder, None)
+
+    def check(data: bytes) -> None:
+        made.write_bytes(_on_a_line(data))
+        for found in read_results(folder, "c"):
+            found.is_of({"seed": 1}, {"train": "0"})
+
+    return Target([made.read_bytes()], check)
+
+
+def _kept(folder: Path, found: str | None) -> Path:
+    """The file of a small result."""
+    from trigner.lab.studies.results import Chosen, Result, write_result
     from trigner.training.settings import resolve
 
-    identity = resolve().identity()
     scores = {"overall": {"gold": 1, "predicted": 1, "correct": 1, "f1": 1.0}}
     made = Result(
-        system="s", corpus="c", protocol="full", seed=1, settings=identity,
+        name="r", system="s", corpus="c", protocol="full", seed=1, settings=resolve().identity(),
         data={"train": "0"}, train={}, parameters=1, epochs=1, seconds=1.0, device="cpu",
-        signature="x", chosen={"overall": Chosen(1, scores, scores)},
+        signature="x", chosen={"overall": Chosen(1, scores, scores)}, found=found,
     )  # fmt: skip
-    seed = write_result(made, folder).read_bytes()
-    rmtree(folder / "c")
-
-    def check(path: Path) -> None:
-        for found in read_results(folder, "c"):
-            found.is_of(identity, {"train": "0"})
-
-    return _of_file(folder / "c" / "r.json", [seed], check)
+    path = write_result(made, folder).path
+    assert path is not None
+    return path
 
 
 def predictions(folder: Path) -> Target:
-    from trigner.lab.studies.predictions import read_predictions
+    from trigner.lab.studies.results import read_results
 
     content = {
         "sentences": 2,
         "counts": {name: [[0, 1, 1, 1]] for name in _slices()},
         "entities": {"d": [["ADR", [0, 4], [6, 8], 0.5]]},
     }
-    whole = json.dumps({"format": 1, "chosen": {"overall": content}}).encode()
+    made = _kept(folder, json.dumps({"overall": content}))
+    whole = made.read_bytes()
+    made.unlink()
 
     def check(data: bytes) -> None:
         # Damage within the compressed bytes is one kind of input, other content another.
-        packed = data if zlib.crc32(data) % 8 == 0 else gzip.compress(data, 1)
-        path = folder / "p.gz"
-        path.write_bytes(packed)
-        read_predictions(path)
+        whole = zlib.crc32(data) % 8
+        packed = lzma.compress(_on_a_line(data), preset=0) if whole else data
+        (folder / "c.jsonl.xz").write_bytes(packed)
+        for found in read_results(folder, "c"):
+            found.predictions()
 
-    return Target([whole, gzip.compress(whole, mtime=0)], check)
+    return Target([whole, lzma.compress(whole)], check)
+
+
+def _on_a_line(data: bytes) -> bytes:
+    """Values as results are written; what is no JSON as it is."""
+    try:
+        return json.dumps(json.loads(data), separators=(",", ":")).encode() + b"\n"
+    except (ValueError, RecursionError):
+        return data
 
 
 def _slices() -> tuple[str, ...]:

@@ -126,8 +126,8 @@ def results(folder: Path) -> dict[str, Any]:
     """What a study found, without times."""
     found = {}
     for path in sorted(folder.glob("*.json")):
-        content = json.loads(path.read_text("utf-8"))
-        for changing in ("seconds", "notes", "found"):
+        content = json.loads(path.read_text("utf-8"))["run"]
+        for changing in ("seconds", "notes"):
             content.pop(changing)
         found[path.name] = json.dumps(content, sort_keys=True)
     return found

@@ -111,7 +111,7 @@ def test_the_papers_set_ups_on_corpora_as_they_unpack(run, tmp_path, whole_encod
     assert "| Li et al. 2022 (W2NER) † |" in text
     assert (tmp_path / "report" / f"cases-{name}.html").is_file()
     results = [
-        json.loads(path.read_text())
+        json.loads(path.read_text())["run"]
         for path in (tmp_path / "out" / "results" / name).glob("*.json")
     ]
     adapted = {

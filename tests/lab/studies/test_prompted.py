@@ -9,7 +9,6 @@ from trigner.errors import InputError
 from trigner.evaluation.scores import score
 from trigner.lab.prompting.sentences import words_sha256
 from trigner.lab.studies.grid import runs
-from trigner.lab.studies.predictions import read_predictions
 from trigner.lab.studies.prompted import compare_prompted
 from trigner.lab.studies.protocols import protocol
 from trigner.lab.studies.results import read_results
@@ -69,8 +68,7 @@ def test_all_sentences_give_the_scores_of_the_whole_part(systems, corpus, tmp_pa
     found = rates(group)
     assert list(found) == ["window=none", "window=5", "control", "qwen, two-shot"]
     for system in systems:
-        result = system.results[0]
-        kept = read_predictions(result.path.with_name(result.found))["overall"]
+        kept = system.results[0].predictions()["overall"]
         whole = score(corpus.test, kept.on(corpus.test)).overall
         assert found[system.name] == (
             2, *(100 * rate for rate in (whole.f1, whole.precision, whole.recall)),

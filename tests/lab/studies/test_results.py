@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 from study_results import result_of
-from trigner.errors import InputError
+from trigner.errors import InputError, TrignerError
 from trigner.lab.studies.changes import Changes
 from trigner.lab.studies.declaration import find_study
 from trigner.lab.studies.grid import runs
 from trigner.lab.studies.protocols import protocol
-from trigner.lab.studies.results import find, read_results, run_name, with_defaults
+from trigner.lab.studies.results import find, read_results, run_name, with_defaults, write_result
+from trigner.lab.studies.store import pack_runs
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
@@ -45,8 +46,9 @@ def test_a_result_is_read_as_it_was_written(run, corpus, tmp_path):
     written = result_of(run, corpus, tmp_path)
     (read,) = read_results(tmp_path, "small")
     assert read == written
-    assert read.path == tmp_path / "small" / f"{read.stem}.json"
-    assert read.stem.startswith("window=none-1-")
+    assert read.path == tmp_path / "small" / f"{read.name}.json"
+    assert read.name.startswith("window=none-1-")
+    assert read.predictions().keys() == read.chosen.keys()
     assert read.chosen["overall"].score("test", "overall").gold == 5
     assert not list(tmp_path.rglob("*.partial"))
     assert str(corpus.train[0].id) not in read.path.read_text()
@@ -69,17 +71,35 @@ def test_a_result_belongs_to_runs_with_equal_settings_and_data(run, corpus, tmp_
 @pytest.mark.slow
 def test_the_kept_results_are_those_of_todays_studies():
     """Of batches that weigh alike, and sequences without a BiLSTM, as they all were then."""
-    kept = read_results(ROOT / "docs" / "results" / "studies", "spl-adr")
+    kept = read_results(ROOT / "research/results/studies", "spl-adr")
     equal, linear = "optimisation.batch_weighting=equal", "model.sequence.layer=none"
     sequences = ("corro", "biohd", "biohd1234", "bio")
     for name, dense, least, changes in (
-        ("best", "dense", 25, Changes(assignments=[equal])),
+        ("best", "dense", 15, Changes(assignments=[equal])),
         ("systems", "cpu", 24, Changes(assignments=[equal])),
         ("systems", "cpu", 12, Changes(assignments=[equal, linear], only=sequences)),
     ):
         made = runs(find_study(name), protocol(dense), changes)
         there = [run for run in made if find(kept, run.identity, None) is not None]
         assert len(there) >= least, name
+
+
+def test_a_packed_result_is_the_same(finished):
+    _, folder = finished
+    before = read_results(folder, "small")
+    assert pack_runs(folder, "small").added == len(before) == 6
+    packed = read_results(folder, "small")
+    assert packed == before
+    for one, other in zip(packed, before, strict=True):
+        assert one.predictions()["overall"].documents == other.predictions()["overall"].documents
+
+
+def test_a_result_is_never_replaced(run, corpus, tmp_path):
+    made = result_of(run, corpus, tmp_path)
+    assert write_result(made, tmp_path) == made
+    with pytest.raises(TrignerError, match="of that name"):
+        write_result(replace(made, seconds=1.0), tmp_path)
+    assert read_results(tmp_path, "small") == [made]
 
 
 def test_of_several_the_one_with_predictions_is_taken(run, corpus, tmp_path):
@@ -98,19 +118,27 @@ def test_names_are_for_people_and_tell_runs_apart(run, corpus):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda told: told.update(format=2), "another version of trigner .format 2"),
-        (lambda told: told.pop("chosen"), "is damaged: 'chosen'"),
-        (lambda told: told.update(more=1), "is damaged: .*unexpected keyword"),
-        (lambda told: told["chosen"]["overall"]["test"].pop("overall"), "is damaged: 'overall'"),
+        (lambda run: run.pop("chosen"), "is damaged: 'chosen'"),
+        (lambda run: run.update(more=1), "is damaged: .*unexpected keyword"),
+        (lambda run: run.update(data=[]), "is damaged: settings, data and train"),
+        (lambda run: run["chosen"]["overall"]["test"].pop("overall"), "is damaged: 'overall'"),
     ],
 )
-def test_files_that_cannot_be_trusted(run, corpus, tmp_path, change, message):
+def test_results_that_cannot_be_trusted_are_named(run, corpus, tmp_path, change, message):
     path = result_of(run, corpus, tmp_path).path
     told = json.loads(path.read_text())
-    change(told)
-    path.write_text(json.dumps(told))
-    with pytest.raises(InputError, match=message):
+    change(told["run"])
+    path.write_text(json.dumps(told, separators=(",", ":")) + "\n")
+    with pytest.raises(InputError, match=f"{path.name}: {message}"):
         read_results(tmp_path, "small")
-    path.write_text(path.read_text()[:40])
-    with pytest.raises(InputError, match="is damaged: "):
+    pack_runs(tmp_path, "small")
+    with pytest.raises(InputError, match=f"small.jsonl.xz:1: {message}"):
         read_results(tmp_path, "small")
+
+
+def test_damaged_predictions_name_their_file(run, corpus, tmp_path):
+    path = result_of(run, corpus, tmp_path).path
+    path.write_text(path.read_text().replace('"sentences":', '"phrases":'))
+    (read,) = read_results(tmp_path, "small")
+    with pytest.raises(InputError, match=f"{path.name}: is damaged: 'sentences'"):
+        read.predictions()

@@ -12,7 +12,6 @@ from trigner.errors import InputError
 from trigner.lab.studies.changes import Changes
 from trigner.lab.studies.context import StudyContext
 from trigner.lab.studies.grid import runs
-from trigner.lab.studies.predictions import read_predictions
 from trigner.lab.studies.protocols import protocol
 from trigner.lab.studies.results import read_results, run_name
 from trigner.lab.studies.running import run_job, trial_job
@@ -58,7 +57,7 @@ def test_a_run_leaves_scores_of_both_models_and_what_they_found(run, corpus, con
     assert result.chosen["overall"].score("dev", "overall").f1 == best
     assert "|settings:" in result.signature
     assert str(encoder) not in result.path.read_text()
-    found = read_predictions(result.path.with_name(result.found))
+    found = result.predictions()
     for name, chosen in result.chosen.items():
         counts = chosen.score("test", "overall")
         summed = found[name].counts.slices["overall"].sum(axis=0).tolist()

@@ -9,7 +9,7 @@ from trigner.lab.studies.summary import Summary, SystemResults, baseline_of
 from trigner.rendering import differences_page
 
 Cases = tuple[tuple[str, Result], tuple[str, Result]]
-"""Two systems by this study's names, each with a run; a run may have another name in its file."""
+"""Two systems by this study's names, each with a run; a run may be kept under another name."""
 
 
 def check_cases(names: tuple[str, str] | None, *, data: bool, texts: bool) -> None:
@@ -52,7 +52,7 @@ def chosen_cases(summary: Summary, names: tuple[str, str] | None) -> Cases | Non
     first, second = able[names[0]], able[names[1]]
     pair = _of_one_seed(first, second)
     if pair is None:
-        alike = {result.path for result in first.results} & {r.path for r in second.results}
+        alike = {result.name for result in first.results} & {r.name for r in second.results}
         reason = "are one run under two names" if alike else "have predictions of no seed in common"
         raise InputError(
             f"--cases: on {summary.corpus} {first.name!r} and {second.name!r} {reason}"
@@ -82,6 +82,6 @@ def _of_one_seed(first: SystemResults, second: SystemResults) -> Cases | None:
     by_seed = {result.seed: result for result in second.results if result.found}
     for result in first.results:
         other = by_seed.get(result.seed)
-        if result.found and other is not None and other.path != result.path:
+        if result.found and other is not None and other.name != result.name:
             return (first.name, result), (second.name, other)
     return None

@@ -22,6 +22,7 @@ from trigner.lab.studies.report import make_report
 from trigner.lab.studies.results import Result, find, read_results
 from trigner.lab.studies.running import RECORD, read_run_record, run_job
 from trigner.lab.studies.search import search, search_state
+from trigner.lab.studies.store import corpora_with_runs
 from trigner.lab.studies.summary import Summary, gather, summarise
 from trigner.lab.studies.written import report_files
 from trigner.machine import check_folder, explained, write_text
@@ -229,7 +230,7 @@ def _corpora(context: StudyContext, console: Console) -> dict[str, CorpusSplits 
         raise InputError("is not a folder: results of studies are in one", path=context.results)
     if context.locations:
         return {each.name: context.read(each, console) for each in context.locations}
-    names = sorted(path.name for path in context.results.glob("*") if path.is_dir())
+    names = corpora_with_runs(context.results)
     return dict.fromkeys(n for n in names if context.study.corpus in (None, n))
 
 

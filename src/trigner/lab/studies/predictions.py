@@ -1,33 +1,23 @@
 """What a run found in the test part: the mentions themselves and the counts of each sentence.
 
-Gzipped JSON without any text of the corpus: entities are labels and offsets, and sentences without
-a mention are left out of the counts.
+JSON without any text of the corpus: entities are labels and offsets, and sentences without a
+mention are left out of the counts.
 """
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from trigner.errors import InputError
 from trigner.evaluation import SLICES, SentenceCounts
-from trigner.machine import atomic_write, remove_leftovers
 from trigner.mentions import Document, Entity
 
-FORMAT_VERSION = 1
 MOST_SENTENCES = 10_000_000
-DAMAGE = (
-    *(OSError, EOFError, zlib.error, ValueError, TypeError),
-    *(LookupError, AttributeError, RecursionError, OverflowError),
-)
-"""What reading a damaged file ends with."""
 
 
 @dataclass(frozen=True)
@@ -64,30 +54,16 @@ class SavedPredictions:
         return [d.id for d in self.documents] == [d.id for d in other.documents]
 
 
-def write_predictions(path: Path, found: Mapping[str, SavedPredictions]) -> None:
-    """Write what the models of one run found, by what chose them; whole or not at all."""
-    written = {
-        "format": FORMAT_VERSION,
-        "chosen": {name: _as_json(each) for name, each in found.items()},
-    }
-    # No time in it: equal content makes equal files.
-    data = gzip.compress(json.dumps(written, separators=(",", ":")).encode("utf-8"), mtime=0)
-    remove_leftovers(path)
-    with atomic_write(path) as write:
-        write(data)
+def predictions_text(found: Mapping[str, SavedPredictions]) -> str:
+    """What the models of one run found, by what chose them, as one line of JSON."""
+    written = {name: _as_json(each) for name, each in found.items()}
+    return json.dumps(written, separators=(",", ":"))
 
 
-def read_predictions(path: Path) -> dict[str, SavedPredictions]:
-    """What `write_predictions` wrote. Raises InputError for a file that is missing, damaged or of
-    another version."""
-    try:
-        content = json.loads(gzip.decompress(path.read_bytes()))
-        if content["format"] != FORMAT_VERSION:
-            message = f"has format {content['format']!r}; this trigner reads {FORMAT_VERSION}"
-            raise InputError(message, path=path)
-        return {name: _from_json(each) for name, each in content["chosen"].items()}
-    except DAMAGE as error:
-        raise InputError(f"is damaged: {error}", path=path) from error
+def predictions_of(text: str) -> dict[str, SavedPredictions]:
+    """What `predictions_text` wrote. Raises ValueError, TypeError, LookupError, AttributeError,
+    RecursionError or OverflowError for anything else."""
+    return {name: _from_json(each) for name, each in json.loads(text).items()}
 
 
 def _as_json(found: SavedPredictions) -> dict[str, Any]:

@@ -1,7 +1,4 @@
-"""Finished runs: one small JSON file each, written whole or not at all, and never touched again.
-
-    RESULTS/CORPUS/SYSTEM-SEED-HASH.json            settings, data, scores, signature
-    RESULTS/CORPUS/SYSTEM-SEED-HASH.found.json.gz   what was found in the test part (`predictions`)
+"""Finished runs: settings, data, scores, and what was found in the test part; kept in a `store`.
 
 A result belongs to a run when data and settings are equal, whatever the study calls it: studies
 share the runs that they have in common.
@@ -13,23 +10,21 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from trigner.errors import InputError
 from trigner.evaluation import Score
-from trigner.lab.studies.predictions import DAMAGE, SavedPredictions, read_predictions
-from trigner.machine import remove_leftovers, write_text
-from trigner.systems import systems
+from trigner.lab.studies.predictions import SavedPredictions, predictions_of
+from trigner.lab.studies.store import DAMAGE, KeptRun, keep_run, kept_runs
+from trigner.systems import SystemSpec, systems
 from trigner.training import flat, settings_of
 from trigner.triplets import SELECTION_ALIASES
 
-FORMAT_VERSION = 1
 CHOSEN_BY = ("overall", "discontinuous")
 """The dev F1 that chose an epoch; every run has a model of each."""
-
-FOUND_SUFFIX = ".found.json.gz"
 
 LONGEST_NAME = 100
 """Characters of a system in the name of a run: file systems take 255 of a whole name."""
@@ -53,12 +48,13 @@ class Chosen:
 class Result:
     """A finished run.
 
-    `settings` is `TrainingRun.identity`, `data` the hash of each part, `curve` the dev scores of
-    each epoch that has some. `chosen` lacks what was not saved; `found` names the file of
-    predictions next to this one (None: they were not saved). `notes` say in which way it is unlike
-    other runs.
+    `name` is that of its file, `settings` is `TrainingRun.identity`, `data` the hash of each part,
+    `curve` the dev scores of each epoch that has some. `chosen` lacks what was not saved; `found`
+    is what `predictions_text` made of its predictions (None: they were not saved). `notes` say in
+    which way it is unlike other runs.
     """
 
+    name: str
     system: str
     corpus: str
     protocol: str
@@ -73,20 +69,20 @@ class Result:
     signature: str
     chosen: Mapping[str, Chosen]
     curve: Sequence[Mapping[str, float]] = ()
-    found: str | None = None
     notes: Sequence[str] = ()
+    found: str | None = None
     path: Path | None = field(default=None, compare=False)
-
-    @property
-    def stem(self) -> str:
-        """The name of its files."""
-        return run_name(self.system, self.settings, self.data)
+    line: int | None = field(default=None, compare=False)
 
     def predictions(self) -> dict[str, SavedPredictions]:
-        """What its models found, by what chose them; empty when that was not saved."""
-        if self.found is None or self.path is None:
-            return {}
-        return read_predictions(self.path.with_name(self.found))
+        """What its models found, by what chose them; empty when that was not saved.
+
+        Raises InputError when it is damaged.
+        """
+        try:
+            return {} if self.found is None else predictions_of(self.found)
+        except DAMAGE as error:
+            raise _damaged(error, self.path, self.line) from error
 
     def is_of(self, settings: Mapping[str, Any], data: Mapping[str, str] | None) -> bool:
         """Whether it is what a run of these settings makes of these data (None: of any)."""
@@ -113,7 +109,7 @@ def with_defaults(values: Mapping[str, Any]) -> dict[str, Any]:
     """
     found = flat(values)
     if (system := systems().get(str(found.get("system", "")))) is not None:
-        found = {**settings_of(system)().identity(), "adaptation": None, **found}
+        found = {**_defaults(system), **found}
     if not found.get("triplets.weight"):
         others = [n for n in found if n.startswith("triplets.") and n != "triplets.weight"]
         found = {name: value for name, value in found.items() if name not in others}
@@ -124,23 +120,25 @@ def with_defaults(values: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def write_result(result: Result, folder: Path) -> Path:
-    """Write a result below the folder of all results, whole or not at all; gives its path."""
-    path = folder / result.corpus / f"{result.stem}.json"
+@cache
+def _defaults(system: SystemSpec) -> Mapping[str, Any]:
+    return {**settings_of(system)().identity(), "adaptation": None}
+
+
+def write_result(result: Result, folder: Path) -> Result:
+    """Keep a result below the folder of all results, whole or not at all; it then has its path.
+
+    Raises TrignerError where another one of its name is.
+    """
     content = asdict(result)
-    del content["path"]
-    written = json.dumps({"format": FORMAT_VERSION, **content}, indent=1, ensure_ascii=False)
-    remove_leftovers(path)
-    write_text(path, written + "\n")
-    return path
+    for other in ("found", "path", "line"):
+        del content[other]
+    return replace(result, path=keep_run(folder, result.corpus, content, result.found))
 
 
 def read_results(folder: Path, corpus: str) -> list[Result]:
-    """All results of a corpus. Raises InputError for a file that is damaged or of another version.
-
-    A damaged result is no reason to train again in silence.
-    """
-    return [_read(path) for path in sorted((folder / corpus).glob("*.json"))]
+    """All results of a corpus by name, packed or not. Raises InputError as `kept_runs` does."""
+    return [_result(kept) for kept in kept_runs(folder, corpus)]
 
 
 def find(
@@ -152,24 +150,27 @@ def find(
     return found[0] if found else None
 
 
-def _read(path: Path) -> Result:
+def _result(kept: KeptRun) -> Result:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        version = content.pop("format")
-        if version != FORMAT_VERSION:
-            raise InputError(
-                f"was written by another version of trigner (format {version!r}, this one reads"
-                f" {FORMAT_VERSION}): move it away, or use that version",
-                path=path,
-            )
+        content = dict(kept.run)
         if not all(isinstance(content[name], dict) for name in ("settings", "data", "train")):
             raise ValueError("settings, data and train are objects")
         chosen = {name: Chosen(**found) for name, found in content.pop("chosen").items()}
         curve, notes = tuple(content.pop("curve")), tuple(content.pop("notes"))
-        result = Result(**content, chosen=chosen, curve=curve, notes=notes, path=path)
         for found in chosen.values():
             found.score("dev", "overall"), found.score("test", "overall")
+        return Result(
+            **content,
+            chosen=chosen,
+            curve=curve,
+            notes=notes,
+            found=kept.found,
+            path=kept.path,
+            line=kept.line,
+        )
     except DAMAGE as error:
-        message = f"is damaged: {error}; move it away, and the run is repeated"
-        raise InputError(message, path=path) from error
-    return result
+        raise _damaged(error, kept.path, kept.line) from error
+
+
+def _damaged(error: Exception, path: Path | None, line: int | None) -> InputError:
+    return InputError(f"is damaged: {error}", path=path, line=line)

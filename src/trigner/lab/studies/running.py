@@ -6,7 +6,6 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -22,9 +21,8 @@ from trigner.evaluation import score, sentence_counts, sign
 from trigner.lab.studies.context import StudyContext, log
 from trigner.lab.studies.corpus import CorpusSplits
 from trigner.lab.studies.grid import TrainingRun
-from trigner.lab.studies.predictions import SavedPredictions, write_predictions
+from trigner.lab.studies.predictions import SavedPredictions, predictions_text
 from trigner.lab.studies.results import (
-    FOUND_SUFFIX,
     Chosen,
     Result,
     find,
@@ -73,6 +71,7 @@ def run_job(
         signature = sign(corpus.test, settings=run.identity, seed=run.seed)
         chosen, predictions = _scored(trained, corpus, context, signature)
         result = Result(
+            name=name,
             system=run.system,
             corpus=corpus.name,
             protocol=context.protocol.name,
@@ -91,12 +90,10 @@ def run_job(
             signature=signature,
             chosen=chosen,
             curve=trained.history,
-            found=f"{name}{FOUND_SUFFIX}",
             notes=_notes(run, trained, resumed),
+            found=predictions_text(predictions),
         )
-        # The predictions first, so that a result is never without them.
-        write_predictions(context.results / corpus.name / f"{name}{FOUND_SUFFIX}", predictions)
-        result = replace(result, path=write_result(result, context.results))
+        result = write_result(result, context.results)
         if not context.keep_models:
             _drop_models(folder)
         return result

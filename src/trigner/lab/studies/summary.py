@@ -195,16 +195,16 @@ def _remarks(systems: Sequence[SystemResults]) -> list[str]:
         if len(system.results) < system.wanted
     ]
     for chosen_by in CHOSEN_BY:
-        if lacking := [r.stem for r in results if chosen_by not in r.chosen]:
+        if lacking := [r.name for r in results if chosen_by not in r.chosen]:
             remarks.append(
                 f"without the model chosen by {chosen_by} F1: {', '.join(lacking)}; it was not kept"
             )
-    if lacking := [r.stem for r in results if r.found is None]:
+    if lacking := [r.name for r in results if r.found is None]:
         remarks.append(f"without predictions, so in no test: {', '.join(lacking)}")
     versions = {_versions(result) for result in results}
     if len(versions) > 1:
         remarks.append(f"trained with different versions: {'; '.join(sorted(versions))}")
-    remarks += [f"{r.stem}: {note}" for r in results for note in r.notes]
+    remarks += [f"{r.name}: {note}" for r in results for note in r.notes]
     return remarks
 
 
