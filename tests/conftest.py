@@ -51,11 +51,11 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_configure(config):
-    """A folder of graphs that this run's processes share: `graphs_made_once`."""
+    """A folder that this run's processes share: `graphs_made_once`, `trained_models`."""
     if not hasattr(config, "workerinput"):
-        folder = TemporaryDirectory(prefix="trigner-graphs-")
+        folder = TemporaryDirectory(prefix="trigner-tests-")
         config.add_cleanup(folder.cleanup)
-        os.environ["TRIGNER_TEST_GRAPHS"] = folder.name
+        os.environ["TRIGNER_TEST_RUN"] = folder.name
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -113,3 +113,11 @@ def exported_model(tiny, tmp_path_factory):
     from tiny_models import export
 
     return export(tiny(), tmp_path_factory.mktemp("exported") / "model")
+
+
+@pytest.fixture(scope="session")
+def trained():
+    """Gives the trained model of a system, in context if wanted, each made once in a run."""
+    from trained_models import trained
+
+    return trained

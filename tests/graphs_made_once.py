@@ -16,7 +16,7 @@ import onnx
 import torch
 from transformers import PretrainedConfig
 
-FOLDER = "TRIGNER_TEST_GRAPHS"
+FOLDER = "TRIGNER_TEST_RUN"
 """Variable of the environment: a folder that all processes of a run share."""
 
 NOT_COMPARED = {

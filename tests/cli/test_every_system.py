@@ -1,7 +1,4 @@
-"""What every system of the package can do from the command line, from training to serving.
-
-One tag scheme stands for all of them: they share everything but the scheme and its network.
-"""
+"""What every system of the package can do from the command line, from training to serving."""
 
 from __future__ import annotations
 
@@ -16,131 +13,41 @@ from starlette.testclient import TestClient
 
 import trigner
 from model_changes import accept_files
-from tiny_encoders import tiny_encoder
-from tiny_language_models import tiny_language_model
-from trigner.corpora import read, write
+from trained_models import IN_CONTEXT, SYSTEMS, TEXT
+from trained_models import training as small_training
+from trigner.corpora import read
 from trigner.errors import InputError
 from trigner.evaluation import ceiling
-from trigner.families.tagging.taggers import TaggerSpec
 from trigner.mentions import Document, Entity
 from trigner.models.folder import read_description
 from trigner.serving.app import create_app
-from trigner.systems.registry import system_spec, systems
-from trigner.training.best_epoch import KeepBest
+from trigner.systems.registry import system_spec
 from trigner.training.checkpoints import CHECKPOINTS, last_checkpoint
 from trigner.training.progress import ShowProgress
 
-SPANS = {
-    "my left leg and arm hurt. then the pain left.": [
-        *(((3, 11), (20, 24)), ((3, 7), (16, 24)), ((35, 39),)),
-    ],
-    "no tablet then. felt numb after the second tablet.": [((21, 25),)],
-}
-"""Texts in the tiny encoders' words, and their mentions: what every system learns by heart."""
-TEXT = " ".join(SPANS)
-
-SYSTEMS = [n for n, s in systems().items() if n == "w2ner" or not isinstance(s, TaggerSpec)]
-SMALL: dict[str, list[str]] = {
-    "w2ner": [
-        *("model.lstm_size=8", "model.distance_size=3", "model.region_size=3", "model.channels=4"),
-        *("model.pair_size=6", "model.grid_size=5"),
-    ],
-    "transition": ["model.lstm_size=8", "model.hidden_size=8", "model.action_size=4"],
-    "hypergraph": ["model.lstm_size=8", "model.hidden_size=8", "model.start_rank=4"],
-    "spans": [
-        *("model.lstm_size=8", "model.width_size=3", "model.hidden_size=6"),
-        "model.output_dropout=0",
-    ],
-    "segments": [
-        *("model.lstm_size=8", "model.width_size=3", "model.hidden_size=6"),
-        "model.combination_size=5",
-    ],
-    "seq2seq": [
-        *("model.lstm_size=8", "model.decoder_layers=2", "model.decoder_heads=2"),
-        *("model.decoder_feed_forward=12", "model.beam_size=2"),
-    ],
-    "generative": ["model.lora_rank=4", "model.length_base=12", "model.length_ratio=0"],
-}
-"""One line a system: settings that make its network small."""
-
 WITH_CONTEXT = " with context"
-IN_CONTEXT = ("w2ner", "spans", "segments", "hypergraph", "transition")
 VARIANTS = [*SYSTEMS, *(name + WITH_CONTEXT for name in IN_CONTEXT)]
+EXPORTED = [name for name in SYSTEMS if system_spec(name).export]
 
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    """A corpus in two parts: both texts fifteen times, and once."""
-    folder = tmp_path_factory.mktemp("corpus")
-    for part, copies in {"train": 15, "dev": 1}.items():
-        documents = [
-            Document(f"{number}{copy}", text, tuple(entity(text, own) for own in spans))
-            for copy in range(copies)
-            for number, (text, spans) in enumerate(SPANS.items())
-        ]
-        write(documents, folder / part, format="brat")
-    return folder
-
-
-def entity(text, fragments):
-    return Entity("ADR", fragments, " ".join(text[start:end] for start, end in fragments))
+whatever_the_context = pytest.mark.parametrize("training", SYSTEMS, indirect=True)
+"""A mark for what context has nothing to do with."""
 
 
 @pytest.fixture(scope="module", params=VARIANTS)
-def training(request, tmp_path_factory):
-    """The name of a system, its encoder and the settings of its training."""
+def training(request):
+    """A small training of each system, and of some in context."""
     name = request.param.removesuffix(WITH_CONTEXT)
-    folder = tmp_path_factory.mktemp(name)
-    settings = [*SMALL.get(name, []), "optimisation.epochs=12", "optimisation.batch_size=4"]
-    settings.append("optimisation.learning_rate=0.02")
-    if request.param != name:
-        settings.append("model.context_words=6")
-    if name == "generative":
-        encoder = tiny_language_model(folder / "encoder", "llama", positions=8000)
-    else:
-        encoder = tiny_encoder(folder / "encoder", "bert", head=False)
-        settings.append("optimisation.encoder_lr=0.005")
-    return name, encoder, [part for setting in settings for part in ("--set", setting)]
+    return small_training(name, context=name != request.param)
 
 
 @pytest.fixture(scope="module")
-def first(training, data, tmp_path_factory):
-    """The folder of a model trained through the command line, and what was printed."""
-    folder = tmp_path_factory.mktemp(training[0]) / "model"
-    result = train(training, data, folder)
-    assert result.exit_code == 0, result.output
-    return folder, result.output
+def made(training, trained):
+    """The model of that training, only to be read."""
+    return trained(training.system, context=training.context)
 
 
-@pytest.fixture
-def trained(training, first):
-    """The name of a system and the folder of its model."""
-    return training[0], first[0]
-
-
-def train(training, data, out, *options):
-    """Train with the command line; the last epoch's model is kept, which has seen every update."""
-    from typer.testing import CliRunner
-
-    from trigner.cli.app import app
-
-    def keep_always(self, args, state, control, metrics=None, **_):
-        self._save(round(state.epoch), metrics)
-
-    name, encoder, settings = training
-    arguments = [
-        *("train", "--system", name, "--encoder", str(encoder), "--device", "cpu"),
-        *("--train", str(data / "train"), "--dev", str(data / "dev")),
-        *("--out", str(out), *settings, *options),
-    ]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(KeepBest, "on_evaluate", keep_always)
-        return CliRunner().invoke(app, arguments)
-
-
-def test_an_interrupted_training_ends_with_the_same_weights(
-    training, data, trained, tmp_path, monkeypatch
-):
+@whatever_the_context
+def test_an_interrupted_training_ends_with_the_same_weights(training, made, tmp_path, monkeypatch):
     """Interrupted once a checkpoint is there: in the second epoch's evaluation."""
     evaluated = []
 
@@ -152,33 +59,33 @@ def test_an_interrupted_training_ends_with_the_same_weights(
     folder = tmp_path / "model"
     with monkeypatch.context() as patch:
         patch.setattr(ShowProgress, "on_evaluate", interrupt)
-        assert train(training, data, folder).exit_code == 130
+        assert training.run(folder).exit_code == 130
     assert last_checkpoint(folder / CHECKPOINTS) is not None
-    result = train(training, data, folder, "--resume")
+    result = training.run(folder, "--resume")
     assert result.exit_code == 0, result.output
-    one, other = (load_file(each / "model.safetensors") for each in (trained[1], folder))
+    one, other = (load_file(each / "model.safetensors") for each in (made.folder, folder))
     assert one.keys() == other.keys()
     for name, values in one.items():
         np.testing.assert_array_equal(values, other[name], err_msg=name)
 
 
-def test_it_is_trained_in_bfloat16(training, data, tmp_path):
+@whatever_the_context
+def test_it_is_trained_in_bfloat16(training, tmp_path):
     """Dev is scored in the training's precision, too."""
-    if "model.context_words=6" in training[2]:
-        pytest.skip("context has nothing to do with it")
     more = ("--set", "optimisation.precision=bfloat16", "--set", "optimisation.epochs=1")
-    result = train(training, data, tmp_path / "model", *more)
+    result = training.run(tmp_path / "model", *more)
     assert result.exit_code == 0, result.output
 
 
-def test_a_study_runs_it(training, data, run, tmp_path):
-    name, encoder, settings = training
+@whatever_the_context
+def test_a_study_runs_it(training, run, tmp_path):
     for part in ("train", "dev", "test"):
-        shutil.copytree(data / "dev", tmp_path / "small" / part)
+        shutil.copytree(training.data / "dev", tmp_path / "small" / part)
     study = tmp_path / "one.yaml"
-    study.write_text(f"title: One\nseeds: [1]\nsystems:\n  own: {{system: {name}}}\n")
+    study.write_text(f"title: One\nseeds: [1]\nsystems:\n  own: {{system: {training.system}}}\n")
     shared = (study, "--data", tmp_path / "small", "--out", tmp_path / "out")
-    given = (*shared, "--encoder", encoder, *settings, "--set", "optimisation.epochs=1")
+    small = (*training.settings, "--set", "optimisation.epochs=1")
+    given = (*shared, "--encoder", training.encoder, *small)
     result = run("study", "run", *given, "--device", "cpu")
     assert result.code == 0, result.err
     result = run("study", "report", *given, "--to", tmp_path / "report")
@@ -186,37 +93,36 @@ def test_a_study_runs_it(training, data, run, tmp_path):
     assert "| own |" in (tmp_path / "report" / "report.md").read_text()
 
 
-def test_its_model_is_evaluated_and_extracts(trained, data, run, tmp_path):
-    name, model = trained
-    result = run("evaluate", "--model", model, "--data", data / "dev", "--json")
+def test_its_model_is_evaluated_and_extracts(made, run, tmp_path):
+    model, dev = made.folder, made.training.data / "dev"
+    result = run("evaluate", "--model", model, "--data", dev, "--json")
     assert result.code == 0, result.err
     scores = json.loads(result.out)
     assert scores["overall"]["predicted"] > 0, "nothing is compared below"
     found = tmp_path / "found"
-    result = run("extract", data / "dev", "--model", model, "--format", "brat", "--out", found)
+    result = run("extract", dev, "--model", model, "--format", "brat", "--out", found)
     assert result.code == 0, result.err
-    again = json.loads(run("score", "--gold", data / "dev", "--pred", found, "--json").out)
+    again = json.loads(run("score", "--gold", dev, "--pred", found, "--json").out)
     assert again["overall"] == scores["overall"]
-    assert name in run("info", model).out
+    assert made.training.system in run("info", model).out
 
 
-def test_training_prints_the_scores_that_its_model_has(first, data, run):
+def test_training_prints_the_scores_that_its_model_has(made, run):
     """Those of the scores at the temperature that it is kept with, too."""
-    folder, printed = first
-    evaluated = run("evaluate", "--model", folder, "--data", data / "dev").out
+    dev = made.training.data / "dev"
+    evaluated = run("evaluate", "--model", made.folder, "--data", dev).out
     assert calibration(evaluated)
-    assert calibration(printed) == calibration(evaluated)
+    assert calibration(made.printed) == calibration(evaluated)
 
 
 def calibration(printed):
     return re.findall(r"Calibration error [0-9.]+ %", printed)
 
 
-def test_results_do_not_depend_on_batch_mates(trained, data):
-    _, model = trained
-    documents = read(data / "train").documents
-    together = list(trigner.load(model, batch_size=32).documents(documents))
-    alone = trigner.load(model, batch_size=1).documents(documents)
+def test_results_do_not_depend_on_batch_mates(made):
+    documents = read(made.training.data / "train").documents
+    together = list(trigner.load(made.folder, batch_size=32).documents(documents))
+    alone = trigner.load(made.folder, batch_size=1).documents(documents)
     assert any(own.entities for own in together)
     for a, b in zip(together, alone, strict=True):
         assert [(e.label, e.fragments) for e in a.entities] == [
@@ -227,37 +133,33 @@ def test_results_do_not_depend_on_batch_mates(trained, data):
             assert 0 <= one.score <= 1
 
 
-def test_a_sentence_of_400_words_is_read(trained):
-    _, model = trained
-    extract = trigner.load(model)
+def test_a_sentence_of_400_words_is_read(made):
+    extract = trigner.load(made.folder)
     run = extract.documents([Document("long", " ".join(["pain and swollen legs"] * 100))])
     (found,) = run
     assert found.id == "long"
     assert run.statistics.sentences == 1
 
 
-def test_it_is_served(trained):
-    name, model = trained
-    extract = trigner.load(model)
-    with TestClient(create_app(extract, description=read_description(model))) as client:
-        assert client.get("/v1/model").json()["system"] == name
+def test_it_is_served(made):
+    extract = trigner.load(made.folder)
+    with TestClient(create_app(extract, description=read_description(made.folder))) as client:
+        assert client.get("/v1/model").json()["system"] == made.training.system
         answer = client.post("/v1/extract", json={"text": TEXT}).json()
         texts = [e.text for e in extract(TEXT).entities]
         assert texts
         assert [e["text"] for e in answer["entities"]] == texts
 
 
-def test_thresholds_are_found(trained, data, run):
-    _, model = trained
-    result = run("find-threshold", "--model", model, "--data", data / "dev", "--json")
+def test_thresholds_are_found(made, run):
+    dev = made.training.data / "dev"
+    result = run("find-threshold", "--model", made.folder, "--data", dev, "--json")
     assert result.code == 0, result.err
 
 
-def test_its_ceiling_is_measured_on_what_it_can_express(trained):
-    name, _ = trained
+@pytest.mark.parametrize("name", [n for n in SYSTEMS if system_spec(n).round_trip])
+def test_its_ceiling_is_measured_on_what_it_can_express(name):
     spec = system_spec(name)
-    if spec.round_trip is None:
-        pytest.skip(f"{name} declares no ceiling")
     text = "pain in my left leg and nausea"
     spans = [((0, 4),), ((0, 7), (16, 19)), ((24, 30),)]
     gold = tuple(Entity("ADR", s, " ".join(text[a:b] for a, b in s)) for s in (spans[1], spans[2]))
@@ -265,22 +167,27 @@ def test_its_ceiling_is_measured_on_what_it_can_express(trained):
     assert found.overall.f1 == 1
 
 
-def test_it_is_exported_with_the_same_entities(trained, run, tmp_path):
-    name, model = trained
-    if "export" not in system_spec(name).capabilities:
-        pytest.skip(f"{name} cannot be exported")
-    result = run("export", "--model", model, "--out", tmp_path / "onnx")
+@pytest.mark.parametrize(
+    "training",
+    [
+        *EXPORTED,
+        *(pytest.param(n + WITH_CONTEXT, marks=pytest.mark.slow) for n in EXPORTED),
+    ],
+    indirect=True,
+)
+def test_it_is_exported_with_the_same_entities(made, run, tmp_path):
+    result = run("export", "--model", made.folder, "--out", tmp_path / "onnx")
     assert result.code == 0, result.err
-    one, other = (trigner.load(folder)(TEXT).entities for folder in (model, tmp_path / "onnx"))
+    folders = (made.folder, tmp_path / "onnx")
+    one, other = (trigner.load(folder)(TEXT).entities for folder in folders)
     assert one
     assert [(e.label, e.fragments) for e in one] == [(e.label, e.fragments) for e in other]
 
 
-def test_a_model_without_its_weights_is_refused(trained, tmp_path):
-    _, model = trained
+def test_a_model_without_its_weights_is_refused(made, tmp_path):
     copy = tmp_path / "copy"
     copy.mkdir()
-    for file in model.iterdir():
+    for file in made.folder.iterdir():
         if file.is_file() and file.suffix != ".safetensors":
             (copy / file.name).write_bytes(file.read_bytes())
     with pytest.raises(InputError):
@@ -288,10 +195,9 @@ def test_a_model_without_its_weights_is_refused(trained, tmp_path):
 
 
 @pytest.fixture
-def without_numbers(trained, tmp_path):
+def without_numbers(made, tmp_path):
     """A copy of a model whose weights are all NaN, with hashes that fit."""
-    _, model = trained
-    copy = shutil.copytree(model, tmp_path / "copy")
+    copy = shutil.copytree(made.folder, tmp_path / "copy")
     weights = load_file(copy / "model.safetensors")
     for values in weights.values():
         if values.dtype.kind == "f":
