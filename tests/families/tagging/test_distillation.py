@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from tagging.tag_groups import CLASSES, GROUPS, LENGTHS
 from torch import nn
 
+from families.tagging.tag_groups import CLASSES, GROUPS, LENGTHS
 from tiny_models import extractor, make_scheme
 from trigner.batches.collation import IGNORED
 from trigner.families.tagging.distillation import LEAST, SoftTags, Teachers, distillation

@@ -50,7 +50,7 @@ def test_models_have_names_of_their_own(tmp_path, monkeypatch):
 
 
 def test_a_model_of_the_hub_keeps_its_name(monkeypatch, tmp_path):
-    monkeypatch.setattr("trigner.pipeline.fetch", lambda model: tmp_path)
+    monkeypatch.setattr("trigner.models.fetch", lambda model: tmp_path)
     page = tmp_path / "page.html"
     found = check_outputs(page, [Path("user/m")], "jsonl", variants=["zero-shot"])
     assert found == {"user/m": tmp_path}
