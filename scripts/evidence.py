@@ -88,7 +88,10 @@ class Evidence:
     def _score(self, cell: str | Mapping[str, str]) -> str:
         name, note = (cell, "") if isinstance(cell, str) else (cell["runs"], f"; {cell['note']}")
         group = self._runs[name]
-        return f"{group.scores('test')} ({len(group.runs)}{note})" if group.runs else NOT_RUN
+        if not group.runs:
+            return NOT_RUN
+        seeds = "1 seed" if len(group.runs) == 1 else f"{len(group.runs)} seeds"
+        return f"{group.scores('test')} ({seeds}{note})"
 
 
 def _listed(seeds: Mapping[int, Any] | Sequence[int]) -> str:
