@@ -41,7 +41,7 @@ study = typer.Typer(
     help="Compare systems: declared grids of runs, several seeds, significance tests, one report.",
     no_args_is_help=True,
     epilog="`trigner study list` shows the studies that come with trigner: overall, control, best,"
-    " additions, batches, beyond, systems, selection, source, pairing, window, margin,"
+    " additions, beyond, systems, selection, source, pairing, window, margin,"
     " learning-rate, encoders, adaptation, pair-map, triplets, rates, search, search-w2ner,"
     " search-control, search-best, paper-cadec, paper-share13, paper-share14. Or give a YAML file"
     " of your own.",
