@@ -5,6 +5,7 @@ from __future__ import annotations
 import lzma
 import runpy
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -160,11 +161,27 @@ def test_a_file_of_another_name_than_its_run_is_damaged(tmp_path):
         kept_runs(tmp_path, "small")
 
 
-def test_nothing_goes_when_the_table_does_not_hold_it(tmp_path, monkeypatch):
-    path = keep(tmp_path)
+def test_nothing_goes_when_the_runs_cannot_be_packed(tmp_path, monkeypatch):
+    keep(tmp_path)
+    pack_runs(tmp_path, "small")
+    keep(tmp_path, "b")
+    before = content(tmp_path)
     other = lzma.compress(LINE)
     monkeypatch.setattr("trigner.lab.studies.store._compressed", lambda data: other)
-    with pytest.raises(TrignerError, match="no run was removed"):
+    with pytest.raises(TrignerError, match="nothing was changed"):
+        pack_runs(tmp_path, "small")
+    assert content(tmp_path) == before
+
+
+def test_nothing_goes_when_the_table_does_not_hold_it(tmp_path, monkeypatch):
+    path = keep(tmp_path)
+
+    @contextmanager
+    def lost(table):
+        yield lambda data: table.write_bytes(lzma.compress(LINE))
+
+    monkeypatch.setattr("trigner.lab.studies.store.atomic_write", lost)
+    with pytest.raises(TrignerError, match="no file was removed"):
         pack_runs(tmp_path, "small")
     assert path.exists()
 

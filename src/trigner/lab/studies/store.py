@@ -105,10 +105,14 @@ def pack_runs(folder: Path, corpus: str) -> Packed:
     files = [kept.path for kept in _in_files(folder / corpus)]
     texts = [kept.text for kept in kept_runs(folder, corpus)]
     if files:
+        data = "".join(texts).encode()
+        packed = _compressed(data)
+        if lzma.decompress(packed) != data:
+            raise TrignerError(f"{table}: the runs cannot be packed; nothing was changed")
         with atomic_write(table) as write:
-            write(_compressed("".join(texts).encode()))
+            write(packed)
         if [kept.text for kept in _packed(table)] != texts:
-            raise TrignerError(f"{table} does not hold what was packed: no run was removed")
+            raise TrignerError(f"{table} does not hold what was packed: no file was removed")
         for path in files:
             path.unlink()
         if not any((folder / corpus).iterdir()):
