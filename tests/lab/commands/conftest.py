@@ -1,0 +1,3 @@
+"""Fixtures that another room made first."""
+
+from cli.conftest import *  # noqa: F403
