@@ -2,16 +2,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracles.coordination_naive import Made, all_made, of_one_kind
 from trigner.corpora.words import document_of
 from trigner.mentions import Mention, Sentence
 from trigner.systems.sections import SamplingSettings
 from trigner.text.segmentation import segment
-from trigner.training import coordination
+from trigner.training import coordination, kinds
 from trigner.training.coordination import LONGEST, MEMBERS
 
 ALWAYS = SamplingSettings(coordination=5, conjunctions=("and",))
@@ -22,7 +24,7 @@ def document(number: int, text: str, *mentions: Sequence[int], label: str = "ADR
     return document_of(f"d{number}", text.split(), own)
 
 
-SPLIT = document(99, "left or right", (0, 2), label="Split")
+SPLIT = document(99, "this or that", (0, 2), label="Split")
 """Shows that the annotators of a corpus have discontinuous mentions."""
 
 
@@ -97,14 +99,15 @@ def test_of_many_no_more_than_three_are_members():
 
 def test_members_of_more_words_are_not_put_in():
     documents = [
-        document(1, "now sore pain", (1, 2)),
-        document(2, "left upper inner pain", (0, 1, 2, 3)),
-        document(3, "deep left upper outer pain", (0, 1, 2, 3, 4)),
+        document(1, "left upper pain", (0, 1, 2)),
+        document(2, "deep right inner pain", (0, 1, 2, 3)),
+        document(3, "old mild outer back pain", (0, 1, 2, 3, 4)),
     ]
-    found = made_of(*documents, seeds=range(10))
     assert LONGEST == 3
-    assert {text for text in found if text.startswith("now")} == {
-        "now sore and left upper inner pain"
+    assert set(made_of(*documents, seeds=range(10))) == {
+        "left upper and deep right inner pain",
+        "deep right inner and left upper pain",
+        "old mild outer back and deep right inner pain",
     }
 
 
@@ -195,50 +198,34 @@ def test_mentions_keep_their_words(drawn, seed):
         assert len(sentence.words) <= 7 + (MEMBERS - 1) * (1 + LONGEST)
 
 
-SHARING = (
-    document(1, "had renal failure today", (1, 2)),
-    document(2, "hepatic failure , ache", (0, 1), (3,)),
-    document(3, "sore throat hurts", (0, 1)),
-    document(4, "sore lips hurt", (0, 1)),
-)
-
-
 def test_whole_mentions_stand_where_parts_would():
     settings = SamplingSettings(coordination=5, conjunctions=("and", "("))
-    found = made_of(*SHARING, settings=settings, seeds=range(60), whole=1.0)
+    documents = [
+        document(1, "had renal failure today", (1, 2)),
+        document(2, "had ache today", (1,)),
+        document(3, "hepatic failure , fever", (0, 1), (3,)),
+        document(4, "sore throat", (0, 1)),
+        document(5, "sore lips hurt", (0, 1)),
+        document(6, "had cold hands now", (1, 2)),
+        document(7, "had long grey swollen hands today", (1, 2, 3, 4)),
+    ]
+    found = made_of(*documents, settings=settings, seeds=range(60), whole=1.0)
     expected = {
+        # Others that stand between "had" and "today".
         "had ache and renal failure today": ["ache", "renal failure"],
         "had renal failure ( ache ) today": ["ache", "renal failure"],
-        "had ache , hepatic failure and renal failure today": [
-            "ache", "hepatic failure", "renal failure",
-        ],
-        "sore throat and ache hurts": ["ache", "sore throat"],
-        "ache and hepatic failure , ache": ["ache", "ache", "hepatic failure"],
-    }  # fmt: skip
+        # Between nothing and nothing, or a sign.
+        "fever and hepatic failure , fever": ["fever", "fever", "hepatic failure"],
+        "sore throat , fever and hepatic failure": ["fever", "hepatic failure", "sore throat"],
+        "sore throat ( fever )": ["fever", "sore throat"],
+    }
     assert {text: found.get(text) for text in expected} == expected
-    # None has a gap: with whole members alone nothing is shared.
-    sentences = sentences_of(
-        [document(1, "had renal failure", (1, 2)), document(2, "b failure", (0, 1))]
+    assert not [text for text in found if "hands" in text or text.endswith("hurt")]
+    assert not any(
+        mention.is_discontinuous
+        for made in generated(sentences_of(documents), settings, whole=1.0)
+        for mention in made.mentions
     )
-    found = generated(sentences, settings, whole=1.0)
-    assert found
-    assert not any(m.is_discontinuous for own in found for m in own.mentions)
-
-
-def test_all_continuous_mentions_can_be_whole_members():
-    documents = [document(n, f"{word} failure", (0, 1)) for n, word in enumerate("abcdef")]
-    found = made_of(*documents, document(7, "g or h failure", (0, 3)), seeds=(1, 2), whole=1.0)
-    members = {own for told in found.values() for own in told}
-    assert members == {f"{word} failure" for word in "abcdef"}
-
-
-def test_a_label_with_one_mention_shares_parts_all_the_same():
-    long = document(1, "very sore red dry throat", (0, 1, 2, 3, 4))
-    other = document(2, "very sore red dry left arm", (0, 1, 2, 3, 4, 5))
-    found = made_of(long, other, whole=1.0)
-    assert found["very sore red dry throat and left arm"] == [
-        "very sore red dry left arm", "very sore red dry throat",
-    ]  # fmt: skip
 
 
 def test_none_where_no_mention_is_discontinuous():
@@ -267,3 +254,92 @@ def test_context_stays():
     assert len(found) == 2
     assert {(each.left, each.right) for each in found} == {(("before",), ("behind",))}
     assert {each.offsets for each in found} == {()}  # those of the sentence would be wrong
+
+
+WORDS = ["renal", "hepatic", "cardiac", "failure", "infection", "infections", "sore", "throat"]
+WORDS += ["Throat", "3", "-", "no", ",", "and"]
+CORPORA = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from(WORDS), min_size=2, max_size=6),
+        st.lists(
+            st.tuples(st.integers(0, 4), st.integers(1, 3), st.sampled_from("AB")), max_size=2
+        ),
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+def corpus(drawn) -> list[Sentence]:
+    """Sentences with mentions at the places drawn, and one that is split."""
+    sentences = []
+    for number, (words, places) in enumerate(drawn):
+        found = {
+            Mention(tuple(range(start, min(start + length, len(words)))), label)
+            for start, length, label in places
+            if start < len(words)
+        }
+        sentences.append(Sentence(f"d{number}", 0, tuple(words), (), tuple(sorted(found))))
+    return [*sentences, *sentences_of([])]
+
+
+def possible(sentences, conjunctions) -> dict[tuple, list[Made]]:
+    """All that can be made, with the ways to make it."""
+    found: dict[tuple, list[Made]] = {}
+    for made in all_made(sentences, conjunctions, LONGEST, MEMBERS):
+        found.setdefault((made.words, made.mentions), []).append(made)
+    return found
+
+
+@given(CORPORA, st.integers(0, 9))
+def test_the_check_of_kinds_only_ever_leaves_sentences_out(drawn, seed):
+    conjunctions = ("and", "(")
+    settings = SamplingSettings(coordination=5, conjunctions=conjunctions)
+    sentences = [sentence for sentence in corpus(drawn) if sentence.mentions]
+    everything = possible(sentences, conjunctions)
+    for made in generated(sentences, settings, seed, whole=0.5, pool=3):
+        ways = everything[made.words, made.mentions]
+        assert any(of_one_kind(way, sentences, conjunctions) for way in ways)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("belong", "allow_part"):
+            patch.setattr(kinds.Kinds, name, lambda *given, **named: True)
+        patch.setattr(
+            coordination, "alike", lambda one, other: kinds.lower(one) != kinds.lower(other)
+        )
+        unchecked = generated(sentences, settings, seed, whole=0.5, pool=3)
+    assert everything.keys() >= {(made.words, made.mentions) for made in unchecked}
+
+
+def test_all_that_is_of_one_kind_is_made_in_the_end():
+    documents = [
+        document(1, "she had renal failure today", (2, 3)),
+        document(2, "she had hepatic failure today", (2, 3)),
+        document(3, "no sore throat , 2 infections", (1, 2), (4, 5)),
+        document(4, "she had sore lips or old infection", (2, 3), (5, 6)),
+        document(5, "sore old feet", (0, 1, 2)),
+        document(6, "no kidney failure", (1, 2), label="Other"),
+    ]
+    sentences = sentences_of(documents)
+    settings = SamplingSettings(coordination=99, conjunctions=("and", "("))
+    found = generated(sentences, settings, whole=0.5, pool=300)
+    everything = possible(sentences, settings.conjunctions)
+    expected = {
+        made
+        for made, ways in everything.items()
+        if any(of_one_kind(way, sentences, settings.conjunctions) for way in ways)
+    }
+    assert {(made.words, made.mentions) for made in found} == expected
+    other_order = generated(sentences[::-1], settings, whole=0.5, pool=300)
+    assert {(made.words, made.mentions) for made in other_order} == expected
+    assert 9 < len(expected) < len(everything)
+
+
+def test_half_of_the_sentences_have_whole_members():
+    documents = [
+        document(n, f"{a} {kind}", (0, 1))
+        for n, (a, kind) in enumerate(product("abcdefg", ("failure", "disease", "lesion")))
+    ]
+    settings = SamplingSettings(coordination=0.5)
+    found = generated(sentences_of(documents), settings, whole=0.5, per_sentence=1)
+    split = [any(m.is_discontinuous for m in made.mentions) for made in found]
+    assert (len(found), sum(split)) == (11, 6)

@@ -116,7 +116,7 @@ def words(id, text, *found):
 
 
 UNSPLIT = "no mention of the training documents is discontinuous"
-UNSHARED = "no continuous mention shares its first or last words with another of its type"
+UNSHARED = "no continuous mention shares words with another that is like it and of its type"
 LISTED = [
     words("a", "my leg hurt and felt numb", ["leg", "numb"]),
     words("b", "then arm pain", ["arm pain"]),
@@ -180,7 +180,7 @@ def test_seeds_decide_what_is_generated(tmp_path):
             ],
             options={"encoder": str(tiny_encoder(tmp_path, "bert", head=False))},
         )
-        sharing = [words(str(n), f"no w{n} pain", [f"w{n} pain"]) for n in range(10)]
+        sharing = [words(own, f"no {own} pain", [f"{own} pain"]) for own in "abcdefghij"]
         data = prepare([*notes(1), *sharing], built(settings), settings)
         made = data.examples[len(data) - data.coordinated :]
         return [example.subwords.ids.tolist() for example in made]

@@ -8,13 +8,13 @@ a slash or, as of abbreviations and examples, parentheses: "renal (hepatic) fail
 
 Most coordinations that people write share no word: "rash and renal failure". So that a model learns
 which ones do, some sentences are made of whole mentions in the same construction, at the same
-places, and all of these are continuous.
+places, and all of these are continuous. Which members may stand together is in `kinds`.
 """
 
 from __future__ import annotations
 
 import string
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -22,6 +22,7 @@ import numpy as np
 
 from trigner.mentions import Mention, Sentence
 from trigner.systems import SamplingSettings
+from trigner.training.kinds import Kinds, Words, alike, lower
 
 LONGEST = 3
 """Words of a member that coordination puts in, at most."""
@@ -46,21 +47,30 @@ POOL = 4
 
 _PUNCTUATION = frozenset(string.punctuation)
 
-Words = tuple[str, ...]
-_Key = tuple[str, Words]
-_Rests = Mapping[tuple[bool, _Key], Sequence[Words]]
-_Wholes = Mapping[str, Sequence[Words]]
+_Rests = Mapping[tuple[bool, str, Words], Sequence[Words]]
+_Wholes = Mapping[tuple[str, str], Sequence[Words]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A mention that can be coordinated: its sentence, and how many of its words are shared."""
+    """A mention that can be coordinated: its sentence, and where its shared words begin or end.
+
+    Those before its word `at` are shared if they are the `first` ones, else those from there on.
+    """
 
     sentence: Sentence
     mention: Mention
-    shared: int
+    at: int
     first: bool
-    """The shared words are its first ones, else its last."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What members there are, and which may stand together."""
+
+    kinds: Kinds
+    rests: _Rests
+    wholes: _Wholes
 
 
 def coordinations(
@@ -76,36 +86,42 @@ def coordinations(
     annotated = [sentence for sentence in sentences if sentence.mentions]
     if not any(m.is_discontinuous for sentence in annotated for m in sentence.mentions):
         return
-    rests, wholes = _rests(annotated), _wholes(annotated)
+    kinds = Kinds(annotated, settings.conjunctions)
+    known = _Known(kinds, _rests(annotated), _wholes(annotated, kinds))
     random = np.random.default_rng(seed)
+    candidates = [list(_candidates(sentence, known.rests)) for sentence in annotated]
     wanted = settings.coordination * len(annotated)
     new: set[Words] = set()
     for _ in range(POOL):
-        before = len(new)
-        for candidate in _drawn(annotated, rests, random):
-            if len(new) - before >= wanted:
-                break
-            made = _coordinated(candidate, rests, wholes, settings.conjunctions, random)
-            if made.words not in new:
-                new.add(made.words)
-                yield made
+        most = len(new) + wanted
+        each = Counter[int]()
+        for whole, share in ((False, 1 - WHOLE), (True, WHOLE)):
+            until = min(most, len(new) + share * wanted)
+            for number, candidate in _drawn(candidates, random):
+                if len(new) >= until:
+                    break
+                if each[number] == PER_SENTENCE:
+                    continue
+                made = _coordinated(candidate, known, settings.conjunctions, random, whole=whole)
+                if made is not None and made.words not in new:
+                    new.add(made.words)
+                    each[number] += 1
+                    yield made
 
 
 def _drawn(
-    sentences: Sequence[Sentence], rests: _Rests, random: np.random.Generator
-) -> Iterator[_Candidate]:
-    """Candidates in random order, at most `PER_SENTENCE` of each sentence."""
-    candidates: list[_Candidate] = []
-    for sentence in sentences:
-        own = list(_candidates(sentence, rests))
-        candidates += (own[i] for i in random.permutation(len(own))[:PER_SENTENCE])
-    for number in random.permutation(len(candidates)):
-        yield candidates[number]
+    candidates: Sequence[Sequence[_Candidate]], random: np.random.Generator
+) -> Iterator[tuple[int, _Candidate]]:
+    """The candidates of each sentence with its number, sentences and candidates in random order."""
+    for number in random.permutation(len(candidates)).tolist():
+        own = candidates[number]
+        for place in random.permutation(len(own)).tolist():
+            yield number, own[place]
 
 
 def _rests(sentences: Sequence[Sentence]) -> _Rests:
     """What follows a mention's first words (True) or stands before its last ones, all there is."""
-    found: defaultdict[tuple[bool, _Key], dict[Words, Words]] = defaultdict(dict)
+    found: defaultdict[tuple[bool, str, Words], dict[Words, Words]] = defaultdict(dict)
     for sentence in sentences:
         for mention in sentence.mentions:
             words = tuple(sentence.words[i] for i in mention.words)
@@ -115,20 +131,22 @@ def _rests(sentences: Sequence[Sentence]) -> _Rests:
                     (False, words[at:], words[:at]),
                 ):
                     if len(rest) <= LONGEST and _speaks(rest) and _speaks(shared):
-                        key = first, (mention.label, _lower(shared))
-                        found[key].setdefault(_lower(rest), rest)
+                        key = first, mention.label, lower(shared)
+                        found[key].setdefault(lower(rest), rest)
     return {key: list(own.values()) for key, own in found.items()}
 
 
-def _wholes(sentences: Sequence[Sentence]) -> _Wholes:
-    """Mentions that can be members as they are, by label."""
-    found: defaultdict[str, dict[Words, Words]] = defaultdict(dict)
+def _wholes(sentences: Sequence[Sentence], kinds: Kinds) -> _Wholes:
+    """Mentions that can be members as they are, by label and the word before them."""
+    found: defaultdict[tuple[str, str], dict[Words, Words]] = defaultdict(dict)
     for sentence in sentences:
         for mention in sentence.mentions:
             words = tuple(sentence.words[i] for i in mention.words)
-            if len(words) <= LONGEST and not mention.is_discontinuous and _speaks(words):
-                found[mention.label].setdefault(_lower(words), words)
-    return {label: list(own.values()) for label, own in found.items()}
+            short = len(words) <= LONGEST and not mention.is_discontinuous
+            if short and _speaks(words) and kinds.belong(mention.label, words):
+                key = mention.label, *kinds.frame(sentence, mention)
+                found[key].setdefault(lower(words), words)
+    return {key: list(own.values()) for key, own in found.items()}
 
 
 def _speaks(words: Words) -> bool:
@@ -146,48 +164,65 @@ def _candidates(sentence: Sentence, rests: _Rests) -> Iterator[_Candidate]:
             continue
         words = tuple(sentence.words[i] for i in own)
         for first in (True, False):
-            for shared in range(len(words) - 1, 0, -1):
-                part = words[:shared] if first else words[-shared:]
-                if len(rests.get((first, (mention.label, _lower(part))), ())) > 1:
-                    yield _Candidate(sentence, mention, shared, first)
+            for at in range(len(words) - 1, 0, -1) if first else range(1, len(words)):
+                shared = words[:at] if first else words[at:]
+                if len(rests.get((first, mention.label, lower(shared)), ())) > 1:
+                    yield _Candidate(sentence, mention, at, first)
                     break
+
+
+def _others(
+    candidate: _Candidate, known: _Known, random: np.random.Generator, *, whole: bool
+) -> list[Words]:
+    """One or more members of one kind with the candidate's; none where there is none."""
+    sentence, mention, kinds = candidate.sentence, candidate.mention, known.kinds
+    words = tuple(sentence.words[i] for i in mention.words)
+    at, first, label = candidate.at, candidate.first, mention.label
+    taken, shared = (words[at:], words[:at]) if first else (words[:at], words[at:])
+    if whole:
+        taken, there = words, known.wholes.get((label, *kinds.frame(sentence, mention)), ())
+    else:
+        there = known.rests[first, label, lower(shared)]
+
+    def allowed(member: Words) -> bool:
+        return whole or kinds.allow_part(label, member, shared, first=first)
+
+    count = 1 + int(random.integers(1, MEMBERS))
+    members = [taken]
+    for number in random.permutation(len(there)).tolist() if allowed(taken) else ():
+        other = there[number]
+        if allowed(other) and all(alike(other, each) for each in members):
+            members.append(other)
+        if len(members) == count:
+            break
+    return members[1:]
 
 
 def _coordinated(
     candidate: _Candidate,
-    rests: _Rests,
-    wholes: _Wholes,
+    known: _Known,
     conjunctions: Sequence[str],
     random: np.random.Generator,
-) -> Sentence:
-    """The candidate's sentence with more members put in beside its mention's own."""
-    sentence, mention, shared = candidate.sentence, candidate.mention, candidate.shared
+    *,
+    whole: bool,
+) -> Sentence | None:
+    """The candidate's sentence with more members put in beside its mention's own, if there are."""
+    others = _others(candidate, known, random, whole=whole)
+    if not others:
+        return None
+    sentence, mention = candidate.sentence, candidate.mention
     start, end = mention.words[0], mention.words[-1] + 1
-    own = sentence.words[start:end]
-    wholes_of = wholes.get(mention.label, ())
-    whole = len(wholes_of) > 1 and random.random() < WHOLE
-    known: Sequence[Words]
-    if whole:
-        # A few of what may be thousands, of which one at most is the mention itself.
-        few = random.choice(len(wholes_of), size=min(MEMBERS, len(wholes_of)), replace=False)
-        known, taken = [wholes_of[i] for i in few], own
-    elif candidate.first:
-        known, taken = rests[True, (mention.label, _lower(own[:shared]))], own[shared:]
-    else:
-        known, taken = rests[False, (mention.label, _lower(own[-shared:]))], own[:-shared]
-    others = [each for each in known if _lower(each) != _lower(taken)]
-    count = min(int(random.integers(1, MEMBERS)), len(others))
+    middle = start + candidate.at
     conjunction = conjunctions[int(random.integers(len(conjunctions)))]
-    others = [others.pop(int(random.integers(len(others)))) for _ in range(count)]
     # Whole members stand where the others would: what is shared is told by words, not by places.
     before = whole and not candidate.first and conjunction != PARENTHESIS
-    at = start if before else end if whole or candidate.first else end - shared
+    at = start if before else end if whole or candidate.first else middle
     put_in, new = _listed(others, conjunction, at, before=before)
     if whole:
         place = start + len(put_in) if before else start
-        members = [(*range(place, place + len(own)),), *map(tuple, new)]
+        members = [(*range(place, place + end - start),), *map(tuple, new)]
     elif candidate.first:
-        members = [mention.words, *((*range(start, start + shared), *each) for each in new)]
+        members = [mention.words, *((*range(start, middle), *each) for each in new)]
     else:
         common = range(at + len(put_in), end + len(put_in))
         members = [(*each, *common) for each in (range(start, at), *new)]
@@ -216,7 +251,3 @@ def _listed(
     if conjunction == PARENTHESIS:
         words.append(")")
     return words, places
-
-
-def _lower(words: Words) -> Words:
-    return tuple(word.lower() for word in words)

@@ -68,7 +68,7 @@ class TrainingData(Dataset[Any]):
             )
         if settings.sampling.coordination and not self.coordinated:
             why = (
-                "no continuous mention shares its first or last words with another of its type"
+                "no continuous mention shares words with another that is like it and of its type"
                 if self.discontinuous
                 else "no mention of the training documents is discontinuous"
             )
