@@ -48,7 +48,7 @@ POOL = 4
 _PUNCTUATION = frozenset(string.punctuation)
 
 _Rests = Mapping[tuple[bool, str, Words], Sequence[Words]]
-_Wholes = Mapping[tuple[str, str], Sequence[Words]]
+_Wholes = Mapping[tuple[str, str, str], Sequence[Words]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,18 +94,18 @@ def coordinations(
     new: set[Words] = set()
     for _ in range(POOL):
         most = len(new) + wanted
-        each = Counter[int]()
+        made_of = Counter[int]()
         for whole, share in ((False, 1 - WHOLE), (True, WHOLE)):
             until = min(most, len(new) + share * wanted)
             for number, candidate in _drawn(candidates, random):
                 if len(new) >= until:
                     break
-                if each[number] == PER_SENTENCE:
+                if made_of[number] == PER_SENTENCE:
                     continue
                 made = _coordinated(candidate, known, settings.conjunctions, random, whole=whole)
                 if made is not None and made.words not in new:
                     new.add(made.words)
-                    each[number] += 1
+                    made_of[number] += 1
                     yield made
 
 
@@ -114,9 +114,8 @@ def _drawn(
 ) -> Iterator[tuple[int, _Candidate]]:
     """The candidates of each sentence with its number, sentences and candidates in random order."""
     for number in random.permutation(len(candidates)).tolist():
-        own = candidates[number]
-        for place in random.permutation(len(own)).tolist():
-            yield number, own[place]
+        for place in random.permutation(len(candidates[number])).tolist():
+            yield number, candidates[number][place]
 
 
 def _rests(sentences: Sequence[Sentence]) -> _Rests:
@@ -137,8 +136,8 @@ def _rests(sentences: Sequence[Sentence]) -> _Rests:
 
 
 def _wholes(sentences: Sequence[Sentence], kinds: Kinds) -> _Wholes:
-    """Mentions that can be members as they are, by label and the word before them."""
-    found: defaultdict[tuple[str, str], dict[Words, Words]] = defaultdict(dict)
+    """Mentions that can be members as they are, by label and the words before and after them."""
+    found: defaultdict[tuple[str, str, str], dict[Words, Words]] = defaultdict(dict)
     for sentence in sentences:
         for mention in sentence.mentions:
             words = tuple(sentence.words[i] for i in mention.words)
@@ -191,7 +190,7 @@ def _others(
     members = [taken]
     for number in random.permutation(len(there)).tolist() if allowed(taken) else ():
         other = there[number]
-        if allowed(other) and all(alike(other, each) for each in members):
+        if allowed(other) and all(alike(other, member) for member in members):
             members.append(other)
         if len(members) == count:
             break
