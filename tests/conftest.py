@@ -19,6 +19,8 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import settings
 
+from hub_stub import hub  # noqa: F401, a fixture
+
 settings.register_profile("trigner", deadline=None, print_blob=True)
 settings.load_profile("trigner")
 
@@ -85,6 +87,14 @@ def encoder_of(tmp_path_factory):
 def encoder(encoder_of):
     """Folder of the tiny encoder that most tests take."""
     return encoder_of()
+
+
+@pytest.fixture(scope="session")
+def encoders(encoder_of):
+    """Folder of a tiny encoder by each kind."""
+    from tiny_encoders import KINDS
+
+    return {kind: encoder_of(kind) for kind in KINDS}
 
 
 @pytest.fixture(scope="session")

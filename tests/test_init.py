@@ -19,7 +19,7 @@ def test_the_version_is_the_installed_one():
     [
         ("Document", "mentions"),
         ("Entity", "mentions"),
-        ("load", "inference"),
+        ("load", "pipeline"),
         ("to_dataframe", "rendering"),
     ],
 )

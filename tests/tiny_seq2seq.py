@@ -57,7 +57,7 @@ def settings_of(encoder: Path, *assignments: str) -> Any:
     return resolve(
         preset="clean",
         options={"system": "seq2seq", "encoder": str(encoder)},
-        shared=[*SMALL, *assignments],
+        assignments=[*SMALL, *assignments],
     )
 
 

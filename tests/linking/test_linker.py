@@ -235,13 +235,9 @@ def test_data_without_codes_and_with_unknown_ones(linker):
             evaluate(linker, [document(("leg pain", code))])
 
 
-def test_the_threshold_is_what_was_measured():
-    """The figures stand in research/decisions/linking.md."""
+@pytest.mark.parametrize(("part", "least"), [("dev", 0.81), ("test", 0.72)])
+def test_codes_at_the_threshold_are_as_good_as_they_were(part, least):
     linker = Linker(read_vocabulary(DATA / "vocabulary.csv"))
-    page = (DATA.parents[1] / "research/decisions/linking.md").read_text("utf-8")
-    for part in ("dev", "test"):
-        found = evaluate(linker, read(DATA / f"{part}.jsonl").documents)
-        at = next(score for threshold, score in found.curve.points if threshold >= THRESHOLD)
-        told = [found.coded, found.first, found.among]
-        told += [f"{100 * value:.0f}" for value in (at.precision, at.recall, at.f1)]
-        assert f"| {part} | characters | {' | '.join(map(str, told))} |" in page
+    found = evaluate(linker, read(DATA / f"{part}.jsonl").documents)
+    at = next(score for threshold, score in found.curve.points if threshold >= THRESHOLD)
+    assert at.f1 > least

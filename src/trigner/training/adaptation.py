@@ -297,6 +297,7 @@ def _write(out: Path, model: PreTrainedModel, encoder: str | Path) -> None:
     """All files are written next to their places first; the one that makes a model comes last."""
     written = out / checkpoints.CHECKPOINTS / "finished"
     model.save_pretrained(written)
-    AutoTokenizer.from_pretrained(encoder_source(str(encoder))).save_pretrained(written)
+    source = encoder_source(str(encoder))
+    AutoTokenizer.from_pretrained(source, trust_remote_code=False).save_pretrained(written)
     for path in sorted(written.iterdir(), key=lambda own: own.name == "config.json"):
         os.replace(path, out / path.name)

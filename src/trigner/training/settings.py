@@ -137,28 +137,26 @@ def resolve(
     """Settings from all levels.
 
     `assignments` are `section.key=value` as on the command line, `options` its named options (None:
-    not given). Without a preset it is `DEFAULT`. The model settings, encoder and system of the
-    model folder `init_from` take the place of the defaults. What a preset says counts as far as the
-    system has such settings, and so do the assignments to `optional` names, those of a study that
-    are meant for several systems. Raises InputError naming what is unknown, out of range, without
-    effect, or not that model's.
+    not set). Without a preset it is `DEFAULT`. The model settings, encoder and system of the model
+    folder `init_from` take the place of the defaults. What a preset says counts as far as the
+    system has such settings, and so do assignments and options of `optional` names: those of a
+    study that are meant for several systems. Raises InputError naming what is unknown, out of
+    range, without effect, or not that model's.
     """
     file = None if file is None else Path(file)
     init_from = None if init_from is None else Path(init_from)
     inherited = {} if init_from is None else _of_model(init_from)
     from_file = {} if file is None else _read(file)
-    named = {key: value for key, value in (options or {}).items() if value is not None}
+    named = [(key, {key: value}) for key, value in (options or {}).items() if value is not None]
     name = from_file.get("preset", DEFAULT) if preset is None else preset
     if not isinstance(name, str) or name not in PRESETS:
         where = file if preset is None else None
         raise InputError(f"unknown preset {name!r}; known are: {', '.join(PRESETS)}", path=where)
     nested = [(text.partition("=")[0], _assignment(text)) for text in assignments]
-    everything = [inherited, PRESETS[name], from_file, *(own for _, own in nested), named]
+    everything = [inherited, PRESETS[name], from_file, *(own for _, own in [*nested, *named])]
     spec = system_spec(str(_merged([{"system": "w2ner"}, *everything])["system"]))
     kind = settings_of(spec)
-    by_hand = _merged(
-        [*(_fitting(own, kind) if n in optional else own for n, own in nested), named]
-    )
+    by_hand = _merged(_fitting(own, kind) if n in optional else own for n, own in [*nested, *named])
     given = _merged([from_file, by_hand])
     merged = _merged([inherited, _fitting(PRESETS[name], kind), given, {"preset": name}])
     merged["system"] = spec.name

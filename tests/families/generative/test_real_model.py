@@ -15,7 +15,7 @@ from tiny_language_models import settings_of
 from trigner.families.generative.system import build
 from trigner.mentions import Mention, Sentence
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 TEXT = "My left leg and right arm hurt since I take the new tablet"
 MENTIONS = (Mention((1, 2, 6), "ADR"), Mention((4, 5, 6), "ADR"))
 WORDS = tuple(TEXT.split())

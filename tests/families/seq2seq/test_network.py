@@ -153,8 +153,7 @@ def test_sizes_that_do_not_go_together_are_refused(encoder):
     settings = resolve(
         preset="clean",
         options={"system": "seq2seq", "encoder": str(encoder("bert"))},
-        assignments=["model.recurrent=false", "model.decoder_heads=5"],
-        shared=SMALL,
+        assignments=[*SMALL, "model.recurrent=false", "model.decoder_heads=5"],
     )
     model, _, _ = load_encoder(settings.encoder, ())
     with pytest.raises(InputError, match="decoder_heads must divide the encoder's size: 16 / 5"):

@@ -100,7 +100,7 @@ def test_a_model_comes_back_to_the_bit(encoders, tmp_path, kind, changes):
 def test_the_folder_holds_these_files_and_no_others(folder):
     assert sorted(contents(folder)) == FILES
     description = read_description(folder)
-    assert description.format == 7
+    assert description.format == 1
     assert description.labels == ("ADR", "Drug")
     assert (description.system, description.package) == ("w2ner", "trigner")
     assert sorted(description.files) == FILES[:-1]

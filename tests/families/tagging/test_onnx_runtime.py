@@ -74,7 +74,7 @@ print(trigner.load({str(exported_model)!r})("my left leg hurt").text)
 
 @pytest.mark.parametrize("package", ["spans", "segments", "hypergraph"])
 def test_the_graph_of_another_system_is_refused(exported_model, tiny, package):
-    runtime = importlib.import_module(f"trigner.{package}.onnx_runtime")
+    runtime = importlib.import_module(f"trigner.families.{package}.onnx_runtime")
     scorer = runtime.onnx_scorer(exported_model / GRAPH, ["CPUExecutionProvider"])
     inputs = tiny().inputs
     with pytest.raises(InputError, match="graph of another system"):

@@ -15,7 +15,7 @@ import trial_seed
 from llm_stub import Response, answered, failing, serving
 from trigner.machine.locks import locked
 
-SOURCE = Path(__file__).resolve().parents[2] / "src"
+SOURCE = Path(__file__).resolve().parents[3] / "src"
 ARM = '```json\n[{"entity": "numb left arm", "index": [0, 1, 4], "type": "ADR"}]\n\'\'\''
 SENTENCES = 4
 """Of the three documents."""

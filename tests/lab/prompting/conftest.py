@@ -9,7 +9,7 @@ import pytest
 
 from local_llm_files import local_llm_weights
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="session")

@@ -27,7 +27,7 @@ def session():
     with ray_files() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_TMPDIR", folder)
         # Where workers find what they are to call.
-        path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+        path = os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
         patch.setenv("PYTHONPATH", path)
         with ray_session(address=None, workers=2) as cpus:
             yield cpus

@@ -245,7 +245,7 @@ def _resolved(
         settings = resolve(
             preset=str(preset or START),
             assignments=[*written, *given],
-            optional=[name for name in names if name not in own],
+            optional=["encoder", *(name for name in names if name not in own)],
             options={"encoder": changes.encoder, "seed": seed},
             init_from=init_from,
         )

@@ -69,12 +69,9 @@ def make_report(
 
 def _compared_systems(summaries: Sequence[Summary]) -> Section:
     """The settings of each system that differ from the preset that studies start from."""
-    start = resolve(preset=START)
-    run = TrainingRun(START, {}, start.seed, start)
-    # Its identity leaves out what only other schemes read, so that they may have it unchanged.
-    clean = flat(start.as_json()) | flat(run.identity)
     by_corpus: dict[str, dict[str, dict[str, Any]]] = {}
     for summary, system in ((each, s) for each in summaries for s in each.systems):
+        clean = _start(system.settings["system"])
         by_corpus.setdefault(system.name, {})[summary.corpus] = {
             name: value for name, value in system.settings.items() if value != clean.get(name)
         }
@@ -98,6 +95,13 @@ def _compared_systems(summaries: Sequence[Summary]) -> Section:
     title = f"Settings that differ from the preset {START}"
     table = Table(title, cells_of(rows, ["system", "settings"]), prose=True)
     return Section("Systems", tuple(filter(None, [common])), (table,))
+
+
+def _start(system: str) -> dict[str, Any]:
+    """The settings that a study's run of a system has where the study says nothing."""
+    settings = resolve(preset=START, options={"system": system})
+    run = TrainingRun(START, {}, settings.seed, settings)
+    return {**flat(settings.as_json()), **run.identity, "system": None}  # which system is said
 
 
 def _listed(settings: Mapping[str, Any]) -> str:

@@ -259,8 +259,8 @@ def _notes(run: TrainingRun, trained: Trained, resumed: bool) -> tuple[str, ...]
     notes = []
     if resumed:
         notes.append("interrupted: the seconds count from the last resumption")
-    used = trained.best.description.provenance.settings["optimisation"]
-    wanted = run.settings.optimisation.model_dump(mode="json")
+    wanted = run.settings.as_json().get("optimisation", {})
+    used = trained.best.description.provenance.settings.get("optimisation", {})
     if smaller := {name: used[name] for name in wanted if used[name] != wanted[name]}:
         changed = ", ".join(f"{name}={value}" for name, value in smaller.items())
         notes.append(f"out of memory: trained with {changed}")

@@ -7,7 +7,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from networks.conftest import *  # noqa: F403
 from tiny_models import export
 from trigner.batches.collation import collate
 from trigner.families.tagging.torch_runtime import torch_scorer

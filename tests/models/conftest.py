@@ -1,4 +1,0 @@
-"""Fixtures that another room made first."""
-
-from integrations.conftest import *  # noqa: F403
-from networks.conftest import *  # noqa: F403
