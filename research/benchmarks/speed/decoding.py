@@ -85,7 +85,7 @@ def measure(
         "≤ 50 ms",
         slowest <= LIMIT,
         slowest,
-        f"output bounded, and reported, in {cut} of the set-ups below",
+        f"output bounded, and reported, in {cut} of the set-ups",
     )
     section.figures.insert(0, asked)
     for length in recursive:

@@ -26,6 +26,11 @@ medians, quartiles in brackets. The straightforward side has targets too, 1.2 ti
 measured of such an implementation before: were it slow, ours would look fast.
 """
 
+COLUMNS = ("what", "measured", "target", "reached", "note")
+
+LONG = 9
+"""Rows of a section from which on the page has only those with a target."""
+
 
 Machine = dict[str, str | int]
 
@@ -63,7 +68,7 @@ def show(sections: Sequence[Section], console: Console) -> None:
     """Print the tables."""
     for section in sections:
         table = Table(title=section.title, title_justify="left", title_style="bold")
-        for column in ("what", "measured", "target", "reached", "note"):
+        for column in COLUMNS:
             table.add_column(column, overflow="fold")
         for figure in section.figures:
             table.add_row(*_cells(figure))
@@ -118,7 +123,7 @@ def _write(
 ) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     markdown, data = folder / f"{name}.md", folder / f"{name}.json"
-    markdown.write_text(_markdown(sections, head, machine), encoding="utf-8")
+    markdown.write_text(_markdown(sections, head, machine, data.name), encoding="utf-8")
     found = {"machine": machine, "sections": [asdict(section) for section in sections]}
     data.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return [markdown, data]
@@ -128,17 +133,25 @@ def _told(machine: Machine) -> str:
     return ", ".join(f"{key} {value}" for key, value in machine.items())
 
 
-def _markdown(sections: Sequence[Section], head: str, machine: Machine) -> str:
-    asked = [figure for section in sections for figure in section.figures if figure.target]
-    lines = [head, f"Machine: {_told(machine)}.", "", "## Asked for", "", *_table(asked)]
+def _markdown(sections: Sequence[Section], head: str, machine: Machine, data: str) -> str:
+    lines = [head, f"Machine: {_told(machine)}."]
     for section in sections:
-        lines += ["", f"## {section.title}", "", *section.notes, "", *_table(section.figures)]
+        shown = section.figures
+        if len(shown) >= LONG:
+            shown = [figure for figure in shown if figure.target]
+        lines += ["", f"## {section.title}", "", *section.notes]
+        if absent := len(section.figures) - len(shown):
+            lines += ["", f"{absent} more rows are in [{data}]({data})."]
+        lines += ["", *_table(shown)] if shown else []
     return "\n".join(lines) + "\n"
 
 
 def _table(figures: Sequence[Figure]) -> list[str]:
-    rows = ["| what | measured | target | reached | note |", "|---|---|---|---|---|"]
-    return rows + [f"| {' | '.join(_cells(figure))} |" for figure in figures]
+    """Without the columns that would be empty."""
+    rows = [dict(zip(COLUMNS, _cells(figure), strict=True)) for figure in figures]
+    used = [column for column in COLUMNS if any(row[column] for row in rows)]
+    body = [f"| {' | '.join(row[column] for column in used)} |" for row in rows]
+    return [f"| {' | '.join(used)} |", "|---" * len(used) + "|", *body]
 
 
 def _cells(figure: Figure) -> list[str]:
