@@ -8,7 +8,7 @@ Read from the metadata of the packages in this environment.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 
 from packaging.requirements import Requirement
@@ -16,14 +16,12 @@ from packaging.utils import canonicalize_name
 
 HEAD = """# Licences of dependencies
 
-What `pip install "trigner[all]"` brings, and the licence that each package states in its metadata.
-*core* is what `pip install trigner` brings alone. Written by `make licences` in the
-environment of `make env` (Linux, CPython 3.11, PyTorch for CPUs; that for CUDA brings NVIDIA's own
-packages and licences).
-
-| package | version | licence | part |
-|---|---|---|---|
+The licence that each package states in its metadata. Written by `make licences` in the environment
+of `make env` (Linux, CPython 3.11, PyTorch for CPUs; that for CUDA brings NVIDIA's own packages and
+licences).
 """
+
+PARTS = ("What `pip install trigner` brings", 'What `pip install "trigner[all]"` adds')
 
 KNOWN = {
     "mit license": "MIT",
@@ -101,12 +99,17 @@ def licence(package: Distribution) -> str:
 def page() -> str:
     """The report."""
     core = needed()
+    added = {name: package for name, package in needed("all").items() if name not in core}
+    return HEAD + "".join(map(_table, PARTS, (core, added)))
+
+
+def _table(title: str, packages: Mapping[str, Distribution]) -> str:
     rows = [
-        f"| {package.metadata['Name']} | {package.version.partition('+')[0]} | {licence(package)}"
-        f" | {'core' if name in core else 'extras'} |\n"
-        for name, package in needed("all").items()
+        (package.metadata["Name"], package.version.partition("+")[0], licence(package))
+        for package in packages.values()
     ]
-    return HEAD + "".join(rows)
+    lines = [("package", "version", "licence"), ("---", "---", "---"), *rows]
+    return f"\n## {title}\n\n" + "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
 if __name__ == "__main__":
