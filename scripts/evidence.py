@@ -95,7 +95,11 @@ class Evidence:
 
 
 def _listed(seeds: Mapping[int, Any] | Sequence[int]) -> str:
-    return ", ".join(map(str, seeds))
+    """Seeds in a row as "1–5", others one by one."""
+    own = sorted(seeds)
+    if len(own) > 2 and own[-1] - own[0] == len(own) - 1:
+        return f"{own[0]}–{own[-1]}"
+    return ", ".join(map(str, own))
 
 
 def measured(name: str) -> str:
