@@ -54,7 +54,7 @@ ENOUGH = 80
 """Samples of memory below which nothing is said about its growth."""
 KILLED = (
     "tests/cli/test_partial.py::test_killed_at_random_moments_it_gives_the_bytes_of_an_unkilled_one",
-    "tests/cli/test_prompt.py::test_a_killed_run_asks_nothing_twice",
+    "tests/lab/commands/test_prompt.py::test_a_killed_run_asks_nothing_twice",
     "tests/cli/test_annotate.py::test_killed_at_any_moment_nothing_is_lost_or_twice",
     "tests/training/test_processes.py::test_two_processes_go_on_where_they_were_killed",
 )

@@ -54,9 +54,9 @@ def test_what_was_too_much_is_no_more(name, tmp_path):
 
 
 DEFECTS = {
-    "file-answers": ("prompting.cache", "TypeError, RecursionError", "TypeError"),
-    "file-sentences": ("prompting.sentences", "OverflowError, RecursionError", "OverflowError"),
-    "file-job": ("bulk.output", "KeyError, TypeError, RecursionError", "KeyError, TypeError"),
+    "file-answers": ("lab.prompting.cache", "TypeError, RecursionError", "TypeError"),
+    "file-sentences": ("lab.prompting.sentences", "OverflowError, RecursionError", "OverflowError"),
+    "file-job": ("pipeline.bulk.output", "KeyError, TypeError, RecursionError", "KeyError, TypeError"),
     "file-record": (
         "training.records",
         """if not isinstance(content, dict):

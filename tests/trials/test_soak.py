@@ -123,8 +123,8 @@ def test_every_trial_that_kills_hears_of_the_seed():
 
 
 WALL_CLOCK = {
-    "prompting/client.py": ["time.time"],  # a server's Retry-After may be a date
-    "prompting/cache.py": ["datetime.datetime.now"],  # when an answer was recorded
+    "lab/prompting/client.py": ["time.time"],  # a server's Retry-After may be a date
+    "lab/prompting/cache.py": ["datetime.datetime.now"],  # when an answer was recorded
 }
 MOMENTS = {
     *("time.time", "time.time_ns", "time.clock_gettime", "time.clock_gettime_ns"),

@@ -30,7 +30,7 @@ from trigner.families.tagging.objective import Objective
 from trigner.families.tagging.system import TagSystem
 from trigner.families.tagging.task_losses import cell_cross_entropy
 from trigner.mentions import Sentence
-from trigner.training.settings import Settings
+from trigner.training.settings import resolve
 from trigner.triplets.settings import TripletSettings
 
 SELECTIONS = ("ce", "nc", "hn", "sn")
@@ -117,7 +117,7 @@ def _required(taken: dict[str, list[float]], slow: dict[str, list[float]]) -> li
 
 def training_batch(model: Model, sentences: list[Sentence]) -> dict[str, Any]:
     """As the trainer gets it."""
-    return TagSystem(model, Settings()).collate(made_up.examples(model, sentences))
+    return TagSystem(model, resolve(preset="clean")).collate(made_up.examples(model, sentences))
 
 
 def our_objective(model: Model, source: str, selection: str) -> Objective:
