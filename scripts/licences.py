@@ -16,9 +16,9 @@ from packaging.utils import canonicalize_name
 
 HEAD = """# Licences of dependencies
 
-The licence that each package states in its metadata. Written by `make licences` in the environment
+What each package states in its metadata, by licence. Written by `make licences` in the environment
 of `make env` (Linux, CPython 3.11, PyTorch for CPUs; that for CUDA brings NVIDIA's own packages and
-licences).
+licences). `constraints.txt` has the versions.
 """
 
 PARTS = ("What `pip install trigner` brings", 'What `pip install "trigner[all]"` adds')
@@ -104,11 +104,11 @@ def page() -> str:
 
 
 def _table(title: str, packages: Mapping[str, Distribution]) -> str:
-    rows = [
-        (package.metadata["Name"], package.version.partition("+")[0], licence(package))
-        for package in packages.values()
-    ]
-    lines = [("package", "version", "licence"), ("---", "---", "---"), *rows]
+    said: dict[str, list[str]] = {}
+    for package in packages.values():
+        said.setdefault(licence(package), []).append(package.metadata["Name"])
+    rows = [(name, ", ".join(own)) for name, own in sorted(said.items())]
+    lines = [("licence", "packages"), ("---", "---"), *rows]
     return f"\n## {title}\n\n" + "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 

@@ -220,17 +220,17 @@ def test_no_module_imports_itself_through_others():
     tuple(TopologicalSorter(imports).static_order())  # raises CycleError
 
 
-def test_the_page_has_columns_that_are_filled_and_of_long_sections_what_was_asked(tmp_path):
+def test_the_page_has_what_was_asked_for_in_the_columns_that_are_filled(tmp_path):
     asked = figures.Figure("a", "1.0 x", "≤ 2 x", True)
-    others = [figures.Figure(f"b{n}", "3", note="as it was") for n in range(report.LONG)]
-    short = figures.Section("Speed", [asked], ["noted"])
-    sections = [short, figures.Section("Steps", [asked, *others]), figures.Section("All", others)]
+    other = figures.Figure("b", "3", note="as it was")
+    sections = [figures.Section("Speed", [asked, other]), figures.Section("Others", [other])]
     markdown, data = report.write(sections, tmp_path, quick=False)
     text = markdown.read_text()
     row = "| what | measured | target | reached |\n|---|---|---|---|\n| a | 1.0 x | ≤ 2 x | yes |\n"
-    assert text.count(row) == 2
-    assert text.count(f"\n{report.LONG} more rows are in [benchmark.json](benchmark.json).") == 2
+    assert row in text
+    assert "[benchmark.json](benchmark.json)" in text
     assert "as it was" not in text
+    assert "Others" not in text
     assert str(Path.home()) not in text + data.read_text()
 
 

@@ -28,9 +28,6 @@ measured of such an implementation before: were it slow, ours would look fast.
 
 COLUMNS = ("what", "measured", "target", "reached", "note")
 
-LONG = 9
-"""Rows of a section from which on the page has only those with a target."""
-
 
 Machine = dict[str, str | int]
 
@@ -134,15 +131,12 @@ def _told(machine: Machine) -> str:
 
 
 def _markdown(sections: Sequence[Section], head: str, machine: Machine, data: str) -> str:
-    lines = [head, f"Machine: {_told(machine)}."]
+    """The figures that were asked for; all others, and how they were measured, are in the data."""
+    others = f"All other figures are in [{data}]({data})."
+    lines = [head, f"Machine: {_told(machine)}.", "", others]
     for section in sections:
-        shown = section.figures
-        if len(shown) >= LONG:
-            shown = [figure for figure in shown if figure.target]
-        lines += ["", f"## {section.title}", "", *section.notes]
-        if absent := len(section.figures) - len(shown):
-            lines += ["", f"{absent} more rows are in [{data}]({data})."]
-        lines += ["", *_table(shown)] if shown else []
+        if asked := [figure for figure in section.figures if figure.target]:
+            lines += ["", f"## {section.title}", "", *section.notes, "", *_table(asked)]
     return "\n".join(lines) + "\n"
 
 
