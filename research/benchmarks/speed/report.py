@@ -132,11 +132,11 @@ def _told(machine: Machine) -> str:
 
 def _markdown(sections: Sequence[Section], head: str, machine: Machine, data: str) -> str:
     """The figures that were asked for; all others, and how they were measured, are in the data."""
-    others = f"All other figures are in [{data}]({data})."
+    others = f"[{data}]({data}) has all other figures, and how each was measured."
     lines = [head, f"Machine: {_told(machine)}.", "", others]
     for section in sections:
         if asked := [figure for figure in section.figures if figure.target]:
-            lines += ["", f"## {section.title}", "", *section.notes, "", *_table(asked)]
+            lines += ["", f"## {section.title}", "", *_table(asked)]
     return "\n".join(lines) + "\n"
 
 
