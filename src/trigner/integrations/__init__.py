@@ -1,3 +1,3 @@
-"""Adapters to other libraries: the Hugging Face Hub; in modules of their own, as each needs its
-library, `spacy`, `pandas`, `datasets` and `spark`.
+"""Adapters to other libraries, each in a module of its own, as it needs its library: `spacy`,
+`pandas`, `datasets` and `spark`.
 """

@@ -1,4 +1,4 @@
-"""Declared grids of runs, their results and the reports made of them. Extra `study`."""
+"""Declared grids of runs, their results and the reports made of them. Extra `lab`."""
 
 from trigner.lab.studies.changes import Changes
 from trigner.lab.studies.commands import (
