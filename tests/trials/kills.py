@@ -1,6 +1,7 @@
 """Trainings and studies that are killed at random moments and resumed; writers on a full disk.
 
-Extractions and prompts are killed in `tests/cli/test_partial.py` and `tests/lab/commands/test_prompt.py`.
+Extractions and prompts are killed in `tests/cli/test_partial.py` and
+`tests/lab/commands/test_prompt.py`.
 """
 
 from __future__ import annotations

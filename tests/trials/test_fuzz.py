@@ -56,7 +56,11 @@ def test_what_was_too_much_is_no_more(name, tmp_path):
 DEFECTS = {
     "file-answers": ("lab.prompting.cache", "TypeError, RecursionError", "TypeError"),
     "file-sentences": ("lab.prompting.sentences", "OverflowError, RecursionError", "OverflowError"),
-    "file-job": ("pipeline.bulk.output", "KeyError, TypeError, RecursionError", "KeyError, TypeError"),
+    "file-job": (
+        "pipeline.bulk.output",
+        "KeyError, TypeError, RecursionError",
+        "KeyError, TypeError",
+    ),
     "file-record": (
         "training.records",
         """if not isinstance(content, dict):
