@@ -12,6 +12,7 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 # Ray's workers give way to every other process by default: here those are the other tests.
 os.environ.setdefault("RAY_worker_niceness", "0")
 
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +21,8 @@ import pytest
 from hypothesis import settings
 
 from hub_stub import hub  # noqa: F401, a fixture
+from snapshots import stable
+from trigner.errors import InputError
 
 settings.register_profile("trigner", deadline=None, print_blob=True)
 settings.load_profile("trigner")
@@ -68,6 +71,33 @@ def long_lived_objects_are_not_searched():
     """
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def wording(snapshot, tmp_path_factory):
+    """Compares what an error says, or another text, with the snapshot of the test's room."""
+
+    def compare(said):
+        assert stable(str(said), str(tmp_path_factory.getbasetemp())) == snapshot
+
+    return compare
+
+
+@pytest.fixture
+def refused(wording):
+    """Within it, an `InputError` that names this file and line; its wording is compared."""
+
+    @contextmanager
+    def check(path=None, line=None):
+        with pytest.raises(InputError) as caught:
+            yield caught
+        if path is not None:
+            assert caught.value.path.match(str(path)), caught.value.path
+        if line is not None:
+            assert caught.value.line == line
+        wording(caught.value)
+
+    return check
 
 
 @pytest.fixture(scope="session")

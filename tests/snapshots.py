@@ -1,0 +1,39 @@
+"""What errors say, in one file for each room: `ROOM/__snapshots__/wording.ambr`."""
+
+from __future__ import annotations
+
+import re
+
+from syrupy.data import SnapshotCollections
+from syrupy.extensions.amber import AmberSnapshotExtension
+
+
+class WordingOfRoom(AmberSnapshotExtension):
+    """Snapshots of all test modules of a folder in one file, each named after test and module."""
+
+    @classmethod
+    def get_file_basename(cls, *, test_location, index):
+        return "wording"
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location, index=0):
+        name = super().get_snapshot_name(test_location=test_location, index=index)
+        return f"{name} in {test_location.basename}"
+
+    @classmethod
+    def matches_test_location(cls, *, test_location, snapshot_location):
+        return True
+
+    def discover_snapshots(self, *, test_location, ignore_extensions=None):
+        """None: syrupy would take those of the modules that a run leaves out for unused ones."""
+        return SnapshotCollections()
+
+
+OF_LIBRARIES = re.compile(r"(is not (?:JSON: (?=[A-Z])|a Parquet file: )).*", re.DOTALL)
+"""What Python and pyarrow say, other in every version; our own words begin in lower case."""
+
+
+def stable(text: str, folder: str) -> str:
+    """A text without what differs from run to run: the folders of tests below `folder`."""
+    text = re.sub(rf"{re.escape(folder)}/[^/\s:'\"]+", "TMP", text)
+    return OF_LIBRARIES.sub(r"\1...", text)
