@@ -18,10 +18,10 @@ LABEL = (
 )
 
 
-def test_xml_of_any_depth(tmp_path):
+def test_xml_of_any_depth(tmp_path, refused):
     for depth in (500, 100_000):
         (tmp_path / "a.xml").write_text(LABEL.format("<a>" * depth + "</a>" * depth))
-        with pytest.raises(InputError, match=r"a\.xml:1: has elements nested more than 100 deep"):
+        with refused("a.xml", 1):
             read(tmp_path)
     (tmp_path / "a.xml").write_text(LABEL.format("<a>" * 90 + "</a>" * 90))
     assert len(read(tmp_path).documents[0].extras) == 1
@@ -36,20 +36,19 @@ def posts(root, *lines):
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    "line",
     [
-        ("pain in my hands", "is not an entity"),
-        ("TT ADR 0 4", "is not an entity"),
-        ("\tADR 0 4\tpain", "is not an entity"),
-        ("X1\tADR 0 4\tpain", "is not an entity"),
-        ("T1\tADR 8 13\thands", "duplicate id T1"),
+        "pain in my hands",
+        "TT ADR 0 4",
+        "\tADR 0 4\tpain",
+        "X1\tADR 0 4\tpain",
+        "T1\tADR 8 13\thands",
     ],
 )
-def test_cadecs_lines_are_entities_or_notes_of_brat(tmp_path, line, message):
+def test_cadecs_lines_are_entities_or_notes_of_brat(tmp_path, line, refused):
     posts(tmp_path, "T1\tADR 0 4\tpain", line, "#1\tAnnotatorNotes T1\tx")
-    with pytest.raises(InputError, match=message) as raised:
+    with refused("A.1.ann", 2):
         read(tmp_path, format="cadec")
-    assert (raised.value.path.name, raised.value.line) == ("A.1.ann", 2)
     corpus = read(tmp_path, format="cadec", skip_bad=True)
     (document,) = corpus.documents
     assert [e.id for e in document.entities] == ["T1"]
@@ -61,13 +60,13 @@ TWICE = '{"a": 1, "a": 2}'
 
 
 @pytest.mark.parametrize("format", ["brat", "cadec"])
-def test_a_key_twice_in_brats_notes_of_fields(tmp_path, format):
+def test_a_key_twice_in_brats_notes_of_fields(tmp_path, format, refused):
     free = f"#1\tAnnotatorNotes T1\t{TWICE}"  # which is a text
     posts(tmp_path, "T1\tADR 0 4\tpain", free, f"#2\tFields T1\t{TWICE}", f"#3\tFields *\t{TWICE}")
     if format == "brat":
         (tmp_path / "text" / "A.1.txt").rename(tmp_path / "original" / "A.1.txt")
     root = tmp_path / "original" if format == "brat" else tmp_path
-    with pytest.raises(InputError, match=r"A\.1\.ann:3: has the key 'a' twice in one object"):
+    with refused("A.1.ann", 3):
         read(root, format=format)
     corpus = read(root, format=format, skip_bad=True)
     assert [(notice.line, notice.left_out) for notice in corpus.notices[:2]] == [
@@ -85,16 +84,16 @@ def test_notes_that_brat_would_refuse_are_counted_and_not_written(tmp_path):
     assert read(tmp_path).documents == (Document("a", "pain"),)
 
 
-def test_a_pipe_is_refused_before_it_is_opened(tmp_path):
+def test_a_pipe_is_refused_before_it_is_opened(tmp_path, refused):
     os.mkfifo(tmp_path / "pipe.jsonl")
     for format in (None, "jsonl", "brat"):
-        with pytest.raises(InputError, match=r"pipe\.jsonl: is neither a file nor a folder"):
+        with refused("pipe.jsonl"):
             source(tmp_path / "pipe.jsonl", format=format)
     (tmp_path / "a.txt").write_text("pain")
     assert [d.id for d in read(tmp_path).documents] == ["a"]
 
 
-def test_links_that_lead_to_themselves_end(tmp_path):
+def test_links_that_lead_to_themselves_end(tmp_path, refused):
     inner = tmp_path / "corpus" / "deep"
     inner.mkdir(parents=True)
     (inner / "a.txt").write_text("pain")
@@ -109,20 +108,20 @@ def test_links_that_lead_to_themselves_end(tmp_path):
     assert [d.name for d in folders_below(tmp_path / "corpus")] == ["deep", "other"]
     assert [f.name for f in walk(tmp_path, (".txt", ".ann"))] == ["a.txt"]
     (inner / "a.ann").symlink_to("a.ann")
-    with pytest.raises(InputError, match=r"a\.ann: is a link to a\.ann, and nothing is there"):
+    with refused("a.ann"):
         read(tmp_path / "corpus")
 
 
-def test_links_to_data_that_was_not_fetched_are_errors(tmp_path):
+def test_links_to_data_that_was_not_fetched_are_errors(tmp_path, refused):
     (tmp_path / "a.txt").write_text("pain")
     (tmp_path / "notes.md").symlink_to("nowhere")  # nothing that would be read
     assert read(tmp_path).documents == (Document("a", "pain"),)
     (tmp_path / "a.ann").symlink_to(".git/annex/objects/a.ann")
-    with pytest.raises(InputError, match=r"a\.ann: is a link to .*: fetch the data"):
+    with refused("a.ann"):
         read(tmp_path)
     (tmp_path / "a.txt").unlink()
     for path in (tmp_path, tmp_path / "a.ann"):
-        with pytest.raises(InputError, match=r"a\.ann: is a link to .*: fetch the data"):
+        with refused("a.ann"):
             read(path)
 
 
@@ -149,12 +148,11 @@ LONG = "y" * 10_000_000
         LONG,
     ],
 )
-def test_input_of_any_length_is_quoted_in_a_line(tmp_path, entity):
+def test_input_of_any_length_is_quoted_in_a_line(tmp_path, entity, refused):
     (tmp_path / "a.jsonl").write_text(json.dumps({"text": "pain", "entities": [entity]}))
-    with pytest.raises(InputError) as raised:
+    with refused("a.jsonl", 1) as raised:
         read(tmp_path)
     assert len(str(raised.value)) < 500
-    assert "a.jsonl:1: " in str(raised.value)
     (notice,) = read(tmp_path, skip_bad=True).notices
     assert len(str(notice)) < 500
 
@@ -173,19 +171,19 @@ def test_long_lines_of_brat_are_quoted_in_a_line(tmp_path):
         assert len(str(raised.value)) < 500
 
 
-def test_ids_too_long_for_the_name_of_a_file_are_told_before_anything_is_written(tmp_path):
+def test_ids_too_long_for_the_name_of_a_file_are_told_before_anything_is_written(tmp_path, refused):
     documents = [Document("a", "pain"), Document("é" * 101, "pain")]
-    with pytest.raises(InputError, match="is too long for the name of a file"):
+    with refused("out"):
         write(documents, tmp_path / "out", format="brat")
     assert not (tmp_path / "out").exists()
     write([Document("b/" + "x" * 200, "pain")], tmp_path / "out", format="brat")
 
 
-def test_a_pipe_in_place_of_annotations_is_refused(tmp_path):
+def test_a_pipe_in_place_of_annotations_is_refused(tmp_path, refused):
     (tmp_path / "a.txt").write_text("pain")
     os.mkfifo(tmp_path / "a.ann")
     for format in (None, "brat"):
-        with pytest.raises(InputError, match=r"a\.ann: is not a regular file"):
+        with refused("a.ann"):
             read(tmp_path, format=format)
     (tmp_path / "a.ann").rename(tmp_path / ".a.ann")
     assert [d.id for d in read(tmp_path).documents] == ["a"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 from hypothesis import given
@@ -11,7 +10,6 @@ from hypothesis import given
 from random_documents import documents
 from trigner.corpora.bigbio import read, recognises, write
 from trigner.corpora.reading import Reading
-from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra
 
 ENTITY = {
@@ -90,34 +88,33 @@ def test_losses_are_counted(tmp_path):
 
 
 @pytest.mark.parametrize("content", ["no JSON", "[]", '{"rest of entities": 3}'])
-def test_extras_that_are_not_objects_are_refused(tmp_path, content):
-    with pytest.raises(InputError, match="document 'd' has extra data of format bigbio"):
+def test_extras_that_are_not_objects_are_refused(tmp_path, content, refused):
+    with refused("a.json"):
         write([Document("d", "a", extras=(Extra("bigbio", content),))], tmp_path / "a.json")
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change",
     [
-        ({"offsets": [[0, 40]], "text": ["pain"]}, "outside the text of 13"),
-        ({"offsets": [[4, 0]]}, "does not end after"),
-        ({"offsets": [[0, 4], [3, 6]]}, "overlap"),
-        ({"offsets": [[0, 3.7]]}, "a pair of integers"),
-        ({"offsets": [["0", "4"]]}, "a pair of integers"),
-        ({"offsets": None}, "`offsets` is not a list"),
-        ({"offsets": []}, "at least one"),
-        ({"text": ["pain"]}, "annotated text 'pain' differs from the text"),
-        ({"text": [3]}, "annotated text"),
-        ({"type": None}, "an entity needs"),
-        ({"id": 3}, "an entity needs"),
-        ({"id": "d_T1"}, "duplicate id d_T1"),
+        {"offsets": [[0, 40]], "text": ["pain"]},
+        {"offsets": [[4, 0]]},
+        {"offsets": [[0, 4], [3, 6]]},
+        {"offsets": [[0, 3.7]]},
+        {"offsets": [["0", "4"]]},
+        {"offsets": None},
+        {"offsets": []},
+        {"text": ["pain"]},
+        {"text": [3]},
+        {"type": None},
+        {"id": 3},
+        {"id": "d_T1"},
     ],
 )
-def test_a_bad_annotation_stops_or_is_listed(tmp_path, change, message):
+def test_a_bad_annotation_stops_or_is_listed(tmp_path, change, refused):
     bad = {**ENTITY, "id": "d_T2", **change}
     path = file_of(tmp_path, [item_of(entities=[ENTITY, bad])])
-    with pytest.raises(InputError, match=re.escape(message)) as raised:
+    with refused(path, 1):
         list(read(path, Reading()))
-    assert (raised.value.path, raised.value.line) == (path, 1)
     reading = Reading(skip_bad=True)
     (document,) = read(path, reading)
     assert [e.id for e in document.entities] == ["d_T1"]
@@ -129,25 +126,24 @@ def passage(text, *offsets):
 
 
 @pytest.mark.parametrize(
-    ("item", "message"),
+    "item",
     [
-        (3, "expected an object with `passages`"),
-        ({"id": "d"}, "expected an object with `passages`"),
-        (item_of(document_id=3), "expected a string as `document_id`"),
-        (item_of(entities={}), "`entities` is not a list"),
-        (item_of(passages=[passage(["pain"], (0, 5))]), "a passage of 4 characters"),
-        (item_of(passages=[passage(["a"], (0, 1)), passage(["b"], (0, 1))]), "overlap at 0"),
-        (item_of(passages=[passage(["a"])]), "as many pieces"),
-        (item_of(passages=[passage(["a"], (-1, 0))]), "a passage has offsets"),
-        (item_of(passages=[passage(["a"], (10**15, 10**15 + 1))]), "far after"),
-        (item_of(passages=["a"]), "a passage needs"),
+        3,
+        {"id": "d"},
+        item_of(document_id=3),
+        item_of(entities={}),
+        item_of(passages=[passage(["pain"], (0, 5))]),
+        item_of(passages=[passage(["a"], (0, 1)), passage(["b"], (0, 1))]),
+        item_of(passages=[passage(["a"])]),
+        item_of(passages=[passage(["a"], (-1, 0))]),
+        item_of(passages=[passage(["a"], (10**15, 10**15 + 1))]),
+        item_of(passages=["a"]),
     ],
 )
-def test_wrong_shapes_name_file_and_line(tmp_path, item, message):
+def test_wrong_shapes_name_file_and_line(tmp_path, item, refused):
     path = file_of(tmp_path, "[\n" + json.dumps(item) + "]")
-    with pytest.raises(InputError, match=re.escape(message)) as raised:
+    with refused(path, 2):
         list(read(path, Reading()))
-    assert (raised.value.path, raised.value.line) == (path, 2)
 
 
 def test_recognised_by_its_keys(tmp_path):
@@ -157,7 +153,7 @@ def test_recognised_by_its_keys(tmp_path):
 
 
 @pytest.mark.parametrize("passages", [[], 3, [passage(["b"], (0, 1))], [passage(["a"], (0, 2))]])
-def test_passages_of_another_text_are_refused(tmp_path, passages):
+def test_passages_of_another_text_are_refused(tmp_path, passages, refused):
     document = Document("d", "a", extras=(Extra("bigbio", json.dumps({"passages": passages})),))
-    with pytest.raises(InputError, match="extra data of format bigbio whose passages"):
+    with refused("a.json"):
         write([document], tmp_path / "a.json")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,6 @@ from random_documents import documents
 from trigner.corpora import brat
 from trigner.corpora.brat import parse_entity, read, recognises, write
 from trigner.corpora.reading import Reading
-from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra
 
 PUBLISHED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
@@ -55,35 +53,31 @@ def test_the_same_thing_twice_is_kept(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    "line",
     [
-        ("T2\tADR 0 400\tpain", "outside the text of 28 characters"),
-        ("T2\tADR -3 4\tpain", "outside"),
-        ("T2\tADR 4 4\t", "does not end after"),
-        ("T2\tADR 4 0\tpain", "does not end after"),
-        ("T2\tADR 0 4;3 6\tpain n i", "overlap"),
-        ("T2\tADR 0 4.0\tpain", "is not an entity"),
-        ("T2\tADR  0 4\tpain", "is not an entity"),
-        ("T2\tADR 0 " + "9" * 5000 + "\tpain", "is not an entity"),
-        ("T2\tADR 0 \u0664\tpain", "is not an entity"),
-        (
-            "T2\tADR 0 4\tpains",
-            "annotated text 'pains' differs from the text at its offsets, 'pain'",
-        ),
-        ("T2\tADR 0 4", "is not an entity"),
-        ("T2 ADR 0 4 pain", "is not an entity"),
-        ("T2\t0 4\tpain", "is not an entity"),
-        ("T\tADR 0 4\tpain", "is not an entity"),
-        ("T1\tADR 5 7\tin", "duplicate id T1"),
-        ("2\tADR 0 4\tpain", "is not an annotation"),
-        ("and the rest of a surface", "is not an annotation"),
+        "T2\tADR 0 400\tpain",
+        "T2\tADR -3 4\tpain",
+        "T2\tADR 4 4\t",
+        "T2\tADR 4 0\tpain",
+        "T2\tADR 0 4;3 6\tpain n i",
+        "T2\tADR 0 4.0\tpain",
+        "T2\tADR  0 4\tpain",
+        "T2\tADR 0 " + "9" * 5000 + "\tpain",
+        "T2\tADR 0 \u0664\tpain",
+        "T2\tADR 0 4\tpains",
+        "T2\tADR 0 4",
+        "T2 ADR 0 4 pain",
+        "T2\t0 4\tpain",
+        "T\tADR 0 4\tpain",
+        "T1\tADR 5 7\tin",
+        "2\tADR 0 4\tpain",
+        "and the rest of a surface",
     ],
 )
-def test_a_bad_annotation_stops_or_is_listed(tmp_path, line, message):
+def test_a_bad_annotation_stops_or_is_listed(tmp_path, line, refused):
     folder_of(tmp_path, f"T1\tADR 0 4\tpain\n \n{line}\nT9\tADR 8 13\thands\n")
-    with pytest.raises(InputError, match=re.escape(message)) as raised:
+    with refused(tmp_path / "a.ann", 3):
         only(tmp_path)
-    assert (raised.value.path, raised.value.line) == (tmp_path / "a.ann", 3)
     reading = Reading(skip_bad=True)
     assert [e.id for e in only(tmp_path, reading).entities] == ["T1", "T9"]
     assert [n.line for n in reading.notices] == [3]
@@ -102,13 +96,13 @@ def test_tabs_are_part_of_a_surface_and_a_byte_order_mark_of_nothing(tmp_path):
     assert document.entities == (Entity("Dose", ((0, 4),), "10\tL", id="T1"),)
 
 
-def test_bytes_are_named_with_file_and_line(tmp_path):
+def test_bytes_are_named_with_file_and_line(tmp_path, refused):
     folder_of(tmp_path, b"T1\tADR 0 4\tpain\n#1\tNote T1\tcaf\xe9\n")
-    with pytest.raises(InputError, match=r"a\.ann:2: byte .* is not UTF-8"):
+    with refused("a.ann", 2):
         only(tmp_path)
 
 
-def test_texts_without_annotations_are_documents_without_entities(tmp_path):
+def test_texts_without_annotations_are_documents_without_entities(tmp_path, refused):
     folder_of(tmp_path, "T1\tADR 0 4\tpain\n")
     (tmp_path / "b.txt").write_text("raw")
     (tmp_path / "deep").mkdir()
@@ -119,7 +113,7 @@ def test_texts_without_annotations_are_documents_without_entities(tmp_path):
     assert [str(n) for n in reading.notices] == [
         f"{tmp_path}: no .ann for 2 of 3 texts, such as b.txt: read as documents without entities"
     ]
-    with pytest.raises(InputError, match=r"no \.ann for 2 of 3 texts, such as b\.txt: add it"):
+    with refused(tmp_path):
         list(read(tmp_path, Reading(missing_annotations="error")))
 
 
@@ -145,23 +139,23 @@ def test_either_file_stands_for_the_pair(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["", "b.ann"])
-def test_annotations_without_text_are_refused(tmp_path, name):
+def test_annotations_without_text_are_refused(tmp_path, name, refused):
     (tmp_path / "b.ann").write_text("T1\tADR 0 4\tpain\n")
-    with pytest.raises(InputError, match=r"b\.ann: has no matching \.txt"):
+    with refused("b.ann"):
         only(tmp_path / name)
 
 
 @pytest.mark.parametrize("ending", ["a1", "a2"])
-def test_annotations_in_another_dialect_are_refused(tmp_path, ending):
+def test_annotations_in_another_dialect_are_refused(tmp_path, ending, refused):
     (tmp_path / "a.txt").write_text("pain")
     (tmp_path / f"a.{ending}").write_text("T1\tADR 0 4\tpain\n")
-    with pytest.raises(InputError, match=rf"a\.{ending}: \.a1 and \.a2 files are not supported"):
+    with refused():
         only(tmp_path)
 
 
-def test_an_empty_folder_is_told(tmp_path):
+def test_an_empty_folder_is_told(tmp_path, refused):
     assert not recognises(tmp_path)
-    with pytest.raises(InputError, match=r"contains no \.txt or \.ann file"):
+    with refused(tmp_path):
         list(read(tmp_path, Reading()))
 
 
@@ -200,7 +194,9 @@ def test_nothing_is_lost_in_a_round_trip(tmp_path_factory, made):
             assert (again / name).read_bytes() == (root / name).read_bytes()
 
 
-def test_a_writing_that_is_cut_off_leaves_nothing_that_looks_complete(tmp_path, monkeypatch):
+def test_a_writing_that_is_cut_off_leaves_nothing_that_looks_complete(
+    tmp_path, monkeypatch, refused
+):
     whole = brat.write_text
     written = []
 
@@ -213,7 +209,7 @@ def test_a_writing_that_is_cut_off_leaves_nothing_that_looks_complete(tmp_path, 
     monkeypatch.setattr(brat, "write_text", cut_off)
     with pytest.raises(KeyboardInterrupt):
         write([Document("a", "pain", (Entity("ADR", ((0, 4),), "pain"),))], tmp_path)
-    with pytest.raises(InputError, match=r"a\.ann: has no matching \.txt"):
+    with refused("a.ann"):
         list(read(tmp_path, Reading()))
 
 
@@ -254,16 +250,18 @@ def test_what_brat_cannot_hold_is_counted(tmp_path):
 
 
 @pytest.mark.parametrize("id", ["", "../a", "/a", "b/../../a", "b//a", ".", "a/", "a\0", "b/../a"])
-def test_ids_that_are_no_file_names_are_refused_before_anything_is_written(tmp_path, id):
-    with pytest.raises(InputError, match="is not a valid file name in the folder"):
+def test_ids_that_are_no_file_names_are_refused_before_anything_is_written(tmp_path, id, refused):
+    with refused("out"):
         write([Document("good", "x"), Document(id, "x")], tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("ids", [("a", "a.txt/b"), ("c/a.ann/b/d", "c/a"), ("a", "a.ann/b")])
-def test_files_where_others_need_folders_are_refused_before_anything_is_written(tmp_path, ids):
+def test_files_where_others_need_folders_are_refused_before_anything_is_written(
+    tmp_path, ids, refused
+):
     for order in (ids, reversed(ids)):
-        with pytest.raises(InputError, match=r"'(c/)?a\.(txt|ann)' would be a file and a folder"):
+        with refused("out"):
             write([Document(id, "x") for id in order], tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
     others = {"a", "a/b", "a.tx/c", "a.txt"}
@@ -271,15 +269,15 @@ def test_files_where_others_need_folders_are_refused_before_anything_is_written(
     assert {d.id for d in read(tmp_path, Reading())} == others
 
 
-def test_a_stream_is_written_up_to_what_is_refused(tmp_path):
-    with pytest.raises(InputError, match="duplicate document id 'a'"):
+def test_a_stream_is_written_up_to_what_is_refused(tmp_path, refused):
+    with refused(tmp_path):
         write(iter([Document("a", "x"), Document("a", "y")]), tmp_path)
     assert (tmp_path / "a.txt").read_text() == "x"
 
 
 @pytest.mark.parametrize("id", [".a", "b/.a", ".b/a", "__MACOSX/a"])
-def test_ids_that_would_be_hidden_files_are_refused(tmp_path, id):
-    with pytest.raises(InputError, match="would be a hidden file, which readers skip"):
+def test_ids_that_would_be_hidden_files_are_refused(tmp_path, id, refused):
+    with refused("out"):
         write([Document(id, "x")], tmp_path / "out")
 
 
@@ -296,12 +294,12 @@ def test_endings_in_capitals_do_as_well(tmp_path):
         assert only(tmp_path / name) == found[1]
 
 
-def test_two_files_of_one_name_are_refused(tmp_path):
+def test_two_files_of_one_name_are_refused(tmp_path, refused):
     for name in ("a.txt", "a.TXT"):
         (tmp_path / name).write_text(name)
     if len(list(tmp_path.iterdir())) == 1:
         pytest.skip("names differ in more than their case here")
-    with pytest.raises(InputError, match=r"a\.txt: has the same name as a\.TXT"):
+    with refused("a.txt"):
         list(read(tmp_path, Reading()))
 
 
@@ -313,29 +311,29 @@ def test_hidden_files_are_not_read(tmp_path):
     assert only(tmp_path).id == "a"
 
 
-def test_a_link_out_of_the_folder_is_refused(tmp_path):
+def test_a_link_out_of_the_folder_is_refused(tmp_path, refused):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "deep").symlink_to(tmp_path)
-    with pytest.raises(InputError, match="is not a valid file name in the folder"):
+    with refused("out"):
         write([Document("deep/a", "x")], tmp_path / "out")
 
 
-def test_an_id_twice_is_refused(tmp_path):
-    with pytest.raises(InputError, match="duplicate document id 'a'"):
+def test_an_id_twice_is_refused(tmp_path, refused):
+    with refused(tmp_path):
         write([Document("a", "x"), Document("a", "y")], tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("entity", "message"),
+    "entity",
     [
-        (Entity("", ((0, 1),), "a"), "an entity"),
-        (Entity(" ", ((0, 1),), "a"), "an entity without a label"),
-        (Entity("X", (), ""), "an entity"),
-        (Entity("X", ((0, 2),), "a"), "fragment .* outside the text of 1 character"),
+        Entity("", ((0, 1),), "a"),
+        Entity(" ", ((0, 1),), "a"),
+        Entity("X", (), ""),
+        Entity("X", ((0, 2),), "a"),
     ],
 )
-def test_entities_that_could_not_be_read_again_are_refused(tmp_path, entity, message):
-    with pytest.raises(InputError, match=f"document 'a': {message}"):
+def test_entities_that_could_not_be_read_again_are_refused(tmp_path, entity, refused):
+    with refused(tmp_path):
         write([Document("a", "a", (entity,))], tmp_path)
 
 

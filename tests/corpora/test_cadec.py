@@ -4,7 +4,6 @@ import pytest
 
 from trigner.corpora import cadec, read
 from trigner.corpora.reading import Reading
-from trigner.errors import InputError
 
 POSTS = {
     "ONE.1": (
@@ -74,29 +73,25 @@ def test_a_brat_folder_is_not_taken_for_it(tmp_path):
     assert not cadec.recognises(tmp_path)
 
 
-def test_a_missing_folder_says_what_was_looked_for(tmp_path):
+def test_a_missing_folder_says_what_was_looked_for(tmp_path, refused):
     unpack(tmp_path)
     for file in (tmp_path / "original").iterdir():
         file.unlink()
     (tmp_path / "original").rmdir()
-    with pytest.raises(
-        InputError, match=r"folders text \(with \.txt\) and original \(with \.ann\)"
-    ):
+    with refused(tmp_path):
         read(tmp_path, format="cadec")
 
 
-def test_a_file_is_no_corpus(tmp_path):
+def test_a_file_is_no_corpus(tmp_path, refused):
     unpack(tmp_path)
-    with pytest.raises(InputError, match="not CADEC"):
+    with refused("ONE.1.txt"):
         read(tmp_path / "text" / "ONE.1.txt", format="cadec")
 
 
-def test_annotations_of_a_post_that_is_not_there(tmp_path):
+def test_annotations_of_a_post_that_is_not_there(tmp_path, refused):
     unpack(tmp_path)
     (tmp_path / "original" / "THREE.3.ann").write_text("T1\tADR 0 2\tab\n")
-    with pytest.raises(
-        InputError, match=r"THREE\.3\.ann: annotates THREE\.3\.txt, which is not in"
-    ):
+    with refused("THREE.3.ann"):
         read(tmp_path, format="cadec")
 
 
@@ -109,18 +104,18 @@ def test_posts_without_annotations_are_counted(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "wrong"),
+    "line",
     [
-        ("T4\tADR 30 90\tnumb", "outside the text"),
-        ("T4\tADR 35 31\tnumb", "does not end after its start"),
-        ("T4 ADR 31 35 numb", "is not an entity"),
-        ("T4\tADR 3 11;5 12\tleft arm", "overlap"),
+        "T4\tADR 30 90\tnumb",
+        "T4\tADR 35 31\tnumb",
+        "T4 ADR 31 35 numb",
+        "T4\tADR 3 11;5 12\tleft arm",
     ],
 )
-def test_bad_annotations_are_named_by_file_and_line(tmp_path, line, wrong):
+def test_bad_annotations_are_named_by_file_and_line(tmp_path, line, refused):
     text, lines = POSTS["ONE.1"]
     unpack(tmp_path, POSTS | {"ONE.1": (text, [*lines, line])})
-    with pytest.raises(InputError, match=rf"ONE\.1\.ann:5: .*{wrong}"):
+    with refused("ONE.1.ann", 5):
         read(tmp_path, format="cadec")
     corpus = read(tmp_path, format="cadec", skip_bad=True)
     assert len(corpus.documents[0].entities) == 3
@@ -134,10 +129,10 @@ def test_a_surface_that_differs_is_reported_and_its_offsets_kept(tmp_path):
     assert any("annotated text 'renal failure' differs" in str(n) for n in corpus.notices)
 
 
-def test_annotations_of_other_texts_are_refused(tmp_path):
+def test_annotations_of_other_texts_are_refused(tmp_path, refused):
     lines = [f"T{n}\tADR {n} {n + 3}\tpain" for n in range(9)]
     unpack(tmp_path, {"A.1": ("all was well with me\n", lines)})
-    with pytest.raises(InputError, match="9 of 9 surfaces"):
+    with refused(tmp_path):
         read(tmp_path, format="cadec")
 
 
@@ -146,32 +141,32 @@ def test_only_adrs_are_held_against_the_paper(tmp_path):
     assert any(n.message == "read 3 ADR mentions; the paper reports 6,318" for n in corpus.notices)
 
 
-def test_parts_by_lists(tmp_path):
+def test_parts_by_lists(tmp_path, refused):
     unpack(tmp_path)
     (tmp_path / "splits").mkdir()
     (tmp_path / "splits" / "train.txt").write_text("TWO.10\nONE.1\n")
     (tmp_path / "splits" / "test.txt").write_text("ONE.2\n")
     assert list(documents(tmp_path, format="cadec", split="train")) == ["ONE.1", "TWO.10"]
     assert list(documents(tmp_path, split="test")) == ["ONE.2"]
-    with pytest.raises(InputError, match=r"splits/dev\.txt"):
+    with refused(tmp_path):
         read(tmp_path, format="cadec", split="dev")
 
 
-def test_without_lists_there_are_no_parts(tmp_path):
-    with pytest.raises(InputError, match=r"comes without parts: .* splits/test\.txt"):
+def test_without_lists_there_are_no_parts(tmp_path, refused):
+    with refused("cadec"):
         read(unpack(tmp_path / "x" / "cadec"), format="cadec", split="test")
 
 
-def test_a_listed_post_must_exist(tmp_path):
+def test_a_listed_post_must_exist(tmp_path, refused):
     unpack(tmp_path)
     (tmp_path / "splits").mkdir()
     (tmp_path / "splits" / "test.txt").write_text("ONE.1\nNINE.9\n")
-    with pytest.raises(InputError, match=r"test\.txt:2: no document has the id 'NINE\.9'"):
+    with refused("test.txt", 2):
         read(tmp_path, format="cadec", split="test")
 
 
-def test_bytes_that_are_not_utf8_are_named(tmp_path):
+def test_bytes_that_are_not_utf8_are_named(tmp_path, refused):
     unpack(tmp_path)
     (tmp_path / "text" / "ONE.2.txt").write_bytes(b"fine\ncaf\xe9\n")
-    with pytest.raises(InputError, match=r"ONE\.2\.txt:2: .*UTF-8"):
+    with refused("ONE.2.txt", 2):
         list(cadec.read(tmp_path, Reading()))

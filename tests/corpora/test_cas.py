@@ -110,7 +110,7 @@ def test_the_only_view_with_a_text_is_read(tmp_path):
     assert corpus.documents[0].text == TEXT
 
 
-def test_joined_spans_of_two_labels_are_bad(tmp_path):
+def test_joined_spans_of_two_labels_are_bad(tmp_path, refused):
     def add(cas, types):
         drug = types.get_type("webanno.custom.Drug")
         one, other = drug(begin=0, end=4, value="X"), drug(begin=11, end=19, value="Y")
@@ -119,7 +119,7 @@ def test_joined_spans_of_two_labels_are_bad(tmp_path):
         cas.add(relation(begin=0, end=4, Governor=one, Dependent=other))
 
     export(tmp_path, add)
-    with pytest.raises(InputError, match=r"ann\.xmi: a relation `Discontinuous` between spans"):
+    with refused("ann.xmi"):
         read(tmp_path)
     corpus = read(tmp_path, skip_bad=True)
     assert (corpus.left_out, len(corpus.documents[0].entities)) == (1, 2)
@@ -139,24 +139,19 @@ def test_codes_are_written_and_all_else_is_counted(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new", "message"),
+    ("name", "old", "new"),
     [
-        ("TypeSystem.xml", "<typeSystem", "<!DOCTYPE x><typeSystem", "document type declaration"),
-        ("doc.txt/ann.xmi", "<xmi:XMI", "<!DOCTYPE x><xmi:XMI", "document type declaration"),
-        ("TypeSystem.xml", ">dose<", ">x=print(1), y<", "is not the name of a type or feature"),
-        (
-            "TypeSystem.xml",
-            ">webanno.custom.Drug<",
-            ">a b<",
-            "is not the name of a type or feature",
-        ),
-        ("doc.txt/ann.xmi", 'end="4"', 'end="4000"', "lies outside the text"),
-        ("doc.txt/ann.xmi", 'end="4"', 'end="x"', "is not a CAS that can be read"),
-        ("doc.txt/ann.xmi", "</xmi:XMI>", "", "is not well-formed XML"),
-        ("doc.txt/ann.xmi", "<xmi:XMI", "<a>" * 200 + "<xmi:XMI", "nested more than"),
+        ("TypeSystem.xml", "<typeSystem", "<!DOCTYPE x><typeSystem"),
+        ("doc.txt/ann.xmi", "<xmi:XMI", "<!DOCTYPE x><xmi:XMI"),
+        ("TypeSystem.xml", ">dose<", ">x=print(1), y<"),
+        ("TypeSystem.xml", ">webanno.custom.Drug<", ">a b<"),
+        ("doc.txt/ann.xmi", 'end="4"', 'end="4000"'),
+        ("doc.txt/ann.xmi", 'end="4"', 'end="x"'),
+        ("doc.txt/ann.xmi", "</xmi:XMI>", ""),
+        ("doc.txt/ann.xmi", "<xmi:XMI", "<a>" * 200 + "<xmi:XMI"),
     ],
 )
-def test_hostile_files_are_refused(tmp_path, name, old, new, message):
+def test_hostile_files_are_refused(tmp_path, name, old, new, refused):
     def add(cas, types):
         cas.add(types.get_type("webanno.custom.Drug")(begin=0, end=4, dose="1"))
 
@@ -164,14 +159,14 @@ def test_hostile_files_are_refused(tmp_path, name, old, new, message):
     content = (tmp_path / name).read_text("utf-8")
     assert old in content
     (tmp_path / name).write_text(content.replace(old, new, 1), "utf-8")
-    with pytest.raises(InputError, match=message):
+    with refused():
         read(tmp_path)
 
 
-def test_a_file_without_its_types_is_refused(tmp_path):
+def test_a_file_without_its_types_is_refused(tmp_path, refused):
     export(tmp_path, lambda cas, types: None)
     (tmp_path / "TypeSystem.xml").unlink()
-    with pytest.raises(InputError, match=r"ann\.xmi: no TypeSystem\.xml found next to it"):
+    with refused("ann.xmi"):
         read(tmp_path)
 
 
@@ -183,20 +178,20 @@ def test_types_may_lie_above_what_is_read(tmp_path, monkeypatch, argument):
 
 
 @pytest.mark.parametrize(
-    ("refused", "message"),
+    "document",
     [
-        (Document("d", "a\x00b"), r"document 'd' has U\+0000, which XML cannot hold"),
-        (Document("d", "a\ufffe"), r"document 'd' has U\+FFFE"),
-        (Document("d", "a", (Entity("\x1b", ((0, 1),), "a"),)), r"document 'd' has U\+001B"),
-        (Document("good.xmi/d", "a"), r"'good\.xmi' would be a file and a folder"),
-        (Document("TypeSystem.xml/d", "a"), r"'TypeSystem\.xml' would be a file and a folder"),
+        Document("d", "a\x00b"),
+        Document("d", "a\ufffe"),
+        Document("d", "a", (Entity("\x1b", ((0, 1),), "a"),)),
+        Document("good.xmi/d", "a"),
+        Document("TypeSystem.xml/d", "a"),
     ],
 )
-def test_what_cannot_be_written_is_refused_before_anything_is(tmp_path, refused, message):
-    with pytest.raises(InputError, match=message):
-        write([Document("good", "a"), refused], tmp_path / "new", format="cas")
+def test_what_cannot_be_written_is_refused_before_anything_is(tmp_path, document, refused):
+    with refused("new"):
+        write([Document("good", "a"), document], tmp_path / "new", format="cas")
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(InputError, match=message):
-        write(iter([Document("good", "a"), refused]), tmp_path, format="cas")
-    with pytest.raises(InputError, match=r"good\.xmi: no TypeSystem\.xml found next to it"):
+    with refused(tmp_path):
+        write(iter([Document("good", "a"), document]), tmp_path, format="cas")
+    with refused("good.xmi"):
         read(tmp_path)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 from trigner.corpora.conll import read, recognises, write
 from trigner.corpora.reading import Reading
 from trigner.corpora.words import document_of
-from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Mention
 
 WORDS = ["my", "left", "leg", "hurts", "badly"]
@@ -73,25 +70,23 @@ def test_columns_that_are_not_read_are_told(tmp_path):
 
 
 @pytest.mark.parametrize("line", ["word", "word\tX", "\tO", "word\tB-", "word\tO\tword", "W-X"])
-def test_what_is_no_word_with_a_tag_is_named(tmp_path, line):
+def test_what_is_no_word_with_a_tag_is_named(tmp_path, line, refused):
     path = file_of(tmp_path, f"a\tO\n{line}\n")
     assert not recognises(path)
-    with pytest.raises(InputError, match=re.escape("expected a word and a tag")) as raised:
+    with refused(path, 2):
         list(read(path, Reading()))
-    assert (raised.value.path, raised.value.line) == (path, 2)
 
 
-def test_an_id_that_comes_again_is_told_with_the_line_of_its_sentence(tmp_path):
+def test_an_id_that_comes_again_is_told_with_the_line_of_its_sentence(tmp_path, refused):
     path = file_of(tmp_path, "# id = one\na\tO\nb\tO\n\n# id = one\na\tO\nb\tO\n")
-    with pytest.raises(InputError, match="duplicate document id 'one'") as raised:
+    with refused(path, 6):
         list(read(path, Reading()))
-    assert (raised.value.path, raised.value.line) == (path, 6)
 
 
-def test_what_looks_like_a_comment_inside_a_sentence_is_a_word(tmp_path):
+def test_what_looks_like_a_comment_inside_a_sentence_is_a_word(tmp_path, refused):
     (document,) = read(file_of(tmp_path, "a O\n# id = B-X\nb O\n"), Reading())
     assert document == document_of("a-1", ["a", "#", "b"], [Mention((1,), "X")])
-    with pytest.raises(InputError, match="expected a word and a tag"):
+    with refused("a.conll", 2):
         list(read(file_of(tmp_path, "a O\n# id = b\n"), Reading()))
 
 
@@ -103,8 +98,8 @@ def test_names_that_no_line_holds_are_counted(tmp_path):
     assert [d.id for d in read(tmp_path / "a.conll", Reading())] == ["a", "a-2", "a-3", "a-4"]
 
 
-def test_an_empty_file_is_told(tmp_path):
-    with pytest.raises(InputError, match="is empty"):
+def test_an_empty_file_is_told(tmp_path, refused):
+    with refused("a.conll"):
         list(read(file_of(tmp_path, "\n"), Reading()))
 
 
@@ -126,14 +121,14 @@ def test_raw_text_is_split_into_sentences(tmp_path):
 
 
 @pytest.mark.parametrize("word", ["", "a\tb", "a\nb", "a\r", "-DOCSTART-"])
-def test_words_that_no_column_holds_are_refused(tmp_path, word):
-    with pytest.raises(InputError, match="cannot be written in a column"):
+def test_words_that_no_column_holds_are_refused(tmp_path, word, refused):
+    with refused("a.conll"):
         write([document_of("a", ["x", word])], tmp_path / "a.conll")
 
 
 @pytest.mark.parametrize("label", ["a\tb", " a", "a\n"])
-def test_labels_that_no_tag_holds_are_refused(tmp_path, label):
-    with pytest.raises(InputError, match="cannot be part of a tag"):
+def test_labels_that_no_tag_holds_are_refused(tmp_path, label, refused):
+    with refused("a.conll"):
         write([document_of("a", ["x"], [Mention((0,), label)])], tmp_path / "a.conll")
 
 

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 
 from random_documents import documents
 from trigner.corpora import read, write
-from trigner.errors import InputError
 from trigner.mentions import Document, Entity
 
 spacy = pytest.importorskip("spacy", reason="spaCy is not installed (extra `spacy`)")
@@ -104,19 +103,19 @@ def test_spans_of_one_id_are_one_entity(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"junk", b"x\x9c\x03\x00\x00\x00\x00\x01"])
-def test_what_is_no_docbin_is_refused(tmp_path, content):
+def test_what_is_no_docbin_is_refused(tmp_path, content, refused):
     (tmp_path / "a.spacy").write_bytes(content)
-    with pytest.raises(InputError, match=r"a\.spacy: is not a DocBin"):
+    with refused("a.spacy"):
         read(tmp_path)
 
 
-def test_a_small_file_that_unpacks_to_much_is_refused_before_it_is_in_memory(tmp_path):
+def test_a_small_file_that_unpacks_to_much_is_refused_before_it_is_in_memory(tmp_path, refused):
     packing = zlib.compressobj()
     pieces = [packing.compress(bytes(1 << 20)) for _ in range(60)]
     (tmp_path / "a.spacy").write_bytes(b"".join([*pieces, packing.flush()]))
     tracemalloc.start()
     try:
-        with pytest.raises(InputError, match=r"a\.spacy: unpacks to more than 100 times its size"):
+        with refused("a.spacy"):
             read(tmp_path, format="spacy")
         assert tracemalloc.get_traced_memory()[1] < 20_000_000
     finally:
@@ -141,22 +140,22 @@ def test_ids_of_any_length_are_ids(tmp_path):
     assert [e.text for e in document.entities] == ["Pain in", "and", "cramping"]
 
 
-def test_spans_without_a_label_are_bad(tmp_path):
+def test_spans_without_a_label_are_bad(tmp_path, refused):
     doc = spacy.blank("en")(TEXT)
     doc.spans["trigner"] = [Span(doc, 0, 1, label="")]
-    with pytest.raises(InputError, match=r"spans of one entity need one label, not \[''\]"):
+    with refused("a.spacy", 1):
         read(file_of(tmp_path, doc))
 
 
-def test_spans_of_one_id_and_two_labels_are_bad(tmp_path):
+def test_spans_of_one_id_and_two_labels_are_bad(tmp_path, refused):
     doc = spacy.blank("en")(TEXT)
     doc.spans["trigner"] = [Span(doc, n, n + 1, label=f"L{n}", span_id="0") for n in range(2)]
-    with pytest.raises(InputError, match="spans of one entity need one label"):
+    with refused("a.spacy", 1):
         read(file_of(tmp_path, doc))
 
 
-def test_a_key_twice_in_what_we_add_to_a_doc_is_refused(tmp_path):
+def test_a_key_twice_in_what_we_add_to_a_doc_is_refused(tmp_path, refused):
     doc = spacy.blank("en")(TEXT)
     doc.user_data["trigner_document"] = '{"id": "a", "fields": {"x": 1, "x": 2}}'
-    with pytest.raises(InputError, match=r"a\.spacy:1: has the key 'x' twice in one object"):
+    with refused("a.spacy", 1):
         read(file_of(tmp_path, doc))

@@ -22,7 +22,6 @@ from trigner.corpora.documents import (
     write_list,
 )
 from trigner.corpora.reading import Reading
-from trigner.errors import InputError
 from trigner.mentions import Document
 
 
@@ -72,39 +71,38 @@ def test_objects_over_several_lines_are_read(tmp_path, indent, end):
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "message"),
+    ("text", "line"),
     [
-        ("", None, "is empty"),
-        ("\ufeff \n", None, "is empty"),
-        ("[1,\n2,\n", 3, "not JSON"),
-        ("[1,\n2\n3]", 3, "expected `,` or `]`"),
-        ("[1,\n]", 2, "not JSON"),
-        ("[1,\n2]\n[3]", 2, "text after the end"),
-        ('[\n{"a":\nb}]', 3, "not JSON"),
-        ('{"a": 1}\n{"b"\n', 2, "not JSON"),
-        ('{"a": 1} {"b": 1}\n', 1, "more than one"),
-        ('{\n"a": 1\n', 3, "not JSON"),
-        ('{\n"a": 1\n}\n{\n"b"}', 5, "not JSON"),
-        ('{\n"a": NaN\n}', 1, "has the number NaN"),
-        ('{"a": 1\n{"a": 2}\n', 1, "not JSON"),
-        ("[" * 100_000, 1, "nested too deeply"),
-        ("[1,\n" + "9" * 5000 + "]", 2, "too many digits"),
-        ('{"a": 1}\n{"b": [1e999]}', 2, "has the number 1e999, which is none or infinite"),
-        ('{"a": 1}\n{"b": -1e999}', 2, "has the number -1e999"),
-        ('[1,\n{"b": NaN}]', 2, "has the number NaN"),
-        ('[1,\n{"b": -Infinity}]', 2, "has the number -Infinity"),
-        (f"[1,\n{'9' * 400}.0]", 2, "has the number 99999999999999999999..., which"),
-        ('{"a": 1}\n{"b": "\\ud83d"}', 2, "U\\+D83D"),
-        ('[1,\n{"b": "\\ud83d"}]', 2, "U\\+D83D"),
-        ('{"a":\n1}\n{"b":\n"\\ud83d"}', 3, "U\\+D83D"),
-        (b"[\n\xff]", 2, "not UTF-8"),
+        ("", None),
+        ("\ufeff \n", None),
+        ("[1,\n2,\n", 3),
+        ("[1,\n2\n3]", 3),
+        ("[1,\n]", 2),
+        ("[1,\n2]\n[3]", 2),
+        ('[\n{"a":\nb}]', 3),
+        ('{"a": 1}\n{"b"\n', 2),
+        ('{"a": 1} {"b": 1}\n', 1),
+        ('{\n"a": 1\n', 3),
+        ('{\n"a": 1\n}\n{\n"b"}', 5),
+        ('{\n"a": NaN\n}', 1),
+        ('{"a": 1\n{"a": 2}\n', 1),
+        ("[" * 100_000, 1),
+        ("[1,\n" + "9" * 5000 + "]", 2),
+        ('{"a": 1}\n{"b": [1e999]}', 2),
+        ('{"a": 1}\n{"b": -1e999}', 2),
+        ('[1,\n{"b": NaN}]', 2),
+        ('[1,\n{"b": -Infinity}]', 2),
+        (f"[1,\n{'9' * 400}.0]", 2),
+        ('{"a": 1}\n{"b": "\\ud83d"}', 2),
+        ('[1,\n{"b": "\\ud83d"}]', 2),
+        ('{"a":\n1}\n{"b":\n"\\ud83d"}', 3),
+        (b"[\n\xff]", 2),
     ],
 )
-def test_what_is_no_json_is_named_with_its_line(tmp_path, text, line, message):
+def test_what_is_no_json_is_named_with_its_line(tmp_path, text, line, refused):
     path = write(tmp_path / "a.json", text)
-    with pytest.raises(InputError, match=message) as raised:
+    with refused(path, line):
         list(values(path, Reading()))
-    assert (raised.value.path, raised.value.line) == (path, line)
 
 
 def test_lines_are_read_as_they_are_asked_for():
@@ -195,26 +193,26 @@ def test_notices_of_files_that_are_read_twice_come_once(tmp_path):
     assert [notice.path.name for notice in reading.notices] == ["a.x", "b.x"]
 
 
-def test_an_id_twice_in_a_file_is_named_with_its_line(tmp_path):
+def test_an_id_twice_in_a_file_is_named_with_its_line(tmp_path, refused):
     write(tmp_path / "a.x", "1\n2\n1")
-    with pytest.raises(InputError, match=r"a\.x:3: duplicate document id '1'"):
+    with refused("a.x", 3):
         list(read_files(tmp_path, (".x",), Reading(), documents_of))
 
 
-def test_a_folder_without_such_files_is_told(tmp_path):
-    with pytest.raises(InputError, match=r"contains no \.x or \.y file"):
+def test_a_folder_without_such_files_is_told(tmp_path, refused):
+    with refused(tmp_path):
         list(read_files(tmp_path, (".x", ".y"), Reading(), documents_of))
 
 
 @pytest.mark.parametrize("text", ['{"a": 1, "a": 2}', '{"b": {"a": 1, "c": 0, "a": 1}}'])
-def test_a_key_twice_in_an_object_is_refused(tmp_path, text):
+def test_a_key_twice_in_an_object_is_refused(tmp_path, text, refused):
     for content in (f'{{"c": 1}}\n{text}\n', f'[{{"c": 1}},\n{text}]'):
         path = write(tmp_path / "a.json", content)
-        with pytest.raises(InputError, match=r"a\.json:2: has the key 'a' twice in one object"):
+        with refused("a.json", 2):
             list(values(path, Reading()))
 
 
-def test_a_file_whose_name_is_not_utf8_is_refused_before_the_work(tmp_path):
+def test_a_file_whose_name_is_not_utf8_is_refused_before_the_work(tmp_path, refused):
     (tmp_path / os.fsdecode(b"a\xff.txt")).write_text("my pain")
-    with pytest.raises(InputError, match=r"a\udcff\.txt: has a name that is not UTF-8; rename it"):
+    with refused("a\udcff.txt"):
         read(tmp_path)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from trigner.corpora import read
 from trigner.corpora.encodings import EncodingError, checked_encoding, decoded, is_utf_8
-from trigner.errors import InputError
 
 FRENCH = "Le patient a présenté des céphalées sévères après la première dose, puis de la fièvre."
 RUSSIAN = "Пациент жалуется на головную боль и тошноту после приема препарата, жар прошел."
@@ -100,13 +99,13 @@ def test_any_bytes_are_characters_or_an_error(data):
             decoded(data, encoding, None)[0].encode()  # no halves of characters
 
 
-def test_names():
+def test_names(refused):
     assert [checked_encoding(name) for name in ("auto", "UTF8", "cp1252")]
     assert is_utf_8("UTF-8")
     assert is_utf_8("utf_8")
     assert not is_utf_8("utf-8-sig")
     for name in ("latinx", "hex", "rot13", "", "a\0b"):
-        with pytest.raises(InputError, match="--encoding: unknown encoding"):
+        with refused():
             checked_encoding(name)
 
 
@@ -134,9 +133,9 @@ def files_left_out(corpus):
 
 
 @pytest.mark.parametrize("format", ["brat", "jsonl", "grid", "inline"])
-def test_one_file_in_another_encoding(tmp_path, format):
+def test_one_file_in_another_encoding(tmp_path, format, refused):
     folder = french_folder(tmp_path, format)
-    with pytest.raises(InputError, match=r"b\..*: byte .* is not UTF-8; --encoding NAME or auto"):
+    with refused():
         read(folder)
     corpus = read(folder, skip_bad=True)
     assert [len(d.entities) for d in corpus.documents] == [1]
@@ -186,18 +185,18 @@ def test_annotations_are_in_the_guessed_encoding_of_their_text(
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "utf-16"])
-def test_a_named_encoding_is_taken(tmp_path, encoding):
+def test_a_named_encoding_is_taken(tmp_path, encoding, refused):
     line = json.dumps({"id": "d", "text": FRENCH}, ensure_ascii=False)
     (tmp_path / "a.jsonl").write_bytes(f"{line}\n".encode(encoding))
     (document,) = read(tmp_path, encoding=encoding).documents
     assert document.text == FRENCH
-    with pytest.raises(InputError, match="unknown encoding 'klingon'"):
+    with refused():
         read(tmp_path, encoding="klingon")
 
 
-def test_what_is_not_in_the_named_encoding_is_told(tmp_path):
+def test_what_is_not_in_the_named_encoding_is_told(tmp_path, refused):
     (tmp_path / "a.txt").write_bytes(b"ab\x81")
-    with pytest.raises(InputError, match=r"a\.txt:1: byte 2 is not cp1252"):
+    with refused("a.txt", 1):
         read(tmp_path, encoding="cp1252")
     assert files_left_out(read(tmp_path, encoding="cp1252", skip_bad=True)) == 1
 
@@ -207,19 +206,21 @@ def test_what_is_not_in_the_named_encoding_is_told(tmp_path):
     [("utf-7", "+2AA-"), ("unicode_escape", r"\ud800"), ("raw_unicode_escape", r"\ud800")],
 )
 @pytest.mark.parametrize("line", ['{"id": "H"}', '{"text": "H"}', '{"H": 1}', '{"label": ["H"]}'])
-def test_half_characters_that_an_encoding_lets_in_are_refused(tmp_path, encoding, half, line):
+def test_half_characters_that_an_encoding_lets_in_are_refused(
+    tmp_path, encoding, half, line, refused
+):
     (tmp_path / "a.jsonl").write_text('{"text": "a"}\n' + line.replace("H", half))
-    with pytest.raises(InputError, match=rf"a\.jsonl:2: U\+D800 .* which {encoding} lets in"):
+    with refused("a.jsonl", 2):
         read(tmp_path, encoding=encoding)
     (tmp_path / "b.jsonl").write_text('{"text": "b"}')
     corpus = read(tmp_path, encoding=encoding, skip_bad=True)
     assert ([d.text for d in corpus.documents], files_left_out(corpus)) == (["b"], 1)
 
 
-def test_a_line_that_is_not_utf_8_is_left_out_alone(tmp_path):
+def test_a_line_that_is_not_utf_8_is_left_out_alone(tmp_path, refused):
     lines = [b'{"text": "a"}', b'{"text": "caf\xe9"}', b'{"text": "b"}']
     (tmp_path / "a.jsonl").write_bytes(b"\n".join(lines))
-    with pytest.raises(InputError, match=r"a\.jsonl:2: byte 27 is not UTF-8"):
+    with refused("a.jsonl", 2):
         read(tmp_path)
     corpus = read(tmp_path, skip_bad=True)
     assert [d.text for d in corpus.documents] == ["a", "b"]

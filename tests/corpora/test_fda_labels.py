@@ -7,7 +7,6 @@ import pytest
 
 from trigner.corpora import brat, fda_labels, read, write
 from trigner.corpora.reading import Reading
-from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "data" / "spl-adr"
@@ -118,67 +117,56 @@ def test_unannotated_labels_have_no_entities(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "wrong"),
+    "line",
     [
-        (mention("M9", "S1", "A", [(50, 40)], "rash"), "mention M9: fragment 50 90 is outside"),
-        (mention("M9", "S1", "A", [(50, 0)], ""), "mention M9: fragment 50 50 does not end"),
-        (
-            mention("M9", "S7", "A", [(1, 3)], "may"),
-            "mention M9 is in section 'S7', which does not exist",
-        ),
-        (mention("M1", "S2", "A", [(1, 3)], "may"), "duplicate id M1"),
-        (mention("M9", "S1", "A", [(20, 4)], "dumb"), "mention M9: annotated text 'dumb' differs"),
-        (mention("M9", "S1", "", [(20, 4)], "numb"), "mention M9: expected a type and numbers"),
-        ('<Mention id="M9" section="S1" type="A" start="20" len="4,3" str="numb"/>', "different"),
-        (
-            '<Mention id="M9" section="S1" type="A" start="-1" len="4" str="numb"/>',
-            "expected a type",
-        ),
-        ('<Mention id="M9" section="S1" type="A" len="4" str="numb"/>', "expected a type"),
-        (mention("M9", "S1", "A", [(20, 4), (22, 4)], "numb mb l"), "overlap"),
+        mention("M9", "S1", "A", [(50, 40)], "rash"),
+        mention("M9", "S1", "A", [(50, 0)], ""),
+        mention("M9", "S7", "A", [(1, 3)], "may"),
+        mention("M1", "S2", "A", [(1, 3)], "may"),
+        mention("M9", "S1", "A", [(20, 4)], "dumb"),
+        mention("M9", "S1", "", [(20, 4)], "numb"),
+        '<Mention id="M9" section="S1" type="A" start="20" len="4,3" str="numb"/>',
+        '<Mention id="M9" section="S1" type="A" start="-1" len="4" str="numb"/>',
+        '<Mention id="M9" section="S1" type="A" len="4" str="numb"/>',
+        mention("M9", "S1", "A", [(20, 4), (22, 4)], "numb mb l"),
     ],
 )
-def test_bad_mentions_are_named_by_file_and_line(tmp_path, line, wrong):
+def test_bad_mentions_are_named_by_file_and_line(tmp_path, line, refused):
     put(tmp_path, content=label("INLYTA", SECTIONS, [*MENTIONS, line]))
     at = next(
         n
         for n, found in enumerate((tmp_path / "INLYTA.xml").read_text().split("\n"), 1)
         if line in found
     )
-    with pytest.raises(InputError) as caught:
+    with refused("INLYTA.xml", at):
         read(tmp_path, format="spl-adr")
-    assert f"INLYTA.xml:{at}: " in str(caught.value)
-    assert wrong in str(caught.value)
     corpus = read(tmp_path, format="spl-adr", skip_bad=True)
     assert sum(len(document.entities) for document in corpus.documents) == len(MENTIONS)
     assert sum("left out" in str(notice) for notice in corpus.notices) == 1
 
 
 @pytest.mark.parametrize(
-    ("content", "wrong"),
+    "content",
     [
-        ("<Label drug='X'>\n<Text></Label>", r"INLYTA\.xml:2: is not well-formed XML"),
-        ("<!DOCTYPE Label []>\n<Label drug='X'/>", r"INLYTA\.xml:1: has a document type"),
-        ("<annotations/>", r"INLYTA\.xml:1: is not a drug label"),
-        ("<Label><Text/></Label>", r"INLYTA\.xml:1: is not a drug label"),
-        ("<Label drug='X'><Text/></Label>", r"INLYTA\.xml:1: is not a drug label"),
-        (label("X", SECTIONS).replace('id="S2"', 'id="S1"'), r"xml:10: each section needs an id"),
-        (
-            "<Label drug='X'><Text>\n<Section id='S1' name='a'>b <b/></Section></Text></Label>",
-            r"INLYTA\.xml:2: section S1 has XML elements in its text",
-        ),
+        "<Label drug='X'>\n<Text></Label>",
+        "<!DOCTYPE Label []>\n<Label drug='X'/>",
+        "<annotations/>",
+        "<Label><Text/></Label>",
+        "<Label drug='X'><Text/></Label>",
+        label("X", SECTIONS).replace('id="S2"', 'id="S1"'),
+        "<Label drug='X'><Text>\n<Section id='S1' name='a'>b <b/></Section></Text></Label>",
     ],
 )
-def test_files_that_are_no_labels_are_refused(tmp_path, content, wrong):
+def test_files_that_are_no_labels_are_refused(tmp_path, content, refused):
     put(tmp_path, content=content)
-    with pytest.raises(InputError, match=wrong):
+    with refused("INLYTA.xml"):
         read(tmp_path, format="spl-adr", skip_bad=True)
 
 
-def test_two_files_on_one_label_are_refused(tmp_path):
+def test_two_files_on_one_label_are_refused(tmp_path, refused):
     put(tmp_path / "a")
     put(tmp_path / "b")
-    with pytest.raises(InputError, match="duplicate document id 'INLYTA_adverse_reactions'"):
+    with refused(tmp_path):
         read(tmp_path, format="spl-adr")
 
 
@@ -197,8 +185,8 @@ def test_parts_are_lists_of_drugs_whose_labels_bear_product_names(tmp_path):
     assert len(read(tmp_path, split="test").documents) == 2
 
 
-def test_a_part_of_which_nothing_is_there(tmp_path):
-    with pytest.raises(InputError, match="none of 20 documents of the part 'test'"):
+def test_a_part_of_which_nothing_is_there(tmp_path, refused):
+    with refused(tmp_path):
         read(put(tmp_path), format="spl-adr", split="test")
 
 
@@ -220,9 +208,9 @@ def test_labels_as_brat_files_have_the_same_parts(tmp_path):
     assert found[0].entities[0].text == "rash"
 
 
-def test_a_folder_without_labels_says_what_was_looked_for(tmp_path):
+def test_a_folder_without_labels_says_what_was_looked_for(tmp_path, refused):
     (tmp_path / "notes.txt").write_text("x")
-    with pytest.raises(InputError, match=r"no label: looked for \.xml, or DRUG_adverse"):
+    with refused(tmp_path):
         read(tmp_path, format="spl-adr")
 
 
@@ -234,9 +222,9 @@ def test_files_beside_the_labels_are_counted(tmp_path):
     assert "2 files skipped, no labels" in messages
 
 
-def test_xml_and_brat_together_are_refused(tmp_path):
+def test_xml_and_brat_together_are_refused(tmp_path, refused):
     put(brat_folder(tmp_path, "AXITINIB"))
-    with pytest.raises(InputError, match=r"contains both labels as \.xml and DRUG_adverse"):
+    with refused(tmp_path):
         read(tmp_path, format="spl-adr")
 
 

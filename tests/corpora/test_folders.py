@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import os
 
-import pytest
-
 from trigner.corpora import read
 from trigner.corpora.folders import (
     files_below,
@@ -13,7 +11,6 @@ from trigner.corpora.folders import (
     walk,
     without_ending,
 )
-from trigner.errors import InputError
 
 
 def put(root, *names):
@@ -50,9 +47,9 @@ def test_a_folder_with_nothing_but_folders_does_not_count(tmp_path):
     assert find_folder(tmp_path, ("Corpus",)) == tmp_path / "Corpus/Corpus"
 
 
-def test_two_that_fit_are_refused_and_named(tmp_path):
+def test_two_that_fit_are_refused_and_named(tmp_path, refused):
     put(tmp_path, "one/Corpus/a.txt", "two/Corpus/a.txt")
-    with pytest.raises(InputError, match=r"one/Corpus and two/Corpus"):
+    with refused(tmp_path):
         find_folder(tmp_path, ("Corpus",))
 
 
@@ -114,7 +111,7 @@ def test_where_the_root_itself_lies_does_not_matter(tmp_path):
     assert len(list(walk(tmp_path / ".hidden", (".txt",)))) == 1
 
 
-def test_a_folder_that_may_not_be_read_is_told(tmp_path, monkeypatch):
+def test_a_folder_that_may_not_be_read_is_told(tmp_path, monkeypatch, refused):
     put(tmp_path, "open/a.txt", "closed/b.txt")
     scan = os.scandir
 
@@ -124,5 +121,5 @@ def test_a_folder_that_may_not_be_read_is_told(tmp_path, monkeypatch):
         return scan(folder)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    with pytest.raises(InputError, match="closed: cannot be read: no permission for this folder"):
+    with refused("closed"):
         list(walk(tmp_path, (".txt",)))

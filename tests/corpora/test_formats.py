@@ -11,7 +11,7 @@ from trigner.corpora import read, source, writable, write
 from trigner.corpora.formats import FORMATS, WRITABLE, known, recognise
 from trigner.corpora.reading import Notice, Reading
 from trigner.corpora.words import document_of
-from trigner.errors import InputError, TrignerError
+from trigner.errors import TrignerError
 from trigner.mentions import Document, Entity, Mention
 
 ENTITY = Entity("ADR", ((0, 4), (8, 13)), "pain hands", id="T1")
@@ -65,38 +65,38 @@ def test_what_is_written_twice_is_the_same(tmp_path, format):
     assert {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()} == first
 
 
-def test_unknown_names_list_the_known(tmp_path):
+def test_unknown_names_list_the_known(tmp_path, refused):
     for call in (
         lambda: known("conllx"),
         lambda: read(tmp_path, format="conllx"),
     ):
-        with pytest.raises(InputError, match="unknown format 'conllx'; known formats: brat, grid"):
+        with refused():
             call()
 
 
-def test_formats_that_are_only_read_say_so(tmp_path):
-    with pytest.raises(InputError, match="cadec is read-only; writable formats: brat"):
+def test_formats_that_are_only_read_say_so(tmp_path, refused):
+    with refused():
         write([], tmp_path, format="cadec")
 
 
 @pytest.mark.parametrize("format", ["grid", "inline", "bigbio", "jsonl"])
-def test_a_folder_in_place_of_a_file_is_refused(tmp_path, monkeypatch, format):
+def test_a_folder_in_place_of_a_file_is_refused(tmp_path, monkeypatch, format, refused):
     monkeypatch.chdir(tmp_path)
     for target in (".", "/", str(tmp_path), ""):
-        with pytest.raises(InputError, match=f"is a folder, and {format} is written to a file"):
+        with refused():
             write([DOCUMENT], target, format=format)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_in_place_of_a_folder_is_refused(tmp_path):
+def test_a_file_in_place_of_a_folder_is_refused(tmp_path, refused):
     (tmp_path / "out").write_text("mine")
-    with pytest.raises(InputError, match="is a file, and brat is written to a folder"):
+    with refused("out"):
         write([DOCUMENT], tmp_path / "out", format="brat")
     assert (tmp_path / "out").read_text() == "mine"
 
 
-def test_a_missing_path_is_named(tmp_path):
-    with pytest.raises(InputError, match="gone: no such file or folder"):
+def test_a_missing_path_is_named(tmp_path, refused):
+    with refused("gone"):
         read(tmp_path / "gone")
 
 
@@ -110,32 +110,28 @@ def test_a_missing_path_is_named(tmp_path):
         ("a.json", "\udcff"),
     ],
 )
-def test_unknown_content_is_not_guessed(tmp_path, name, content):
+def test_unknown_content_is_not_guessed(tmp_path, name, content, refused):
     (tmp_path / name).write_bytes(content.encode("utf-8", "surrogateescape"))
-    nothing = "is in an unknown format; name one with --from"
-    for path, told in (
-        (tmp_path, nothing),
-        (tmp_path / name, nothing),
-    ):
-        with pytest.raises(InputError, match=told):
+    for path in (tmp_path, tmp_path / name):
+        with refused(path):
             read(path)
 
 
-def test_a_file_that_one_format_could_read_is_told_what_is_wrong_in_it(tmp_path):
+def test_a_file_that_one_format_could_read_is_told_what_is_wrong_in_it(tmp_path, refused):
     (tmp_path / "a.conll").write_text("pain B-ADR\nlegs X-ADR\n")
-    with pytest.raises(InputError, match=r"a\.conll:2: expected a word and a tag such as O"):
+    with refused("a.conll", 2):
         read(tmp_path / "a.conll")
 
 
-def test_an_empty_folder_is_not_guessed(tmp_path):
-    with pytest.raises(InputError, match=r"contains no file in a known format: looked for \.a1, "):
+def test_an_empty_folder_is_not_guessed(tmp_path, refused):
+    with refused(tmp_path):
         recognise(tmp_path)
 
 
-def test_a_folder_of_several_formats_is_not_guessed(tmp_path):
+def test_a_folder_of_several_formats_is_not_guessed(tmp_path, refused):
     write([DOCUMENT], tmp_path, format="brat")
     write([DOCUMENT], tmp_path / "b.jsonl", format="jsonl")
-    with pytest.raises(InputError, match="could be brat or jsonl"):
+    with refused(tmp_path):
         read(tmp_path)
     assert len(read(tmp_path, format="jsonl").documents) == 1
 
@@ -181,33 +177,32 @@ def test_endings_in_capitals_do_as_well(tmp_path, format):
         assert read(path).format == format
 
 
-def test_a_folder_laid_out_as_two_corpora_is_not_guessed(tmp_path):
+def test_a_folder_laid_out_as_two_corpora_is_not_guessed(tmp_path, refused):
     for folder, file in (
         *(("text", "a.txt"), ("original", "a.ann")),
         ("labels", "a.xml"),
     ):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / file).write_text("<Label drug='x'>" if file == "a.xml" else "")
-    with pytest.raises(InputError, match=r"could be cadec or spl-adr; name one with --from"):
+    with refused(tmp_path):
         read(tmp_path)
-    with pytest.raises(InputError, match=r"could be cadec or spl-adr"):
+    with refused(tmp_path):
         read(tmp_path, split="train")
 
 
-def test_splits_are_folders_or_files(tmp_path):
+def test_splits_are_folders_or_files(tmp_path, refused):
     write([DOCUMENT], tmp_path / "dev", format="brat")
     write([DOCUMENT], tmp_path / "train.json", format="grid")
     assert read(tmp_path, split="dev").format == "brat"
     assert read(tmp_path, split="train").format == "grid"
-    with pytest.raises(InputError, match="has no part 'test'"):
+    with refused(tmp_path):
         read(tmp_path, split="test")
     (tmp_path / "train").mkdir()
-    told = r"could be two parts 'train', train and train\.json: name the format"
-    with pytest.raises(InputError, match=told):
+    with refused(tmp_path):
         read(tmp_path, split="train")
 
 
-def test_a_part_may_be_a_file_of_any_format(tmp_path):
+def test_a_part_may_be_a_file_of_any_format(tmp_path, refused):
     (tmp_path / "train.conll").write_text("pain\tB-X\n")
     (tmp_path / "test.txt").write_text("pain")
     (tmp_path / "test.ann").write_text("T1\tX 0 4\tpain\n")
@@ -221,23 +216,23 @@ def test_a_part_may_be_a_file_of_any_format(tmp_path):
     (tmp_path / "v1.0/a.inline").write_text("pain\n")
     (tmp_path / "v1.0.csv").write_text("text\npain\n")
     assert read(tmp_path, split="v1.0", format="inline").format == "inline"
-    with pytest.raises(InputError, match=r"'dev': looked for dev, .*dev\.conll, .*dev\.parquet"):
+    with refused(tmp_path):
         read(tmp_path, split="dev")
 
 
-def test_skipped_annotations_are_in_the_notices(tmp_path):
+def test_skipped_annotations_are_in_the_notices(tmp_path, refused):
     bad = {"index": [7], "type": "X"}
     path = tmp_path / "a.json"
     path.write_text(json.dumps([{"sentence": ["a"], "ner": [bad]}]))
-    with pytest.raises(InputError, match=r"a\.json:1: word 7"):
+    with refused("a.json", 1):
         read(path)
     (notice,) = read(path, skip_bad=True).notices
     assert notice == Notice(path, 1, "left out: word 7 is outside a sentence of 1 words", True)
 
 
-def test_one_id_twice_is_refused(tmp_path):
+def test_one_id_twice_is_refused(tmp_path, refused):
     (tmp_path / "a.jsonl").write_text('{"id": "x", "text": "a"}\n{"id": "x", "text": "b"}\n')
-    with pytest.raises(InputError, match=r"a\.jsonl:2: duplicate document id 'x'"):
+    with refused("a.jsonl", 2):
         read(tmp_path)
 
 
@@ -250,7 +245,7 @@ def test_files_without_an_ending_are_recognised_by_what_they_hold(tmp_path, form
     assert len(corpus.documents[0].entities) == 1
 
 
-def test_a_source_is_read_one_document_at_a_time_and_again(tmp_path):
+def test_a_source_is_read_one_document_at_a_time_and_again(tmp_path, refused):
     for name in ("a", "b", "c"):
         (tmp_path / f"{name}.txt").write_text(name)
     found = source(tmp_path)
@@ -259,19 +254,18 @@ def test_a_source_is_read_one_document_at_a_time_and_again(tmp_path):
     assert next(documents).id == "a"
     (tmp_path / "c.txt").write_bytes(b"\xff")
     assert next(documents).id == "b"
-    with pytest.raises(InputError, match=r"c\.txt:1: byte 0"):
+    with refused("c.txt", 1):
         next(documents)
     (tmp_path / "c.txt").write_text("c")
     assert [d.id for d in found.documents(Reading())] == ["a", "b", "c"]
 
 
-def test_what_can_be_written_where(tmp_path):
+def test_what_can_be_written_where(tmp_path, refused):
     assert writable("jsonl", tmp_path / "a").name == "jsonl"
     for format in ("conllx", "cadec"):
-        with pytest.raises(InputError, match="writable formats: brat, grid") as raised:
+        with refused():
             writable(format, tmp_path / "a")
-        assert "share13" not in raised.value.message
-    with pytest.raises(InputError, match="is a folder"):
+    with refused(tmp_path):
         writable("jsonl", tmp_path)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from random_documents import CHARACTERS, sentences
 from trigner.corpora.grid import read, recognises, write
 from trigner.corpora.reading import Reading
-from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra
 
 PUBLISHED = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "streusle"
@@ -54,25 +52,25 @@ def test_indices_are_sorted_with_a_note(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("entry", "message"),
+    "entry",
     [
-        ({"index": [2], "type": "X"}, "word 2 is outside a sentence of 2 words"),
-        ({"index": [-1], "type": "X"}, "word -1 is outside"),
-        ({"index": [], "type": "X"}, "an entity needs"),
-        ({"index": [0.0], "type": "X"}, "an entity needs"),
-        ({"index": [True], "type": "X"}, "an entity needs"),
-        ({"index": ["0"], "type": "X"}, "an entity needs"),
-        ({"index": 0, "type": "X"}, "an entity needs"),
-        ({"index": [0]}, "an entity needs"),
-        ({"index": [0], "type": ""}, "an entity needs"),
-        ("X", "an entity needs"),
+        {"index": [2], "type": "X"},
+        {"index": [-1], "type": "X"},
+        {"index": [], "type": "X"},
+        {"index": [0.0], "type": "X"},
+        {"index": [True], "type": "X"},
+        {"index": ["0"], "type": "X"},
+        {"index": 0, "type": "X"},
+        {"index": [0]},
+        {"index": [0], "type": ""},
+        "X",
     ],
 )
-def test_a_bad_annotation_stops_or_is_listed(tmp_path, entry, message):
+def test_a_bad_annotation_stops_or_is_listed(tmp_path, entry, refused):
     good = {"index": [0], "type": "X"}
     value = [{"sentence": ["a"]}, {"sentence": ["a", "b"], "ner": [good, entry, good]}]
     path = file_of(tmp_path, json.dumps(value).replace("}, {", "},\n{", 1))
-    with pytest.raises(InputError, match=re.escape(f"a.json:2: {message}")):
+    with refused("a.json", 2):
         list(read(path, Reading()))
     reading = Reading(skip_bad=True)
     assert [len(d.entities) for d in read(path, reading)] == [0, 2]
@@ -80,23 +78,22 @@ def test_a_bad_annotation_stops_or_is_listed(tmp_path, entry, message):
 
 
 @pytest.mark.parametrize(
-    ("value", "message"),
+    "value",
     [
-        ("", "is empty"),
-        ('[{"sentence": ["a"],\n,}]', "a.json:2: is not JSON"),
-        ({"sentence": "a b"}, "expected an object with a list of strings `sentence`"),
-        ([["a"]], "expected an object"),
-        ([{"sentence": ["a", 3]}], "expected an object with a list of strings `sentence`"),
-        ([{"sentence": ["a"], "ner": {}}], "`ner` is not a list"),
-        ([{"sentence": ["a"], "id": []}], "expected a string as `id`"),
-        ([{"sentence": ["a"], "id": "x"}, {"sentence": ["a"], "id": "x"}], "duplicate document id"),
+        "",
+        '[{"sentence": ["a"],\n,}]',
+        {"sentence": "a b"},
+        [["a"]],
+        [{"sentence": ["a", 3]}],
+        [{"sentence": ["a"], "ner": {}}],
+        [{"sentence": ["a"], "id": []}],
+        [{"sentence": ["a"], "id": "x"}, {"sentence": ["a"], "id": "x"}],
     ],
 )
-def test_wrong_shapes_name_the_file(tmp_path, value, message):
+def test_wrong_shapes_name_the_file(tmp_path, value, refused):
     path = file_of(tmp_path, value)
-    with pytest.raises(InputError, match=re.escape(message)) as raised:
+    with refused(path):
         list(read(path, Reading()))
-    assert raised.value.path == path
 
 
 def test_ids_in_a_folder_are_prefixed_only_when_needed(tmp_path):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +10,6 @@ from random_documents import CHARACTERS, sentences
 from trigner.corpora.inline import read, recognises, write
 from trigner.corpora.reading import Reading
 from trigner.corpora.words import document_of
-from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Mention
 
 
@@ -51,24 +48,24 @@ def test_spans_in_any_order_are_sorted_with_a_note(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("part", "message"),
+    "part",
     [
-        ("1,0 X", "words 1 to 0 end before they start"),
-        ("0,2 X", "word 2 is outside a sentence of 2 words"),
-        ("7,9 X", "word 7 is outside"),
-        ("0,999999999 X", "word 999999999 is outside"),
-        ("0," + "9" * 5000 + " X", "expected `start,end,... type`"),
-        ("-1,0 X", "expected"),
-        ("0 X", "expected"),
-        ("0,1,1 X", "expected"),
-        ("0,1.0 X", "expected"),
-        ("0,0", "expected"),
-        ("X", "expected"),
+        "1,0 X",
+        "0,2 X",
+        "7,9 X",
+        "0,999999999 X",
+        "0," + "9" * 5000 + " X",
+        "-1,0 X",
+        "0 X",
+        "0,1,1 X",
+        "0,1.0 X",
+        "0,0",
+        "X",
     ],
 )
-def test_a_bad_annotation_stops_or_is_listed(tmp_path, part, message):
+def test_a_bad_annotation_stops_or_is_listed(tmp_path, part, refused):
     path = file_of(tmp_path, f"a\n\n\na b\n0,0 X|{part}|1,1 X\n\n")
-    with pytest.raises(InputError, match=re.escape(f"a.txt:5: {message}")):
+    with refused("a.txt", 5):
         list(read(path, Reading()))
     reading = Reading(skip_bad=True)
     assert [len(d.entities) for d in read(path, reading)] == [0, 2]
@@ -76,21 +73,20 @@ def test_a_bad_annotation_stops_or_is_listed(tmp_path, part, message):
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "message"),
+    ("text", "line"),
     [
-        ("", None, "is empty"),
-        ("\n\n\n", None, "is empty"),
-        ("a\n\n\n\n0,0 X\n\n", 4, "expected the words of a sentence"),
-        ("a\n\nb\n", 3, "expected an empty line"),
-        ("a  b\n\n\n", 1, "word 1 is empty"),
-        (" a\n\n\n", 1, "word 0 is empty"),
+        ("", None),
+        ("\n\n\n", None),
+        ("a\n\n\n\n0,0 X\n\n", 4),
+        ("a\n\nb\n", 3),
+        ("a  b\n\n\n", 1),
+        (" a\n\n\n", 1),
     ],
 )
-def test_wrong_shapes_name_file_and_line(tmp_path, text, line, message):
+def test_wrong_shapes_name_file_and_line(tmp_path, text, line, refused):
     path = file_of(tmp_path, text)
-    with pytest.raises(InputError, match=message) as raised:
+    with refused(path, line):
         list(read(path, Reading()))
-    assert (raised.value.path, raised.value.line) == (path, line)
 
 
 def test_recognised_by_annotated_sentences(tmp_path):
@@ -127,15 +123,15 @@ def test_nothing_is_lost_in_a_round_trip(tmp_path_factory, items):
 
 
 @pytest.mark.parametrize("word", ["", " ", "a b", "a\n", "\r", "\u00a0"])
-def test_words_that_would_be_torn_are_refused(tmp_path, word):
-    with pytest.raises(InputError, match="sentence s: word"):
+def test_words_that_would_be_torn_are_refused(tmp_path, word, refused):
+    with refused("a.txt"):
         write([document_of("s", ["a", word], [])], tmp_path / "a.txt")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("label", ["A|B", "A\n", " A"])
-def test_labels_that_would_be_torn_are_refused(tmp_path, label):
-    with pytest.raises(InputError, match="sentence s: label"):
+def test_labels_that_would_be_torn_are_refused(tmp_path, label, refused):
+    with refused("a.txt"):
         write([document_of("s", ["a"], [Mention((0,), label)])], tmp_path / "a.txt")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 
 import pytest
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from random_documents import documents
 from trigner.corpora.jsonl import LineWriter, as_json_line, read, recognises, write
 from trigner.corpora.reading import Reading
-from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra
 
 
@@ -60,21 +58,20 @@ def test_a_text_alone_is_a_document(tmp_path):
     assert [(d.id, d.text, d.entities) for d in found] == [("a-1", "x", ()), ("7", "y", ())]
 
 
-def test_items_are_numbered_and_lines_are_those_of_the_file(tmp_path):
+def test_items_are_numbered_and_lines_are_those_of_the_file(tmp_path, refused):
     path = file_of(tmp_path, {"text": "x"}, "", {"text": "y"}, {"text": "z", "entities": [3]})
     reading = Reading(skip_bad=True)
     assert [d.id for d in read(path, reading)] == ["a-1", "a-2", "a-3"]
     assert [(n.line, n.message[:17]) for n in reading.notices] == [(4, "left out: item 3:")]
     wrong = file_of(tmp_path, {"text": "x"}, "", {"text": 3})
-    with pytest.raises(InputError, match=r"a\.jsonl:3: item 2: ") as raised:
+    with refused(wrong, 3):
         list(read(wrong, Reading()))
-    assert (raised.value.path, raised.value.line) == (wrong, 3)
 
 
-def test_an_empty_file_is_recognised_and_told(tmp_path):
+def test_an_empty_file_is_recognised_and_told(tmp_path, refused):
     path = file_of(tmp_path, " ")
     assert recognises(path)
-    with pytest.raises(InputError, match="is empty"):
+    with refused("a.jsonl"):
         list(read(path, Reading()))
 
 
@@ -82,59 +79,57 @@ GOOD = {"label": "X", "fragments": [[8, 13], [0, 4]], "text": "hands pain"}
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change",
     [
-        ({"fragments": [[0, 40]]}, "outside the text of 13"),
-        ({"fragments": [[-1, 4]]}, "outside"),
-        ({"fragments": [[4, 4]]}, "does not end after"),
-        ({"fragments": [[0, 4], [3, 6]]}, "overlap"),
-        ({"fragments": [[0, 4.0]]}, "pair of integers"),
-        ({"fragments": [[0, True]]}, "pair of integers"),
-        ({"fragments": [[0]]}, "pair of integers"),
-        ({"fragments": []}, "at least one"),
-        ({"fragments": None}, "an entity needs"),
-        ({"label": None}, "an entity needs"),
-        ({"label": ""}, "an entity needs"),
-        ({"text": "pains"}, "annotated text 'pains' differs from the text"),
-        ({"text": 3}, "annotated text 3"),
-        ({"score": 1.5}, "not a number in [0, 1]"),
-        ({"score": "high"}, "not a number"),
-        ({"score": True}, "not a number"),
-        ({"id": 7}, "not a string"),
+        {"fragments": [[0, 40]]},
+        {"fragments": [[-1, 4]]},
+        {"fragments": [[4, 4]]},
+        {"fragments": [[0, 4], [3, 6]]},
+        {"fragments": [[0, 4.0]]},
+        {"fragments": [[0, True]]},
+        {"fragments": [[0]]},
+        {"fragments": []},
+        {"fragments": None},
+        {"label": None},
+        {"label": ""},
+        {"text": "pains"},
+        {"text": 3},
+        {"score": 1.5},
+        {"score": "high"},
+        {"score": True},
+        {"id": 7},
     ],
 )
-def test_a_bad_annotation_stops_or_is_listed(tmp_path, change, message):
+def test_a_bad_annotation_stops_or_is_listed(tmp_path, change, refused):
     item = {"id": "d", "text": "pain in hands", "entities": [GOOD, {**GOOD, **change}, GOOD]}
     path = file_of(tmp_path, {"id": "c", "text": ""}, item)
-    with pytest.raises(InputError, match=re.escape(message)) as raised:
+    with refused(path, 2):
         list(read(path, Reading()))
-    assert (raised.value.path, raised.value.line) == (path, 2)
     reading = Reading(skip_bad=True)
     assert [len(d.entities) for d in read(path, reading)] == [0, 2]
     assert [n.line for n in reading.notices] == [2]
 
 
 @pytest.mark.parametrize(
-    ("value", "message"),
+    "value",
     [
-        ('{"id": "d"', "is not JSON"),
-        ([], "expected an object"),
-        ({"id": "d"}, "expected an object with a `text`"),
-        ({"text": "a", "id": ""}, "expected a string as `id`"),
-        ({"text": "a", "id": None}, "expected a string as `id`"),
-        ({"text": "a", "entities": None}, "`entities` is not a list"),
-        ({"text": "a", "words": [[0, 2]]}, "`words` overlap"),
-        ({"text": "ab", "words": [[1, 2], [0, 1]]}, "`words` overlap"),
-        ({"text": "ab", "words": [3]}, "pair of integers"),
-        ({"text": "a", "extras": [{}]}, "an extra needs"),
-        ({"id": "c", "text": ""}, "duplicate document id 'c'"),
+        '{"id": "d"',
+        [],
+        {"id": "d"},
+        {"text": "a", "id": ""},
+        {"text": "a", "id": None},
+        {"text": "a", "entities": None},
+        {"text": "a", "words": [[0, 2]]},
+        {"text": "ab", "words": [[1, 2], [0, 1]]},
+        {"text": "ab", "words": [3]},
+        {"text": "a", "extras": [{}]},
+        {"id": "c", "text": ""},
     ],
 )
-def test_wrong_shapes_name_file_and_line(tmp_path, value, message):
+def test_wrong_shapes_name_file_and_line(tmp_path, value, refused):
     path = file_of(tmp_path, {"id": "c", "text": ""}, json.dumps(value) if value == [] else value)
-    with pytest.raises(InputError, match=re.escape(message)) as raised:
+    with refused(path, 2):
         list(read(path, Reading()))
-    assert (raised.value.path, raised.value.line) == (path, 2)
 
 
 def test_own_fields_are_kept(tmp_path):
@@ -148,8 +143,8 @@ def test_own_fields_are_kept(tmp_path):
     assert (again["entities"][0]["negated"], again["entities"][0]["code"]) == (True, None)
 
 
-def test_an_empty_file_is_told(tmp_path):
-    with pytest.raises(InputError, match="is empty"):
+def test_an_empty_file_is_told(tmp_path, refused):
+    with refused("a.jsonl"):
         list(read(file_of(tmp_path), Reading()))
 
 

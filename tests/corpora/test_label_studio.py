@@ -7,7 +7,6 @@ import json
 import pytest
 
 from trigner.corpora import read, write
-from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Extra
 
 TEXT = "pain in hands and legs"
@@ -89,10 +88,10 @@ def test_named_relations_are_kept_and_point_to_entities(tmp_path):
     assert results[-1] == relation("a", "c", "same as")
 
 
-def test_a_joining_relation_between_other_labels_is_bad(tmp_path):
+def test_a_joining_relation_between_other_labels_is_bad(tmp_path, refused):
     joining = relation("a", "b", "discontinuous")
     path = file_of(tmp_path, task(region("a", 0, 4, "X"), region("b", 8, 13, "Y"), joining))
-    with pytest.raises(InputError, match=r"tasks\.json:1: .*'a' and 'b': regions with no label"):
+    with refused("tasks.json", 1):
         read(path)
     corpus = read(path, skip_bad=True)
     assert (corpus.left_out, len(corpus.documents[0].entities)) == (1, 2)
@@ -215,15 +214,15 @@ def test_skipped_tasks_are_left_out_and_told(tmp_path):
     assert [n.message for n in corpus.notices] == ["a task left out: its annotators skipped it"]
 
 
-def test_the_text_may_have_another_name(tmp_path):
+def test_the_text_may_have_another_name(tmp_path, refused):
     own = {"data": {"post": TEXT}, "annotations": [{"result": [region("a", 0, 4, "X")]}]}
     path = file_of(tmp_path, own)
     assert read(path).documents[0].text == TEXT
     own["data"]["title"] = "t"
     path = file_of(tmp_path, own)
-    with pytest.raises(InputError, match=r"no text 'text': name it with --text-column; .* 'title'"):
+    with refused("tasks.json", 1):
         read(path)
-    with pytest.raises(InputError, match="no text 'pots'"):
+    with refused("tasks.json", 1):
         read(file_of(tmp_path, {**own, "data": {"post": TEXT}}), text_column="pots")
     path = file_of(tmp_path, own)
     (document,) = read(path, text_column="post").documents
@@ -265,7 +264,7 @@ def test_names_of_further_fragments_are_no_other_entitys(tmp_path):
 
 
 @pytest.mark.parametrize("between", ["\n", "\r\n", " \\n \n"])
-def test_line_ends_are_written_as_the_editor_does(tmp_path, between):
+def test_line_ends_are_written_as_the_editor_does(tmp_path, between, refused):
     text = f"severe{between}leg pain"
     end = text.index(" pain")
     shown = text[:end].replace("\r", "\\n").replace("\n", "\\n")
@@ -275,22 +274,22 @@ def test_line_ends_are_written_as_the_editor_does(tmp_path, between):
     (document,) = read(path).documents
     assert [entity.text for entity in document.entities] == [text[:end]]
     own["value"]["text"] = shown.replace("leg", "arm")
-    with pytest.raises(InputError, match="annotated text"):
+    with refused("tasks.json", 1):
         read(file_of(tmp_path, task(own, data={"text": text})))
 
 
 @pytest.mark.parametrize(
-    ("value", "message"),
+    "value",
     [
-        ({"start": 0, "end": 4, "text": "legs"}, "annotated text 'legs' differs"),
-        ({"start": "/p[1]", "end": 4}, "a region needs start and end in a plain text"),
-        ({"start": 0, "end": 400}, "outside the text"),
+        {"start": 0, "end": 4, "text": "legs"},
+        {"start": "/p[1]", "end": 4},
+        {"start": 0, "end": 400},
     ],
 )
-def test_regions_that_do_not_fit_are_bad(tmp_path, value, message):
+def test_regions_that_do_not_fit_are_bad(tmp_path, value, refused):
     bad = region("a", 0, 4, "X")
     bad["value"] = {**value, "labels": ["X"]}
-    with pytest.raises(InputError, match=rf"tasks\.json:1: .*{message}"):
+    with refused("tasks.json", 1):
         read(file_of(tmp_path, task(bad)))
 
 

@@ -14,7 +14,6 @@ from trigner.corpora.share_reports import (
     recognises,
     same_report,
 )
-from trigner.errors import InputError
 from trigner.mentions import Entity, Extra
 
 PUBLISHED = {
@@ -82,8 +81,8 @@ def test_parts_as_unpacked(tmp_path):
     assert reading.notices == []
 
 
-def test_dev_needs_a_list(tmp_path):
-    with pytest.raises(InputError, match=r"without a dev part: .* splits/dev\.txt"):
+def test_dev_needs_a_list(tmp_path, refused):
+    with refused("y"):
         ids(unpack(tmp_path / "x" / "y"), "dev")
 
 
@@ -102,7 +101,7 @@ def test_lists_go_before_folders(tmp_path):
     assert ids(tmp_path, "test") == ["r-2"]
 
 
-def test_one_part_is_enough_and_the_other_is_told(tmp_path):
+def test_one_part_is_enough_and_the_other_is_told(tmp_path, refused):
     unpack(tmp_path)
     (tmp_path / "Corpus/test_texts").rename(tmp_path / "elsewhere")
     (tmp_path / "gold/test_gold").rename(tmp_path / "gold/other")
@@ -111,54 +110,52 @@ def test_one_part_is_enough_and_the_other_is_told(tmp_path):
     assert "holds no test part: looked for test: Corpus/test_texts, and test_gold" in str(
         reading.notices[0]
     )
-    with pytest.raises(InputError, match="has no test part: looked for test: Corpus/test_texts"):
+    with refused(tmp_path):
         ids(tmp_path, "test")
 
 
-def test_half_a_part_says_what_was_looked_for(tmp_path):
+def test_half_a_part_says_what_was_looked_for(tmp_path, refused):
     unpack(tmp_path)
     (tmp_path / "train_gold").rename(tmp_path / "mine")
-    with pytest.raises(InputError, match="annotations of the train part: looked for train_gold"):
+    with refused(tmp_path):
         ids(tmp_path)
     (tmp_path / "mine").rename(tmp_path / "train_gold")
     (tmp_path / "Corpus/train_texts").rename(tmp_path / "mine")
-    with pytest.raises(
-        InputError, match="reports of the train part: looked for Corpus/train_texts"
-    ):
+    with refused(tmp_path):
         ids(tmp_path)
 
 
-def test_nothing_there_says_what_was_looked_for(tmp_path):
-    with pytest.raises(InputError, match="Corpus/train_texts or train/text, and train_gold; test"):
+def test_nothing_there_says_what_was_looked_for(tmp_path, refused):
+    with refused(tmp_path):
         ids(tmp_path)
     (tmp_path / "a").write_text("")
-    with pytest.raises(InputError, match="not a folder"):
+    with refused("a"):
         ids(tmp_path / "a")
 
 
-def test_unknown_parts_are_refused(tmp_path):
-    with pytest.raises(InputError, match="known are train, dev, test"):
+def test_unknown_parts_are_refused(tmp_path, refused):
+    with refused(tmp_path):
         ids(unpack(tmp_path), "validation")
 
 
-def test_annotations_of_a_report_that_is_not_there(tmp_path):
+def test_annotations_of_a_report_that_is_not_there(tmp_path, refused):
     unpack(tmp_path)
     (tmp_path / "train_gold" / "r-9.pipe.txt").write_text("0 1\n")
-    with pytest.raises(InputError, match=r"r-9\.pipe\.txt: annotates r-9\.txt, which is not in"):
+    with refused("r-9.pipe.txt"):
         ids(tmp_path)
 
 
-def test_two_files_on_one_report_are_refused(tmp_path):
+def test_two_files_on_one_report_are_refused(tmp_path, refused):
     unpack(tmp_path)
     (tmp_path / "train_gold" / "r-1.txt.pipe.txt").write_text("0 1\n")
-    with pytest.raises(InputError, match=r"is a second annotation file for r-1\.txt"):
+    with refused("r-1.txt.pipe.txt"):
         ids(tmp_path)
 
 
-def test_a_report_in_two_parts_is_refused(tmp_path):
+def test_a_report_in_two_parts_is_refused(tmp_path, refused):
     unpack(tmp_path)
     (tmp_path / "Corpus/test_texts/r-1.txt").write_text("cough")
-    with pytest.raises(InputError, match="r-1 occurs in two parts"):
+    with refused("r-1.txt"):
         ids(tmp_path)
 
 

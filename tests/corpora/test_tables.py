@@ -16,7 +16,6 @@ from random_documents import CHARACTERS, documents
 from trigner.corpora import read, write
 from trigner.corpora.reading import Reading
 from trigner.corpora.tables import csv_rows, parquet_rows, write_csv, write_parquet
-from trigner.errors import InputError
 from trigner.mentions import Document, Entity
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra `tables`)")
@@ -66,42 +65,34 @@ def test_columns_can_be_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "options", "message"),
+    ("content", "options"),
     [
-        ("a,b\n1,2\n", {}, r"a\.csv:2: .*no column 'text': name one with --text-column; .* 'b'"),
-        ("text\nx\n", {"id_column": "case"}, r":2: .*no column 'case': name one with --id-column"),
-        ("id,text\n1,x\n1,y\n", {}, r"a\.csv:3: duplicate document id '1'"),
-        ('text,a\n"x\ny",1\nz\n', {}, r"a\.csv:4: has 1 cell in a row, and 2 columns"),
-        ("text,a,a\nx,1,2\n", {}, r"a\.csv:1: has two columns 'a'"),
-        ('text,a\n"x,1\n', {}, r"a\.csv:2: is not CSV: unexpected end of data"),
-        (
-            'text,entities\nx,"headache"\n',
-            {},
-            r":2: .*'entities' must contain JSON lists.*rename it",
-        ),
-        (
-            'text,entities\npain,"[{""start"": 0, ""end"": 4, ""label"": ""A"", ""end"": 3}]"\n',
-            {},
-            r"a\.csv:2: .*the column 'entities' has the key 'end' twice in one object",
-        ),
-        ("text,n\nx,y\n", {"text_column": "n"}, r":2: .*column 'text' has a reserved name"),
-        ("id,text\n,x\n", {}, r"a\.csv:2: .*expected a string as `id`"),
-        ("", {}, "is empty"),
+        ("a,b\n1,2\n", {}),
+        ("text\nx\n", {"id_column": "case"}),
+        ("id,text\n1,x\n1,y\n", {}),
+        ('text,a\n"x\ny",1\nz\n', {}),
+        ("text,a,a\nx,1,2\n", {}),
+        ('text,a\n"x,1\n', {}),
+        ('text,entities\nx,"headache"\n', {}),
+        ('text,entities\npain,"[{""start"": 0, ""end"": 4, ""label"": ""A"", ""end"": 3}]"\n', {}),
+        ("text,n\nx,y\n", {"text_column": "n"}),
+        ("id,text\n,x\n", {}),
+        ("", {}),
     ],
 )
-def test_tables_that_cannot_be_read_say_why(tmp_path, content, options, message):
+def test_tables_that_cannot_be_read_say_why(tmp_path, content, options, refused):
     path = table(tmp_path, content)
-    with pytest.raises(InputError, match=message):
+    with refused("a.csv"):
         read(path, format="csv", **options)
 
 
-def test_annotations_are_json_in_a_column(tmp_path):
+def test_annotations_are_json_in_a_column(tmp_path, refused):
     bad = {"label": "ADR", "fragments": [[0, 99]]}
     cells = json.dumps([PAIN, bad, {"start": 0, "end": 4, "label": "X"}])
     out = io.StringIO()
     csv.writer(out).writerows([["text", "entities"], [TEXT, cells]])
     path = table(tmp_path, out.getvalue())
-    with pytest.raises(InputError, match=r"a\.csv:2: .*outside the text"):
+    with refused("a.csv", 2):
         read(path)
     corpus = read(path, skip_bad=True)
     assert corpus.left_out == 1
@@ -151,58 +142,58 @@ def test_columns_are_separated_by_what_makes_the_wanted_one(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
-def test_empty_lines_before_the_columns_do_not_matter(tmp_path, name):
+def test_empty_lines_before_the_columns_do_not_matter(tmp_path, name, refused):
     path = table(tmp_path, "\r\n\r\ntext;n\npain;1\n", name)
     (document,) = read(path).documents
     assert (document.text, document.fields) == ("pain", {"n": "1"})
-    with pytest.raises(InputError, match=r":4: has 1 cell in a row, and 2 columns"):
+    with refused():
         read(table(tmp_path, "\n\ntext;n\npain\n", name))
-    with pytest.raises(InputError, match=r":3: has two columns 'n'"):
+    with refused():
         read(table(tmp_path, "\n\ntext;n;n\n", name))
-    with pytest.raises(InputError, match="is empty"):
+    with refused("a.csv"):
         read(table(tmp_path, "\n\n", "a.csv"), format="csv")
 
 
 @pytest.mark.parametrize("name", ["entities", "words", "extras"])
-def test_a_key_twice_in_a_cell_is_refused(tmp_path, name):
+def test_a_key_twice_in_a_cell_is_refused(tmp_path, name, refused):
     pq.write_table(pa.table({"text": [TEXT], name: ['[{"a": 1, "a": 2}]']}), tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=rf"a\.parquet:1: .*{name!r} has the key 'a' twice"):
+    with refused("a.parquet", 1):
         read(tmp_path, skip_bad=True)
 
 
-def test_nan_is_an_empty_cell_and_what_no_field_holds_is_named_by_its_row(tmp_path):
+def test_nan_is_an_empty_cell_and_what_no_field_holds_is_named_by_its_row(tmp_path, refused):
     rows = {"text": ["a", "b"], "age": [float("nan"), 3.0]}
     pq.write_table(pa.table(rows), tmp_path / "a.parquet")
     assert [document.fields for document in read(tmp_path).documents] == [{}, {"age": 3.0}]
-    for value, message in ((float("inf"), "a cell is inf"), (b"x", "a cell of the type bytes")):
+    for value in (float("inf"), b"x"):
         pq.write_table(pa.table({"text": ["a", "b"], "x": [None, value]}), tmp_path / "a.parquet")
-        with pytest.raises(InputError, match=rf"a\.parquet:2: cannot be read: {message}"):
+        with refused("a.parquet", 2):
             read(tmp_path)
 
 
-def test_dates_that_are_out_of_range_are_named_by_their_row(tmp_path):
+def test_dates_that_are_out_of_range_are_named_by_their_row(tmp_path, refused):
     days = pa.array([0, 1, 10**8], pa.date32())
     pq.write_table(pa.table({"text": ["a", "b", "c"], "day": days}), tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=r"a\.parquet:3: cannot be read: a cell has a date or"):
+    with refused("a.parquet", 3):
         read(tmp_path)
 
 
-def test_lists_of_annotations_are_not_taken_for_fields(tmp_path):
+def test_lists_of_annotations_are_not_taken_for_fields(tmp_path, refused):
     spans = [[{"start": 0, "end": 4, "label": "ADR"}]]
     pq.write_table(pa.table({"text": [TEXT], "spans": spans}), tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=r"a\.parquet:1: .*`?'spans'`? looks like annotations"):
+    with refused("a.parquet", 1):
         read(tmp_path)
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1" + bytes(40) + b"PAR1"])
-def test_what_is_no_parquet_is_refused(tmp_path, content):
-    with pytest.raises(InputError, match="is not a Parquet file"):
+def test_what_is_no_parquet_is_refused(tmp_path, content, refused):
+    with refused("a.parquet"):
         read(table(tmp_path, content, "a.parquet"))
 
 
-def test_texts_that_are_none_are_named(tmp_path):
+def test_texts_that_are_none_are_named(tmp_path, refused):
     pq.write_table(pa.table({"text": ["a", None]}), tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=r"a\.parquet:2: .*'text' must contain text: None"):
+    with refused("a.parquet", 2):
         read(tmp_path)
 
 
@@ -245,7 +236,7 @@ def test_fields_come_back_or_are_counted(tmp_path_factory, format, data):
         assert big or same == 2 * len(names) - empty
 
 
-def test_an_empty_cell_is_no_field(tmp_path):
+def test_an_empty_cell_is_no_field(tmp_path, refused):
     path = tmp_path / "a.csv"
     path.write_text("id,text,age,sex\n1,,,f\n2,pain,30,\n")
     assert [(d.text, d.fields) for d in read(path).documents] == [
@@ -256,7 +247,7 @@ def test_an_empty_cell_is_no_field(tmp_path):
     (document,) = read(path, text_column="note", id_column="case").documents
     assert (document.id, document.text, document.fields) == ("1", "pain", {})
     path.write_text("case,text,entities\n,pain,\n")
-    with pytest.raises(InputError, match="expected a string as `id`"):
+    with refused("a.csv", 2):
         read(path, id_column="case")
     path.write_text("case,text,entities,words\n1,pain,,\n")
     (document,) = read(path, id_column="case").documents
@@ -268,17 +259,17 @@ def test_an_empty_cell_is_no_field(tmp_path):
 
 
 @pytest.mark.parametrize("cell", ["[[0, NaN]]", "[1e999]"])
-def test_numbers_of_annotations_in_cells_are_finite(tmp_path, cell):
+def test_numbers_of_annotations_in_cells_are_finite(tmp_path, cell, refused):
     (tmp_path / "a.csv").write_text(f'text,entities\npain,"{cell}"\n')
-    with pytest.raises(InputError, match=r"a\.csv:2: .*'entities' has the number"):
+    with refused("a.csv", 2):
         read(tmp_path)
 
 
-def test_row_groups_without_the_rows_of_their_file_are_damage(tmp_path):
+def test_row_groups_without_the_rows_of_their_file_are_damage(tmp_path, refused):
     from rows import short_parquet  # needs pyarrow
 
     short_parquet(tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=r"a\.parquet: is damaged: its row groups have 1 row, the"):
+    with refused("a.parquet"):
         read(tmp_path / "a.parquet")
 
 

@@ -51,20 +51,19 @@ def test_what_odd_notes_were_is_not_what_they_become(tmp_path):
 
 @pytest.mark.parametrize("content", ["junk", "[1]", "[" * 100_000])
 @pytest.mark.parametrize("format", ["grid", "bigbio"])
-def test_extras_that_are_not_objects_are_refused(tmp_path, format, content):
+def test_extras_that_are_not_objects_are_refused(tmp_path, format, content, refused):
     document = document_of("a", ["pain"])
     document = Document("a", "pain", words=document.words, extras=(Extra(format, content),))
-    with pytest.raises(InputError, match=f"document 'a' has extra data of format {format}"):
+    with refused("a"):
         write([document], tmp_path / "a", format=format)
 
 
 @pytest.mark.parametrize("format", ["grid", "bigbio", "prodigy", "label-studio"])
-def test_extras_with_a_key_twice_are_refused(tmp_path, format):
+def test_extras_with_a_key_twice_are_refused(tmp_path, format, refused):
     document = document_of("a", ["pain"])
     extra = Extra(format, '{"x": 1, "x": 2}')
     document = Document("a", "pain", words=document.words, extras=(extra,))
-    message = f"document 'a' has extra data of format {format} that has the key 'x' twice"
-    with pytest.raises(InputError, match=message):
+    with refused("a"):
         write([document], tmp_path / "a", format=format)
 
 
@@ -132,11 +131,11 @@ def test_numbers_may_be_those_of_numpy(tmp_path, format):
             write([document], tmp_path / wrong, format=format)
 
 
-def test_a_string_is_no_list_of_types():
-    with pytest.raises(InputError, match="types are a list of names, not one string: 'ADR Drug'"):
+def test_a_string_is_no_list_of_types(refused):
+    with refused():
         with_types([Document("a", "pain")], "ADR Drug")
 
 
-def test_unknown_ways_to_take_texts_without_annotations(tmp_path):
-    with pytest.raises(InputError, match="unknown missing_annotations 'raise'; known are: error, "):
+def test_unknown_ways_to_take_texts_without_annotations(tmp_path, refused):
+    with refused():
         read(tmp_path, format="brat", missing_annotations="raise")
