@@ -37,7 +37,7 @@ def told(sentence: Sentence):
 
 
 def generated(sentences, settings=ALWAYS, seed=1, *, whole=0.0, per_sentence=99, pool=1):
-    """New sentences; unless the test says otherwise all that there are of parts."""
+    """All sentences that can be made by exchanging parts, or with constants of the test."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(coordination, "WHOLE", whole)
         patch.setattr(coordination, "PER_SENTENCE", per_sentence)
