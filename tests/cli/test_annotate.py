@@ -98,7 +98,7 @@ def test_bad_rows_are_rows_with_an_error(annotate, tmp_path):
     ]
 
 
-def test_other_options_are_refused(annotate, tmp_path):
+def test_other_options_are_refused(annotate, tmp_path, wording):
     write_rows(tmp_path / "in/a.csv", rows_of(4))
     assert annotate().code == 0
     for options, named in [
@@ -110,7 +110,8 @@ def test_other_options_are_refused(annotate, tmp_path):
     ]:
         result = annotate(*options)
         assert result.code == 2
-        assert f"out: holds a job that was started with different {named}: " in result.err
+        assert named in result.err
+        wording(result.err)
     write_rows(tmp_path / "in/b.csv", rows_of(4))
     assert "holds a job of other inputs: " in (told := annotate().err)
     assert "b.csv is new: continue with the same" in told
@@ -144,7 +145,7 @@ def test_what_cannot_be_done_is_told(annotate, tmp_path, options, code, message)
     assert not list((tmp_path / "out").glob("part-*"))
 
 
-def test_empty_and_damaged_files_are_told(annotate, tmp_path):
+def test_empty_and_damaged_files_are_told(annotate, tmp_path, wording):
     write_rows(tmp_path / "in/a.csv", rows_of(4))
     (tmp_path / "in/b.csv").write_bytes(b"")
     (tmp_path / "in/c.parquet").write_bytes(b"PAR1")
@@ -159,7 +160,9 @@ def test_empty_and_damaged_files_are_told(annotate, tmp_path):
     assert json.loads((tmp_path / "out/_annotate/summary.json").read_text()) == summary
     assert ", 1 file unreadable, unknown number of rows missing" in annotate().out
     only = annotate(inputs=["in/c.parquet"], out="other")
-    assert (only.code, "c.parquet: cannot be read" in only.err) == (2, True)
+    assert only.code == 2
+    assert "c.parquet" in only.err
+    wording(only.err)
 
 
 def test_bytes_have_no_place_in_json_lines(annotate, tmp_path):
@@ -241,10 +244,11 @@ def test_rows_that_damage_has_taken_are_counted(annotate, tmp_path):
     assert not (tmp_path / "out/_SUCCESS").exists()
 
 
-def test_an_output_behind_a_url_is_refused(run, exported_model, tmp_path):
+def test_an_output_behind_a_url_is_refused(run, exported_model, tmp_path, wording):
     write_rows(tmp_path / "a.csv", rows_of(1))
     result = run("annotate", tmp_path / "a.csv", "s3://bucket/out", "--model", exported_model)
-    assert (result.code, "s3://bucket/out: OUT must be a folder" in result.err) == (2, True)
+    assert result.code == 2
+    wording(result.err)
 
 
 def test_without_ray_it_says_so(run, exported_model, tmp_path, monkeypatch):

@@ -9,7 +9,6 @@ import re
 import pytest
 
 from trigner.cli.annotating import linker
-from trigner.errors import InputError
 
 pytest.importorskip("rapidfuzz")
 
@@ -70,25 +69,26 @@ def test_how_many_entities_have_a_code_is_told(run, model, vocabulary, tmp_path)
     assert re.search(r"^note: .* a code.* \(threshold 0\.65\)$", written.err, re.M)
 
 
-def test_a_vocabulary_in_the_encoding_of_the_input(run, model, tmp_path):
+def test_a_vocabulary_in_the_encoding_of_the_input(run, model, tmp_path, refused):
     path = tmp_path / "old.csv"
     path.write_bytes("code,name\nF1,left leg\nF2,Fièvre\n".encode("cp1252"))
     options = ("--link", path, "--link-threshold", "0.2", "--encoding", "cp1252")
     assert any(e.get("code") == "F1" for e in entities(run, model, *options))
-    with pytest.raises(InputError, match=r"old\.csv:3: is not UTF-8: save it"):
+    with refused("old.csv", 3):
         linker(path, threshold=0.5)  # as where there is no --encoding
 
 
-def test_a_vocabulary_that_can_be_read_only_once_is_refused_with_out(run, model, tmp_path):
+def test_a_vocabulary_that_can_be_read_only_once_is_refused_with_out(run, model, tmp_path, wording):
     os.mkfifo(tmp_path / "pipe")
-    for name, told in (("pipe", "is not a regular file: with --out"), ("none", "no such file")):
+    for name in ("pipe", "none"):
         link = ("--link", tmp_path / name, "--format", "jsonl", "--out", tmp_path / "out.jsonl")
         result = run("extract", "Pain", "--model", model, *link)
-        assert (result.code, told in result.err) == (2, True)
+        assert result.code == 2
+        wording(result.err)
     assert not (tmp_path / "out.jsonl").exists()
 
 
-def test_resuming_with_other_fields_is_refused(run, model, tmp_path, monkeypatch):
+def test_resuming_with_other_fields_is_refused(run, model, tmp_path, monkeypatch, wording):
     source = tmp_path / "texts.jsonl"
     source.write_text("".join(json.dumps({"id": str(n), "text": TEXT}) + "\n" for n in range(3)))
     out = tmp_path / "found.jsonl"
@@ -105,7 +105,7 @@ def test_resuming_with_other_fields_is_refused(run, model, tmp_path, monkeypatch
     monkeypatch.undo()
     refused = run(*command, "--resume", "--qualifiers")
     assert refused.code == 2
-    assert "different --qualifiers" in refused.err
+    wording(refused.err)
 
 
 def test_nothing_found_says_what_the_model_knows(run, model):

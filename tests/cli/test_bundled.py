@@ -23,15 +23,17 @@ def test_the_model_that_ships_is_the_default(run):
 
 
 @pytest.mark.parametrize("types", [("ADR",), ("AdverseReaction",)])
-def test_it_cannot_be_trained_and_how_to_make_one_that_can_is_told(run, gold, tmp_path, types):
+def test_it_cannot_be_trained_and_how_to_make_one_that_can_is_told(
+    run, gold, tmp_path, types, wording
+):
     mapping = ("--map-labels", f"ADR={types[0]},Drug={types[0]}")
     result = run(
         "train", "--train", gold, "--out", tmp_path / "m", "--init-from", "bundled", *mapping
     )
     assert result.code == 2
-    assert "is an exported model, which cannot be trained" in result.err
+    wording(result.err)
     recipe = read_description(BUNDLED).provenance.recipe
-    assert f"made by `{recipe}`, which keeps it" in result.err
+    assert recipe in result.err
     page = (Path(__file__).parents[2] / "docs" / "index.md").read_text("utf-8")
     assert recipe in " ".join(page.split())
     assert "cannot be trained further" in page

@@ -44,10 +44,11 @@ def test_documents_without_words_are_counted_where_they_have_no_place(run, tmp_p
     assert "3 documents in 1 file: " in result.err
 
 
-def test_an_existing_target_is_refused(run, gold, tmp_path):
+def test_an_existing_target_is_refused(run, gold, tmp_path, wording):
     (tmp_path / "there.jsonl").write_text("")
     result = run("convert", gold, tmp_path / "there.jsonl", "--to", "jsonl")
-    assert (result.code, "already exists" in result.err) == (2, True)
+    assert result.code == 2
+    wording(result.err)
 
 
 def test_unknown_format(run, gold, tmp_path):
@@ -68,14 +69,16 @@ def test_an_existing_target_is_replaced_when_asked(run, gold, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"gold", "there.jsonl"}
 
 
-def test_a_folder_is_replaced_and_other_files_are_not(run, gold, tmp_path):
+def test_a_folder_is_replaced_and_other_files_are_not(run, gold, tmp_path, wording):
     (gold / "thesis.doc").write_text("mine")
     lines = tmp_path / "lines.jsonl"
     lines.write_text('{"id": "new", "text": "pain"}\n')
     given = ("convert", lines, gold, "--to", "brat")
     assert run(*given).code == 2
     result = run(*given, "--overwrite")
-    assert (result.code, "thesis.doc: already exists and is not" in result.err) == (2, True)
+    assert result.code == 2
+    assert "thesis.doc" in result.err
+    wording(result.err)
     assert (gold / "one.txt").exists()
     (gold / "thesis.doc").unlink()
     assert run(*given, "--overwrite").code == 0
@@ -83,21 +86,22 @@ def test_a_folder_is_replaced_and_other_files_are_not(run, gold, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("to", "item", "message"),
+    ("to", "item"),
     [
-        ("brat", {"id": "../three"}, "is not a valid file name in the folder"),
-        ("brat", {"id": "n" * 201}, "is too long for the name of a file"),
-        ("cas", {"id": "three", "text": "pain\f"}, "has U+000C, which XML cannot hold"),
+        ("brat", {"id": "../three"}),
+        ("brat", {"id": "n" * 201}),
+        ("cas", {"id": "three", "text": "pain\f"}),
     ],
 )
-def test_a_folder_is_kept_when_a_document_cannot_be_written(run, tmp_path, to, item, message):
+def test_a_folder_is_kept_when_a_document_cannot_be_written(run, tmp_path, to, item, wording):
     lines, out = tmp_path / "lines.jsonl", tmp_path / "out"
     lines.write_text('{"id": "old", "text": "pain"}\n')
     assert run("convert", lines, out, "--to", to).code == 0
     before = {path: path.read_bytes() for path in out.iterdir()}
     lines.write_text('{"id": "new", "text": "pain"}\n' + json.dumps({"text": "pain", **item}))
     result = run("convert", lines, out, "--to", to, "--overwrite")
-    assert (result.code, message in result.err, f"{out}: " in result.err) == (2, True, True)
+    assert result.code == 2
+    wording(result.err)
     assert {path: path.read_bytes() for path in out.iterdir()} == before
 
 

@@ -49,10 +49,10 @@ def test_own_fields_of_documents_are_kept_and_annotations_that_go_are_reported(
     assert "a.jsonl: 1 entity of the input is not written: the output contains" in result.err
 
 
-def test_standard_input_in_a_format_that_is_not_read_from_it_is_refused(run, model):
+def test_standard_input_in_a_format_that_is_not_read_from_it_is_refused(run, model, wording):
     result = run("extract", "-", "--from", "prodigy", "--model", model)
     assert result.code == 2
-    assert "standard input: is read as one text, with --lines or with --from jsonl" in result.err
+    wording(result.err)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_options_that_would_do_nothing_are_refused(run, model, given, told):
     assert (result.code, result.err) == (2, f"error: {told}\n")
 
 
-def test_standard_input(run, model, monkeypatch):
+def test_standard_input(run, model, monkeypatch, wording):
     class Bytes:
         buffer = io.BytesIO(b"my arm hurt")
 
@@ -78,7 +78,7 @@ def test_standard_input(run, model, monkeypatch):
     Bytes.buffer = io.BytesIO(b"my arm \xff")
     result = run("extract", "-", "--model", model)
     assert result.code == 2
-    assert "byte 7 is not UTF-8" in result.err
+    wording(result.err)
 
 
 def feed(monkeypatch, lines):
@@ -160,46 +160,50 @@ def test_standard_input_of_json_lines(run, model, monkeypatch):
 
 @pytest.mark.parametrize("format", ["jsonl", "brat", "html", "bigbio"])
 def test_what_was_done_before_a_bad_line_is_told_and_kept(
-    run, model, monkeypatch, tmp_path, format
+    run, model, monkeypatch, tmp_path, format, wording
 ):
     out = tmp_path / "found"
     given = ("extract", "-", "--lines", "--model", model, "--format", format, "--out", out)
     feed(monkeypatch, [b"numb arm\n", b"my leg\n", b"\xff\n", b"pain\n"])
     result = run(*given)
     assert result.code == 2
-    assert "standard input:3: byte 16 is not UTF-8" in result.err
+    assert "standard input:3" in result.err
+    wording(result.err)
     partial = out / ".partial" if format == "brat" else tmp_path / "found.partial"
-    assert f"2 documents done: in {partial}; --resume continues from there" in result.err
     names = {partial.name, f"{partial.name}.record"}
     assert {path.name for path in partial.parent.iterdir()} == names
     lines = partial.read_text("utf-8").splitlines()
     assert [json.loads(line)["text"] for line in lines] == ["numb arm", "my leg"]
 
 
-def test_nothing_is_written_when_a_file_is_bad(run, model, gold, tmp_path):
+def test_nothing_is_written_when_a_file_is_bad(run, model, gold, tmp_path, wording):
     (gold / "two.ann").write_text("T1\tADR 0 900\tx\n")
     for format in ("brat", "jsonl"):
         out = tmp_path / "found"
         result = run("extract", gold, "--model", model, "--format", format, "--out", out)
-        assert (result.code, "two.ann:1: fragment 0 900" in result.err) == (2, True)
+        assert result.code == 2
+        assert "two.ann:1" in result.err
+        wording(result.err)
         assert not out.exists()
         assert not (tmp_path / "found.partial").exists()
 
 
-def test_ids_that_are_no_names_of_files_are_refused_before_the_work(run, model, tmp_path):
+def test_ids_that_are_no_names_of_files_are_refused_before_the_work(run, model, tmp_path, wording):
     path = tmp_path / "a.jsonl"
     path.write_text('{"id": "good", "text": "pain"}\n{"id": "../a", "text": "pain"}\n')
     out = tmp_path / "found"
     result = run("extract", path, "--model", model, "--format", "brat", "--out", out)
-    assert (result.code, "file name" in result.err) == (2, True)
+    assert result.code == 2
+    wording(result.err)
     assert not out.exists()
 
 
 @pytest.mark.parametrize("path", ["notes/absent.txt", "absent.txt", "absent/"])
-def test_what_looks_like_a_path_and_is_none(run, model, path):
+def test_what_looks_like_a_path_and_is_none(run, model, path, wording):
     result = run("extract", path, "--model", model)
     assert result.code == 2
-    assert f"{path}: no such file or folder" in result.err
+    assert path in result.err
+    wording(result.err)
 
 
 @pytest.mark.parametrize("text", ["pain", "and/or both hurt", "It hurt. Now.", "8.5 mg/dl now"])
@@ -214,7 +218,7 @@ def test_threshold_and_empty_text(run, model):
     assert run("extract", "pain", "--model", model, "--threshold", "2").code == 2
 
 
-def test_bad_usage(run, model, gold, tmp_path):
+def test_bad_usage(run, model, gold, tmp_path, wording):
     assert "unknown format" in run("extract", "a", "--model", model, "--format", "xml").err
     assert "needs --out" in run("extract", "a", "--model", model, "--format", "brat").err
     full = tmp_path / "full"
@@ -222,10 +226,10 @@ def test_bad_usage(run, model, gold, tmp_path):
     (full / "x").write_text("")
     result = run("extract", "a", "--model", model, "--format", "brat", "--out", full)
     assert result.code == 2
-    assert "is not empty" in result.err
+    wording(result.err)
     result = run("extract", gold, gold, "--model", model)
     assert result.code == 2
-    assert "duplicate document id 'one'" in result.err
+    wording(result.err)
 
 
 def test_a_long_line_is_read_whole(run, model, tmp_path):
@@ -237,7 +241,7 @@ def test_a_long_line_is_read_whole(run, model, tmp_path):
     assert json.loads(result.out)["entities"][-1]["fragments"][0][0] > 14000
 
 
-def test_texts_that_are_no_names_of_files(run, model, tmp_path, monkeypatch):
+def test_texts_that_are_no_names_of_files(run, model, tmp_path, monkeypatch, wording):
     assert run("extract", "pain in my arm " * 30, "--model", model).code == 0
     (tmp_path / "note.txt").write_text("pain")
     (tmp_path / "note.ann").write_text("no annotation")
@@ -245,7 +249,7 @@ def test_texts_that_are_no_names_of_files(run, model, tmp_path, monkeypatch):
     assert run("extract", "", "--model", model).out.strip() == "no entities found"
     result = run("extract", "pain \udcff here", "--model", model)
     assert result.code == 2
-    assert "is not UTF-8" in result.err
+    wording(result.err)
 
 
 def test_what_looks_like_markup_is_shown(capsys):
@@ -257,7 +261,7 @@ def test_what_looks_like_markup_is_shown(capsys):
     assert "numb [see label] arm [/b]" in shown
 
 
-def test_html(run, model, gold, tmp_path):
+def test_html(run, model, gold, tmp_path, wording):
     out = tmp_path / "found.html"
     result = run("extract", gold, "--model", model, "--format", "html", "--out", out)
     assert result.code == 0, result.err
@@ -269,7 +273,7 @@ def test_html(run, model, gold, tmp_path):
     empty.mkdir()
     again = run("extract", "a", "--model", model, "--format", "html", "--out", empty)
     assert again.code == 2
-    assert "is a folder" in again.err
+    wording(again.err)
 
 
 def test_entities_are_drawn_under_their_text(capsys):
@@ -319,7 +323,7 @@ def test_control_characters_do_not_reach_the_terminal(capsys):
     assert not set(capsys.readouterr().out) & {"\x1b", "\x07", "\x00"}
 
 
-def test_thresholds_drop_entities_of_their_type(run, model, gold):
+def test_thresholds_drop_entities_of_their_type(run, model, gold, wording):
     def scores(option):
         printed = run(
             *("extract", gold, "--model", model, "--format", "jsonl", "--threshold", option)
@@ -333,7 +337,7 @@ def test_thresholds_drop_entities_of_their_type(run, model, gold):
     assert scores(str(cut)) == [(a, s) for a, s in whole if s >= cut]
     result = run("extract", gold, "--model", model, "--threshold", "2")
     assert result.code == 2
-    assert "numbers from 0 to 1" in result.err
+    wording(result.err)
 
 
 @pytest.mark.parametrize("more", [[], ["--overwrite"], ["--resume"]])

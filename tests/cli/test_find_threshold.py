@@ -54,12 +54,12 @@ def test_a_wanted_precision_that_is_never_reached(run, model, gold):
     assert json.loads(found)["all types"] is None
 
 
-def test_what_is_not_annotated_has_no_threshold(run, model, gold):
+def test_what_is_not_annotated_has_no_threshold(run, model, gold, wording):
     for document in gold.glob("*.ann"):
         document.write_text("")
     result = run("find-threshold", "--model", model, "--data", gold)
     assert result.code == 2
-    assert f"{gold}: has no entity: thresholds are found on annotated documents" in result.err
+    wording(result.err)
 
 
 def test_a_type_with_the_name_of_all_is_refused_before_the_work(run, model, tmp_path):

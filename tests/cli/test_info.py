@@ -78,11 +78,11 @@ def test_the_systems_that_can_be_trained(run):
     assert all(any(line.startswith(f"{name} ") for line in table.splitlines()) for name in shown)
 
 
-def test_no_model(run, tmp_path):
+def test_no_model(run, tmp_path, wording):
     (tmp_path / "trigner.json").write_text('{"format": 99}')
     result = run("info", tmp_path)
     assert result.code == 2
-    assert "model format 99" in result.err
+    wording(result.err)
 
 
 def test_a_model_without_its_weights(run, model, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from trigner.cli.inputs import inputs
 from trigner.corpora.formats import FORMATS
 from trigner.corpora.reading import Reading
-from trigner.errors import InputError, TrignerError
+from trigner.errors import TrignerError
 from trigner.mentions import Document
 
 
@@ -69,17 +69,17 @@ def test_standard_input_is_read_as_it_comes(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("data", "lines", "message"),
+    ("data", "lines"),
     [
-        (b"ok\nb\xff\n", True, "standard input:2: byte 4 is not UTF-8"),
-        (b'{"text": "a"}\n{"text": 1}\n', False, "standard input:2: expected an object"),
-        (b'{"text": "a", "id": "x"}\n' * 2, False, "duplicate document id 'x'"),
-        (b"", False, "standard input: is empty"),
+        (b"ok\nb\xff\n", True),
+        (b'{"text": "a"}\n{"text": 1}\n', False),
+        (b'{"text": "a", "id": "x"}\n' * 2, False),
+        (b"", False),
     ],
 )
-def test_bad_lines_are_named_when_they_come(monkeypatch, data, lines, message):
+def test_bad_lines_are_named_when_they_come(monkeypatch, data, lines, refused):
     feed(monkeypatch, data)
-    with pytest.raises(InputError, match=message):
+    with refused():
         list(inputs(["-"], lines=lines, format="jsonl"))
 
 
@@ -90,16 +90,16 @@ def test_annotations_left_out_of_standard_input_are_told(monkeypatch, capsys):
     assert "standard input: 1 invalid annotation skipped" in capsys.readouterr().err
 
 
-def test_standard_input_comes_once(monkeypatch):
+def test_standard_input_comes_once(monkeypatch, refused):
     feed(monkeypatch, b"a\n")
     for lines in (True, False):
-        with pytest.raises(InputError, match="standard input: can be read only once"):
+        with refused("standard input"):
             inputs(["-", "-"], lines=lines)
 
 
-def test_what_is_wrong_with_a_file_is_told_before_the_first_document(gold):
+def test_what_is_wrong_with_a_file_is_told_before_the_first_document(gold, refused):
     (gold / "two.ann").write_text("T1\tADR 0 900\tx\n")
-    with pytest.raises(InputError, match=r"two\.ann:1: fragment 0 900"):
+    with refused("two.ann", 1):
         inputs(["numb", str(gold)])
 
 
@@ -109,11 +109,11 @@ def test_notices_are_told_once(gold, capsys):
     assert capsys.readouterr().err.count("left out: fragment 0 900") == 1
 
 
-def test_equal_ids_and_empty_files(gold, tmp_path):
-    with pytest.raises(InputError, match="duplicate document id 'one'"):
+def test_equal_ids_and_empty_files(gold, tmp_path, refused):
+    with refused():
         inputs([str(gold), str(gold / "one.txt")])
     (tmp_path / "none.json").write_text("[]")
-    with pytest.raises(InputError, match="contains no documents"):
+    with refused("none.json"):
         inputs([str(tmp_path / "none.json")], format="grid")
 
 
@@ -186,7 +186,7 @@ def test_documents_are_not_kept(tmp_path, kind, monkeypatch):
     assert 0 < max(most) <= 3
 
 
-def test_control_characters_of_names_do_not_reach_the_terminal(run, tmp_path):
+def test_control_characters_of_names_do_not_reach_the_terminal(run, tmp_path, wording):
     name = "\x1b[31mred\x07\x9b.txt"
     (tmp_path / name).write_bytes(b"\xff")
     for command in (
@@ -197,7 +197,7 @@ def test_control_characters_of_names_do_not_reach_the_terminal(run, tmp_path):
     ):
         result = run(*command)
         assert result.code == 2
-        assert "[31mred" in result.err
+        wording(result.err)
         assert not any(mark in result.err for mark in "\x1b\x07\x9b")
 
 
@@ -239,50 +239,50 @@ def test_one_word_that_no_file_is_called_like_is_a_text(tmp_path, monkeypatch, t
 
 
 @pytest.mark.parametrize(
-    ("word", "meant"),
+    "word",
     [
-        ("note", "notes"),
-        ("notse/", "notes"),
-        ("notes/ones", "notes/one.txt"),
-        ("post", "posts.jsonl"),
+        "note",
+        "notse/",
+        "notes/ones",
+        "post",
     ],
 )
-def test_one_word_that_is_nearly_the_name_of_a_file(tmp_path, monkeypatch, word, meant):
+def test_one_word_that_is_nearly_the_name_of_a_file(tmp_path, monkeypatch, word, refused):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "one.txt").write_text("numb")
     (tmp_path / "posts.jsonl").write_text("")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=f"no such file or folder; did you mean {meant}?"):
+    with refused():
         inputs([word])
     assert next(iter(inputs([f"{word} hurt"]))).text == f"{word} hurt"
 
 
-def test_a_link_that_leads_nowhere(tmp_path):
+def test_a_link_that_leads_nowhere(tmp_path, refused):
     for name, target in (("gone", "nowhere"), ("loop", "loop")):
         (tmp_path / name).symlink_to(tmp_path / target)
-        with pytest.raises(InputError, match="is a link that leads nowhere"):
+        with refused():
             inputs([str(tmp_path / name)])
 
 
 @pytest.mark.parametrize(
     "path", ["./absent", "../absent", "/absent", "absent/", "absent.txt", "~/a"]
 )
-def test_what_can_only_be_a_path(tmp_path, monkeypatch, path):
+def test_what_can_only_be_a_path(tmp_path, monkeypatch, path, refused):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match="no such file or folder"):
+    with refused():
         inputs([path])
 
 
 @pytest.mark.parametrize("ending", sorted({e for f in FORMATS.values() for e in f.endings}))
-def test_a_word_with_the_ending_of_a_format_is_a_path(tmp_path, monkeypatch, ending):
+def test_a_word_with_the_ending_of_a_format_is_a_path(tmp_path, monkeypatch, ending, refused):
     monkeypatch.chdir(tmp_path)
     for path in (f"absent{ending}", f"absent{ending.upper()}"):
-        with pytest.raises(InputError, match="no such file or folder"):
+        with refused():
             inputs([path])
         assert next(iter(inputs([f"It hurt, see e.g. {path}"]))).text
 
 
-def test_files_of_one_name_get_ids_by_their_paths(tmp_path):
+def test_files_of_one_name_get_ids_by_their_paths(tmp_path, refused):
     for folder in ("a", "b/c"):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "x.txt").write_text(folder)
@@ -300,5 +300,5 @@ def test_files_of_one_name_get_ids_by_their_paths(tmp_path):
         found = inputs(arguments, check=check)
         assert [d.id for d in found] == checked == ids
     assert [d.id for d in inputs(["numb", files[0], files[2]])] == ["text-1", "x", "y"]
-    with pytest.raises(InputError, match="duplicate document id 'x' in the inputs"):
+    with refused():
         inputs([files[0], files[0]])

@@ -62,10 +62,10 @@ def test_what_is_text_in_extract_is_text_here(run, vocabulary, text, tmp_path, m
     assert json.loads(result.out)["text"] == text
 
 
-def test_a_path_that_leads_nowhere(run, vocabulary, found):
+def test_a_path_that_leads_nowhere(run, vocabulary, found, wording):
     result = run("link", found.with_name("foumd.jsonl"), "--vocabulary", vocabulary)
     assert result.code == 2
-    assert f"no such file or folder; did you mean {found}?" in result.err
+    wording(result.err)
 
 
 def test_documents_are_shown_and_written(run, vocabulary, found, tmp_path):
@@ -158,38 +158,40 @@ def test_evaluation(run, vocabulary, found):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        (["some text", "--evaluate"], "need documents"),
-        (["some text", "--out", "x"], "need documents"),
-        (["absent.jsonl"], "absent.jsonl"),
-        (["absent.spacy"], "absent.spacy"),
-        (["absent.XMI"], "absent.XMI"),
+        ["some text", "--evaluate"],
+        ["some text", "--out", "x"],
+        ["absent.jsonl"],
+        ["absent.spacy"],
+        ["absent.XMI"],
     ],
 )
-def test_refusals(run, vocabulary, arguments, message):
+def test_refusals(run, vocabulary, arguments, wording):
     result = run("link", *arguments, "--vocabulary", vocabulary)
     assert result.code == 2
-    assert message in result.err
+    wording(result.err)
 
 
-def test_a_vocabulary_in_the_encoding_of_the_documents(run, tmp_path):
+def test_a_vocabulary_in_the_encoding_of_the_documents(run, tmp_path, wording):
     path = tmp_path / "old.csv"
     path.write_bytes("code,name\nF1,Fièvre\n".encode("cp1252"))
     result = run("link", "Fièvre", "--vocabulary", path)
-    assert (result.code, "--encoding NAME or auto" in result.err) == (2, True)
+    assert result.code == 2
+    assert "--encoding" in result.err
+    wording(result.err)
     result = run("link", "Fièvre", "--vocabulary", path, "--encoding", "cp1252")
     assert (result.code, "F1" in result.out) == (0, True), result.err
 
 
-def test_codes_that_are_no_texts_are_refused(run, vocabulary, tmp_path):
+def test_codes_that_are_no_texts_are_refused(run, vocabulary, tmp_path, wording):
     path = tmp_path / "coded.jsonl"
     for code in (["a", "b"], 1):
         entity = {"label": "ADR", "fragments": [[0, 4]], "text": "pain", "code": code}
         path.write_text(json.dumps({"id": "d", "text": "pain", "entities": [entity]}))
         result = run("link", path, "--vocabulary", vocabulary, "--evaluate")
         assert result.code == 2
-        assert "document 'd': the code of 'pain' must be one text" in result.err
+        wording(result.err)
 
 
 def test_nothing_is_replaced_unasked(run, vocabulary, found, tmp_path):

@@ -21,9 +21,9 @@ def test_no_document_is_an_error(tmp_path):
         FileOptions().read(tmp_path / "empty.jsonl")
 
 
-def test_skipped_annotations_are_told(gold, capsys):
+def test_skipped_annotations_are_told(gold, capsys, refused):
     (gold / "one.ann").write_text("T1\tADR 3 900\tnothing\n")
-    with pytest.raises(InputError, match=r"one\.ann:1"):
+    with refused("one.ann", 1):
         FileOptions().read(gold)
     assert len(FileOptions(skip_bad=True).read(gold).documents) == 3
     assert "one.ann:1" in capsys.readouterr().err
@@ -46,33 +46,30 @@ def test_thresholds_for_all_types_and_for_some():
 
 
 @pytest.mark.parametrize("wrong", ["1.5", "-0.1", "x", "ADR=", "ADR=nan"])
-def test_thresholds_that_are_no_numbers_from_0_to_1(wrong):
-    with pytest.raises(InputError, match="numbers from 0 to 1"):
+def test_thresholds_that_are_no_numbers_from_0_to_1(wrong, refused):
+    with refused():
         thresholds(wrong)
 
 
-@pytest.mark.parametrize(
-    ("twice", "whose"), [("0,1", "all types"), ("ADR=0.4,0.1,ADR=0.5", "ADR"), ("0.5, 0.5", "all")]
-)
-def test_a_second_threshold_is_refused_for_it_may_be_a_decimal_comma(twice, whose):
-    told = f"several numbers for {whose}.*a comma separates numbers: decimals follow a point"
-    with pytest.raises(InputError, match=told):
+@pytest.mark.parametrize("twice", ["0,1", "ADR=0.4,0.1,ADR=0.5", "0.5, 0.5"])
+def test_a_second_threshold_is_refused_for_it_may_be_a_decimal_comma(twice, refused):
+    with refused():
         thresholds(twice)
 
 
 @pytest.mark.parametrize("comma", ["ADR=0,1", "Drug=0.5,ADR=0,1", "ADR=0,0"])
-def test_a_decimal_comma_in_the_threshold_of_a_type_is_refused(comma):
-    with pytest.raises(InputError, match=r"after 'ADR=0'.*decimals follow a point"):
+def test_a_decimal_comma_in_the_threshold_of_a_type_is_refused(comma, refused):
+    with refused():
         thresholds(comma)
 
 
-def test_thresholds_of_unknown_types(run, model):
+def test_thresholds_of_unknown_types(run, model, wording):
     refused = run("extract", "numb arm", "--model", model, "--threshold", "Dose=0.5")
     assert refused.code == 2
-    assert "threshold of Dose: no such type; the model has ADR, Drug" in refused.err
+    wording(refused.err)
 
 
-def test_models_are_fetched_by_their_names_on_the_hub(run, hub, model, gold, tmp_path):  # noqa: F811
+def test_models_are_fetched_by_their_names_on_the_hub(run, hub, model, gold, tmp_path, wording):  # noqa: F811
     hub.put("ann/adr", model)
     assert run("info", "ann/adr", "--all").out == run("info", model, "--all").out
     text = "my left leg hurt. no pain."
@@ -86,7 +83,7 @@ def test_models_are_fetched_by_their_names_on_the_hub(run, hub, model, gold, tmp
     assert trained.code == 0, trained.err
     absent = run("extract", text, "--model", "ann/none")
     assert absent.code == 2
-    assert "no such model" in absent.err
+    wording(absent.err)
     hub.failing = 400
     assert run("info", "ann/other").code == 1
 
@@ -141,21 +138,23 @@ def test_types_that_cannot_be_renamed_are_told(run, gold):
 
 
 @pytest.mark.parametrize("wrong", ["ADR", "ADR=", "=X", "ADR=A,ADR=B"])
-def test_mappings_that_say_nothing(gold, wrong):
-    with pytest.raises(InputError, match="--map-labels takes each type once, as A=B"):
+def test_mappings_that_say_nothing(gold, wrong, refused):
+    with refused():
         ReadOptions(map_labels=wrong).read(gold)
 
 
-def test_labels_with_nothing_in_common_are_refused_with_both_lists(run, gold, model, tmp_path):
+def test_labels_with_nothing_in_common_are_refused_with_both_lists(
+    run, gold, model, tmp_path, wording
+):
     out, new = tmp_path / "new.jsonl", "ADR=Reaction,Drug=Medicine"
     assert run("convert", gold, out, "--to", "jsonl", "--map-labels", new).code == 0
-    told = "the types of gold are ADR, Drug, those of predictions Medicine, Reaction"
     refused = run("score", "--gold", gold, "--pred", out)
-    assert (refused.code, told in refused.err) == (2, True)
-    told = "the types of gold are Medicine, Reaction, those of predictions ADR, Drug"
+    assert refused.code == 2
+    wording(refused.err)
     for command in ("evaluate", "find-threshold"):
         refused = run(command, "--model", model, "--data", out, "--device", "cpu")
-        assert (refused.code, told in refused.err) == (2, True)
+        assert refused.code == 2
+        wording(refused.err)
         back = "Reaction=ADR,Medicine=Drug"
         given = ("--model", model, "--data", out, "--device", "cpu", "--map-labels", back)
         assert run(command, *given).code == 0

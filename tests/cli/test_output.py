@@ -61,16 +61,16 @@ def test_refuse_non_empty(tmp_path):
             output.refuse_non_empty(path)
 
 
-def test_what_is_there_may_be_overwritten_when_asked(tmp_path):
+def test_what_is_there_may_be_overwritten_when_asked(tmp_path, refused):
     file = tmp_path / "file"
     file.write_text("")
-    with pytest.raises(InputError, match=r"choose another name$"):
+    with refused("file"):
         output.refuse_non_empty(file)
-    with pytest.raises(InputError, match="or replace it with --overwrite"):
+    with refused("file"):
         output.refuse_non_empty(file, overwrite=False)
     output.refuse_non_empty(file, overwrite=True)
     output.refuse_non_empty(tmp_path, overwrite=True)
-    with pytest.raises(InputError, match="nothing can be written"):
+    with refused("file"):
         output.refuse_non_empty(file / "new", overwrite=True)
 
 
@@ -118,7 +118,7 @@ def test_a_file_that_appears_meanwhile_stays(
     assert theirs.read_text() != "theirs"
 
 
-def test_only_what_may_be_of_an_earlier_run_is_replaced(tmp_path):
+def test_only_what_may_be_of_an_earlier_run_is_replaced(tmp_path, refused):
     (tmp_path / "below").mkdir()
     names = ["a.txt", "below/b.ANN"]
     for name in names:
@@ -130,7 +130,7 @@ def test_only_what_may_be_of_an_earlier_run_is_replaced(tmp_path):
         (tmp_path / left).write_text("")
     assert len(output.files_to_replace(tmp_path, (".txt", ".ann"))) == 4
     (tmp_path / "link.txt").symlink_to(tmp_path / "below")
-    with pytest.raises(InputError, match=r"link\.txt: already exists and is not"):
+    with refused("link.txt"):
         output.files_to_replace(tmp_path, (".txt", ".ann"))
 
 

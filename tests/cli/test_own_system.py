@@ -14,7 +14,6 @@ from starlette.testclient import TestClient
 
 import trigner
 from installed_systems import look_again
-from trigner.errors import InputError
 from trigner.models.folder import read_description
 from trigner.serving.app import create_app
 from trigner.systems.registry import system_spec, systems
@@ -122,43 +121,38 @@ def test_it_is_served(model):
 
 
 @pytest.mark.parametrize(
-    ("command", "message"),
+    "command",
     [
-        (["ceiling", "--data", DATA / "dev", "--system", "dictionary"], "cannot measure the best"),
-        (["export", "--model", "MODEL", "--out", "OUT"], "cannot export to ONNX"),
-        (
-            ["train", "--train", DATA / "dev", "--out", "OUT", "--init-from", "MODEL"],
-            "cannot start from another model's weights",
-        ),
-        (
-            [*["train", "--train", DATA / "dev", "--out", "OUT", "--system", "dictionary"]]
-            + ["--set", "optimisation.epochs=3"],
-            "optimisation: the system dictionary has none",
-        ),
+        ["ceiling", "--data", DATA / "dev", "--system", "dictionary"],
+        ["export", "--model", "MODEL", "--out", "OUT"],
+        ["train", "--train", DATA / "dev", "--out", "OUT", "--init-from", "MODEL"],
+        [*["train", "--train", DATA / "dev", "--out", "OUT", "--system", "dictionary"]]
+        + ["--set", "optimisation.epochs=3"],
     ],
 )
-def test_what_it_cannot_do_is_one_sentence(run, model, tmp_path, command, message):
+def test_what_it_cannot_do_is_one_sentence(run, model, tmp_path, command, wording):
     places = {"MODEL": model, "OUT": tmp_path / "out"}
     result = run(*(places.get(str(part), part) for part in command))
     assert result.code == 2
-    assert message in result.err
+    wording(result.err)
     assert len(result.err.strip().splitlines()) == 1
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    "options",
     [
-        (["--set", "model.bogus=1"], "model.bogus: unknown setting; known are: window, least"),
-        (["--set", "optimisation.epochs=1"], "optimisation: the system dictionary has none"),
-        (["--set", "model.channels=1"], "the system dictionary has none; it is a setting of w2ner"),
-        (["--set", "model.window=0"], "model.window: must be at least 1, got 0"),
+        ["--set", "model.bogus=1"],
+        ["--set", "optimisation.epochs=1"],
+        ["--set", "model.channels=1"],
+        ["--set", "model.window=0"],
     ],
 )
-def test_settings_that_it_does_not_have_are_named(run, tmp_path, options, message):
+def test_settings_that_it_does_not_have_are_named(run, tmp_path, options, wording):
     out = tmp_path / "out"
     command = ("train", "--system", "dictionary", "--train", DATA / "dev", "--out", out)
     result = run(*command, *options)
-    assert (result.code, message in result.err) == (2, True), result.err
+    assert result.code == 2
+    wording(result.err)
 
 
 def test_what_it_does_not_read_changes_nothing():
@@ -200,8 +194,8 @@ def test_a_study_compares_it_with_w2ner(run, encoder, tmp_path):
     assert "dictionary" in (tmp_path / "report" / "report.md").read_text()
 
 
-def test_a_model_whose_system_is_not_installed_says_so(model, monkeypatch, site):
+def test_a_model_whose_system_is_not_installed_says_so(model, monkeypatch, site, refused):
     monkeypatch.undo()
     look_again()
-    with pytest.raises(InputError, match=r"unknown system .dictionary.*trigner-dictionary"):
+    with refused("trigner.json"):
         trigner.load(model)

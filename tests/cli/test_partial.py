@@ -77,7 +77,7 @@ def interrupt(monkeypatch, after):
 
 @pytest.mark.parametrize("format", OUTPUTS)
 def test_resumed_after_any_document_it_gives_the_bytes_of_an_uninterrupted_one(
-    extract, monkeypatch, tmp_path, format
+    extract, monkeypatch, tmp_path, format, wording
 ):
     assert extract("whole", format=format).code == 0
     in_folder = format in FORMATS and FORMATS[format].writes_folder
@@ -98,7 +98,8 @@ def test_resumed_after_any_document_it_gives_the_bytes_of_an_uninterrupted_one(
             assert f"{counted(done, 'document')} done: in {partial}; --resume" in stopped.err
             refused = extract("out", format=format)
             assert refused.code == 2
-            assert "--resume continues it, --overwrite starts again" in refused.err
+            assert "--resume" in refused.err
+            wording(refused.err)
             resumed = extract("out", "--resume", format=format)
             assert resumed.code == 0, resumed.err
             assert f"already done: {done} document" in resumed.err
@@ -128,16 +129,17 @@ def stopped(extract, monkeypatch, tmp_path):
         (["--format", "bigbio"], "--format"),
     ],
 )
-def test_it_is_resumed_with_the_same_options_only(extract, stopped, options, named):
+def test_it_is_resumed_with_the_same_options_only(extract, stopped, options, named, wording):
     result = extract("out", *options, "--resume")
     assert result.code == 2
-    assert f"out.partial: was started with different {named}: " in result.err
+    assert named in result.err
+    wording(result.err)
     assert len(stopped.read_text().splitlines()) == 3
     assert extract("out", "--resume").code == 0
 
 
 def test_it_is_resumed_with_the_same_model_and_input_only(
-    run, extract, stopped, notes, model, tmp_path
+    run, extract, stopped, notes, model, tmp_path, wording
 ):
     lines = notes.read_text()
     notes.write_text(lines.replace("note-5", "note-x"))
@@ -147,12 +149,13 @@ def test_it_is_resumed_with_the_same_model_and_input_only(
     path = other / "trigner.json"
     path.write_text(path.read_text() + "\n")
     result = extract("out", "--resume", "--model", other)
-    assert (result.code, "different --model: " in result.err) == (2, True)
+    assert result.code == 2
+    wording(result.err)
     assert extract("out", "--resume").code == 0
 
 
 def test_what_comes_from_standard_input_must_begin_as_before(
-    run, model, monkeypatch, tmp_path, notes
+    run, model, monkeypatch, tmp_path, notes, wording
 ):
     out = tmp_path / "out"
     given = ("extract", "-", "--lines", "--model", model, "--format", "jsonl", "--out", out)
@@ -169,28 +172,33 @@ def test_what_comes_from_standard_input_must_begin_as_before(
         feed(*lines)
         result = run(*given, "--resume")
         assert result.code == 2
-        assert "document 2 of the input has changed since it was read" in result.err
+        wording(result.err)
     feed(b"numb arm\n", b"pain\n", b"my leg\n")
     assert run(*given, "--resume").code == 0
     texts = [json.loads(line)["text"] for line in out.read_text().splitlines()]
     assert texts == ["numb arm", "pain", "my leg"]
 
 
-def test_what_is_damaged_or_another_programs_is_not_resumed(extract, stopped):
+def test_what_is_damaged_or_another_programs_is_not_resumed(extract, stopped, wording):
     lines = stopped.read_bytes()
     stopped.write_bytes(b"{}\n" + lines)
     result = extract("out", "--resume")
-    assert (result.code, "out.partial:1: " in result.err) == (2, True)
+    assert result.code == 2
+    assert "out.partial:1" in result.err
+    wording(result.err)
     stopped.write_bytes(lines)
     record = stopped.with_name("out.partial.record")
     kept = record.read_text()
     for text in ("{", "{}", "[]"):
         record.write_text(text)
         result = extract("out", "--resume")
-        assert (result.code, "out.partial.record: is damaged" in result.err) == (2, True)
+        assert result.code == 2
+        assert "out.partial.record" in result.err
+        wording(result.err)
     record.unlink()
     result = extract("out", "--resume")
-    assert (result.code, "it has no record" in result.err) == (2, True)
+    assert result.code == 2
+    wording(result.err)
     record.write_text(kept)
     assert extract("out", "--resume").code == 0
 
@@ -211,12 +219,12 @@ def test_to_begin_again_replaces_what_was_done(extract, stopped, tmp_path):
     assert not stopped.exists()
 
 
-def test_resume_begins_where_nothing_is_and_refuses_what_is_whole(extract, tmp_path):
+def test_resume_begins_where_nothing_is_and_refuses_what_is_whole(extract, tmp_path, wording):
     assert extract("out", "--resume").code == 0
     for options in ([], ["--resume"]):
         result = extract("out", *options)
         assert result.code == 2
-        assert "already exists: choose another name, or replace it with --overwrite" in result.err
+        wording(result.err)
 
 
 def test_an_output_is_replaced_when_asked_and_not_before_the_new_one_is_whole(
@@ -234,7 +242,7 @@ def test_an_output_is_replaced_when_asked_and_not_before_the_new_one_is_whole(
     assert contents(out) == contents(tmp_path / "whole")
 
 
-def test_a_folder_is_replaced_without_what_is_no_output(extract, tmp_path):
+def test_a_folder_is_replaced_without_what_is_no_output(extract, tmp_path, wording):
     out = tmp_path / "out"
     out.mkdir()
     (out / "former.ann").write_text("")
@@ -242,7 +250,9 @@ def test_a_folder_is_replaced_without_what_is_no_output(extract, tmp_path):
     assert extract("out", format="brat").code == 2
     (out / "thesis.doc").write_text("mine")
     result = extract("out", "--overwrite", format="brat")
-    assert (result.code, "thesis.doc: already exists and is not" in result.err) == (2, True)
+    assert result.code == 2
+    assert "thesis.doc" in result.err
+    wording(result.err)
     (out / "thesis.doc").unlink()
     assert extract("out", "--overwrite", format="brat").code == 0
     assert extract("whole", format="brat").code == 0
@@ -329,10 +339,11 @@ def test_killed_while_the_output_gets_its_name_it_goes_on(extract, monkeypatch, 
     assert {p.name for p in tmp_path.iterdir()} == {"notes.jsonl", "whole", "out"}
 
 
-def test_two_at_a_time_are_refused(extract, tmp_path):
+def test_two_at_a_time_are_refused(extract, tmp_path, wording):
     with locked(tmp_path / "out.partial.lock"):
         result = extract("out")
-    assert (result.code, "is being written by another extraction" in result.err) == (2, True)
+    assert result.code == 2
+    wording(result.err)
     assert not (tmp_path / "out").exists()
 
 
@@ -346,7 +357,7 @@ def test_planted_links_are_not_followed(extract, tmp_path, name):
         assert victim.read_text() == "mine"
 
 
-def test_links_are_followed_and_devices_stay(extract, tmp_path, monkeypatch):
+def test_links_are_followed_and_devices_stay(extract, tmp_path, monkeypatch, wording):
     (tmp_path / "far").mkdir()
     (tmp_path / "out").symlink_to("far/found.jsonl")
     assert extract("out").code == 0
@@ -356,13 +367,15 @@ def test_links_are_followed_and_devices_stay(extract, tmp_path, monkeypatch):
         assert extract(os.devnull, format=format).code == 0
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
     result = extract(os.devnull, "--resume")
-    assert (result.code, "cannot be resumed" in result.err) == (2, True)
+    assert result.code == 2
+    wording(result.err)
 
 
-def test_where_nothing_can_be_written_is_told_before_the_work(extract, notes):
+def test_where_nothing_can_be_written_is_told_before_the_work(extract, notes, wording):
     result = extract(f"{notes.name}/out")
     assert result.code == 2
-    assert "notes.jsonl: is not a folder: nothing can be written in it" in result.err
+    assert "notes.jsonl" in result.err
+    wording(result.err)
     assert "already done" not in result.err
 
 
@@ -375,9 +388,10 @@ def test_a_place_where_nothing_can_be_made_is_not_one_where_somebody_writes(extr
 
 
 @pytest.mark.parametrize("format", ["jsonl", "brat", "html"])
-def test_a_name_that_is_too_long_is_told(extract, format):
+def test_a_name_that_is_too_long_is_told(extract, format, wording):
     result = extract("x" * 300, format=format)
-    assert (result.code, "too long" in result.err) == (2, True)
+    assert result.code == 2
+    wording(result.err)
 
 
 def test_through_a_process_substitution(exported_model, notes, tmp_path):
@@ -430,7 +444,7 @@ def test_killed_at_random_moments_it_gives_the_bytes_of_an_unkilled_one(exported
     assert {p.name for p in tmp_path.iterdir()} == {"notes.jsonl", "whole", "out"}
 
 
-def test_a_record_that_is_a_link_or_a_fifo_is_refused(extract, tmp_path):
+def test_a_record_that_is_a_link_or_a_fifo_is_refused(extract, tmp_path, wording):
     record = tmp_path / "out.partial.record"
     (tmp_path / "theirs").write_text("{}")
     for make, why in (
@@ -441,6 +455,8 @@ def test_a_record_that_is_a_link_or_a_fifo_is_refused(extract, tmp_path):
             (tmp_path / name).write_text("{}")
         make()
         result = extract("out", "--resume")
-        assert (result.code, f"{record}: {why}" in result.err) == (2, True)
+        assert result.code == 2
+        assert why in result.err
+        wording(result.err)
         record.unlink()
     assert (tmp_path / "theirs").read_text() == "{}"

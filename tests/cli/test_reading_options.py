@@ -34,11 +34,11 @@ NAMES = ("train", "evaluate", "find-threshold", "score", "prompt")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_missing_file_ends_training_and_scoring(run, incomplete, model, tmp_path, name):
+def test_a_missing_file_ends_training_and_scoring(run, incomplete, model, tmp_path, name, wording):
     result = run(*commands(incomplete, model, tmp_path)[name])
     assert result.code == 2
-    assert TOLD in result.err
-    assert "--missing-annotations empty" in result.err
+    wording(result.err)
+    assert "--missing-annotations" in result.err
 
 
 @pytest.mark.parametrize("name", NAMES[1:])
@@ -61,13 +61,12 @@ def test_elsewhere_it_is_counted(run, incomplete, model, command):
     assert f"{TOLD}: read as documents without entities" in result.err
 
 
-def test_a_study_counts_them_too(tmp_path, incomplete):
-    from trigner.errors import InputError
+def test_a_study_counts_them_too(tmp_path, incomplete, refused):
 
     for part in ("train", "dev", "test"):
         shutil.copytree(incomplete, tmp_path / "corpus" / part)
     location = CorpusLocation("c", tmp_path / "corpus")
-    with pytest.raises(InputError, match=r"no \.ann for 1 of 3 texts"):
+    with refused("train"):
         read_splits(location, protocol("full"))
     found = read_splits(location, protocol("full"), missing_annotations="empty")
     assert len(found.notices) == 3
@@ -79,11 +78,12 @@ def in_cp1252(folder):
     return folder
 
 
-def test_one_file_in_another_encoding_is_left_out_and_listed(run, gold, tmp_path):
+def test_one_file_in_another_encoding_is_left_out_and_listed(run, gold, tmp_path, wording):
     folder = in_cp1252(gold)
     result = run("convert", folder, tmp_path / "a.jsonl", "--to", "jsonl")
     assert result.code == 2
-    assert "one.txt:1: byte 6 is not UTF-8; --encoding NAME or auto" in result.err
+    assert "one.txt:1" in result.err
+    wording(result.err)
     result = run("convert", folder, tmp_path / "a.jsonl", "--to", "jsonl", "--skip-bad")
     assert result.code == 0, result.err
     assert "one.txt:1: left out: byte 6 is not UTF-8" in result.err
@@ -110,10 +110,11 @@ def test_another_encoding_is_read(run, gold, model, tmp_path, encoding):
         assert result.code == 0, result.err
 
 
-def test_an_unknown_encoding_is_told(run, gold, tmp_path):
+def test_an_unknown_encoding_is_told(run, gold, tmp_path, wording):
     result = run("stats", gold, "--encoding", "klingon")
     assert result.code == 2
-    assert "--encoding: unknown encoding 'klingon'; such as utf-8, cp1252" in result.err
+    assert "--encoding" in result.err
+    wording(result.err)
 
 
 def test_standard_input_in_another_encoding(run, model, monkeypatch):

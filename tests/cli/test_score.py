@@ -67,13 +67,13 @@ def test_annotations_left_out_are_counted_on_both_sides(run, gold, tmp_path):
     )
 
 
-def test_other_text_is_refused(run, gold, tmp_path):
+def test_other_text_is_refused(run, gold, tmp_path, wording):
     found = tmp_path / "found"
     shutil.copytree(gold, found)
     (found / "three.txt").write_text("no pain after the first tablet\n")
     result = run("score", "--gold", gold, "--pred", found)
     assert result.code == 2
-    assert "three" in result.err
+    wording(result.err)
 
 
 def test_types_hold_for_both_sides(run, gold):
@@ -83,20 +83,21 @@ def test_types_hold_for_both_sides(run, gold):
     assert scores["overall"]["predicted"] == scores["overall"]["gold"] == 1
 
 
-def test_sentences_against_their_documents_name_the_cure(run, gold, tmp_path):
+def test_sentences_against_their_documents_name_the_cure(run, gold, tmp_path, wording):
     assert run("convert", gold, tmp_path / "pred.json", "--to", "grid").code == 0
     result = run("score", "--gold", gold, "--pred", tmp_path / "pred.json")
     assert result.code == 2
-    assert "convert gold to the same format first" in result.err
+    wording(result.err)
     assert run("convert", gold, tmp_path / "gold.json", "--to", "grid").code == 0
     again = run("score", "--gold", tmp_path / "gold.json", "--pred", tmp_path / "pred.json")
     assert again.code == 0, again.err
 
 
-def test_unknown_types_are_refused_with_those_that_there_are(run, gold):
+def test_unknown_types_are_refused_with_those_that_there_are(run, gold, wording):
     refused = run("score", "--gold", gold, "--pred", gold, "--types", "Unknown,ADR")
     assert refused.code == 2
-    assert "--types: no type Unknown; there are ADR, Drug" in refused.err
+    assert "--types" in refused.err
+    wording(refused.err)
 
 
 def test_relaxed_scores(run, gold):

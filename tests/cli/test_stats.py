@@ -32,12 +32,10 @@ def test_table_and_plot(run, gold, tmp_path):
     assert run("stats", gold, "--plot", tmp_path / "gaps.png", "--overwrite").code == 0
 
 
-def test_an_empty_folder(run, tmp_path):
+def test_an_empty_folder(run, tmp_path, wording):
     result = run("stats", tmp_path)
     assert result.code == 2
-    assert (
-        f"{tmp_path}: contains no file in a known format: looked for .a1, .a2, .ann, " in result.err
-    )
+    wording(result.err)
     (tmp_path / "picture.png").write_bytes(b"")
     assert "contains no file in a known format" in run("stats", tmp_path).err
     assert f"{tmp_path}: contains no .jsonl file" in run("stats", tmp_path, "--from", "jsonl").err

@@ -52,24 +52,25 @@ def test_settings_of_sequence_schemes_train_and_export(
 
 
 @pytest.mark.parametrize("option", ["--system", "--scheme"])
-def test_triplets_are_refused_with_a_sequence_scheme(run, gold, tmp_path, option):
+def test_triplets_are_refused_with_a_sequence_scheme(run, gold, tmp_path, option, wording):
     arguments = [option, "corro", "--set", "triplets.weight=1"]
     result = run("train", "--train", gold, "--out", tmp_path / "m", *arguments)
     assert result.code == 2
-    assert "triplets: the system corro has none; w2ner, toe, mac, 3 more have" in result.err
+    wording(result.err)
 
 
-def test_a_setting_that_the_system_does_not_read_is_refused(run, gold, tmp_path):
+def test_a_setting_that_the_system_does_not_read_is_refused(run, gold, tmp_path, wording):
     arguments = ["--system", "corro", "--set", "model.channels=4"]
     result = run("train", "--train", gold, "--out", tmp_path / "m", *arguments)
     assert result.code == 2
-    assert "model.channels: the system corro has none; it is a setting of w2ner" in result.err
+    assert "model.channels" in result.err
+    wording(result.err)
 
 
-def test_an_unknown_system_is_answered_with_the_known_ones(run, gold, tmp_path):
+def test_an_unknown_system_is_answered_with_the_known_ones(run, gold, tmp_path, wording):
     result = run("train", "--train", gold, "--out", tmp_path / "m", "--system", "w2nre")
     assert result.code == 2
-    assert "unknown system 'w2nre'; known are: w2ner, toe" in result.err
+    wording(result.err)
 
 
 def test_without_dev_some_documents_are_held_out_and_named(run, gold, encoder, quick, tmp_path):
@@ -94,13 +95,11 @@ def test_a_corpus_with_parts(run, gold, encoder, quick, tmp_path):
     assert provenance["dev"]["documents"] == 1
 
 
-def test_one_path_for_both_without_parts_is_explained(run, gold, tmp_path):
+def test_one_path_for_both_without_parts_is_explained(run, gold, tmp_path, wording):
     for dev in (gold, f"{gold}/../{gold.name}"):
         result = run("train", "--train", gold, "--dev", dev, "--out", tmp_path / "m")
         assert result.code == 2
-        advice = "give another --dev, or leave it out to hold out 10 % of --train"
-        why = "--train and --dev are the same path, which has no part 'train': looked for"
-        assert f"{gold}: {advice}: {why}" in result.err
+        wording(result.err)
 
 
 def test_dev_that_was_trained_on_is_told(run, quick, encoder, gold, tmp_path):
@@ -133,7 +132,7 @@ def test_skipped_annotations_of_dev_are_counted_and_the_data_named(
     assert "1 invalid annotation skipped" in resumed.out
 
 
-def test_types(run, gold, encoder, quick, tmp_path):
+def test_types(run, gold, encoder, quick, tmp_path, wording):
     dev = shutil.copytree(gold, tmp_path / "dev")
     base = ["train", "--train", gold, "--dev", dev, "--encoder", encoder, *quick()]
     result = run(*base, "--out", tmp_path / "m", "--types", "Drug")
@@ -141,7 +140,7 @@ def test_types(run, gold, encoder, quick, tmp_path):
     assert json.loads(run("info", tmp_path / "m", "--json").out)["labels"] == ["Drug"]
     result = run(*base, "--out", tmp_path / "n", "--types", "Drug,Dose")
     assert result.code == 2
-    assert "no type Dose; there are ADR, Drug" in result.err
+    wording(result.err)
     assert not (tmp_path / "n").exists()
 
 
@@ -152,25 +151,28 @@ def test_out_that_is_no_folder_is_refused_before_the_work(run, gold, options):
     assert result.err == f"error: {os.devnull}: is not a folder: the output is one\n"
 
 
-def test_out_that_is_not_empty_is_refused(run, gold, tmp_path):
+def test_out_that_is_not_empty_is_refused(run, gold, tmp_path, wording):
     result = run("train", "--train", gold, "--out", gold)
     assert result.code == 2
-    assert "is not empty" in result.err
+    wording(result.err)
 
 
-def test_bad_settings_and_bad_input(run, gold, tmp_path):
+def test_bad_settings_and_bad_input(run, gold, tmp_path, wording):
     result = run("train", "--train", gold, "--out", tmp_path / "m", "--set", "triplets.windw=2")
-    assert (result.code, "triplets.windw" in result.err) == (2, True)
+    assert result.code == 2
+    assert "triplets.windw" in result.err
+    wording(result.err)
     result = run("train", "--train", tmp_path / "absent", "--out", tmp_path / "m")
     assert result.code == 2
     (gold / "two.txt").write_bytes(b"numb \xff\xfe")
     result = run("train", "--train", gold, "--out", tmp_path / "m")
     assert result.code == 2
     assert "two.txt" in result.err
+    wording(result.err)
     assert "Traceback" not in result.err
 
 
-def test_a_dev_label_that_training_never_saw_is_told(run, gold, encoder, quick, tmp_path):
+def test_a_dev_label_that_training_never_saw_is_told(run, gold, encoder, quick, tmp_path, wording):
     dev = tmp_path / "dev"
     dev.mkdir()
     (dev / "d.txt").write_text("my rash hurt")
@@ -178,7 +180,7 @@ def test_a_dev_label_that_training_never_saw_is_told(run, gold, encoder, quick, 
     command = ["train", "--train", gold, "--dev", dev, "--out", tmp_path / "m", *quick()]
     result = run(*command, "--encoder", encoder)
     assert result.code == 2
-    assert "dev documents contain no entity of ADR, Drug: they cannot choose" in result.err
+    wording(result.err)
     (dev / "e.txt").write_text("my arm hurt")
     (dev / "e.ann").write_text("T1\tADR 3 11\tarm hurt\n")
     result = run(*command, "--encoder", encoder)
@@ -186,7 +188,9 @@ def test_a_dev_label_that_training_never_saw_is_told(run, gold, encoder, quick, 
     assert "1 dev entity of type Rash, which training never saw" in result.err
 
 
-def test_starting_from_a_model_needs_no_network_settings(run, gold, encoder, model, tmp_path):
+def test_starting_from_a_model_needs_no_network_settings(
+    run, gold, encoder, model, tmp_path, wording
+):
     base = ["train", "--train", gold, "--out", tmp_path / "m", "--init-from", model]
     result = run(*base, "--set", "optimisation.epochs=1", "--device", "cpu")
     assert result.code == 0, result.err
@@ -195,7 +199,7 @@ def test_starting_from_a_model_needs_no_network_settings(run, gold, encoder, mod
     assert description["provenance"]["init_from"]["model"] == str(model)
     result = run(*base, "--out", tmp_path / "n", "--set", "model.lstm_size=16")
     assert result.code == 2
-    assert "was trained with different model.lstm_size" in result.err
+    wording(result.err)
 
 
 def test_a_model_learns_from_others(run, gold, encoder, model, quick, tmp_path):
@@ -225,9 +229,10 @@ def test_starting_from_a_model_for_other_types(run, gold, model, tmp_path):
     assert about["provenance"]["init_from"]["model"] == str(model)
 
 
-def test_a_preset_is_no_single_setting(run, gold, tmp_path):
+def test_a_preset_is_no_single_setting(run, gold, tmp_path, wording):
     result = run("train", "--train", gold, "--out", tmp_path / "m", "--set", "preset=paper")
-    assert (result.code, "use --preset paper" in result.err) == (2, True)
+    assert result.code == 2
+    wording(result.err)
 
 
 def test_help_says_what_no_window_is(run):
