@@ -31,6 +31,7 @@ settings.load_profile("trigner")
 TESTS = Path(__file__).parent
 SLOW = (
     *("benchmarks", "docs", "trials"),
+    "families/generative/test_real_model.py",
     "integrations/test_spark.py",
     "lab/prompting/test_local_llm.py",
     "lab/studies/test_jobs.py",

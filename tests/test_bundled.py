@@ -197,6 +197,7 @@ PROSE = "\n\n".join(path.read_text() for path in sorted(MINI_ADR_TEST.parent.glo
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 @pytest.mark.parametrize("text", [WITHOUT_A_STOP, PROSE], ids=["without a stop", "prose"])
+@pytest.mark.slow
 def test_a_long_text_takes_little_memory(text, tmp_path):
     """One sentence for all that cuts texts, and many lengths; peaks are the whole process's.
 

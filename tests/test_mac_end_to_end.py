@@ -72,8 +72,10 @@ def assert_same_scores(model, scorer, sentences, tolerance=1e-4):
     ("kind", "scheme", "changes"),
     [
         ("bert", "mac", {}),
-        ("mpnet", "mac", {"span_reach": None, "recurrent": False}),
-        ("roberta", "mac_minimal", {"squared_norm": True}),
+        pytest.param(
+            "mpnet", "mac", {"span_reach": None, "recurrent": False}, marks=pytest.mark.slow
+        ),
+        pytest.param("roberta", "mac_minimal", {"squared_norm": True}, marks=pytest.mark.slow),
     ],
     ids=str,
 )

@@ -82,6 +82,7 @@ def test_extract_and_score_agree_with_evaluate(run, model, gold, tmp_path):
     assert json.loads(found.out)["all types"]["f1"] >= scores["overall"]["f1"]
 
 
+@pytest.mark.slow
 def test_exports_find_nearly_the_same(run, model, monkeypatch):
     """In float32 the export itself holds scores against the model's before it makes 8 bits."""
     monkeypatch.setattr("trigner.families.onnx.quantization.LARGE", 64)

@@ -239,6 +239,7 @@ def test_mentions_that_no_window_holds_are_counted(extract):
     assert with_predictor(extract, max_subwords=500).beyond_windows([gold]) == 0
 
 
+@pytest.mark.slow
 def test_memory_grows_by_the_text_alone(extract):
     def scorer(batch: Batch):
         length = batch.word_subwords.shape[1]

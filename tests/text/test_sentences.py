@@ -163,6 +163,7 @@ def test_stretches_end_where_sentences_do(monkeypatch) -> None:
         assert sentences(text) == whole
 
 
+@pytest.mark.slow
 def test_sentences_of_a_long_text_are_found_as_they_are_asked_for() -> None:
     text = "He fell on the stairs and she saw nothing of it. " * 100_000
     list(sentence_words(text[:1000]))  # what is built at first use

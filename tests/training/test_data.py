@@ -215,6 +215,7 @@ def test_an_epoch_that_draws_nothing_is_told():
 
 
 @pytest.mark.parametrize("preset", ["clean", "best"])
+@pytest.mark.slow
 def test_what_stays_of_a_sentence_are_2_kilobytes(preset, tmp_path):
     encoder = tiny_encoder(tmp_path, "bert", head=False)
     settings = resolve(
