@@ -37,7 +37,7 @@ def test_the_quick_form_writes_the_table(exported_model, tmp_path, monkeypatch):
     assert figures["annotate, 0 workers: entities and scores equal to extract's"]["value"] == 1
     markdown = (tmp_path / "results" / "scale-quick.md").read_text()
     assert markdown.startswith("# Any number of documents")
-    assert "40 rows: " in markdown
+    assert "40 rows by each set-up" in markdown
 
 
 def test_sentences_keep_their_characters(tmp_path):
