@@ -84,6 +84,15 @@ def test_the_kept_results_are_those_of_todays_studies():
         assert len(there) >= least, name
 
 
+def test_kept_runs_with_sentences_of_any_members_are_not_todays(declare):
+    assignments = ["sampling.coordination=0.5"]
+    (run, *_) = runs(declare(), protocol("full"), Changes(assignments=assignments))
+    former = {n: v for n, v in run.identity.items() if not n.startswith("revisions.")}
+    assert with_defaults(former) == former != run.identity
+    without = runs(declare(), protocol("full"))[0].identity
+    assert not any(name.startswith("revisions.") for name in without)
+
+
 def test_a_packed_result_is_the_same(finished):
     _, folder = finished
     before = read_results(folder, "small")

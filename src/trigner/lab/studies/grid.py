@@ -37,6 +37,10 @@ RANGES: KeyPath = ("search", "ranges")
 _WEIGHTS = ("*.safetensors", "*.bin", "config.json", "vocab.txt", "tokenizer.json")
 
 
+REVISIONS = {"sampling.coordination": "members of one kind"}
+"""What a setting does today, where kept runs of the same setting did something else."""
+
+
 @dataclass(frozen=True)
 class TrainingRun:
     """One training of a study. `point` are the values of the axes, `declared` is the system's name
@@ -62,6 +66,8 @@ class TrainingRun:
         values.pop("optimisation.select_by", None)  # the epochs of both are saved
         if "optimisation.cell_budget" in values:
             values["optimisation.cell_budget"] = self.settings.optimisation.cells
+        revised = {name: what for name, what in REVISIONS.items() if values.get(name)}
+        values |= {f"revisions.{name}": what for name, what in revised.items()}
         adapted = None if self.adaptation is None else self.adaptation.model_dump(mode="json")
         return with_defaults({**values, "adaptation": adapted})
 
