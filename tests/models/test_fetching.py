@@ -33,12 +33,12 @@ def test_a_folder_is_itself(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("path", ["/absent", "./ann/adr", "../ann/adr", "a/b/c", "adr", "a b/c"])
-def test_what_is_no_name_on_the_hub_is_a_path(held, path):
-    with pytest.raises(InputError, match=f"no model folder at {path}"):
+def test_what_is_no_name_on_the_hub_is_a_path(held, path, refused):
+    with refused():
         fetch(path)
-    with pytest.raises(InputError, match="has no revision"):
+    with refused():
         fetch(path, revision="main")
-    with pytest.raises(InputError, match="no model folder at ''"):
+    with refused():
         fetch("")
 
 
@@ -48,20 +48,20 @@ def test_a_name_that_is_too_long_is_told(held, name):
         trigner.load(name)
 
 
-def test_paths_never_ask_the_hub(held, tmp_path, monkeypatch):
+def test_paths_never_ask_the_hub(held, tmp_path, monkeypatch, refused):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match="no model folder at ann/adr"):
+    with refused():
         fetch(Path("ann/adr"))
     (tmp_path / "ann").mkdir()  # so that ann/adr is a folder in it, which is missing
-    with pytest.raises(InputError, match="no model folder at ann/adr"):
+    with refused():
         trigner.load("ann/adr")
     assert not held.fetched
 
 
-def test_the_bundled_model_has_a_name(tmp_path, monkeypatch):
+def test_the_bundled_model_has_a_name(tmp_path, monkeypatch, refused):
     assert fetch("bundled") == BUNDLED
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match="no model folder at bundled"):
+    with refused():
         fetch(Path("bundled"))
     assert trigner.load("bundled").labels == trigner.load().labels
 
@@ -81,13 +81,13 @@ def test_what_was_fetched_is_there_without_the_hub(held, monkeypatch):
     assert fetch("ann/adr") == folder
 
 
-def test_revisions_and_caches(held, tmp_path):
+def test_revisions_and_caches(held, tmp_path, refused):
     first = fetch("ann/adr", cache_dir=tmp_path / "mine")
     assert tmp_path / "mine" in first.parents
     before = held.sha("ann/adr")
     assert fetch("ann/adr", revision=before).name == fetch(f"ann/adr@{before}").name == before
     assert fetch("ann/adr@v9", revision=before).name == before
-    with pytest.raises(InputError, match=r"ann/adr: has no revision 'v9'"):
+    with refused("adr"):
         fetch("ann/adr@v9")
 
 
@@ -96,22 +96,22 @@ def test_the_card_is_fetched_with_the_model(held):
     assert (fetch("ann/adr") / CARD).read_bytes() == b"# A model"
 
 
-def test_what_cannot_be_a_name_on_the_hub_has_its_form_told(held):
-    with pytest.raises(InputError, match=r"at adr; on the Hub, a model is called user/name$"):
+def test_what_cannot_be_a_name_on_the_hub_has_its_form_told(held, refused):
+    with refused():
         fetch("adr")
-    with pytest.raises(InputError, match=r"no model folder at \./adr$"):
+    with refused():
         fetch("./adr")
 
 
-def test_private_models_need_a_token(held):
+def test_private_models_need_a_token(held, refused):
     held.private.add("ann/adr")
-    with pytest.raises(InputError, match="a private one needs a token"):
+    with refused("adr"):
         fetch("ann/adr")
     assert fetch("ann/adr", token=TOKEN).is_dir()
 
 
-def test_no_such_model(held):
-    with pytest.raises(InputError, match="bob/adr: no folder of this name, and no such model on"):
+def test_no_such_model(held, refused):
+    with refused("adr"):
         fetch("bob/adr")
 
 
@@ -130,28 +130,28 @@ def test_a_hub_that_cannot_be_reached(held, monkeypatch, change):
 
 
 @pytest.mark.parametrize(
-    ("description", "message"),
+    "description",
     [
-        (None, "ann/adr: is not a trigner model: this Hub repository has no trigner.json"),
-        (b"[]", r"ann/adr/trigner.json: was not written by trigner"),
-        (json.dumps({"format": 2}).encode(), r"ann/adr/trigner.json: has model format 2"),
+        None,
+        b"[]",
+        json.dumps({"format": 2}).encode(),
     ],
 )
 def test_foreign_and_old_models_are_refused_before_their_weights_are_fetched(
-    held, description, message
+    held, description, refused
 ):
     files = held.repositories["ann/adr"]
     files.pop("trigner.json")
     if description is not None:
         files["trigner.json"] = description
-    with pytest.raises(InputError, match=message):
+    with refused():
         fetch("ann/adr")
     assert set(held.fetched) <= {"trigner.json"}
 
 
-def test_incomplete_models_are_refused(held):
+def test_incomplete_models_are_refused(held, refused):
     del held.repositories["ann/adr"]["model.onnx"]
-    with pytest.raises(InputError, match=r"has no model\.onnx"):
+    with refused("0000000000000000000000000000000000000001"):
         trigner.load("ann/adr")
 
 

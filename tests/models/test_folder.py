@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from trigner.errors import InputError, TrignerError
+from trigner.errors import TrignerError
 from trigner.machine.atomic_files import replace_together
 from trigner.models.folder import (
     DESCRIPTION,
@@ -97,78 +97,71 @@ def test_a_description_can_be_written_again(folder, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    "content",
     [
-        (b"[]", "was not written by trigner"),
-        (b'{"model": "someone else\'s"}', "was not written by trigner"),
-        (b"{", "is damaged"),
-        (b"\xff", "is damaged"),
-        (b'{"format": 7, "format": 7}', "is damaged: has the key 'format' twice in one object"),
-        (b'{"format": 0}', "has model format 0, written by trigner of an unknown version;"),
-        (
-            b'{"format": 6, "trigner": "0.2.0"}',
-            "has model format 6, written by trigner 0.2.0; this version reads format 1:"
-            " load it with the version that wrote it",
-        ),
-        (b'{"format": 2}', "has model format 2"),
-        (b'{"format": "1"}', "has model format '1'"),
-        (b'{"format": 1.0}', "has model format 1.0"),
-        (b'{"format": 1}', "is damaged: system: Field required"),
+        b"[]",
+        b'{"model": "someone else\'s"}',
+        b"{",
+        b"\xff",
+        b'{"format": 7, "format": 7}',
+        b'{"format": 0}',
+        b'{"format": 6, "trigner": "0.2.0"}',
+        b'{"format": 2}',
+        b'{"format": "1"}',
+        b'{"format": 1.0}',
+        b'{"format": 1}',
     ],
 )
-def test_what_is_not_a_description(tmp_path, content, message):
+def test_what_is_not_a_description(tmp_path, content, refused):
     (tmp_path / "trigner.json").write_bytes(content)
-    with pytest.raises(InputError) as raised:
+    with refused(tmp_path / "trigner.json"):
         read_description(tmp_path)
-    assert message in str(raised.value)
-    assert raised.value.path == tmp_path / "trigner.json"
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    "changes",
     [
-        ({"labels": "ADR"}, "labels: Input should be a valid tuple"),
-        ({"labels": ["ADR", 3]}, "labels.1: Input should be a valid string"),
-        ({"labels": []}, "labels: .*must be different names, at least one"),
-        ({"labels": ["A", "A"]}, "labels: .*must be different names"),
-        ({"labels": [""]}, "labels: .*must be different names"),
-        ({"temperature": 0}, "temperature: .*must be a number from 0.01 to 100"),
-        ({"temperature": float("nan")}, "temperature: has a number that is NaN or infinite"),
-        ({"provenance": 3}, "provenance: "),
-        ({"runtime": {}}, "runtime.max_subwords: Field required"),
-        ({"files": {"../a": "1"}}, "files: .*'../a' is not a file of a model folder"),
-        ({"files": {"/a": "1"}}, "files: .*'/a' is not a file of a model folder"),
-        ({"files": {"trigner.json": "1"}}, "files: .*'trigner.json' is not a file"),
+        {"labels": "ADR"},
+        {"labels": ["ADR", 3]},
+        {"labels": []},
+        {"labels": ["A", "A"]},
+        {"labels": [""]},
+        {"temperature": 0},
+        {"temperature": float("nan")},
+        {"provenance": 3},
+        {"runtime": {}},
+        {"files": {"../a": "1"}},
+        {"files": {"/a": "1"}},
+        {"files": {"trigner.json": "1"}},
     ],
 )
-def test_a_damaged_description_names_what_is_wrong(folder, changes, message):
+def test_a_damaged_description_names_what_is_wrong(folder, changes, refused):
     write(folder, {**json.loads((folder / "trigner.json").read_text("utf-8")), **changes})
-    with pytest.raises(InputError, match=f"is damaged: {message}") as raised:
+    with refused(folder / "trigner.json"):
         read_description(folder)
-    assert raised.value.path == folder / "trigner.json"
 
 
-def test_folders_that_are_none(tmp_path):
-    with pytest.raises(InputError, match="none: no such model folder"):
+def test_folders_that_are_none(tmp_path, refused):
+    with refused("none"):
         read_description(tmp_path / "none")
-    with pytest.raises(InputError, match=r"is not a trigner model folder: it has no trigner\.json"):
+    with refused(tmp_path):
         read_description(tmp_path)
 
 
-def test_files_that_are_missing_or_others(folder):
+def test_files_that_are_missing_or_others(folder, refused):
     description = read_description(folder)
     check_files(folder, description, FILES)
     need(folder, ["a"])
-    with pytest.raises(InputError, match="this model folder has no c"):
+    with refused("model"):
         need(folder, ["a", "c"])
     (folder / "c").write_bytes(b"3")
-    with pytest.raises(InputError, match=r"trigner\.json: is damaged: files: no hash of c"):
+    with refused("trigner.json"):
         check_files(folder, description, ["a", "c"])
     (folder / "a").write_bytes(b"2")
-    with pytest.raises(InputError, match="a: checksum mismatch: changed since it was saved"):
+    with refused("a"):
         check_files(folder, description)
     (folder / "deep" / "b").unlink()
-    with pytest.raises(InputError, match="has no deep/b"):
+    with refused("model"):
         check_files(folder, description)
 
 
@@ -248,16 +241,16 @@ def test_other_files_of_the_folder_are_left_alone(folder):
 
 
 @pytest.mark.parametrize("name", ["*", ".git/config", "a/../b", "/etc/x", "C:/x", "", "README.md"])
-def test_files_that_are_not_a_models_are_refused(folder, name):
+def test_files_that_are_not_a_models_are_refused(folder, name, refused):
     path = folder / DESCRIPTION
     content = json.loads(path.read_text())
     content["files"] = {**content["files"], name: "0"}
     path.write_text(json.dumps(content))
-    with pytest.raises(InputError, match="is not a file of a model folder"):
+    with refused("trigner.json"):
         read_description(folder)
 
 
-def test_a_fingerprint_is_that_of_all_files(tmp_path):
+def test_a_fingerprint_is_that_of_all_files(tmp_path, refused):
     for folder in (tmp_path / "one", tmp_path / "other"):
         save_model(folder, DESCRIBED, writers(FILES))
     before = fingerprint(tmp_path / "one")
@@ -265,7 +258,7 @@ def test_a_fingerprint_is_that_of_all_files(tmp_path):
     (tmp_path / "other/deep/b").write_bytes(b"3")
     assert fingerprint(tmp_path / "other") != before
     (tmp_path / "other/a").unlink()
-    with pytest.raises(InputError, match="this model folder has no a"):
+    with refused("other"):
         fingerprint(tmp_path / "other")
 
 

@@ -52,11 +52,11 @@ def test_a_folders_own_card_is_kept(folder, tmp_path):
     assert (out / "README.md").read_text() == "# Mine\n"
 
 
-def test_an_extractor_is_saved_as_the_folder_that_it_was_loaded_from(folder, tmp_path):
+def test_an_extractor_is_saved_as_the_folder_that_it_was_loaded_from(folder, tmp_path, refused):
     extract = trigner.load(folder, device="cpu", threshold=0.1)
     out = save_pretrained(extract, tmp_path / "out")
     assert contents(out) == contents(save_pretrained(folder, tmp_path / "other"))
-    with pytest.raises(InputError, match=r"was not loaded from a folder.* its training wrote"):
+    with refused():
         save_pretrained(replace(extract, source=None), tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
@@ -81,16 +81,16 @@ def test_what_was_uploaded_comes_back(hub, folder):
     assert trigner.load("ann/adr", device="cpu")(TEXT) == trigner.load(folder, device="cpu")(TEXT)
 
 
-def test_what_can_be_saved_can_be_uploaded(hub, exported_model):
+def test_what_can_be_saved_can_be_uploaded(hub, exported_model, refused):
     push_to_hub(trigner.load(exported_model), "ann/adr", token=TOKEN)
     assert "model.onnx" in hub.repositories["ann/adr"]
-    with pytest.raises(InputError, match="user/name"):
+    with refused():
         push_to_hub(exported_model, None)
 
 
-def test_private_models(hub, exported_model):
+def test_private_models(hub, exported_model, refused):
     push_to_hub(exported_model, "ann/adr", private=True, token=TOKEN)
-    with pytest.raises(InputError, match="needs a token"):
+    with refused("adr"):
         trigner.load("ann/adr")
     folder = fetch("ann/adr", token=TOKEN)
     assert trigner.load(folder).labels == ("ADR", "Drug")
@@ -116,8 +116,8 @@ def test_a_hub_name_is_saved_from_the_hub(hub, exported_model, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["adr", "ann/adr@main", "a/b/c", "../adr", ""])
-def test_bad_repository_names(exported_model, name):
-    with pytest.raises(InputError, match="user/name"):
+def test_bad_repository_names(exported_model, name, refused):
+    with refused():
         push_to_hub(exported_model, name)
 
 
@@ -179,20 +179,20 @@ def test_bad_folders_are_neither_saved_nor_uploaded(hub, folder, tmp_path, spoil
 @pytest.mark.parametrize(
     "name", ["../../etc/passwd", "/etc/passwd", "..\\\\passwd", "trigner.json"]
 )
-def test_a_description_that_names_other_files_is_refused(exported_model, tmp_path, name):
+def test_a_description_that_names_other_files_is_refused(exported_model, tmp_path, name, refused):
     folder = shutil.copytree(exported_model, tmp_path / "folder")
     path = folder / "trigner.json"
     description = json.loads(path.read_text("utf-8"))
     description["files"][name] = "0"
     path.write_text(json.dumps(description))
-    with pytest.raises(InputError, match="is not a file of a model folder"):
+    with refused("trigner.json"):
         save_pretrained(folder, tmp_path / "deep" / "out")
     assert not (tmp_path / "deep").exists()
 
 
-def test_no_folder_to_write_to(exported_model, tmp_path):
+def test_no_folder_to_write_to(exported_model, tmp_path, refused):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="is not a folder"):
+    with refused("file"):
         save_pretrained(exported_model, tmp_path / "file")
     with pytest.raises(TrignerError, match="cannot save"):
         save_pretrained(exported_model, tmp_path / "file" / "below")
