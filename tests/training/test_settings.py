@@ -24,31 +24,31 @@ def test_the_order_of_precedence(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("assignment", "message"),
+    "assignment",
     [
-        ("triplets.windw=3", "triplets.windw"),
-        ("optimisation.epochs=0", "optimisation.epochs"),
-        ("optimisation.epochs", "key=value"),
-        ("model.dilations=[0]", "dilations"),
-        ("model.special_words=false", "POS"),
-        ("triplets.window=-1", "triplets.window"),
-        ("optimisation.learning_rate=inf", "optimisation.learning_rate: .*finite"),
-        ("triplets.weight=nan", "triplets.weight"),
-        ("model.output_dropout=nan", "model.output_dropout: .*finite"),
-        ("triplets.selection=nearest", "selection"),
-        ("a.b: [=3", "--set|settings"),
-        ("preset=paper", "use --preset paper"),
-        ("seed=4294967296", "seed: must be at most 4294967295"),
-        ("model.lstm_size=1e9", r"model\.lstm_size must be at most 65,536"),
-        ("optimisation.epochs=many", "epochs: must be a whole number or 'auto', got 'many'$"),
-        ("sampling.conjunctions=[1]", r"sampling\.conjunctions: must be a text, got 1$"),
-        ("sampling.conjunctions=[and, '']", "each must be one word or sign, got ''"),
-        ("sampling.conjunctions=[as well as]", "each must be one word or sign, got 'as well as'"),
-        ("model.encoder_layers=1001", r"model\.encoder_layers must be at most 1,000"),
+        "triplets.windw=3",
+        "optimisation.epochs=0",
+        "optimisation.epochs",
+        "model.dilations=[0]",
+        "model.special_words=false",
+        "triplets.window=-1",
+        "optimisation.learning_rate=inf",
+        "triplets.weight=nan",
+        "model.output_dropout=nan",
+        "triplets.selection=nearest",
+        "a.b: [=3",
+        "preset=paper",
+        "seed=4294967296",
+        "model.lstm_size=1e9",
+        "optimisation.epochs=many",
+        "sampling.conjunctions=[1]",
+        "sampling.conjunctions=[and, '']",
+        "sampling.conjunctions=[as well as]",
+        "model.encoder_layers=1001",
     ],
 )
-def test_what_makes_no_sense_is_named(assignment, message):
-    with pytest.raises(InputError, match=message):
+def test_what_makes_no_sense_is_named(assignment, refused):
+    with refused():
         resolve(preset="clean", assignments=[assignment])
 
 
@@ -58,10 +58,10 @@ def test_both_co_predictors_have_pair_states():
     assert settings.triplets.source == "pair_states"
 
 
-def test_heads_divide_the_states():
+def test_heads_divide_the_states(refused):
     sizes = ["model.lstm_size=516", "model.toe.heads=12"]
     assert resolve(options={"system": "toe"}, assignments=sizes).model.toe.heads == 12
-    with pytest.raises(InputError, match=r"toe\.heads must divide .*: 516 / 8"):
+    with refused():
         resolve(options={"system": "toe"}, assignments=sizes[:1])
     assert resolve(assignments=sizes[:1]).model.lstm_size == 516
 
@@ -110,8 +110,8 @@ def test_files_that_are_none(tmp_path):
 
 
 @pytest.mark.parametrize("preset", [None, "w2ner"])
-def test_settings_of_triplets_that_a_preset_switches_off_are_refused(preset):
-    with pytest.raises(InputError, match=r"triplets\.window changes nothing: the preset"):
+def test_settings_of_triplets_that_a_preset_switches_off_are_refused(preset, refused):
+    with refused():
         resolve(preset=preset, assignments=["triplets.window=5"])
 
 
@@ -122,8 +122,8 @@ def test_triplets_are_chosen_by_their_weight():
     assert resolve(assignments=off).triplets.window == 5
 
 
-def test_unknown_preset():
-    with pytest.raises(InputError, match="unknown preset 'papers'; known are: clean"):
+def test_unknown_preset(refused):
+    with refused():
         resolve(preset="papers")
 
 
@@ -133,35 +133,34 @@ def test_every_preset_is_valid(name):
 
 
 @pytest.mark.parametrize(
-    ("assignment", "told"),
+    "assignment",
     [
-        ("optimisation.epoch=5", "optimisation.epoch: unknown setting; did you mean epochs?"),
-        ("model.beam_size=3", "the system w2ner has none; it is a setting of transition, seq2seq"),
-        ("model.max_width=8", "the system w2ner has none; it is a setting of spans, segments"),
-        ("optimization.epochs=5", "optimization: unknown setting; did you mean optimisation?"),
-        ("triplets.zzz=5", "triplets.zzz: unknown setting; known are: weight, source"),
-        ("optimisation=5", "optimisation: is a section, not a single setting"),
+        "optimisation.epoch=5",
+        "model.beam_size=3",
+        "model.max_width=8",
+        "optimization.epochs=5",
+        "triplets.zzz=5",
+        "optimisation=5",
     ],
 )
-def test_unknown_settings_are_told_with_what_there_is(assignment, told):
-    with pytest.raises(InputError) as raised:
+def test_unknown_settings_are_told_with_what_there_is(assignment, refused):
+    with refused():
         resolve(assignments=[assignment])
-    assert told in str(raised.value)
 
 
-def test_a_dotted_name_in_a_file_is_told_where_it_belongs(tmp_path):
+def test_a_dotted_name_in_a_file_is_told_where_it_belongs(tmp_path, refused):
     path = tmp_path / "own.yaml"
     path.write_text("optimisation.epochs: 5\n")
-    with pytest.raises(InputError, match="sections are nested: write epochs below optimisation"):
+    with refused("own.yaml"):
         resolve(file=path)
 
 
-def test_what_a_system_needs_stands_between_defaults_and_preset():
+def test_what_a_system_needs_stands_between_defaults_and_preset(refused):
     chosen = resolve(options={"system": "bio"})
     assert (chosen.model.special_words, chosen.triplets) == (False, None)
     own = resolve(options={"system": "bio"}, assignments=["model.special_words=true"])
     assert own.model.special_words
-    with pytest.raises(InputError, match="triplets: the system bio has none"):
+    with refused():
         resolve(options={"system": "bio"}, assignments=["triplets.weight=1"])
     assert resolve().model.special_words
     assert resolve(options={"system": "toe"}).model.dilations == (1, 2)
@@ -177,16 +176,16 @@ def test_sequences_have_the_bilstm_unless_it_is_left_out(system):
     assert published.model.sequence.layer == "none"
 
 
-def test_optional_settings_of_other_systems_are_left_out():
+def test_optional_settings_of_other_systems_are_left_out(refused):
     several = ["model.pair_map=full", "triplets.weight=1", "task.partial_labels=hard"]
     names = [text.partition("=")[0] for text in several]
     found = resolve(options={"system": "corro"}, assignments=several, optional=names)
     assert (found.triplets, found.task.partial_labels) == (None, "hard")
     for text in several[:2]:
-        with pytest.raises(InputError, match="the system corro has none"):
+        with refused():
             resolve(options={"system": "corro"}, assignments=[text])
     wrong = {"assignments": ["model.pair_mop=full"], "optional": ["model.pair_mop"]}
-    with pytest.raises(InputError, match=r"model\.pair_mop: unknown setting"):
+    with refused():
         resolve(options={"system": "corro"}, **wrong)
 
 
@@ -214,7 +213,7 @@ def test_another_process_gets_the_same_settings():
         assert pickle.loads(pickle.dumps(settings)) == settings
 
 
-def test_a_file_is_blamed_for_its_own_settings_alone(tmp_path):
+def test_a_file_is_blamed_for_its_own_settings_alone(tmp_path, refused):
     file = tmp_path / "own.yaml"
     file.write_text("optimisation:\n  epochs: 2\n")
     for wrong in ("optimisation.epoch=3", "triplets.window=3", "optimisation.epochs=0"):
@@ -222,10 +221,10 @@ def test_a_file_is_blamed_for_its_own_settings_alone(tmp_path):
             resolve(file=file, assignments=[wrong])
         assert raised.value.path is None
     file.write_text("optimisation:\n  epoch: 2\n")
-    with pytest.raises(InputError, match=r"own\.yaml: settings: optimisation\.epoch: unknown"):
+    with refused("own.yaml"):
         resolve(file=file, assignments=["seed=3"])
     file.write_text("triplets: {window: 3}\n")
-    with pytest.raises(InputError, match=r"own\.yaml: triplets\.window changes nothing"):
+    with refused("own.yaml"):
         resolve(file=file)
 
 
@@ -235,9 +234,9 @@ def test_a_section_without_lines_is_empty(tmp_path):
     assert resolve(file=file) == resolve()
 
 
-def test_a_preset_that_yaml_reads_as_something_else(tmp_path):
+def test_a_preset_that_yaml_reads_as_something_else(tmp_path, refused):
     file = tmp_path / "own.yaml"
-    for written, read in (("no", "False"), ("[a]", r"\['a'\]")):
+    for written in ("no", "[a]"):
         file.write_text(f"preset: {written}\n")
-        with pytest.raises(InputError, match=rf"own\.yaml: unknown preset {read}"):
+        with refused("own.yaml"):
             resolve(file=file)
