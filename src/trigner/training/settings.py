@@ -147,16 +147,16 @@ def resolve(
     init_from = None if init_from is None else Path(init_from)
     inherited = {} if init_from is None else _of_model(init_from)
     from_file = {} if file is None else _read(file)
-    named = [(key, {key: value}) for key, value in (options or {}).items() if value is not None]
     name = from_file.get("preset", DEFAULT) if preset is None else preset
     if not isinstance(name, str) or name not in PRESETS:
         where = file if preset is None else None
         raise InputError(f"unknown preset {name!r}; known are: {', '.join(PRESETS)}", path=where)
-    nested = [(text.partition("=")[0], _assignment(text)) for text in assignments]
-    everything = [inherited, PRESETS[name], from_file, *(own for _, own in [*nested, *named])]
+    by_name = [(text.partition("=")[0], _assignment(text)) for text in assignments]
+    by_name += [(key, {key: value}) for key, value in (options or {}).items() if value is not None]
+    everything = [inherited, PRESETS[name], from_file, *(values for _, values in by_name)]
     spec = system_spec(str(_merged([{"system": "w2ner"}, *everything])["system"]))
     kind = settings_of(spec)
-    by_hand = _merged(_fitting(own, kind) if n in optional else own for n, own in [*nested, *named])
+    by_hand = _merged(_fitting(own, kind) if n in optional else own for n, own in by_name)
     given = _merged([from_file, by_hand])
     merged = _merged([inherited, _fitting(PRESETS[name], kind), given, {"preset": name}])
     merged["system"] = spec.name
@@ -170,7 +170,7 @@ def resolve(
     if spec.name in BUILT_IN:  # a larger one could not be loaded, if it could be trained
         check_settings(settings.model.model_dump(mode="json"), file)
     _refuse_idle_triplets(settings, from_file, file)
-    _refuse_idle_triplets(settings, _merged(own for n, own in nested if n not in optional), None)
+    _refuse_idle_triplets(settings, _merged(own for n, own in by_name if n not in optional), None)
     chosen = settings.model_dump(mode="json", include=set(inherited))
     if different := sorted(differences(inherited, chosen)):
         message = f"was trained with different {', '.join(different)}: omit them and their preset"
