@@ -170,7 +170,8 @@ def test_its_ceiling_is_measured_on_what_it_can_express(name):
 @pytest.mark.parametrize(
     "training",
     [
-        *EXPORTED,
+        "w2ner",
+        *(pytest.param(n, marks=pytest.mark.slow) for n in EXPORTED if n != "w2ner"),
         *(pytest.param(n + WITH_CONTEXT, marks=pytest.mark.slow) for n in EXPORTED),
     ],
     indirect=True,

@@ -179,7 +179,7 @@ def test_no_input_gives_no_prediction(encoder):
     assert system_of(encoder).predictor("cpu").predict([]) == []
 
 
-@pytest.mark.parametrize("graph", ["start", "split"])
+@pytest.mark.parametrize("graph", ["start", pytest.param("split", marks=pytest.mark.slow)])
 def test_an_exported_model_scores_alike(encoder, graph, tmp_path):
     system = system_of(encoder, graph=graph, max_extent=20)
     trained(system, 5)

@@ -33,7 +33,7 @@ def test_the_encoder_is_in_8_bits_and_nothing_has_one_scale_for_all(in_8_bits):
     assert onnx.TensorProto.FLOAT16 in kinds.values()
 
 
-@pytest.mark.parametrize("scheme", ["mac", "corro"])
+@pytest.mark.parametrize("scheme", [pytest.param("mac", marks=pytest.mark.slow), "corro"])
 def test_so_it_is_where_the_first_lstm_is_behind_more_or_there_is_none(quantised, scheme):
     graph = onnx.load(str(quantised(scheme) / "model.onnx")).graph
     assert [node.op_type for node in graph.node].count("MatMulIntegerToFloat") == 2 * 6
@@ -81,7 +81,14 @@ def test_they_differ_from_those_of_float32(tiny, scorer, same_scores):
         same_scores(tiny(), scorer, [WORDS], tolerance=1e-7)
 
 
-@pytest.fixture(params=["w2ner", "toe", "mac", "span_grid", "gap_grid", "corro"], scope="module")
+@pytest.fixture(
+    params=[
+        "w2ner",
+        "corro",
+        *(pytest.param(s, marks=pytest.mark.slow) for s in ("toe", "mac", "span_grid", "gap_grid")),
+    ],
+    scope="module",
+)
 def model_and_scorer(request, to_export, quantised):
     graph = quantised(request.param) / "model.onnx"
     return to_export(request.param), onnx_scorer(graph, ["CPUExecutionProvider"])

@@ -54,7 +54,7 @@ def use_graph(graph, monkeypatch):
     monkeypatch.setattr(exporting, "graph_of", lambda *_: graph)
 
 
-@pytest.mark.parametrize("int8", [False, True])
+@pytest.mark.parametrize("int8", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_an_export_finds_what_the_model_finds(folder, use_graph, tmp_path, monkeypatch, int8):
     monkeypatch.setattr("trigner.families.onnx.quantization.LARGE", 64)
     out = exporting.export(folder, tmp_path / "onnx", int8=int8)

@@ -44,7 +44,7 @@ def graph(folder):
     return graph_of(exporting.ExportedSpans(network), probes(inputs), OUTPUTS)
 
 
-@pytest.mark.parametrize("int8", [False, True])
+@pytest.mark.parametrize("int8", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_an_export_finds_what_the_model_finds(folder, graph, tmp_path, monkeypatch, int8):
     monkeypatch.setattr(exporting, "graph_of", lambda *_: graph)
     monkeypatch.setattr("trigner.families.onnx.quantization.LARGE", 64)

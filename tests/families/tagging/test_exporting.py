@@ -27,13 +27,18 @@ SENTENCES = [
     ("kind", "changes"),
     [
         ("bert", {}),
-        ("mpnet", {}),
         ("roberta", {"special_words": False, "co_predictor": "w2ner"}),
-        ("bert", {"pair_map": "full", "mask_between": False, "normalised": "column"}),
-        ("bert", {"chained": False, "encoder_layers": 1}),
-        ("bert", {"scheme": "toe", "co_predictor": "w2ner", "dilations": (1, 2)}),
         ("bert", {"scheme": "mac"}),
-        ("bert", {"scheme": "corro"}),
+        *(
+            pytest.param(kind, changes, marks=pytest.mark.slow)
+            for kind, changes in (
+                ("mpnet", {}),
+                ("bert", {"pair_map": "full", "mask_between": False, "normalised": "column"}),
+                ("bert", {"chained": False, "encoder_layers": 1}),
+                ("bert", {"scheme": "toe", "co_predictor": "w2ner", "dilations": (1, 2)}),
+                ("bert", {"scheme": "corro"}),
+            )
+        ),
     ],
     ids=str,
 )

@@ -126,6 +126,7 @@ def test_the_papers_set_ups_on_corpora_as_they_unpack(run, tmp_path, whole_encod
     }
 
 
+@pytest.mark.slow
 def test_run_status_and_report_of_a_file_of_ones_own(run, tmp_path, corpus, encoder):
     path = tmp_path / "mine.yaml"
     path.write_text(STUDY)
