@@ -77,8 +77,12 @@ def commands() -> str:
     )
 
 
+Row = tuple[str, str, str, str]
+"""A setting: its name, default, values and description."""
+
+
 def settings() -> str:
-    """Every setting of a training: the sections of `w2ner`, and what other systems have instead."""
+    """Every setting of a training: those of `w2ner`, and how other systems differ."""
     from trigner.systems.registry import own_systems
     from trigner.training.settings import settings_of
 
@@ -87,9 +91,17 @@ def settings() -> str:
         for section in _sections("", settings_of(spec)):
             key = section if section[0] else ("", BaseModel)
             systems_of.setdefault(key, []).append(name)
-    head = _settings_table("", settings_of(own_systems()["w2ner"]), ())
-    tables = (_settings_table(*key, names) for key, names in systems_of.items() if key[0])
-    return "\n\n".join([head, *tables])
+    tables = [_settings_table("general", _rows("", settings_of(own_systems()["w2ner"])), {})]
+    first: dict[str, dict[str, Row]] = {}
+    for (prefix, model), names in systems_of.items():
+        if prefix:
+            title = prefix.rstrip(".")
+            if len(names) < len(own_systems()):
+                title += f" of {', '.join(names)}"
+            rows = _rows(prefix, model)
+            tables.append(_settings_table(title, rows, first.setdefault(prefix, {})))
+            first[prefix] = first[prefix] or rows
+    return "\n\n".join(tables)
 
 
 def _sections(prefix: str, model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
@@ -110,24 +122,34 @@ def _is_setting(field: FieldInfo) -> bool:
     return field.annotation not in (None, type(None)) and not _is_section(field)
 
 
-def _settings_table(prefix: str, model: type[BaseModel], systems: Sequence[str]) -> str:
-    from trigner.systems.registry import own_systems
-
-    fields = {name: f for name, f in model.model_fields.items() if _is_setting(f)}
+def _rows(prefix: str, model: type[BaseModel]) -> dict[str, Row]:
     schema = model.model_json_schema()["properties"]
-    rows = [
-        (
+    return {
+        name: (
             f"`{prefix}{name}`",
             f"`{_yaml(field.get_default())}`",
             _values(schema[name]),
             field.description or "",
         )
-        for name, field in fields.items()
-    ]
-    title = prefix.rstrip(".") or "general"
-    if systems:
-        title += f" of {', '.join(systems)}" if len(systems) < len(own_systems()) else ""
-    return f"### {title}\n\n" + _table(("setting", "`clean`", "values", "what it is"), rows)
+        for name, field in model.model_fields.items()
+        if _is_setting(field)
+    }
+
+
+def _settings_table(title: str, rows: Mapping[str, Row], first: Mapping[str, Row]) -> str:
+    """A section; of one that stands before it for other systems, only what is different."""
+    different = [row for name, row in rows.items() if row != first.get(name)]
+    same = [row[0] for name, row in rows.items() if row == first.get(name)]
+    missing = [row[0] for name, row in first.items() if name not in rows]
+    parts = [f"### {title}"]
+    if same and len(missing) > len(same):
+        parts.append(f"As above: {', '.join(same)}. Others:")
+    elif same:
+        less = f", without {', '.join(missing)}" if missing else ""
+        parts.append(f"As above{less}" + (", but:" if different else "."))
+    if different:
+        parts.append(_table(("setting", "`clean`", "values", "what it is"), different))
+    return "\n\n".join(parts)
 
 
 def _values(schema: Mapping[str, Any]) -> str:
